@@ -39,6 +39,19 @@ static double find_divisor(const mixing *self)
     return 1;
 }
 
+static lx_status make_greedy(const lx_mixture *mixture, const char *tables, lx_order **order,
+                             lx_error *error)
+{
+    lx_order_options *options = lx_order_options_new();
+    lx_status status = options != NULL ? LX_OK : fail_memory(error, "options");
+    if (status == LX_OK)
+        status = lx_order_options_set_tables(options, tables, error);
+    if (status == LX_OK)
+        status = lx_order_new_greedy(mixture, options, order, error);
+    lx_order_options_free(options);
+    return status;
+}
+
 static lx_status add_set(const mixing *self, size_t number, double divisor, const uint64_t *seed,
                          lx_mixture *mixture, lx_error *error)
 {
@@ -73,7 +86,7 @@ lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
         status = lx_mixture_set_exhausted(mixture, self->exhausted, error);
     if (status == LX_OK)
         status = self->method == MIXING_CLOSED ? lx_order_new_blend(mixture, order, error)
-                                               : lx_order_new_greedy(mixture, tables, order, error);
+                                               : make_greedy(mixture, tables, order, error);
     lx_mixture_free(mixture);
     return status;
 }

@@ -66,8 +66,15 @@ static lx_status slice(const ordering *self, lx_order *part, lx_order **made, lx
 
 static lx_status subset(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
 {
-    return lx_order_new_subset(part, self->subset.words, self->subset.count,
-                               ordering_path(self, OPTION_TABLES), made, error);
+    lx_order_options *options = lx_order_options_new();
+    lx_status status = options != NULL ? LX_OK : fail_memory(error, "options");
+    if (status == LX_OK)
+        status = lx_order_options_set_tables(options, ordering_path(self, OPTION_TABLES), error);
+    if (status == LX_OK)
+        status = lx_order_new_subset(part, self->subset.words, self->subset.count, options, made,
+                                     error);
+    lx_order_options_free(options);
+    return status;
 }
 
 static lx_status repeat(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
@@ -82,9 +89,17 @@ static lx_status pad(const ordering *self, lx_order *part, lx_order **made, lx_e
 
 static lx_status cut(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
 {
-    lx_status status = lx_order_new_budgeted(
-        part, self->costs.words, self->costs.count, ordering_number(self, OPTION_BUDGET),
-        ordering_number(self, OPTION_ROWS), ordering_said(self, OPTION_PAD_COSTS), made, error);
+    lx_order_options *options = lx_order_options_new();
+    lx_status status = options != NULL ? LX_OK : fail_memory(error, "options");
+    if (status == LX_OK)
+        status = lx_order_options_set_max_batch_size(options, ordering_number(self, OPTION_ROWS),
+                                                     error);
+    if (status == LX_OK)
+        status = lx_order_options_set_padded(options, ordering_said(self, OPTION_PAD_COSTS), error);
+    if (status == LX_OK)
+        status = lx_order_new_budgeted(part, self->costs.words, self->costs.count,
+                                       ordering_number(self, OPTION_BUDGET), options, made, error);
+    lx_order_options_free(options);
     if (status == LX_ERR_ARGUMENT || status == LX_ERR_MISMATCH)
         locate(error, ordering_path(self, OPTION_COSTS), NULL, LX_NONE, LX_NONE);
     return status;

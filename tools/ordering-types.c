@@ -80,20 +80,38 @@ static lx_status read_weights(ordering *self, vector *weights, uint64_t *some, l
     return status;
 }
 
+/** Makes options with the seed and the directory of tables of the command line, and the length of an
+ * epoch unless that is LX_NONE. */
+static lx_status set_options(const ordering *self, uint64_t length, lx_order_options **options,
+                             lx_error *error)
+{
+    *options = lx_order_options_new();
+    lx_status status = *options != NULL ? LX_OK : fail_memory(error, "options");
+    if (status == LX_OK && length != LX_NONE)
+        status = lx_order_options_set_length(*options, length, error);
+    if (status == LX_OK && ordering_said(self, OPTION_SEED))
+        status = lx_order_options_set_seed(*options, SEED, error);
+    return status == LX_OK ? lx_order_options_set_tables(*options, TABLES, error) : status;
+}
+
 static lx_status make_weighted(ordering *self, lx_order **order, lx_error *error)
 {
+    lx_order_options *options = NULL;
     vector weights = {.count = 0};
     uint64_t some;
     lx_status status = read_weights(self, &weights, &some, error);
     if (status == LX_OK)
-        status = lx_order_new_weighted(weights.reals, weights.count,
-                                       samples_or(self, weights.count), SEED, TABLES, order, error);
+        status = set_options(self, samples_or(self, weights.count), &options, error);
+    if (status == LX_OK)
+        status = lx_order_new_weighted(weights.reals, weights.count, options, order, error);
+    lx_order_options_free(options);
     vector_free(&weights);
     return status;
 }
 
 static lx_status make_weighted_shuffle(ordering *self, lx_order **order, lx_error *error)
 {
+    lx_order_options *options = NULL;
     vector weights = {.count = 0};
     uint64_t some;
     lx_status status = read_weights(self, &weights, &some, error);
@@ -103,39 +121,48 @@ static lx_status make_weighted_shuffle(ordering *self, lx_order **order, lx_erro
                  "--samples must be at most %" PRIu64 ", the number of positive weights in %.200s",
                  some, ordering_path(self, OPTION_WEIGHTS_FILE));
     if (status == LX_OK)
-        status = lx_order_new_weighted_shuffle(weights.reals, weights.count,
-                                               samples_or(self, some), SEED, TABLES, order, error);
+        status = set_options(self, samples_or(self, some), &options, error);
+    if (status == LX_OK)
+        status = lx_order_new_weighted_shuffle(weights.reals, weights.count, options, order, error);
+    lx_order_options_free(options);
     vector_free(&weights);
     return status;
 }
 
 static lx_status make_balanced(ordering *self, lx_order **order, lx_error *error)
 {
+    lx_order_options *options = NULL;
     vector classes = {.count = 0};
     lx_status status =
         read_file(self, OPTION_CLASSES, VECTOR_CLASSES, "classes", &classes, error);
     if (status == LX_OK)
-        status = lx_order_new_balanced(classes.words, classes.count,
-                                       samples_or(self, classes.count), SEED, TABLES, order, error);
+        status = set_options(self, samples_or(self, classes.count), &options, error);
+    if (status == LX_OK)
+        status = lx_order_new_balanced(classes.words, classes.count, options, order, error);
+    lx_order_options_free(options);
     vector_free(&classes);
     return status;
 }
 
 static lx_status make_bucketed(ordering *self, lx_order **order, lx_error *error)
 {
+    lx_order_options *options = NULL;
     vector lengths = {.count = 0};
+    bool has_bucket = ordering_said(self, OPTION_BUCKET);
     uint64_t batch = ordering_number(self, OPTION_BATCH);
     uint64_t bucket = ordering_number(self, OPTION_BUCKET);
-    if (!ordering_said(self, OPTION_BUCKET))
-        bucket = batch <= UINT64_MAX / 100 ? 100 * batch : batch;
-    if (bucket % batch != 0)
+    if (has_bucket && bucket % batch != 0)
         return fail(error, LX_ERR_ARGUMENT,
                     "--bucket %" PRIu64 " is not a multiple of --batch %" PRIu64, bucket, batch);
     lx_status status =
         read_file(self, OPTION_LENGTHS, VECTOR_LENGTHS, "lengths", &lengths, error);
     if (status == LX_OK)
-        status = lx_order_new_bucketed(lengths.words, lengths.count, batch, bucket, SEED, TABLES,
-                                       order, error);
+        status = set_options(self, LX_NONE, &options, error);
+    if (status == LX_OK && has_bucket)
+        status = lx_order_options_set_bucket_size(options, bucket, error);
+    if (status == LX_OK)
+        status = lx_order_new_bucketed(lengths.words, lengths.count, batch, options, order, error);
+    lx_order_options_free(options);
     vector_free(&lengths);
     return status;
 }
@@ -161,16 +188,24 @@ static lx_status make_torch_random(ordering *self, lx_order **order, lx_error *e
     lx_status status = check_most(self, "length", LENGTH, replaced ? 28 : 32, error);
     if (status == LX_OK)
         status = check_most(self, "samples", samples_or(self, LENGTH), 32, error);
-    if (status != LX_OK)
-        return status;
-    return lx_order_new_torch_random(LENGTH, samples_or(self, LENGTH),
-                                     replaced, SEED, TABLES, order, error);
+    lx_order_options *options = NULL;
+    if (status == LX_OK)
+        status = set_options(self, samples_or(self, LENGTH), &options, error);
+    if (status == LX_OK)
+        status = lx_order_new_torch_random(LENGTH, replaced, options, order, error);
+    lx_order_options_free(options);
+    return status;
 }
 
 static lx_status make_torch_subset(ordering *self, lx_order **order, lx_error *error)
 {
-    return lx_order_new_torch_subset(self->subset.words, self->subset.count, SEED, TABLES, order,
-                                     error);
+    lx_order_options *options;
+    lx_status status = set_options(self, LX_NONE, &options, error);
+    if (status == LX_OK)
+        status = lx_order_new_torch_subset(self->subset.words, self->subset.count, options, order,
+                                           error);
+    lx_order_options_free(options);
+    return status;
 }
 
 static lx_status make_torch_distributed(ordering *self, lx_order **order, lx_error *error)
@@ -181,16 +216,21 @@ static lx_status make_torch_distributed(ordering *self, lx_order **order, lx_err
     lx_status status = ordering_said(self, OPTION_SEED)
                            ? check_most(self, "length", LENGTH, 32, error)
                            : LX_OK;
-    if (status != LX_OK)
-        return status;
-    return lx_order_new_torch_distributed(LENGTH, replicas, ordering_said(self, OPTION_SEED),
-                                          ordering_said(self, OPTION_DROP_LAST), SEED,
-                                          ordering_said(self, OPTION_SEED) ? TABLES : NULL,
-                                          order, error);
+    bool shuffle = ordering_said(self, OPTION_SEED);
+    unsigned flags = (shuffle ? LX_TORCH_SHUFFLE : 0) |
+                     (ordering_said(self, OPTION_DROP_LAST) ? LX_TORCH_DROP_LAST : 0);
+    lx_order_options *options = NULL;
+    if (status == LX_OK && shuffle)
+        status = set_options(self, LX_NONE, &options, error);
+    if (status == LX_OK)
+        status = lx_order_new_torch_distributed(LENGTH, replicas, flags, options, order, error);
+    lx_order_options_free(options);
+    return status;
 }
 
 static lx_status make_nanoset(ordering *self, lx_order **order, lx_error *error)
 {
+    lx_order_options *options = NULL;
     const mixing *mixed = &self->mixed;
     const double *weights =
         ordering_said(self, OPTION_WEIGHTS) ? mixed->weightings[0].weights : NULL;
@@ -199,10 +239,12 @@ static lx_status make_nanoset(ordering *self, lx_order **order, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < mixed->count; i++)
         lengths[i] = mixed->sets[i].records;
     if (status == LX_OK)
+        status = set_options(self, LX_NONE, &options, error);
+    if (status == LX_OK)
         status = lx_order_new_nanoset(lengths, weights, mixed->count,
-                                      !ordering_said(self, OPTION_UNDIVIDED),
-                                      ordering_said(self, OPTION_SEED) ? SEED : 1234, TABLES, order,
+                                      !ordering_said(self, OPTION_UNDIVIDED), options, order,
                                       error);
+    lx_order_options_free(options);
     free(lengths);
     return status;
 }

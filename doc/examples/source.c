@@ -79,13 +79,19 @@ static lx_status open_loader(waves *all, lx_loader **loader, lx_error *error)
     const lx_column_info columns[COLUMNS] = {
         [WAVE_COLUMN] = {.name = "wave", .dtype = LX_FLOAT32, .ndim = 1, .shape = shape},
         [PERIOD_COLUMN] = {.name = "period", .dtype = LX_INT64}};
-    const lx_source_functions functions = {sizeof functions, fill_waves, release_waves};
     lx_source *source = NULL;
+    lx_source_options *functions = lx_source_options_new();
     lx_loader_options *options = lx_loader_options_new();
-    lx_status status = options != NULL ? LX_OK : LX_ERR_NOMEM;
+    lx_status status = options != NULL && functions != NULL ? LX_OK : LX_ERR_NOMEM;
     if (status == LX_OK)
-        status = lx_source_new(&functions, all, RECORDS, columns, COLUMNS, "waves of 1", &source,
-                               error);
+        status = lx_source_options_set_fill(functions, fill_waves, all, error);
+    if (status == LX_OK)
+        status = lx_source_options_set_release(functions, release_waves, error);
+    if (status == LX_OK)
+        status = lx_source_options_set_identity(functions, "waves of 1", error);
+    if (status == LX_OK)
+        status = lx_source_new(RECORDS, columns, COLUMNS, functions, &source, error);
+    lx_source_options_free(functions);
     if (status == LX_OK)
         status = lx_loader_options_set_batch_size(options, BATCH, error);
     if (status == LX_OK)

@@ -22,9 +22,9 @@ LX_BEGIN_DECLS
  *
  * @code
  * lx_order *bucketed = NULL, *order = NULL;
- * lx_order_new_bucketed(tokens, texts, 32, 3200, 42, NULL, &bucketed,
- *                       &error);
- * lx_order_new_budgeted(bucketed, tokens, texts, 16384, 0, true, &order,
+ * lx_order_new_bucketed(tokens, texts, 32, NULL, &bucketed, &error);
+ * lx_order_options_set_padded(options, true, &error);
+ * lx_order_new_budgeted(bucketed, tokens, texts, 16384, options, &order,
  *                       &error);
  * lx_order_unref(bucketed);
  * lx_loader_options_set_order(options, order, &error);
@@ -37,8 +37,9 @@ LX_BEGIN_DECLS
  * Makes an order that has the same index at each position as @p part, and is cut into batches. From
  * the beginning of each epoch, each batch takes as many samples as fit, in their order; the last
  * one has the remainder. Samples fit while the sum of their costs does not exceed @p budget or,
- * with @p padded, while their number times their largest cost does not: the memory that they take
- * when all are padded to the longest. After lx_order_new_bucketed() little is padded.
+ * with lx_order_options_set_padded(), while their number times their largest cost does not: the
+ * memory that they take when all are padded to the longest. After lx_order_new_bucketed() little is
+ * padded.
  *
  * The cuts depend on the order alone. A loader needs no batch size with such an order and returns
  * whole batches: of each N consecutive batches, each of N ranks takes one. So the budget is that of
@@ -50,16 +51,14 @@ LX_BEGIN_DECLS
  * enters an epoch reads it once for all threads: some nanoseconds for each position, and the cost
  * of @p part. An order that is cut cannot be a part of another order: cut last.
  *
- * @param[in]  part    An order that is not cut itself, of up to 2^32 - 1 positions.
- * @param[in]  costs   The cost of each index, 1 or more; copied.
- * @param[in]  count   The number of costs; all indices of @p part are below it.
- * @param[in]  budget  The most that a batch may cost, 1 or more.
- * @param[in]  rows    The most samples of a batch; 0 for as many as fit. A loader keeps memory for
- *                     the largest possible batch, of the cheapest sample alone. Set it if some
- *                     samples are far cheaper than most.
- * @param[in]  padded  Whether each sample costs as much as the most expensive one of its batch.
- * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
- * @param[out] error   Receives the first failure; may be NULL.
+ * @param[in]  part     An order that is not cut itself, of up to 2^32 - 1 positions.
+ * @param[in]  costs    The cost of each index, 1 or more; copied.
+ * @param[in]  count    The number of costs; all indices of @p part are below it.
+ * @param[in]  budget   The most that a batch may cost, 1 or more.
+ * @param[in]  options  The most samples of a batch, and whether they are padded. NULL for the
+ *                      defaults.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  A cost is 0 or exceeds the budget, @p budget is 0, or a pointer is NULL.
@@ -69,7 +68,7 @@ LX_BEGIN_DECLS
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t count,
-                                       uint64_t budget, uint64_t rows, bool padded,
+                                       uint64_t budget, const lx_order_options *options,
                                        lx_order **order, lx_error *error);
 
 /** Returns the most samples of a batch in any epoch; 0 if the order is not cut into batches. */

@@ -32,21 +32,19 @@ LX_BEGIN_DECLS
  *
  * @param[in]  classes  The class of each index: any numbers; equal numbers are one class.
  * @param[in]  count    The number of indices, at most 2^32 - 1.
- * @param[in]  length   Positions in an epoch, any number.
- * @param[in]  seed     Any number.
- * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
- *                      it in memory.
+ * @param[in]  options  The length of an epoch, by default @p count; the seed, by default 0; and the
+ *                      directory of tables. NULL for the defaults.
  * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The order is made.
- * @retval LX_ERR_ARGUMENT  @p count is 0 but @p length is not, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  @p count is 0 but the length is not, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
-LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_t length,
-                                       uint64_t seed, const char *tables, lx_order **order,
+LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count,
+                                       const lx_order_options *options, lx_order **order,
                                        lx_error *error);
 
 /** @} */
@@ -57,8 +55,7 @@ LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, 
  * Batches of 256 in buckets of a hundred batches:
  *
  * @code
- * lx_order_new_bucketed(lengths, records, 256, 25600, 42, NULL, &order,
- *                       &error);
+ * lx_order_new_bucketed(lengths, records, 256, NULL, &order, &error);
  * @endcode
  * @see lx_error, lx_order, lx_order_new_balanced(), lx_order_new_budgeted(), lx_sampler
  * @{
@@ -72,27 +69,25 @@ LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, 
  *
  * It holds 4 bytes for each index; making it takes another 32 bytes for each meanwhile.
  *
- * @param[in]  lengths  The length of each index.
- * @param[in]  count    The number of indices, and of positions in an epoch, at most 2^32 - 1.
- * @param[in]  batch    Indices of a batch of all ranks together, 1 or more.
- * @param[in]  bucket   Indices of a bucket, a multiple of @p batch. Larger buckets shuffle better;
- *                      in smaller ones the lengths are more similar.
- * @param[in]  seed     Any number.
- * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
- *                      it in memory.
- * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
- * @param[out] error    Receives the first failure; may be NULL.
+ * @param[in]  lengths     The length of each index.
+ * @param[in]  count       The number of indices, and of positions in an epoch, at most 2^32 - 1.
+ * @param[in]  batch_size  Indices of a batch of all ranks together, 1 or more.
+ * @param[in]  options     The size of a bucket, by default 100 batches; the seed, by default 0; and
+ *                         the directory of tables. NULL for the defaults.
+ * @param[out] order       Receives the order, to be released with lx_order_unref(); NULL on
+ *                         failure.
+ * @param[out] error       Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The order is made.
- * @retval LX_ERR_ARGUMENT  @p batch is 0, @p bucket is 0 or not a multiple of it, or a pointer is
- *                          NULL.
+ * @retval LX_ERR_ARGUMENT  @p batch_size is 0, the size of a bucket is 0 or not a multiple of it,
+ *                          or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
-LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch,
-                                       uint64_t bucket, uint64_t seed, const char *tables,
-                                       lx_order **order, lx_error *error);
+LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch_size,
+                                       const lx_order_options *options, lx_order **order,
+                                       lx_error *error);
 
 /** @} */
 

@@ -118,42 +118,89 @@ typedef struct lx_target {
     size_t stride; /**< Bytes from one record to the next, at least the column's size. */
 } lx_target;
 
-/** The functions of a caller's own source. Several threads call them at a time. */
-typedef struct lx_source_functions {
-    size_t struct_size; /**< sizeof(lx_source_functions), so that members can be added. */
-    /**
-     * Copies the records with the @c count indices at @c indices to @c targets, one element for
-     * each column. A return of anything but #LX_OK fails the batch with that status; @c error,
-     * which is never NULL, is to describe it.
-     */
-    lx_status (*fill)(void *user, const uint64_t *indices, size_t count, const lx_target *targets,
-                      lx_error *error);
-    /** Called when the last reference to the source is dropped; may be NULL. */
-    void (*release)(void *user);
-} lx_source_functions;
+/**
+ * Copies the records with the @p count indices at @p indices to @p targets, one element for each
+ * column. Several threads call the function at a time.
+ *
+ * @param user   As given to lx_source_options_set_fill().
+ * @param error  Never NULL; the function is to describe its failure there.
+ * @return #LX_OK; anything else fails the batch with that status.
+ */
+typedef lx_status (*lx_fill_function)(void *user, const uint64_t *indices, size_t count,
+                                      const lx_target *targets, lx_error *error);
+
+/** Releases the user data of a source when the last reference to the source is dropped. */
+typedef void (*lx_release_function)(void *user);
+
+/**
+ * The options of a source of functions of the caller.
+ *
+ * @par Thread safety
+ * One thread at a time. A source copies what it needs when it is made.
+ */
+typedef struct lx_source_options lx_source_options;
+
+/** Returns options without functions; NULL when out of memory. */
+LX_API lx_source_options *lx_source_options_new(void);
+
+/** Frees options. NULL is allowed. */
+LX_API void lx_source_options_free(lx_source_options *options);
+
+/**
+ * Sets the function that reads records; every source needs one.
+ *
+ * @param[in]  options  The options.
+ * @param[in]  fill     The function.
+ * @param[in]  user     Passed to @p fill and to the function of lx_source_options_set_release();
+ *                      may be NULL.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options or @p fill is NULL.
+ */
+LX_API lx_status lx_source_options_set_fill(lx_source_options *options, lx_fill_function fill,
+                                            void *user, lx_error *error);
+
+/**
+ * Sets the function that releases the user data; NULL, the default, for none.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_source_options_set_release(lx_source_options *options,
+                                               lx_release_function release, lx_error *error);
+
+/**
+ * Sets a text that distinguishes this data from other data of the same form in saved states: a
+ * checksum or a version, in UTF-8. NULL, the default, for nothing.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory; nothing changed.
+ */
+LX_API lx_status lx_source_options_set_identity(lx_source_options *options, const char *identity,
+                                                lx_error *error);
 
 /**
  * Makes a source of functions of the caller.
  *
- * @param[in]  functions     The functions; copied.
- * @param[in]  user          Passed to each function. On failure it is not released.
  * @param[in]  length        The number of records.
  * @param[in]  columns       The columns; copied. The size of a value cannot vary: it is the product
  *                           of dtype and shape, or 0 to have it computed.
  * @param[in]  column_count  The number of columns, at least 1.
- * @param[in]  identity      Distinguishes this data from other data of the same form in saved
- *                           states: a checksum or a version, in UTF-8. NULL or "" for nothing.
+ * @param[in]  options       The functions, and the identity. On failure the user data is not
+ *                           released.
  * @param[out] source        Receives the source, to be released with lx_source_unref().
  * @param[out] error         Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
- * @retval LX_ERR_ARGUMENT  There is no column, a name is invalid or repeated, a size does not fit,
- *                          a text is not UTF-8, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  There is no fill function or no column, a name is invalid or repeated, a
+ *                          size does not fit, a text is not UTF-8, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64_t length,
-                               const lx_column_info *columns, size_t column_count,
-                               const char *identity, lx_source **source, lx_error *error);
+LX_API lx_status lx_source_new(uint64_t length, const lx_column_info *columns, size_t column_count,
+                               const lx_source_options *options, lx_source **source,
+                               lx_error *error);
 
 /**
  * Combines the columns of several sources of one length.

@@ -6,6 +6,7 @@
 #ifndef LOADERX_ORDER_H
 #define LOADERX_ORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,11 +48,11 @@ LX_BEGIN_DECLS
  * order.
  *
  * @par Tables in files
- * Some orders hold a table, which takes time to compute, and memory. With a directory @p tables,
- * the table is a file in it, which doc/orders.md describes. The first process that makes the order
- * writes the file. Every other process, and every later run, opens it within about a millisecond
- * and shares its pages in memory. The name of a file is a hash of everything on which the table
- * depends, so one directory serves any number of orders.
+ * Some orders hold a table, which takes time to compute, and memory. With
+ * lx_order_options_set_tables(), the table is a file in a directory, which doc/orders.md describes.
+ * The first process that makes the order writes the file. Every other process, and every later run,
+ * opens it within about a millisecond and shares its pages in memory. The name of a file is a hash
+ * of everything on which the table depends, so one directory serves any number of orders.
  * @par
  * The directory is created if it does not exist. If it cannot be written, orders whose files exist
  * can still be made. Processes that need the same table at the same time each compute it, and the
@@ -168,6 +169,104 @@ LX_API uint64_t lx_order_get_length(const lx_order *order);
 /** @} */
 
 /**
+ * @defgroup lx_order_options Options of orders
+ *
+ * Each order has the options that its constructor names. An option that has no effect on the order
+ * is an error, #LX_ERR_ARGUMENT, so that none is ignored.
+ *
+ * A hundred thousand draws in each epoch, with a table in a file:
+ *
+ * @code
+ * lx_order_options *options = lx_order_options_new();
+ * lx_order_options_set_length(options, 100000, &error);
+ * lx_order_options_set_seed(options, 42, &error);
+ * lx_order_options_set_tables(options, "cache", &error);
+ * lx_order_new_weighted(weights, records, options, &order, &error);
+ * lx_order_options_free(options);
+ * @endcode
+ * @see lx_error, lx_order, lx_order_new_balanced(), lx_order_new_bucketed(),
+ *      lx_order_new_budgeted(), lx_order_new_weighted()
+ * @{
+ */
+
+/**
+ * The options of an order.
+ *
+ * @par Thread safety
+ * One thread at a time. An order copies what it needs when it is made.
+ */
+typedef struct lx_order_options lx_order_options;
+
+/** Returns options with the defaults; NULL when out of memory. */
+LX_API lx_order_options *lx_order_options_new(void);
+
+/** Frees options. NULL is allowed. */
+LX_API void lx_order_options_free(lx_order_options *options);
+
+/**
+ * Sets the number of positions in an epoch, any number. The default is that of the order.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_order_options_set_length(lx_order_options *options, uint64_t length,
+                                             lx_error *error);
+
+/**
+ * Sets the seed, any number. The default is 0, unless the order names another one.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_order_options_set_seed(lx_order_options *options, uint64_t seed,
+                                           lx_error *error);
+
+/**
+ * Sets the directory that keeps the tables of the order in files (see ::lx_order). With NULL, the
+ * default, they are kept in memory.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory; nothing changed.
+ */
+LX_API lx_status lx_order_options_set_tables(lx_order_options *options, const char *directory,
+                                             lx_error *error);
+
+/**
+ * Sets the number of indices in a bucket of lx_order_new_bucketed(): a multiple of the batch size,
+ * 1 or more. Larger buckets shuffle better; in smaller ones the lengths are more similar. The
+ * default is 100 batches.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_order_options_set_bucket_size(lx_order_options *options, uint64_t size,
+                                                  lx_error *error);
+
+/**
+ * Sets the most samples of a batch of lx_order_new_budgeted(); 0, the default, for as many as fit.
+ * A loader keeps memory for the largest possible batch, of the cheapest sample alone. Set it if
+ * some samples are far cheaper than most.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_order_options_set_max_batch_size(lx_order_options *options, uint64_t size,
+                                                     lx_error *error);
+
+/**
+ * Sets whether each sample of lx_order_new_budgeted() costs as much as the most expensive one of
+ * its batch: the memory that samples take when all are padded to the longest. The default is false.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_order_options_set_padded(lx_order_options *options, bool padded,
+                                             lx_error *error);
+
+/** @} */
+
+/**
  * @defgroup lx_order_new_slice Orders made of other orders
  *
  * The parts are orders of any kind, except those that are cut into batches
@@ -279,8 +378,7 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
  * @param[in]  part     An order of indices below @p count.
  * @param[in]  indices  @p count indices, in any order; repeats are allowed. Copied.
  * @param[in]  count    The number of indices.
- * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
- *                      it in memory.
+ * @param[in]  options  The directory of tables; NULL for the default.
  * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -290,10 +388,11 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
  * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
  *                          than 64 deep.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
-                                     const char *tables, lx_order **order, lx_error *error);
+                                     const lx_order_options *options, lx_order **order,
+                                     lx_error *error);
 
 /** @} */
 

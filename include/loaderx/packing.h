@@ -26,9 +26,11 @@ LX_BEGIN_DECLS
  *
  * @code
  * uint64_t padding, total;
- * lx_source_new_packed_tokens(tokens, 4096, LX_INT32, 50257, 0,
- *                       LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS,
- *                       &samples, &error);
+ * lx_token_options *options = lx_token_options_new();
+ * lx_token_options_set_columns(
+ *     options, LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &error);
+ * lx_source_new_packed_tokens(tokens, 4096, options, &samples, &error);
+ * lx_token_options_free(options);
  * lx_source_get_padding(samples, &padding, &total, &error);
  * @endcode
  * @see lx_loader, lx_segments_get_sizes(), lx_source, lx_source_new_megatron(), lx_tokens
@@ -41,6 +43,38 @@ typedef enum lx_packed_columns {
     LX_PACKED_POSITIONS = 2 /**< "positions": from 0 in each piece, also in one that continues a
                                  document of another sample; 0 for padding. */
 } lx_packed_columns;
+
+/**
+ * Sets the additional columns, in the order of ::lx_packed_columns, whose values are or-ed. 0, the
+ * default, for none.
+ *
+ * @retval LX_OK            They are set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_token_options_set_columns(lx_token_options *options, unsigned columns,
+                                              lx_error *error);
+
+/**
+ * Sets the padding of lx_source_new_packed_tokens() in the column "tokens"; it need not be in the
+ * vocabulary. The default is 0.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_token_options_set_pad(lx_token_options *options, int64_t pad, lx_error *error);
+
+/** No separator between documents. */
+#define LX_SEPARATOR_NONE (-1)
+
+/**
+ * Sets the token after each document of lx_source_new_joined_tokens(). #LX_SEPARATOR_NONE, the
+ * default, for none.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_token_options_set_separator(lx_token_options *options, int64_t separator,
+                                                lx_error *error);
 
 /**
  * Makes a source of bins that are filled with documents by best fit: sample i is the @p capacity
@@ -60,29 +94,24 @@ typedef enum lx_packed_columns {
  * The state of a loader identifies the source by the lengths of all documents and @p capacity, not
  * by the columns.
  *
- * @param[in]  tokens      The sequence; referenced.
- * @param[in]  capacity    Tokens of a sample, 1 to 2^24.
- * @param[in]  dtype       The type of the column "tokens": #LX_INT32 or #LX_INT64.
- * @param[in]  vocabulary  A sample with a token that is not below it fails; 0 for no limit.
- * @param[in]  pad         The padding in that column; it need not be in the vocabulary.
- * @param[in]  columns     Additional columns, in this order: of ::lx_packed_columns, or 0.
- * @param[out] source      Receives the source, to be released with lx_source_unref().
- * @param[out] error       Receives the first failure; may be NULL.
+ * @param[in]  tokens    The sequence; referenced.
+ * @param[in]  capacity  Tokens of a sample, 1 to 2^24.
+ * @param[in]  options   The type, the vocabulary, the padding, and the columns; NULL for the
+ *                       defaults.
+ * @param[out] source    Receives the source, to be released with lx_source_unref().
+ * @param[out] error     Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
- * @retval LX_ERR_ARGUMENT  @p capacity is out of range, @p dtype or @p columns is invalid, @p pad
- *                          does not fit @p dtype, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  @p capacity is out of range, an option is invalid, the padding does not
+ *                          fit the type, or a pointer is NULL.
  * @retval LX_ERR_CORRUPT   The index of a file points beyond its tokens; the error has file and
  *                          offset.
  * @retval LX_ERR_LIMIT     There are 2^32 - 1 documents or more.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacity, lx_dtype dtype,
-                                             uint64_t vocabulary, int64_t pad, unsigned columns,
-                                             lx_source **source, lx_error *error);
-
-/** No separator between documents. */
-#define LX_SEPARATOR_NONE (-1)
+LX_API lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacity,
+                                             const lx_token_options *options, lx_source **source,
+                                             lx_error *error);
 
 /**
  * Makes a source of samples of documents one after another, with a separator after each: sample i
@@ -98,25 +127,22 @@ LX_API lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacit
  *
  * @param[in]  tokens           The sequence; referenced.
  * @param[in]  sequence_length  Tokens of an input, 1 to 2^31 - 2.
- * @param[in]  dtype            The type of the column "tokens": #LX_INT32 or #LX_INT64.
- * @param[in]  vocabulary       A sample with a token that is not below it fails; 0 for no limit.
- * @param[in]  separator        The token after each document, or #LX_SEPARATOR_NONE.
- * @param[in]  columns          Additional columns, in this order: of ::lx_packed_columns, or 0.
+ * @param[in]  options          The type, the vocabulary, the separator, and the columns; NULL for
+ *                              the defaults.
  * @param[out] source           Receives the source, to be released with lx_source_unref().
  * @param[out] error            Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
- * @retval LX_ERR_ARGUMENT  @p sequence_length is out of range, @p dtype or @p columns is invalid,
- *                          @p separator is not in the vocabulary or does not fit @p dtype, or a
- *                          pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  @p sequence_length is out of range, an option is invalid, the separator
+ *                          is not in the vocabulary or does not fit the type, or a pointer is NULL.
  * @retval LX_ERR_CORRUPT   The index of a file points beyond its tokens; the error has file and
  *                          offset.
  * @retval LX_ERR_LIMIT     Documents and separators have 2^64 tokens or more.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_new_joined_tokens(lx_tokens *tokens, uint64_t sequence_length,
-                                             lx_dtype dtype, uint64_t vocabulary, int64_t separator,
-                                             unsigned columns, lx_source **source, lx_error *error);
+                                             const lx_token_options *options, lx_source **source,
+                                             lx_error *error);
 
 /**
  * Returns how many of the @p total tokens of all samples of lx_source_new_packed_tokens() are

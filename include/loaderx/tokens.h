@@ -26,7 +26,7 @@ LX_BEGIN_DECLS
  * lx_tokens *tokens = NULL;
  * lx_source *samples = NULL;
  * lx_tokens_open("corpus.bin", LX_BYTES, &tokens, &error);
- * lx_source_new_tokens(tokens, 4096, LX_INT32, 50257, &samples, &error);
+ * lx_source_new_tokens(tokens, 4096, NULL, &samples, &error);
  * lx_tokens_unref(tokens);
  * @endcode
  * @see lx_dataset, lx_loader, lx_source, lx_source_new_packed_tokens(), loaderx(7)
@@ -176,6 +176,44 @@ LX_API lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_
                                 lx_dtype dtype, void *data, lx_error *error);
 
 /**
+ * The options of a source of tokens. An option that has no effect on a source is an error when the
+ * source is made, #LX_ERR_ARGUMENT, so that none is ignored.
+ *
+ * @par Thread safety
+ * One thread at a time. A source copies what it needs when it is made.
+ */
+typedef struct lx_token_options lx_token_options;
+
+/**
+ * Returns options with the defaults: #LX_INT32, no limit of the vocabulary, a pad of 0, no
+ * separator, no additional columns. Returns NULL when out of memory.
+ */
+LX_API lx_token_options *lx_token_options_new(void);
+
+/** Frees options. NULL is allowed. */
+LX_API void lx_token_options_free(lx_token_options *options);
+
+/**
+ * Sets the type of the column "tokens": #LX_INT32 or #LX_INT64. It is checked when the source is
+ * made.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_token_options_set_dtype(lx_token_options *options, lx_dtype dtype,
+                                            lx_error *error);
+
+/**
+ * Sets the size of the vocabulary: a sample with a token that is not below it fails. 0 for no
+ * limit.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_token_options_set_vocabulary(lx_token_options *options, uint64_t vocabulary,
+                                                 lx_error *error);
+
+/**
  * Makes a source of samples: sample i is the @p sequence_length + 1 tokens from position i *
  * @p sequence_length on. So inputs and labels, shifted by one, cover each token once. The remainder
  * at the end is not a sample; a sequence shorter than a sample makes an empty source. The only
@@ -183,38 +221,37 @@ LX_API lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_
  *
  * @param[in]  tokens           The sequence; referenced.
  * @param[in]  sequence_length  Tokens of an input, 1 or more.
- * @param[in]  dtype            The type of the column: #LX_INT32 or #LX_INT64.
- * @param[in]  vocabulary       A sample with a token that is not below it fails; 0 for no limit.
+ * @param[in]  options          The type and the vocabulary; NULL for the defaults.
  * @param[out] source           Receives the source, to be released with lx_source_unref().
  * @param[out] error            Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
  * @retval LX_ERR_ARGUMENT  @p sequence_length is 0, a sample would have 2^64 bytes or more,
- *                          @p dtype is neither of the two, or a pointer is NULL.
+ *                          an option is invalid, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
-                                      uint64_t vocabulary, lx_source **source, lx_error *error);
+LX_API lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_length,
+                                      const lx_token_options *options, lx_source **source,
+                                      lx_error *error);
 
 /**
  * Makes a source of blocks, which share no token: block i is the @p size tokens from position i *
  * @p size on. The remainder at the end is not a block. The only column is "tokens". With the inputs
  * `[:-1]` and the labels `[1:]` of a block, its first token is never a label.
  *
- * @param[in]  tokens      The sequence; referenced.
- * @param[in]  size        Tokens of a block, 1 or more.
- * @param[in]  dtype       The type of the column: #LX_INT32 or #LX_INT64.
- * @param[in]  vocabulary  A block with a token that is not below it fails; 0 for no limit.
- * @param[out] source      Receives the source, to be released with lx_source_unref().
- * @param[out] error       Receives the first failure; may be NULL.
+ * @param[in]  tokens   The sequence; referenced.
+ * @param[in]  size     Tokens of a block, 1 or more.
+ * @param[in]  options  The type and the vocabulary; NULL for the defaults.
+ * @param[out] source   Receives the source, to be released with lx_source_unref().
+ * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
- * @retval LX_ERR_ARGUMENT  @p size is 0, a block would have 2^64 bytes or more, @p dtype is neither
- *                          of the two, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  @p size is 0, a block would have 2^64 bytes or more, an option is
+ *                          invalid, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_new_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
-                                            uint64_t vocabulary, lx_source **source,
+LX_API lx_status lx_source_new_token_blocks(lx_tokens *tokens, uint64_t size,
+                                            const lx_token_options *options, lx_source **source,
                                             lx_error *error);
 
 /** @} */

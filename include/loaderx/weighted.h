@@ -24,8 +24,8 @@ LX_BEGIN_DECLS
  * As many draws per epoch as there are records:
  *
  * @code
- * lx_order_new_weighted(weights, records, records, 42, NULL, &order,
- *                       &error);
+ * lx_order_options_set_seed(options, 42, &error);
+ * lx_order_new_weighted(weights, records, options, &order, &error);
  * @endcode
  * @see lx_error, lx_order, lx_order_new_balanced(), lx_sampler
  * @{
@@ -41,10 +41,8 @@ LX_BEGIN_DECLS
  *
  * @param[in]  weights  @p count weights; copied.
  * @param[in]  count    The number of weights and indices, 1 to 2^31 - 1.
- * @param[in]  length   Positions in an epoch, any number.
- * @param[in]  seed     Any number.
- * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
- *                      it in memory.
+ * @param[in]  options  The length of an epoch, by default @p count; the seed, by default 0; and the
+ *                      directory of tables. NULL for the defaults.
  * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -53,10 +51,10 @@ LX_BEGIN_DECLS
  *                          is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
-LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count, uint64_t length,
-                                       uint64_t seed, const char *tables, lx_order **order,
+LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count,
+                                       const lx_order_options *options, lx_order **order,
                                        lx_error *error);
 
 /**
@@ -71,23 +69,22 @@ LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count, ui
  *
  * @param[in]  weights  @p count weights; copied.
  * @param[in]  count    The number of weights and indices, 1 to 2^31 - 1.
- * @param[in]  length   Positions in an epoch, at most the number of weights above 0.
- * @param[in]  seed     Any number.
- * @param[in]  tables   The directory that keeps the table of each epoch in a file (see ::lx_order);
- *                      NULL to keep them in memory.
+ * @param[in]  options  The length of an epoch, at most the number of weights above 0, which is the
+ *                      default; the seed, by default 0; and the directory of tables. NULL for the
+ *                      defaults.
  * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  A weight is negative, infinite or not a number, all are 0, fewer than
- *                          @p length are above 0, or a pointer is NULL.
+ *                          the length are above 0, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
-                                               uint64_t length, uint64_t seed, const char *tables,
-                                               lx_order **order, lx_error *error);
+                                               const lx_order_options *options, lx_order **order,
+                                               lx_error *error);
 
 /** @} */
 

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sampler/core/order-options.h"
 #include "parity/greedy-plan.h"
 #include "sampler/orders/mixture-sets.h"
 #include "sampler/orders/mixture-weights.h"
@@ -239,13 +240,16 @@ static lx_status fill(struct greedy_blend *self, const lx_mixture *mixture, cons
     return status;
 }
 
-lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables, lx_order **order,
-                              lx_error *error)
+lx_status lx_order_new_greedy(const lx_mixture *mixture, const lx_order_options *options,
+                              lx_order **order, lx_error *error)
 {
     LX__CLEAR(order);
+    lx_order_options how;
     if (order == NULL)
         return lx__fail_null(error, "order");
-    lx_status status = lx__mixture_check(mixture, error);
+    lx_status status = lx__order_options_take(options, LX__ORDER_TABLES, &how, error);
+    if (status == LX_OK)
+        status = lx__mixture_check(mixture, error);
     if (status == LX_OK && mixture->weighting_count != 1)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
                           "the weights of a greedy mixture must not change: use "
@@ -254,6 +258,6 @@ lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables, lx_
         status = lx__order_new(&greedy_class, sizeof(struct greedy_blend), 0, 0, order, error);
     if (status != LX_OK)
         return status;
-    status = fill((struct greedy_blend *)*order, mixture, tables, error);
+    status = fill((struct greedy_blend *)*order, mixture, how.tables, error);
     return lx__order_finish(order, status);
 }

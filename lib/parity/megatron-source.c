@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "loader/tokens/packed-row.h"
+#include "parity/megatron-options.h"
 #include "parity/eod-columns.h"
 #include "parity/megatron-index.h"
 #include "sampler/core/saved-state.h"
@@ -228,7 +229,7 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
 
 /* ---- construction */
 
-static lx_status check_numbers(const lx_megatron *how, lx_error *error)
+static lx_status check_numbers(const lx_megatron_options *how, lx_error *error)
 {
     if (how->sequence_length == 0 || how->sequence_length >= INT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
@@ -248,17 +249,11 @@ static lx_status check_numbers(const lx_megatron *how, lx_error *error)
     return status == LX_OK ? lx__row_check_number("eod", how->eod, how->dtype, error) : status;
 }
 
-static lx_status check(lx_tokens *tokens, const lx_megatron *how, lx_source *const *source,
+static lx_status check(lx_tokens *tokens, const lx_megatron_options *how, lx_source *const *source,
                        lx_error *error)
 {
     if (tokens == NULL || how == NULL || source == NULL)
-        return lx__fail_null(error,
-                             tokens == NULL ? "tokens" : how == NULL ? "how" : "source");
-    if (how->struct_size != sizeof *how)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "struct_size is %zu, but an lx_megatron has %zu bytes: set it to "
-                        "sizeof(lx_megatron)", how->struct_size,
-                        sizeof *how);
+        return lx__fail_null(error, tokens == NULL ? "tokens" : how == NULL ? "options" : "source");
     uint64_t there = tokens->documents, first = how->first_document;
     uint64_t count = how->document_count;
     if (first > there || (count != LX_NONE && count > there - first))
@@ -308,7 +303,7 @@ static lx_status set_columns(megatron_source *self, lx_error *error)
                : status;
 }
 
-static lx_status make(megatron_source *self, const lx_megatron *how, lx_error *error)
+static lx_status make(megatron_source *self, const lx_megatron_options *how, lx_error *error)
 {
     uint32_t *lengths = NULL;
     uint64_t behind = self->format.tokens->documents - how->first_document;
@@ -335,8 +330,8 @@ static lx_status make(megatron_source *self, const lx_megatron *how, lx_error *e
     return status;
 }
 
-lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron *how, lx_source **source,
-                                 lx_error *error)
+lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron_options *how,
+                                 lx_source **source, lx_error *error)
 {
     LX__CLEAR(source);
     lx_source *made;

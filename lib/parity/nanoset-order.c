@@ -11,6 +11,7 @@
 #include "parity/numpy-sum.h"
 #include "sampler/core/index-table-cache.h"
 #include "sampler/core/order-json.h"
+#include "sampler/core/order-options.h"
 #include "sampler/core/order.h"
 #include "sampler/core/saved-state.h"
 #include "sampler/random/weights.h"
@@ -204,27 +205,36 @@ static lx_status make(making *m, const char *tables, lx_order **order, lx_error 
     return lx__order_finish(order, status);
 }
 
+/** The seed that Nanotron takes by default. */
+#define NANOTRON_SEED 1234
+
 lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
-                               bool divide, uint64_t seed, const char *tables, lx_order **order,
+                               bool divide, const lx_order_options *options, lx_order **order,
                                lx_error *error)
 {
     LX__CLEAR(order);
-    making m = {.lengths = lengths, .count = count, .seed = seed};
+    lx_order_options how;
+    making m = {.lengths = lengths, .count = count};
     if (order == NULL)
         return lx__fail_null(error, "order");
     if (lengths == NULL)
         return lx__fail_null(error, "lengths");
-    if (seed > UINT32_MAX)
+    lx_status status = lx__order_options_take(options, LX__ORDER_SEED | LX__ORDER_TABLES, &how,
+                                              error);
+    if (status != LX_OK)
+        return status;
+    m.seed = (how.given & LX__ORDER_SEED) != 0 ? how.seed : NANOTRON_SEED;
+    if (m.seed > UINT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", seed);
-    lx_status status = add_lengths(&m, error);
+                        "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", m.seed);
+    status = add_lengths(&m, error);
     if (status != LX_OK)
         return status;
     m.weights = lx__alloc_array(m.count, sizeof *m.weights);
     status = m.weights != NULL ? make_weights(&m, weights, divide, error)
                                : lx__fail_memory(error, "a mixture");
     if (status == LX_OK)
-        status = make(&m, tables, order, error);
+        status = make(&m, how.tables, order, error);
     lx__free(m.weights);
     return status;
 }

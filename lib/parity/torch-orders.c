@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "parity/mt19937-jump.h"
+#include "sampler/core/order-options.h"
 #include "parity/torch-randperm.h"
 #include "sampler/core/epoch-tables.h"
 #include "sampler/core/saved-state.h"
@@ -151,49 +152,52 @@ static lx_status make(struct torch wanted, uint64_t length, const char *tables, 
     return lx__order_finish(order, status);
 }
 
-static lx_status begin(lx_order **order, lx_error *error)
+static lx_status begin(const lx_order_options *options, unsigned allowed, lx_order_options *how,
+                       lx_order **order, lx_error *error)
 {
     if (order == NULL)
         return lx__fail_null(error, "order");
-    *order = NULL;
-    return LX_OK;
+    return lx__order_options_take(options, allowed, how, error);
 }
 
-lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool replacement,
-                                    uint64_t seed, const char *tables, lx_order **order,
+lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
+                                    const lx_order_options *options, lx_order **order,
                                     lx_error *error)
 {
     LX__CLEAR(order);
-    lx_status status = begin(order, error);
+    lx_order_options how;
+    lx_status status = begin(options, LX__ORDER_LENGTH | LX__ORDER_SEED | LX__ORDER_TABLES, &how,
+                             order, error);
     if (status != LX_OK)
         return status;
+    uint64_t samples = (how.given & LX__ORDER_LENGTH) != 0 ? how.length : length;
     if (samples == 0 || length == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "%s is 0: torch's RandomSampler needs at least 1",
-                        length == 0 ? "length" : "samples");
+        return lx__fail(error, LX_ERR_ARGUMENT, "%s is 0: torch's RandomSampler needs at least 1",
+                        length == 0 ? "length" : "the length of an epoch");
     if (replacement && length > REPLACEMENT_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
                         "%" PRIu64 " indices are drawn with replacement: versions of torch differ "
                                    "from 2^28 indices on: use fewer",
                         length);
-    struct torch wanted = {.seed = seed,
-                           .indices = length,
-                           .whole = samples / length + 1,
-                           .again = replacement};
-    return make(wanted, samples, tables, order, error);
+    struct torch wanted = {
+        .seed = how.seed, .indices = length, .whole = samples / length + 1, .again = replacement};
+    return make(wanted, samples, how.tables, order, error);
 }
 
-lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count, uint64_t seed,
-                                    const char *tables, lx_order **order, lx_error *error)
+lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count,
+                                    const lx_order_options *options, lx_order **order,
+                                    lx_error *error)
 {
     LX__CLEAR(order);
     lx_order *part = NULL;
-    lx_status status = begin(order, error);
+    lx_order_options how = {0};
+    lx_status status = begin(options, LX__ORDER_SEED | LX__ORDER_TABLES, &how, order, error);
     if (status == LX_OK)
-        status = make((struct torch){.seed = seed, .indices = count, .whole = 1}, count, tables,
-                      &part, error);
+        status = make((struct torch){.seed = how.seed, .indices = count, .whole = 1}, count,
+                      how.tables, &part, error);
+    how.given &= LX__ORDER_TABLES; /* the table of the indices is kept in the same directory */
     if (status == LX_OK)
-        status = lx_order_new_subset(part, indices, count, tables, order, error);
+        status = lx_order_new_subset(part, indices, count, &how, order, error);
     lx_order_unref(part);
     return status;
 }
@@ -208,22 +212,26 @@ static lx_status make_whole(uint64_t length, bool shuffle, uint64_t seed, const 
     return make(wanted, length, tables, order, error);
 }
 
-lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool shuffle,
-                                         bool drop_last, uint64_t seed, const char *tables,
-                                         lx_order **order, lx_error *error)
+lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, unsigned flags,
+                                         const lx_order_options *options, lx_order **order,
+                                         lx_error *error)
 {
     LX__CLEAR(order);
     lx_order *whole = NULL;
-    lx_status status = begin(order, error);
+    lx_order_options how;
+    bool shuffle = (flags & LX_TORCH_SHUFFLE) != 0;
+    lx_status status = begin(options, LX__ORDER_SEED | LX__ORDER_TABLES, &how, order, error);
     if (status != LX_OK)
         return status;
     if (world == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "world must be at least 1");
-    if (tables != NULL && !shuffle)
+    if ((flags & ~(unsigned)(LX_TORCH_SHUFFLE | LX_TORCH_DROP_LAST)) != 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "flags: 0x%x has an unknown bit", flags);
+    if (how.tables != NULL && !shuffle)
         return lx__fail(error, LX_ERR_ARGUMENT, "tables is set, but an order without a shuffle "
                                                 "has no table: omit tables");
-    status = make_whole(length, shuffle, seed, tables, &whole, error);
-    if (status == LX_OK && drop_last)
+    status = make_whole(length, shuffle, how.seed, how.tables, &whole, error);
+    if (status == LX_OK && (flags & LX_TORCH_DROP_LAST) != 0)
         status = lx_order_new_slice(whole, 0, length - length % world, order, error);
     else if (status == LX_OK)
         status = lx_order_new_padded(whole, world, order, error);

@@ -21,17 +21,15 @@ static lx_status fill(void *user, const uint64_t *indices, size_t count, const l
 
 static lx_status open_loader(lx_loader **loader, lx_error *error)
 {
-    lx_source_functions functions;
     lx_column_info column;
     lx_source *source = NULL;
-    memset(&functions, 0, sizeof functions);
     memset(&column, 0, sizeof column);
-    functions.struct_size = sizeof functions;
-    functions.fill = fill;
     column.name = "index";
     column.dtype = LX_UINT64;
-    lx_status status =
-        lx_source_new(&functions, NULL, RECORDS, &column, 1, NULL, &source, error);
+    lx_source_options *functions = lx_source_options_new();
+    lx_source_options_set_fill(functions, fill, NULL, error);
+    lx_status status = lx_source_new(RECORDS, &column, 1, functions, &source, error);
+    lx_source_options_free(functions);
     if (status != LX_OK)
         return status;
     lx_loader_options *options = lx_loader_options_new();

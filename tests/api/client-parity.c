@@ -34,7 +34,7 @@ int main(void)
     lx_order *order = NULL;
     lx_sampler *sampler = NULL;
     uint64_t indices[10], taken = 0;
-    if (lx_order_new_torch_random(10, 10, 0, 0, NULL, &order, &error) != LX_OK ||
+    if (lx_order_new_torch_random(10, 0, NULL, &order, &error) != LX_OK ||
         lx_sampler_new(order, 0, 1, &sampler, &error) != LX_OK ||
         lx_sampler_take(sampler, 10, indices, &taken, &error) != LX_OK || taken != 10)
         return 1;

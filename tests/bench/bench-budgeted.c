@@ -2,6 +2,7 @@
 /* Batches by a budget: what it takes to cut an epoch, compared with reading it, and to find a
  * batch. */
 #include "bench.h"
+#include "../new-orders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static uint64_t *make_costs(void)
 static lx_order *cut(lx_order *part, const uint64_t *costs, bool padded)
 {
     lx_order *order = NULL;
-    if (lx_order_new_budgeted(part, costs, LENGTH, 65536, 0, padded, &order, NULL) != LX_OK)
+    if (new_budgeted(part, costs, LENGTH, 65536, 0, padded, &order, NULL) != LX_OK)
         abort();
     return order;
 }
@@ -114,7 +115,7 @@ void bench_budgeted(bench_run *bench)
     lx_order *plain = NULL, *shuffled = NULL, *bucketed = NULL;
     lx_order_new_sequential(LENGTH, 0, 0, &plain, NULL);
     lx_order_new_shuffle(LENGTH, 42, &shuffled, NULL);
-    lx_order_new_bucketed(costs, LENGTH, 32, 3200, 42, NULL, &bucketed, NULL);
+    new_bucketed(costs, LENGTH, 32, 3200, 42, NULL, &bucketed, NULL);
     bench_part(bench, "batches by a budget, of a sequence of 4 million", plain, costs);
     bench_part(bench, "batches by a budget, of a shuffle of 4 million", shuffled, costs);
     bench_part(bench, "batches by a budget, of buckets of 4 million", bucketed, costs);

@@ -2,6 +2,7 @@
 /* Orders with tables: by weights, by groups, of other libraries, compared with a shuffle of the
  * same length; and how long it takes to make them. */
 #include "bench.h"
+#include "../new-orders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static lx_order *weighted(uint64_t length)
 {
     lx_order *order = NULL;
     double *weights = weights_of(length);
-    lx_order_new_weighted(weights, length, length, 42, NULL, &order, NULL);
+    new_weighted(weights, length, length, 42, NULL, &order, NULL);
     free(weights);
     return order;
 }
@@ -78,7 +79,7 @@ static lx_order *weighted_shuffle(uint64_t length)
 {
     lx_order *order = NULL;
     double *weights = weights_of(length);
-    lx_order_new_weighted_shuffle(weights, length, length, 42, NULL, &order, NULL);
+    new_weighted_shuffle(weights, length, length, 42, NULL, &order, NULL);
     free(weights);
     return order;
 }
@@ -87,7 +88,7 @@ static lx_order *balanced(uint64_t length, uint64_t classes)
 {
     lx_order *order = NULL;
     uint64_t *values = numbers(length, classes);
-    lx_order_new_balanced(values, length, length, 42, NULL, &order, NULL);
+    new_balanced(values, length, length, 42, NULL, &order, NULL);
     free(values);
     return order;
 }
@@ -96,7 +97,7 @@ static lx_order *bucketed(uint64_t length, uint64_t bucket)
 {
     lx_order *order = NULL;
     uint64_t *values = numbers(length, 2000);
-    lx_order_new_bucketed(values, length, 32, bucket, 42, NULL, &order, NULL);
+    new_bucketed(values, length, 32, bucket, 42, NULL, &order, NULL);
     free(values);
     return order;
 }
@@ -104,7 +105,7 @@ static lx_order *bucketed(uint64_t length, uint64_t bucket)
 static lx_order *torch_random(uint64_t length, bool replacement)
 {
     lx_order *order = NULL;
-    lx_order_new_torch_random(length, length, replacement, 42, NULL, &order, NULL);
+    new_torch_random(length, length, replacement, 42, NULL, &order, NULL);
     return order;
 }
 
@@ -135,7 +136,7 @@ static lx_order *nanoset(uint64_t length, size_t sets)
         lengths[i] = length / sets;
         weights[i] = (double)(1 + i % 10);
     }
-    lx_order_new_nanoset(lengths, weights, sets, true, 42, NULL, &order, NULL);
+    new_nanoset(lengths, weights, sets, true, 42, NULL, &order, NULL);
     free(lengths);
     free(weights);
     return order;
@@ -192,21 +193,21 @@ static void bench_peers(bench_run *bench)
 static void make_weighted(void *context)
 {
     lx_order *order = NULL;
-    lx_order_new_weighted(context, MILLION, MILLION, 42, NULL, &order, NULL);
+    new_weighted(context, MILLION, MILLION, 42, NULL, &order, NULL);
     lx_order_unref(order);
 }
 
 static void make_balanced(void *context)
 {
     lx_order *order = NULL;
-    lx_order_new_balanced(context, MILLION, MILLION, 42, NULL, &order, NULL);
+    new_balanced(context, MILLION, MILLION, 42, NULL, &order, NULL);
     lx_order_unref(order);
 }
 
 static void make_bucketed(void *context)
 {
     lx_order *order = NULL;
-    lx_order_new_bucketed(context, MILLION, 32, 320, 42, NULL, &order, NULL);
+    new_bucketed(context, MILLION, 32, 320, 42, NULL, &order, NULL);
     lx_order_unref(order);
 }
 

@@ -8,6 +8,7 @@
 #include <loaderx/sampler.h>
 
 #include "base/file.h"
+#include "../new-orders.h"
 
 #define LENGTH 100000000
 #define SETS 8
@@ -37,7 +38,7 @@ static void resume_greedy(void *folder)
     must_be_ok(lx_order_new_shuffle(LENGTH / SETS, 42, &part, &error), &error);
     for (int i = 0; i < SETS; i++)
         must_be_ok(lx_mixture_add_part(mixture, part, 0, weights[i], &error), &error);
-    must_be_ok(lx_order_new_greedy(mixture, folder, &order, &error), &error);
+    must_be_ok(new_greedy(mixture, folder, &order, &error), &error);
     lx_order_unref(part);
     lx_mixture_free(mixture);
     resume(order);
@@ -50,8 +51,7 @@ static void resume_nanoset(void *folder)
     uint64_t lengths[SETS];
     for (int i = 0; i < SETS; i++)
         lengths[i] = LENGTH / SETS;
-    must_be_ok(lx_order_new_nanoset(lengths, weights, SETS, true, 42, folder, &order, &error),
-               &error);
+    must_be_ok(new_nanoset(lengths, weights, SETS, true, 42, folder, &order, &error), &error);
     resume(order);
 }
 
@@ -59,8 +59,7 @@ static void resume_torch(void *folder)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    must_be_ok(lx_order_new_torch_random(LENGTH, LENGTH, false, 42, folder, &order, &error),
-               &error);
+    must_be_ok(new_torch_random(LENGTH, LENGTH, false, 42, folder, &order, &error), &error);
     resume(order);
 }
 

@@ -13,6 +13,7 @@
 #include <loaderx/writer.h>
 
 #include "base/bytes.h"
+#include "../new-sources.h"
 
 #define TOKENS ((uint64_t)96 << 20) /* of 4 bytes, each its own place; some times the cache */
 #define LENGTH 4096
@@ -180,9 +181,9 @@ static void pack(void *context)
     const struct packing *packing = context;
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    must_be_ok(lx_source_new_packed_tokens(packing->tokens, packing->capacity, LX_INT32, 0, 0, 0,
-                                           &source, &error),
-               &error);
+    must_be_ok(
+        new_packed_tokens(packing->tokens, packing->capacity, LX_INT32, 0, 0, 0, &source, &error),
+        &error);
     lx_source_unref(source);
 }
 
@@ -294,13 +295,11 @@ static lx_source *make_source(lx_tokens *tokens, int kind, unsigned columns)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source = NULL;
-    lx_status status = kind == 0
-                           ? lx_source_new_tokens(tokens, LENGTH, LX_INT32, 0, &source, &error)
-                       : kind == 1 ? lx_source_new_joined_tokens(tokens, LENGTH, LX_INT32, 0,
-                                                                 LX_SEPARATOR_NONE, columns,
-                                                                 &source, &error)
-                                   : lx_source_new_packed_tokens(tokens, LENGTH, LX_INT32, 0, -1,
-                                                                 columns, &source, &error);
+    lx_status status = kind == 0   ? new_tokens(tokens, LENGTH, LX_INT32, 0, &source, &error)
+                       : kind == 1 ? new_joined_tokens(tokens, LENGTH, LX_INT32, 0,
+                                                       LX_SEPARATOR_NONE, columns, &source, &error)
+                                   : new_packed_tokens(tokens, LENGTH, LX_INT32, 0, -1, columns,
+                                                       &source, &error);
     must_be_ok(status, &error);
     return source;
 }

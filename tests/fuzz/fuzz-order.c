@@ -20,6 +20,7 @@
 #include "base/crc32c.h"
 #include "memory.h"
 #include "sampler/core/order.h"
+#include "../new-orders.h"
 
 enum {
     REPAIR_HEAD = 1,   /* the checksum of the beginning is made right */
@@ -55,7 +56,7 @@ static lx_status make_mixture(const char *tables, lx_order **order, lx_error *er
     if (status == LX_OK)
         status = lx_mixture_set_exhausted(mixture, exhausted, error);
     if (status == LX_OK)
-        status = lx_order_new_greedy(mixture, tables, order, error);
+        status = new_greedy(mixture, tables, order, error);
     lx_mixture_free(mixture);
     lx_order_unref(part);
     return status;
@@ -78,38 +79,37 @@ static lx_status make_stopping(const char *tables, lx_order **order, lx_error *e
 
 static lx_status make_nanoset(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_nanoset((uint64_t[]){30, 20, 45}, NULL, SETS, true, 5, tables, order,
-                                error);
+    return new_nanoset((uint64_t[]){30, 20, 45}, NULL, SETS, true, 5, tables, order, error);
 }
 
 static lx_status make_weighted(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_weighted(weights, COUNT, 80, 5, tables, order, error);
+    return new_weighted(weights, COUNT, 80, 5, tables, order, error);
 }
 
 static lx_status make_weighted_shuffle(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_weighted_shuffle(weights, COUNT, 50, 5, tables, order, error);
+    return new_weighted_shuffle(weights, COUNT, 50, 5, tables, order, error);
 }
 
 static lx_status make_balanced(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_balanced(numbers, COUNT, 70, 5, tables, order, error);
+    return new_balanced(numbers, COUNT, 70, 5, tables, order, error);
 }
 
 static lx_status make_bucketed(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_bucketed(numbers, COUNT, 4, 16, 5, tables, order, error);
+    return new_bucketed(numbers, COUNT, 4, 16, 5, tables, order, error);
 }
 
 static lx_status make_torch(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_torch_random(COUNT, 70, false, 5, tables, order, error);
+    return new_torch_random(COUNT, 70, false, 5, tables, order, error);
 }
 
 static lx_status make_torch_subset(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_torch_subset(numbers, COUNT, 5, tables, order, error);
+    return new_torch_subset(numbers, COUNT, 5, tables, order, error);
 }
 
 static lx_status make_subset(const char *tables, lx_order **order, lx_error *error)
@@ -118,7 +118,7 @@ static lx_status make_subset(const char *tables, lx_order **order, lx_error *err
     lx_status status = lx_order_new_sequential(MANY, MANY, MANY, &part, error);
     if (status != LX_OK)
         return status;
-    status = lx_order_new_subset(part, numbers, MANY, tables, order, error);
+    status = new_subset(part, numbers, MANY, tables, order, error);
     lx_order_unref(part);
     return status;
 }

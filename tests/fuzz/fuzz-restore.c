@@ -12,6 +12,8 @@
 #include "base/alloc.h"
 #include "memory.h"
 #include "sampler/core/saved-state.h"
+#include "../new-orders.h"
+#include "../new-sources.h"
 
 enum {
     REPAIR = 1, /* its checksum is made right */
@@ -72,7 +74,7 @@ static lx_status make_budgeted(lx_order **order, lx_error *error)
     lx_status status = lx_order_new_shuffle(LENGTH, 9, &part, error);
     if (status != LX_OK)
         return status;
-    status = lx_order_new_budgeted(part, costs, LENGTH, 20, BATCH, false, order, error);
+    status = new_budgeted(part, costs, LENGTH, 20, BATCH, false, order, error);
     lx_order_unref(part);
     return status;
 }
@@ -106,12 +108,11 @@ static lx_status fill(void *user, const uint64_t *indices, size_t count, const l
 
 static lx_status make_loader(lx_order *order, lx_loader **loader, lx_error *error)
 {
-    static const lx_source_functions functions = {.struct_size = sizeof functions, .fill = fill};
+    static const source_functions functions = {.fill = fill};
     lx_column_info column = {.name = "number", .dtype = LX_UINT64};
     lx_source *source;
     lx_loader_options *options = need(lx_loader_options_new());
-    lx_status status =
-        lx_source_new(&functions, NULL, LENGTH, &column, 1, "numbers", &source, error);
+    lx_status status = new_source(&functions, NULL, LENGTH, &column, 1, "numbers", &source, error);
     if (status == LX_OK)
         status = lx_loader_options_set_executor(options, fuzz_executor(), error);
     if (status == LX_OK)

@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "memory.h"
+#include "../new-sources.h"
 
 enum kind { BARE, NPY, MEGATRON, DS, DS_METADATA, KINDS };
 
@@ -123,17 +124,17 @@ static void read_source(lx_source *source)
 static void read_sources(lx_tokens *tokens, unsigned options)
 {
     lx_source *source = NULL;
-    (void)lx_source_new_tokens(tokens, 7, LX_INT32, 0, &source, NULL);
+    (void)new_tokens(tokens, 7, LX_INT32, 0, &source, NULL);
     read_source(source);
     source = NULL;
     if (options & PACK)
-        (void)lx_source_new_packed_tokens(tokens, 16, LX_INT64, 0, 0,
-                                          LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source, NULL);
+        (void)new_packed_tokens(tokens, 16, LX_INT64, 0, 0,
+                                LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source, NULL);
     read_source(source);
     source = NULL;
     if (options & JOIN)
-        (void)lx_source_new_joined_tokens(tokens, 16, LX_INT32, 0, 3,
-                                          LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source, NULL);
+        (void)new_joined_tokens(tokens, 16, LX_INT32, 0, 3,
+                                LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source, NULL);
     read_source(source);
 }
 

@@ -6,12 +6,14 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Functions of the headers that return a status.
+# Functions of the headers that return a status. new_x() of tests/new-orders.h and new-sources.h call
+# lx_order_new_x() and lx_source_new_x().
 cat "$top_srcdir"/include/loaderx/*.h | tr '\n' ' ' | sed 's/;/;\n/g' |
     sed -nE 's/.*LX_API[[:space:]]+lx_status[[:space:]]+(lx_[a-z0-9_]+)\(.*/\1/p' | sort -u >"$work/public"
 [ -s "$work/public" ]
 cat "$top_srcdir"/tests/faults/failing/*.c "$top_srcdir"/tests/faults/plain.c |
-    grep -oE 'lx_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u >"$work/called"
+    grep -oE '(lx|new)_[a-z0-9_]+ *\(' | tr -d ' (' |
+    sed -E 's/^new_(.*)/lx_order_new_\1\nlx_source_new_\1/' | sort -u >"$work/called"
 
 # Options that only note a number, and what needs no dataset to fail: they take nothing.
 cat >"$work/harmless" <<'END'
@@ -23,8 +25,19 @@ lx_loader_options_set_order
 lx_loader_options_set_prefetch_bytes
 lx_loader_options_set_rank
 lx_npy_parse_header
+lx_order_options_set_bucket_size
+lx_order_options_set_length
+lx_order_options_set_max_batch_size
+lx_order_options_set_padded
+lx_order_options_set_seed
 lx_set_allocator
+lx_source_options_set_release
 lx_ticket_wait_timed
+lx_token_options_set_columns
+lx_token_options_set_dtype
+lx_token_options_set_pad
+lx_token_options_set_separator
+lx_token_options_set_vocabulary
 END
 sort -u "$work/called" "$work/harmless" -o "$work/known"
 if comm -23 "$work/public" "$work/known" | grep .; then

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A source over the memory of an array, read without the GIL. */
 #include "array.h"
+#include "source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +53,6 @@ static lx_status fill(void *user, const uint64_t *indices, size_t count, const l
 lx_status lxpy_array_source_new(const Py_buffer *view, lx_dtype dtype, lx_source **source,
                                 lx_error *error)
 {
-    static const lx_source_functions functions = {
-        .struct_size = sizeof functions, .fill = fill, .release = free};
     uint64_t shape[LX_MAX_NDIM];
     lx_column_info column = {.name = "data", .dtype = dtype, .shape = shape};
     array *self = malloc(sizeof *self);
@@ -64,8 +63,8 @@ lx_status lxpy_array_source_new(const Py_buffer *view, lx_dtype dtype, lx_source
         shape[column.ndim++] = (uint64_t)view->shape[i];
         self->size *= (size_t)view->shape[i];
     }
-    lx_status status = lx_source_new(&functions, self, (uint64_t)view->shape[0], &column, 1, NULL,
-                                     source, error);
+    lx_status status = lxpy_source_of_functions(fill, free, self, (uint64_t)view->shape[0], &column,
+                                                1, NULL, source, error);
     if (status != LX_OK)
         free(self);
     return status;

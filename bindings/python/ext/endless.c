@@ -2,6 +2,7 @@
 /* A source without an end: its record p is the record that an order has at position p. A loader
  * over it in sequence cuts no batch where an epoch ends, so all its batches are full. */
 #include "endless.h"
+#include "source.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -131,8 +132,6 @@ static lx_status copy_columns(const lx_source *inner, lx_column_info **columns, 
 
 lx_status lxpy_endless_new(lx_source *inner, lx_order *order, lx_source **source, lx_error *error)
 {
-    static const lx_source_functions functions = {
-        .struct_size = sizeof functions, .fill = fill, .release = release};
     char identity[LX_MAX_SAMPLER_STATE];
     lx_column_info *columns;
     size_t count;
@@ -146,8 +145,8 @@ lx_status lxpy_endless_new(lx_source *inner, lx_order *order, lx_source **source
         pthread_mutex_init(&self->mutex, NULL);
         self->inner = lx_source_ref(inner);
         self->order = lx_order_ref(order);
-        status = lx_source_new(&functions, self, LXPY_ENDLESS, columns, count, identity, source,
-                               error);
+        status = lxpy_source_of_functions(fill, release, self, LXPY_ENDLESS, columns, count,
+                                          identity, source, error);
         if (status != LX_OK)
             release(self);
     } else {

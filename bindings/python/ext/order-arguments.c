@@ -62,3 +62,28 @@ int lxpy_tables(PyObject *object, const char **tables)
     *tables = path;
     return 0;
 }
+
+lx_order_options *lxpy_order_tables(PyObject *tables)
+{
+    const char *directory;
+    if (lxpy_tables(tables, &directory) < 0)
+        return NULL;
+    lx_order_options *options = lx_order_options_new();
+    if (options == NULL || lx_order_options_set_tables(options, directory, NULL) != LX_OK) {
+        lx_order_options_free(options);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    return options;
+}
+
+lx_order_options *lxpy_order_options(uint64_t length, uint64_t seed, PyObject *tables)
+{
+    lx_order_options *options = lxpy_order_tables(tables);
+    if (options == NULL)
+        return NULL;
+    lx_order_options_set_seed(options, seed, NULL); /* it cannot fail */
+    if (length != LX_NONE)
+        lx_order_options_set_length(options, length, NULL);
+    return options;
+}

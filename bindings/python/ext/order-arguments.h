@@ -28,4 +28,11 @@ int lxpy_reals_take(PyObject *object, const char *argument, lxpy_words *words);
  * NULL; -1 with an exception raised. */
 int lxpy_tables(PyObject *object, const char **tables);
 
+/** Options of an order with a directory of tables, as for lxpy_tables(), to be freed with
+ * lx_order_options_free(). NULL with an exception raised. */
+lx_order_options *lxpy_order_tables(PyObject *tables);
+
+/** The same, also with a seed, and with the length of an epoch unless that is LX_NONE. */
+lx_order_options *lxpy_order_options(uint64_t length, uint64_t seed, PyObject *tables);
+
 #endif

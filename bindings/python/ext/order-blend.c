@@ -108,7 +108,7 @@ static PyObject *blend(PyObject *module, PyObject *const *args, Py_ssize_t count
     double *weights = calloc((size_t)PyTuple_GET_SIZE(args[ORDERS]) + 1, sizeof *weights);
     int filled = -1;
     bool greedy = false;
-    const char *tables = NULL;
+    lx_order_options *options = NULL;
     if (mixture == NULL || weights == NULL)
         PyErr_NoMemory();
     else
@@ -117,11 +117,12 @@ static PyObject *blend(PyObject *module, PyObject *const *args, Py_ssize_t count
     if (filled == 0)
         filled = lxpy_bool(args[GREEDY], "greedy", &greedy);
     if (filled == 0)
-        filled = lxpy_tables(args[TABLES], &tables);
+        filled = (options = lxpy_order_tables(args[TABLES])) != NULL ? 0 : -1;
     if (filled == 0 && greedy)
-        LXPY_WITHOUT_GIL(lx_order_new_greedy(mixture, tables, &handle, &error));
+        LXPY_WITHOUT_GIL(lx_order_new_greedy(mixture, options, &handle, &error));
     else if (filled == 0)
         LXPY_WITHOUT_GIL(lx_order_new_blend(mixture, &handle, &error));
+    lx_order_options_free(options);
     lx_mixture_free(mixture);
     return filled == 0 ? lxpy_order_wrap(state, handle, &error) : NULL;
 }

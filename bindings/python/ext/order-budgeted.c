@@ -19,9 +19,17 @@ static PyObject *budgeted(PyObject *module, PyObject *const *args, Py_ssize_t co
     int padded = PyObject_IsTrue(args[4]);
     if (padded < 0 || lxpy_words_take(args[1], "costs", &costs) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(lx_order_new_budgeted(part, costs.view.buf, costs.count, values[0], values[1],
-                                           padded == 1, &handle, &error));
+    lx_order_options *options = lx_order_options_new();
+    if (options != NULL) {
+        lx_order_options_set_max_batch_size(options, values[1], &error);
+        lx_order_options_set_padded(options, padded == 1, &error);
+        LXPY_WITHOUT_GIL(lx_order_new_budgeted(part, costs.view.buf, costs.count, values[0],
+                                               options, &handle, &error));
+    }
+    lx_order_options_free(options);
     PyBuffer_Release(&costs.view);
+    if (options == NULL)
+        return PyErr_NoMemory();
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 

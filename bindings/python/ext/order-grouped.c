@@ -12,16 +12,19 @@ static PyObject *balanced(PyObject *module, PyObject *const *args, Py_ssize_t co
     static const char *const names[] = {"n", "seed", NULL};
     lxpy_words classes;
     uint64_t values[2];
-    const char *tables;
+    lx_order_options *options;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     if (!lxpy_are(count, 4) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
-        lxpy_tables(args[3], &tables) < 0 ||
         lxpy_words_take(args[0], "classes", &classes) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(lx_order_new_balanced(classes.view.buf, classes.count, values[0], values[1],
-                                           tables, &handle, &error));
+    if ((options = lxpy_order_options(values[0], values[1], args[3])) != NULL)
+        LXPY_WITHOUT_GIL(
+            lx_order_new_balanced(classes.view.buf, classes.count, options, &handle, &error));
+    lx_order_options_free(options);
     PyBuffer_Release(&classes.view);
+    if (options == NULL)
+        return NULL;
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
@@ -30,16 +33,21 @@ static PyObject *bucketed(PyObject *module, PyObject *const *args, Py_ssize_t co
     static const char *const names[] = {"batch", "bucket", "seed", NULL};
     lxpy_words lengths;
     uint64_t values[3];
-    const char *tables;
+    lx_order_options *options;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     if (!lxpy_are(count, 5) || lxpy_numbers(args + 1, 3, names, values) < 0 ||
-        lxpy_tables(args[4], &tables) < 0 ||
         lxpy_words_take(args[0], "lengths", &lengths) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(lx_order_new_bucketed(lengths.view.buf, lengths.count, values[0], values[1],
-                                           values[2], tables, &handle, &error));
+    if ((options = lxpy_order_options(LX_NONE, values[2], args[4])) != NULL) {
+        lx_order_options_set_bucket_size(options, values[1], &error);
+        LXPY_WITHOUT_GIL(lx_order_new_bucketed(lengths.view.buf, lengths.count, values[0], options,
+                                               &handle, &error));
+    }
+    lx_order_options_free(options);
     PyBuffer_Release(&lengths.view);
+    if (options == NULL)
+        return NULL;
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 

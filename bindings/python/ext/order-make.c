@@ -156,18 +156,21 @@ static PyObject *concat(PyObject *module, PyObject *const *args, Py_ssize_t coun
 
 static PyObject *subset(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    const char *tables;
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     lxpy_words indices;
     if (!lxpy_are(count, 3) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
-        lxpy_tables(args[2], &tables) < 0 ||
         lxpy_words_take(args[1], "indices", &indices) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(
-        lx_order_new_subset(part, indices.view.buf, indices.count, tables, &handle, &error));
+    lx_order_options *options = lxpy_order_tables(args[2]);
+    if (options != NULL)
+        LXPY_WITHOUT_GIL(
+            lx_order_new_subset(part, indices.view.buf, indices.count, options, &handle, &error));
+    lx_order_options_free(options);
     PyBuffer_Release(&indices.view);
+    if (options == NULL)
+        return NULL;
     return wrap(module, handle, &error);
 }
 

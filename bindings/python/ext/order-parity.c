@@ -11,15 +11,16 @@ static PyObject *torch_random(PyObject *module, PyObject *const *args, Py_ssize_
     static const char *const names[] = {"n", "num_samples", "seed", NULL};
     uint64_t values[3];
     bool replacement;
-    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     if (!lxpy_are(count, 5) || lxpy_numbers(args, 3, names, values) < 0 ||
-        lxpy_bool(args[3], "replacement", &replacement) < 0 ||
-        lxpy_tables(args[4], &tables) < 0)
+        lxpy_bool(args[3], "replacement", &replacement) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(lx_order_new_torch_random(values[0], values[1], replacement, values[2],
-                                               tables, &handle, &error));
+    lx_order_options *options = lxpy_order_options(values[1], values[2], args[4]);
+    if (options == NULL)
+        return NULL;
+    LXPY_WITHOUT_GIL(lx_order_new_torch_random(values[0], replacement, options, &handle, &error));
+    lx_order_options_free(options);
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
@@ -28,16 +29,19 @@ static PyObject *torch_subset(PyObject *module, PyObject *const *args, Py_ssize_
     static const char *const names[] = {"seed", NULL};
     lxpy_words indices;
     uint64_t seed;
-    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     if (!lxpy_are(count, 3) || lxpy_numbers(args + 1, 1, names, &seed) < 0 ||
-        lxpy_tables(args[2], &tables) < 0 ||
         lxpy_words_take(args[0], "indices", &indices) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(
-        lx_order_new_torch_subset(indices.view.buf, indices.count, seed, tables, &handle, &error));
+    lx_order_options *options = lxpy_order_options(LX_NONE, seed, args[2]);
+    if (options != NULL)
+        LXPY_WITHOUT_GIL(
+            lx_order_new_torch_subset(indices.view.buf, indices.count, options, &handle, &error));
+    lx_order_options_free(options);
     PyBuffer_Release(&indices.view);
+    if (options == NULL)
+        return NULL;
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
@@ -46,16 +50,19 @@ static PyObject *torch_distributed(PyObject *module, PyObject *const *args, Py_s
     static const char *const names[] = {"n", "world", "seed", NULL};
     uint64_t values[3];
     bool shuffle, drop_last;
-    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     if (!lxpy_are(count, 6) || lxpy_numbers(args, 3, names, values) < 0 ||
         lxpy_bool(args[3], "shuffle", &shuffle) < 0 ||
-        lxpy_bool(args[4], "drop_last", &drop_last) < 0 ||
-        lxpy_tables(args[5], &tables) < 0)
+        lxpy_bool(args[4], "drop_last", &drop_last) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(lx_order_new_torch_distributed(values[0], values[1], shuffle, drop_last,
-                                                    values[2], tables, &handle, &error));
+    lx_order_options *options = lxpy_order_options(LX_NONE, values[2], args[5]);
+    if (options == NULL)
+        return NULL;
+    unsigned flags = (shuffle ? LX_TORCH_SHUFFLE : 0) | (drop_last ? LX_TORCH_DROP_LAST : 0);
+    LXPY_WITHOUT_GIL(
+        lx_order_new_torch_distributed(values[0], values[1], flags, options, &handle, &error));
+    lx_order_options_free(options);
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
@@ -79,24 +86,27 @@ static PyObject *nanoset(PyObject *module, PyObject *const *args, Py_ssize_t cou
     lxpy_words lengths, weights = {.count = 0};
     uint64_t seed;
     bool divide;
-    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     if (!lxpy_are(count, 5) || lxpy_numbers(args + 2, 1, names, &seed) < 0 ||
         lxpy_bool(args[3], "divide", &divide) < 0 ||
-        lxpy_tables(args[4], &tables) < 0 ||
         lxpy_words_take(args[0], "lengths", &lengths) < 0)
         return NULL;
     if (take_weights(args[1], lengths.count, &weights) < 0) {
         PyBuffer_Release(&lengths.view);
         return NULL;
     }
-    LXPY_WITHOUT_GIL(lx_order_new_nanoset(lengths.view.buf, weights.view.buf,
-                                          (size_t)lengths.count, divide, seed, tables, &handle,
-                                          &error));
+    lx_order_options *options = lxpy_order_options(LX_NONE, seed, args[4]);
+    if (options != NULL)
+        LXPY_WITHOUT_GIL(lx_order_new_nanoset(lengths.view.buf, weights.view.buf,
+                                              (size_t)lengths.count, divide, options, &handle,
+                                              &error));
+    lx_order_options_free(options);
     if (args[1] != Py_None)
         PyBuffer_Release(&weights.view);
     PyBuffer_Release(&lengths.view);
+    if (options == NULL)
+        return NULL;
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 

@@ -5,24 +5,26 @@
 
 #include <loaderx/weighted.h>
 
-typedef lx_status (*maker)(const double *weights, uint64_t count, uint64_t length, uint64_t seed,
-                           const char *tables, lx_order **order, lx_error *error);
+typedef lx_status (*maker)(const double *weights, uint64_t count, const lx_order_options *options,
+                           lx_order **order, lx_error *error);
 
 static PyObject *make(PyObject *module, PyObject *const *args, Py_ssize_t count, maker new_order)
 {
     static const char *const names[] = {"n", "seed", NULL};
     lxpy_words weights;
     uint64_t values[2];
-    const char *tables;
+    lx_order_options *options;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     if (!lxpy_are(count, 4) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
-        lxpy_tables(args[3], &tables) < 0 ||
         lxpy_reals_take(args[0], "weights", &weights) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(new_order(weights.view.buf, weights.count, values[0], values[1], tables,
-                               &handle, &error));
+    if ((options = lxpy_order_options(values[0], values[1], args[3])) != NULL)
+        LXPY_WITHOUT_GIL(new_order(weights.view.buf, weights.count, options, &handle, &error));
+    lx_order_options_free(options);
     PyBuffer_Release(&weights.view);
+    if (options == NULL)
+        return NULL;
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 

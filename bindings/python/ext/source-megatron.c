@@ -5,46 +5,70 @@
 
 #include <loaderx/parity/megatron.h>
 
-/** What lx_source_new_megatron() takes beside the tokens, in the order of its members. */
-static int take_megatron(PyObject *const *args, lx_megatron *how)
+static lx_status set_wide(lx_megatron_options *options, bool wide, lx_error *error)
+{
+    return lx_megatron_options_set_dtype(options, wide ? LX_INT64 : LX_INT32, error);
+}
+
+/** Takes the arguments after the tokens. The setters of numbers cannot fail. */
+static int take_megatron(PyObject *const *args, lx_megatron_options *how)
 {
     static const char *const names[] = {"first", "count", "sequence_length", "num_samples",
                                         "random_seed", "vocabulary", "columns", NULL};
-    bool wide;
+    static const struct {
+        const char *name;
+        lx_status (*set)(lx_megatron_options *options, bool value, lx_error *error);
+    } flags[] = {{"extra_token", lx_megatron_options_set_extra_token},
+                 {"drop_last_partial", lx_megatron_options_set_drop_last_partial},
+                 {"wide", set_wide},
+                 {"split_at_eod", lx_megatron_options_set_split_at_eod},
+                 {"mask_eod", lx_megatron_options_set_mask_eod}};
+    const char *tables;
     uint64_t numbers[7];
-    if (lxpy_numbers(args, 7, names, numbers) < 0 ||
-        lxpy_bool(args[7], "extra_token", &how->extra_token) < 0 ||
-        lxpy_bool(args[8], "drop_last_partial", &how->drop_last_partial) < 0 ||
-        lxpy_bool(args[9], "wide", &wide) < 0 ||
-        lxpy_bool(args[10], "split_at_eod", &how->split_at_eod) < 0 ||
-        lxpy_bool(args[11], "mask_eod", &how->mask_eod) < 0 ||
-        lxpy_tables(args[12], &how->tables) < 0)
+    if (lxpy_numbers(args, 7, names, numbers) < 0)
         return -1;
-    how->first_document = numbers[0];
-    how->document_count = numbers[1];
-    how->sequence_length = numbers[2];
-    how->num_samples = numbers[3];
-    how->seed = numbers[4];
-    how->vocabulary = numbers[5];
-    how->columns = (unsigned)numbers[6];
-    how->dtype = wide ? LX_INT64 : LX_INT32;
-    how->pad = PyLong_AsLongLong(args[13]);
-    how->eod = PyErr_Occurred() ? 0 : PyLong_AsLongLong(args[14]);
-    return PyErr_Occurred() ? -1 : 0;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        bool value;
+        if (lxpy_bool(args[7 + i], flags[i].name, &value) < 0)
+            return -1;
+        flags[i].set(how, value, NULL);
+    }
+    long long pad = PyLong_AsLongLong(args[13]);
+    long long eod = PyErr_Occurred() ? 0 : PyLong_AsLongLong(args[14]);
+    if (PyErr_Occurred() || lxpy_tables(args[12], &tables) < 0)
+        return -1;
+    lx_megatron_options_set_documents(how, numbers[0], numbers[1], NULL);
+    lx_megatron_options_set_sequence_length(how, numbers[2], NULL);
+    lx_megatron_options_set_num_samples(how, numbers[3], NULL);
+    lx_megatron_options_set_seed(how, numbers[4], NULL);
+    lx_megatron_options_set_vocabulary(how, numbers[5], NULL);
+    lx_megatron_options_set_columns(how, (unsigned)numbers[6], NULL);
+    lx_megatron_options_set_pad(how, pad, NULL);
+    lx_megatron_options_set_eod(how, eod, NULL);
+    if (lx_megatron_options_set_tables(how, tables, NULL) == LX_OK)
+        return 0;
+    PyErr_NoMemory();
+    return -1;
 }
 
 static PyObject *source_megatron(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    lx_megatron how = LX_MEGATRON_INIT;
     lx_status status;
-    lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 16) || take_megatron(args + 1, &how) < 0)
-        return NULL;
     lx_tokens *handle;
-    lxpy_source *self = lxpy_source_alloc_of_tokens(module, args[0], &handle);
+    lxpy_source *self = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 16))
+        return NULL;
+    lx_megatron_options *options = lx_megatron_options_new();
+    if (options == NULL)
+        return PyErr_NoMemory();
+    if (take_megatron(args + 1, options) == 0)
+        self = lxpy_source_alloc_of_tokens(module, args[0], &handle);
+    if (self != NULL)
+        LXPY_WITHOUT_GIL(status = lx_source_new_megatron(handle, options, &self->handle, &error));
+    lx_megatron_options_free(options);
     if (self == NULL)
         return NULL;
-    LXPY_WITHOUT_GIL(status = lx_source_new_megatron(handle, &how, &self->handle, &error));
     return lxpy_source_finish(self, status, &error);
 }
 

@@ -8,6 +8,17 @@ lxpy_source *lxpy_source_alloc_of_tokens(PyObject *module, PyObject *tokens, lx_
     return *handle != NULL ? lxpy_source_alloc(module) : NULL;
 }
 
+/** Options with the type and the vocabulary; NULL with an exception raised. */
+static lx_token_options *make_options(int wide, uint64_t vocabulary)
+{
+    lx_token_options *options = lx_token_options_new();
+    if (options == NULL)
+        return (void *)PyErr_NoMemory();
+    lx_token_options_set_dtype(options, wide ? LX_INT64 : LX_INT32, NULL); /* they cannot fail */
+    lx_token_options_set_vocabulary(options, vocabulary, NULL);
+    return options;
+}
+
 static PyObject *source_tokens(PyObject *module, PyObject *args)
 {
     PyObject *given, *sequence, *words;
@@ -19,25 +30,31 @@ static PyObject *source_tokens(PyObject *module, PyObject *args)
         lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
         return NULL;
     lx_tokens *handle;
-    lxpy_source *self = lxpy_source_alloc_of_tokens(module, given, &handle);
-    if (self == NULL)
+    lx_token_options *options = make_options(wide, vocabulary);
+    lxpy_source *self = options != NULL ? lxpy_source_alloc_of_tokens(module, given, &handle)
+                                        : NULL;
+    if (self == NULL) {
+        lx_token_options_free(options);
         return NULL;
-    lx_dtype dtype = wide ? LX_INT64 : LX_INT32;
-    lx_status status = overlap ? lx_source_new_tokens(handle, length, dtype, vocabulary,
-                                                      &self->handle, &error)
-                               : lx_source_new_token_blocks(handle, length + 1, dtype, vocabulary,
-                                                            &self->handle, &error);
+    }
+    lx_status status =
+        overlap ? lx_source_new_tokens(handle, length, options, &self->handle, &error)
+                : lx_source_new_token_blocks(handle, length + 1, options, &self->handle, &error);
+    lx_token_options_free(options);
     return lxpy_source_finish(self, status, &error);
 }
 
 /** Makes a source of the documents of tokens, in one way or the other. */
-typedef lx_status (*documents_maker)(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
-                                     uint64_t vocabulary, int64_t number, unsigned columns,
-                                     lx_source **source, lx_error *error);
+typedef lx_status (*documents_maker)(lx_tokens *tokens, uint64_t size,
+                                     const lx_token_options *options, lx_source **source,
+                                     lx_error *error);
+
+/** Sets the pad or the separator. */
+typedef lx_status (*number_setter)(lx_token_options *options, int64_t number, lx_error *error);
 
 /** @p argument is what the size is called. */
 static PyObject *of_documents(PyObject *module, PyObject *args, const char *argument,
-                              documents_maker make)
+                              documents_maker make, number_setter set_number)
 {
     PyObject *given, *number, *words;
     uint64_t size, vocabulary;
@@ -51,22 +68,30 @@ static PyObject *of_documents(PyObject *module, PyObject *args, const char *argu
         lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
         return NULL;
     lx_tokens *handle;
-    lxpy_source *self = lxpy_source_alloc_of_tokens(module, given, &handle);
-    if (self == NULL)
+    lx_token_options *options = make_options(wide, vocabulary);
+    lxpy_source *self = options != NULL ? lxpy_source_alloc_of_tokens(module, given, &handle)
+                                        : NULL;
+    if (self == NULL) {
+        lx_token_options_free(options);
         return NULL;
-    LXPY_WITHOUT_GIL(status = make(handle, size, wide ? LX_INT64 : LX_INT32, vocabulary, written,
-                                   columns, &self->handle, &error));
+    }
+    set_number(options, written, NULL);
+    lx_token_options_set_columns(options, columns, NULL);
+    LXPY_WITHOUT_GIL(status = make(handle, size, options, &self->handle, &error));
+    lx_token_options_free(options);
     return lxpy_source_finish(self, status, &error);
 }
 
 static PyObject *source_packed(PyObject *module, PyObject *args)
 {
-    return of_documents(module, args, "capacity", lx_source_new_packed_tokens);
+    return of_documents(module, args, "capacity", lx_source_new_packed_tokens,
+                        lx_token_options_set_pad);
 }
 
 static PyObject *source_joined(PyObject *module, PyObject *args)
 {
-    return of_documents(module, args, "sequence_length", lx_source_new_joined_tokens);
+    return of_documents(module, args, "sequence_length", lx_source_new_joined_tokens,
+                        lx_token_options_set_separator);
 }
 
 static PyObject *source_padding(PyObject *module, PyObject *object)

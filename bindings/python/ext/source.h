@@ -29,4 +29,9 @@ PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *erro
 /* source-gather.c */
 PyObject *lxpy_source_gather(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
+/** Makes a source of functions of ours; on failure @p user is not released. */
+lx_status lxpy_source_of_functions(lx_fill_function fill, lx_release_function release, void *user,
+                                   uint64_t length, const lx_column_info *columns, size_t count,
+                                   const char *identity, lx_source **source, lx_error *error);
+
 #endif

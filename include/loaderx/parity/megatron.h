@@ -30,12 +30,13 @@ LX_BEGIN_DECLS
  * training moves from Megatron.
  *
  * @code
- * lx_megatron how = LX_MEGATRON_INIT;
- * how.sequence_length = 4096;
- * how.num_samples = 100000;
- * how.tables = "cache";
+ * lx_megatron_options *options = lx_megatron_options_new();
+ * lx_megatron_options_set_sequence_length(options, 4096, &error);
+ * lx_megatron_options_set_num_samples(options, 100000, &error);
+ * lx_megatron_options_set_tables(options, "cache", &error);
  * lx_tokens_open("corpus.bin", LX_BYTES, &tokens, &error);
- * lx_source_new_megatron(tokens, &how, &samples, &error);
+ * lx_source_new_megatron(tokens, options, &samples, &error);
+ * lx_megatron_options_free(options);
  * @endcode
  * @see lx_loader, lx_order_new_greedy(), lx_source, lx_source_new_packed_tokens(), lx_tokens
  * @{
@@ -47,46 +48,109 @@ typedef enum lx_megatron_columns {
                                                       a sample. */
     LX_MEGATRON_POSITIONS = LX_PACKED_POSITIONS, /**< "positions", int32: from 0 in each piece. */
     LX_MEGATRON_LOSS_MASK = 4 /**< "loss_mask", float32 for each of the sequence_length inputs: 1,
-                                   or 0 where the label is padding, and as lx_megatron::mask_eod
-                                   says. */
+                                   or 0 where the label is padding, and as
+                                   lx_megatron_options_set_mask_eod() says. */
 } lx_megatron_columns;
 
-/** How the samples are made. Initialize it with #LX_MEGATRON_INIT, so that members can be added. */
-typedef struct lx_megatron {
-    size_t struct_size;       /**< sizeof(lx_megatron). */
-    uint64_t first_document;  /**< The first document to use. */
-    uint64_t document_count;  /**< The number of documents from there; #LX_NONE for all. */
-    uint64_t sequence_length; /**< Tokens of an input, 1 to 2^31 - 2. */
-    uint64_t num_samples;     /**< The samples that are needed, which decide the number of epochs of
-                                   the documents; there may be more. #LX_NONE for one epoch. */
-    uint64_t seed;            /**< The seed of NumPy's RandomState, 0 to 2^32 - 1. */
-    bool extra_token;         /**< Whether a sample has one more token, for the last label. */
-    bool drop_last_partial;   /**< False: the remainder at the end is a sample, too, and padded, as
-                                   Megatron may do for validation. */
-    lx_dtype dtype;           /**< The type of the column "tokens": #LX_INT32 or #LX_INT64. */
-    uint64_t vocabulary;      /**< A sample with a token that is not below it fails; 0 for no
-                                   limit. */
-    int64_t pad;              /**< The padding after the last token; it need not be in the
-                                   vocabulary. */
-    int64_t eod;              /**< The token at the end of a document, or #LX_SEPARATOR_NONE. */
-    bool split_at_eod;        /**< True: a piece ends with each @ref eod, as with Megatron's
-                                   reset_position_ids and reset_attention_mask. False: a piece ends
-                                   with its document. */
-    bool mask_eod;            /**< Whether the loss mask is 0 if the input is @ref eod, as with
-                                   Megatron's eod_mask_loss. */
-    unsigned columns;         /**< Additional columns, in this order: of ::lx_megatron_columns, or
-                                   0. */
-    const char *tables;       /**< The directory that keeps the tables in a file (see ::lx_order);
-                                   NULL to keep them in memory. */
-} lx_megatron;
+/**
+ * How the samples are made.
+ *
+ * Each setter returns #LX_OK, #LX_ERR_ARGUMENT if @p options is NULL, or #LX_ERR_NOMEM.
+ * lx_source_new_megatron() checks the values.
+ *
+ * @par Thread safety
+ * One thread at a time. A source copies what it needs when it is made.
+ */
+typedef struct lx_megatron_options lx_megatron_options;
 
-/** All documents, one epoch, seed 1234, an extra token, #LX_INT32, a pad of -1, no eod. Only
- * sequence_length has to be set. */
-#define LX_MEGATRON_INIT                                                                           \
-    {                                                                                              \
-        sizeof(lx_megatron), 0, LX_NONE, 0, LX_NONE, 1234, true, true, LX_INT32, 0, -1,            \
-            LX_SEPARATOR_NONE, false, false, 0, NULL                                               \
-    }
+/** Returns options with the defaults, which lack the sequence length; NULL when out of memory. */
+LX_API lx_megatron_options *lx_megatron_options_new(void);
+
+/** Frees options. NULL is allowed. */
+LX_API void lx_megatron_options_free(lx_megatron_options *options);
+
+/** Sets the tokens of an input, 1 to 2^31 - 2. Every source needs it. */
+LX_API lx_status lx_megatron_options_set_sequence_length(lx_megatron_options *options,
+                                                         uint64_t sequence_length, lx_error *error);
+
+/**
+ * Sets the documents to use: @p count from @p first on; #LX_NONE as @p count for all the others.
+ * The default is all documents.
+ */
+LX_API lx_status lx_megatron_options_set_documents(lx_megatron_options *options, uint64_t first,
+                                                   uint64_t count, lx_error *error);
+
+/**
+ * Sets the samples that are needed, which decide the number of epochs of the documents; there may
+ * be more samples. #LX_NONE, the default, for one epoch.
+ */
+LX_API lx_status lx_megatron_options_set_num_samples(lx_megatron_options *options,
+                                                     uint64_t num_samples, lx_error *error);
+
+/** Sets the seed of NumPy's RandomState, 0 to 2^32 - 1; the default is 1234. */
+LX_API lx_status lx_megatron_options_set_seed(lx_megatron_options *options, uint64_t seed,
+                                              lx_error *error);
+
+/** Sets whether a sample has one more token, for the last label; the default is true. */
+LX_API lx_status lx_megatron_options_set_extra_token(lx_megatron_options *options, bool extra,
+                                                     lx_error *error);
+
+/**
+ * Sets whether the remainder at the end is left out, the default. Otherwise it is a sample, too,
+ * and padded, as Megatron may do for validation.
+ */
+LX_API lx_status lx_megatron_options_set_drop_last_partial(lx_megatron_options *options, bool drop,
+                                                           lx_error *error);
+
+/** Sets the type of the column "tokens": #LX_INT32, the default, or #LX_INT64. */
+LX_API lx_status lx_megatron_options_set_dtype(lx_megatron_options *options, lx_dtype dtype,
+                                               lx_error *error);
+
+/**
+ * Sets the size of the vocabulary: a sample with a token that is not below it fails. 0, the
+ * default, for no limit.
+ */
+LX_API lx_status lx_megatron_options_set_vocabulary(lx_megatron_options *options,
+                                                    uint64_t vocabulary, lx_error *error);
+
+/**
+ * Sets the padding after the last token, which need not be in the vocabulary; the default is -1.
+ */
+LX_API lx_status lx_megatron_options_set_pad(lx_megatron_options *options, int64_t pad,
+                                             lx_error *error);
+
+/** Sets the token at the end of a document; #LX_SEPARATOR_NONE, the default, for none. */
+LX_API lx_status lx_megatron_options_set_eod(lx_megatron_options *options, int64_t eod,
+                                             lx_error *error);
+
+/**
+ * Sets whether a piece ends with each token of lx_megatron_options_set_eod(), as with Megatron's
+ * reset_position_ids and reset_attention_mask. Otherwise, the default, a piece ends with its
+ * document.
+ */
+LX_API lx_status lx_megatron_options_set_split_at_eod(lx_megatron_options *options, bool split,
+                                                      lx_error *error);
+
+/**
+ * Sets whether the loss mask is 0 if the input is the token of lx_megatron_options_set_eod(), as
+ * with Megatron's eod_mask_loss; the default is false.
+ */
+LX_API lx_status lx_megatron_options_set_mask_eod(lx_megatron_options *options, bool mask,
+                                                  lx_error *error);
+
+/**
+ * Sets the additional columns, in the order of ::lx_megatron_columns, whose values are or-ed. 0,
+ * the default, for none.
+ */
+LX_API lx_status lx_megatron_options_set_columns(lx_megatron_options *options, unsigned columns,
+                                                 lx_error *error);
+
+/**
+ * Sets the directory that keeps the tables in a file (see ::lx_order). With NULL, the default, they
+ * are kept in memory.
+ */
+LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, const char *directory,
+                                                lx_error *error);
 
 /**
  * Makes a source whose record i is the text of GPTDataset[i]: sequence_length + 1 tokens (without
@@ -100,13 +164,13 @@ typedef struct lx_megatron {
  * The state of a loader identifies the source by the lengths of the documents, by the epochs that
  * num_samples needs, and by everything else on which the tables depend, not by the columns.
  *
- * @param[in]  tokens  The sequence; referenced. What Megatron calls a sequence is a document.
- * @param[in]  how     How the samples are made; copied.
- * @param[out] source  Receives the source, to be released with lx_source_unref().
- * @param[out] error   Receives the first failure; may be NULL.
+ * @param[in]  tokens   The sequence; referenced. What Megatron calls a sequence is a document.
+ * @param[in]  options  How the samples are made.
+ * @param[out] source   Receives the source, to be released with lx_source_unref().
+ * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
- * @retval LX_ERR_ARGUMENT  A member of @p how is invalid; the message names it. The documents have
+ * @retval LX_ERR_ARGUMENT  An option is invalid; the message names it. The documents have
  *                          no token; or they have less than a sample together, and one epoch or no
  *                          sample was requested. Or a pointer is NULL.
  * @retval LX_ERR_RANGE     There are fewer documents.
@@ -117,7 +181,7 @@ typedef struct lx_megatron {
  * @retval LX_ERR_NOMEM     Out of memory.
  * @return Otherwise, of tables in a file, as ::lx_order describes.
  */
-LX_API lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron *how,
+LX_API lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron_options *options,
                                         lx_source **source, lx_error *error);
 
 /** The tables that Megatron makes. */
@@ -169,8 +233,7 @@ LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megat
  * the sets every 16,384 positions, 8 bytes for each set. lx_order_new_blend() needs neither.
  *
  * @param[in]  mixture  A mixture with at least one set, and weights that do not change.
- * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
- *                      it in memory.
+ * @param[in]  options  The directory of tables; NULL for the default.
  * @param[out] order    Receives the order, to be released with lx_order_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -179,9 +242,9 @@ LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megat
  * @retval LX_ERR_UNSUPPORTED  lx_mixture_set_weights() was called.
  * @retval LX_ERR_LIMIT        An epoch would have more than 2^53 positions.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
-LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables,
+LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, const lx_order_options *options,
                                      lx_order **order, lx_error *error);
 
 /** @} */

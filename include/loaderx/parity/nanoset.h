@@ -42,21 +42,20 @@ LX_BEGIN_DECLS
  * @param[in]  divide   True: the weights are divided by their sum, added as NumPy does, as in
  *                      Nanotron's code. False: they are used as they are, as the example in its
  *                      documentation needs, where rounding may decide a tie.
- * @param[in]  seed     Below 2^32; Nanotron's default is 1234.
- * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
- *                      it in memory.
+ * @param[in]  options  The seed, below 2^32 and by default 1234 as in Nanotron, and the directory of
+ *                      tables. NULL for the defaults.
  * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  There is no set, a length is 0, a weight is negative, infinite or not a
- *                          number, all weights are 0, @p seed is too large, or a pointer is NULL.
+ *                          number, all weights are 0, the seed is too large, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     There are too many sets, or more than 2^53 samples.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
-                                      bool divide, uint64_t seed, const char *tables,
+                                      bool divide, const lx_order_options *options,
                                       lx_order **order, lx_error *error);
 
 /** @} */

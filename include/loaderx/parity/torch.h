@@ -40,24 +40,23 @@ LX_BEGIN_DECLS
  *
  * @param[in]  length       The number of indices, 1 to 2^32 - 1; with replacement at most 2^28 - 1,
  *                          because versions of torch differ beyond that.
- * @param[in]  samples      Positions in an epoch, 1 to 2^32 - 1; torch's default is @p length.
  * @param[in]  replacement  True: each position is drawn from all indices. False: whole permutations
  *                          follow each other, and the last one is truncated.
- * @param[in]  seed         Any number.
- * @param[in]  tables       The directory that keeps the table in a file (see ::lx_order); NULL to
- *                          keep it in memory.
+ * @param[in]  options      The length of an epoch, torch's num_samples, 1 to 2^32 - 1 and by
+ *                          default @p length; the seed, by default 0; and the directory of tables.
+ *                          NULL for the defaults.
  * @param[out] order        Receives the order, to be released with lx_order_unref(); NULL on
  *                          failure.
  * @param[out] error        Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The order is made.
- * @retval LX_ERR_ARGUMENT  @p length or @p samples is 0, or @p order is NULL.
- * @retval LX_ERR_LIMIT     @p length or @p samples is too large.
+ * @retval LX_ERR_ARGUMENT  @p length or the length of an epoch is 0, or @p order is NULL.
+ * @retval LX_ERR_LIMIT     @p length or the length of an epoch is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
-LX_API lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool replacement,
-                                           uint64_t seed, const char *tables, lx_order **order,
+LX_API lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
+                                           const lx_order_options *options, lx_order **order,
                                            lx_error *error);
 
 /**
@@ -66,9 +65,7 @@ LX_API lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bo
  *
  * @param[in]  indices  @p count indices; copied.
  * @param[in]  count    The number of indices, and of positions in an epoch, at most 2^32 - 1.
- * @param[in]  seed     Any number.
- * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
- *                      it in memory.
+ * @param[in]  options  The seed, by default 0, and the directory of tables. NULL for the defaults.
  * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -76,38 +73,42 @@ LX_API lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bo
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
-LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count, uint64_t seed,
-                                           const char *tables, lx_order **order, lx_error *error);
+LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count,
+                                           const lx_order_options *options, lx_order **order,
+                                           lx_error *error);
+
+/** What lx_order_new_torch_distributed() does. */
+typedef enum lx_torch_flags {
+    LX_TORCH_SHUFFLE = 1,  /**< The indices are shuffled; otherwise they come in sequence. */
+    LX_TORCH_DROP_LAST = 2 /**< The last indices are left out if they are fewer than ranks;
+                                otherwise the first indices of the epoch come again at its end. */
+} lx_torch_flags;
 
 /**
  * Makes the order of DistributedSampler(data, num_replicas = world, shuffle, seed, drop_last) of
  * all ranks together, epoch e as after set_epoch(e). A sampler of rank r of @p world takes from it
  * what torch's sampler returns.
  *
- * @param[in]  length     The number of indices; at most 2^32 - 1 if they are shuffled.
- * @param[in]  world      The number of ranks, 1 or more.
- * @param[in]  shuffle    Whether the indices are shuffled; otherwise they come in sequence.
- * @param[in]  drop_last  True: the last indices are left out if they are fewer than ranks. False:
- *                        the first indices of the epoch come again at its end.
- * @param[in]  seed       Any number.
- * @param[in]  tables     The directory that keeps the table in a file (see ::lx_order); NULL to
- *                        keep it in memory.
- * @param[out] order      Receives the order, to be released with lx_order_unref(); NULL on failure.
- * @param[out] error      Receives the first failure; may be NULL.
+ * @param[in]  length   The number of indices; at most 2^32 - 1 if they are shuffled.
+ * @param[in]  world    The number of ranks, 1 or more.
+ * @param[in]  flags    Any of ::lx_torch_flags, or 0. torch's default is #LX_TORCH_SHUFFLE.
+ * @param[in]  options  The seed, by default 0, and the directory of tables. NULL for the defaults.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The order is made.
- * @retval LX_ERR_ARGUMENT  @p world is 0, padded epochs would exceed 2^64 - 1 positions, @p order
- *                          is NULL, or @p tables is given without @p shuffle, which alone has a
- *                          table.
+ * @retval LX_ERR_ARGUMENT  @p world is 0, @p flags is invalid, padded epochs would exceed 2^64 - 1
+ *                          positions, @p order is NULL, or a directory of tables is set without
+ *                          #LX_TORCH_SHUFFLE, which alone has a table.
  * @retval LX_ERR_LIMIT     @p length is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */
-LX_API lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool shuffle,
-                                                bool drop_last, uint64_t seed, const char *tables,
-                                                lx_order **order, lx_error *error);
+LX_API lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, unsigned flags,
+                                                const lx_order_options *options, lx_order **order,
+                                                lx_error *error);
 
 /** @} */
 

@@ -5,11 +5,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "loader/sources/source-options.h"
 #include "loader/sources/source.h"
 
 typedef struct own_source {
     lx_source source;
-    lx_source_functions functions;
+    lx_fill_function fill;
+    lx_release_function release;
     void *user;
     char *identity;
 } own_source;
@@ -19,7 +21,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
 {
     own_source *self = (own_source *)source;
     lx_error theirs = LX_ERROR_INIT;
-    lx_status status = self->functions.fill(self->user, indices, count, targets, &theirs);
+    lx_status status = self->fill(self->user, indices, count, targets, &theirs);
     if (status == LX_OK)
         return LX_OK;
     if (theirs.status >= 0)
@@ -39,33 +41,28 @@ static int describe(const lx_source *source, json_t *object)
 static void dispose(lx_source *source)
 {
     own_source *self = (own_source *)source;
-    if (self->functions.release != NULL)
-        self->functions.release(self->user);
+    if (self->release != NULL)
+        self->release(self->user);
     lx__free(self->identity);
 }
 
 static const lx__source_class class = {
     .kind = "own", .fill = fill, .describe = describe, .dispose = dispose};
 
-static lx_status check_arguments(const lx_source_functions *functions, size_t column_count,
-                                 const char *identity, lx_error *error)
+static lx_status check_arguments(const lx_source_options *options, size_t column_count,
+                                 lx_error *error)
 {
-    if (functions == NULL || functions->fill == NULL)
+    if (options == NULL || options->fill == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "a source needs a fill function: set fill");
-    if (functions->struct_size != sizeof *functions)
-        return lx__fail(error, LX_ERR_ARGUMENT, "struct_size is %zu, not %zu: set it to "
-                                                "sizeof(lx_source_functions)",
-                        functions->struct_size, sizeof *functions);
     if (column_count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "a source needs at least one column");
-    if (identity != NULL && !lx__utf8_valid(identity))
+    if (options->identity != NULL && !lx__utf8_valid(options->identity))
         return lx__fail(error, LX_ERR_ARGUMENT, "the identity is not valid UTF-8");
     return LX_OK;
 }
 
-lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64_t length,
-                        const lx_column_info *columns, size_t column_count, const char *identity,
-                        lx_source **source, lx_error *error)
+lx_status lx_source_new(uint64_t length, const lx_column_info *columns, size_t column_count,
+                        const lx_source_options *options, lx_source **source, lx_error *error)
 {
     LX__CLEAR(source);
     if (source == NULL)
@@ -73,13 +70,13 @@ lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64
     if (columns == NULL && column_count != 0)
         return lx__fail_null(error, "columns");
     lx_source *made;
-    lx_status status = check_arguments(functions, column_count, identity, error);
+    lx_status status = check_arguments(options, column_count, error);
     if (status == LX_OK)
         status = lx__source_new(&class, sizeof(own_source), length, column_count, &made, error);
     if (status != LX_OK)
         return status;
     own_source *self = (own_source *)made;
-    self->identity = lx__strdup(identity != NULL ? identity : "");
+    self->identity = lx__strdup(options->identity != NULL ? options->identity : "");
     if (self->identity == NULL)
         status = lx__fail_memory(error, "a source");
     for (size_t i = 0; status == LX_OK && i < column_count; i++) {
@@ -94,11 +91,12 @@ lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64
     if (status == LX_OK)
         status = lx__source_check_names(made, error);
     if (status != LX_OK) {
-        lx_source_unref(made); /* functions is still zero, so user is not released */
+        lx_source_unref(made); /* without functions: the user data is not released */
         return status;
     }
-    self->functions = *functions;
-    self->user = user;
+    self->fill = options->fill;
+    self->release = options->release;
+    self->user = options->user;
     *source = made;
     return LX_OK;
 }

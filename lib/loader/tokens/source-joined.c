@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "loader/tokens/packed-row.h"
+#include "loader/tokens/token-options.h"
 #include "sampler/core/saved-state.h"
 
 /* Version of the formula in doc/packing.md. A formula never changes; another way to cut gets
@@ -181,9 +182,8 @@ static lx_status join(joined_source *self, lx_error *error)
     return status;
 }
 
-static lx_status check(const lx_tokens *tokens, uint64_t sequence_length, int64_t separator,
-                       lx_dtype dtype, uint64_t vocabulary, lx_source *const *source,
-                       lx_error *error)
+static lx_status check(const lx_tokens *tokens, uint64_t sequence_length,
+                       const lx_token_options *how, lx_source *const *source, lx_error *error)
 {
     if (tokens == NULL || source == NULL)
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
@@ -191,11 +191,12 @@ static lx_status check(const lx_tokens *tokens, uint64_t sequence_length, int64_
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "a sequence_length of %" PRIu64 " is not within 1 to 2^31 - 2",
                         sequence_length);
+    int64_t separator = how->separator;
     if (separator < LX_SEPARATOR_NONE ||
-        (vocabulary != 0 && separator >= 0 && (uint64_t)separator >= vocabulary))
+        (how->vocabulary != 0 && separator >= 0 && (uint64_t)separator >= how->vocabulary))
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "a separator of %" PRId64 " is not a token of the vocabulary", separator);
-    return lx__row_check_number("separator", separator, dtype, error);
+    return lx__row_check_number("separator", separator, how->dtype, error);
 }
 
 static lx_status make(const lx__row_format *format, uint64_t sequence_length, int64_t separator,
@@ -210,18 +211,21 @@ static lx_status make(const lx__row_format *format, uint64_t sequence_length, in
     return status == LX_OK ? join(self, error) : status;
 }
 
-lx_status lx_source_new_joined_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
-                                      uint64_t vocabulary, int64_t separator, unsigned columns,
-                                      lx_source **source, lx_error *error)
+lx_status lx_source_new_joined_tokens(lx_tokens *tokens, uint64_t sequence_length,
+                                      const lx_token_options *options, lx_source **source,
+                                      lx_error *error)
 {
     LX__CLEAR(source);
     lx_source *made;
     lx__row_format format;
-    lx_status status =
-        check(tokens, sequence_length, separator, dtype, vocabulary, source, error);
+    lx_token_options how;
+    lx_status status = lx__token_options_take(options, LX__TOKEN_SEPARATOR | LX__TOKEN_COLUMNS,
+                                              &how, error);
     if (status == LX_OK)
-        status = lx__row_format_init(&format, tokens, sequence_length + 1, dtype, vocabulary,
-                                     columns, error);
+        status = check(tokens, sequence_length, &how, source, error);
+    if (status == LX_OK)
+        status = lx__row_format_init(&format, tokens, sequence_length + 1, how.dtype,
+                                     how.vocabulary, how.columns, error);
     if (status != LX_OK)
         return status;
     status = lx__source_new(&class, sizeof(joined_source), 0, lx__row_format_columns(&format),
@@ -230,7 +234,7 @@ lx_status lx_source_new_joined_tokens(lx_tokens *tokens, uint64_t sequence_lengt
         lx__row_format_dispose(&format);
         return status;
     }
-    status = make(&format, sequence_length, separator, made, error);
+    status = make(&format, sequence_length, how.separator, made, error);
     if (status == LX_OK)
         *source = made;
     else

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "loader/tokens/best-fit.h"
 #include "loader/tokens/packed-row.h"
+#include "loader/tokens/token-options.h"
 #include "sampler/core/saved-state.h"
 
 /* Version of the formula in doc/packing.md. A formula never changes; another way to pack gets
@@ -228,17 +229,21 @@ static lx_status check(const lx_tokens *tokens, uint64_t capacity, lx_dtype dtyp
     return lx__row_check_number("pad", pad, dtype, error);
 }
 
-lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacity, lx_dtype dtype,
-                                      uint64_t vocabulary, int64_t pad, unsigned columns,
-                                      lx_source **source, lx_error *error)
+lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacity,
+                                      const lx_token_options *options, lx_source **source,
+                                      lx_error *error)
 {
     LX__CLEAR(source);
     lx_source *made;
     lx__row_format format;
-    lx_status status = check(tokens, capacity, dtype, pad, source, error);
+    lx_token_options how;
+    lx_status status = lx__token_options_take(options, LX__TOKEN_PAD | LX__TOKEN_COLUMNS, &how,
+                                              error);
     if (status == LX_OK)
-        status =
-            lx__row_format_init(&format, tokens, capacity, dtype, vocabulary, columns, error);
+        status = check(tokens, capacity, how.dtype, how.pad, source, error);
+    if (status == LX_OK)
+        status = lx__row_format_init(&format, tokens, capacity, how.dtype, how.vocabulary,
+                                     how.columns, error);
     if (status != LX_OK)
         return status;
     status = lx__source_new(&class, sizeof(packed_source), 0, lx__row_format_columns(&format),
@@ -249,7 +254,7 @@ lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacity, lx_d
     }
     packed_source *self = (packed_source *)made;
     self->format = format;
-    self->pad = pad;
+    self->pad = how.pad;
     status = lx__row_format_set_columns(&format, made, error);
     if (status == LX_OK)
         status = pack(self, error);

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "loader/sources/source.h"
+#include "loader/tokens/token-options.h"
 #include "loader/tokens/tokens.h"
 #include "sampler/core/saved-state.h"
 
@@ -63,13 +64,18 @@ static const lx__source_class class = {
     .kind = "tokens", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
 
 /** Creates a source of samples whose starts are @p step tokens apart. */
-static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype dtype,
-                      uint64_t vocabulary, lx_source **source, lx_error *error)
+static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step,
+                      const lx_token_options *options, lx_source **source, lx_error *error)
 {
+    lx_token_options how;
     lx_source *made;
     uint64_t bytes;
     if (tokens == NULL || source == NULL)
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
+    lx_status status = lx__token_options_take(options, 0, &how, error);
+    if (status != LX_OK)
+        return status;
+    lx_dtype dtype = how.dtype;
     lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
     if (widen == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "the dtype of the samples must be int32 or int64");
@@ -78,15 +84,14 @@ static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype 
                         "a %s of %" PRIu64 " is not within 1 to less than 2^64 bytes",
                         size == step ? "size" : "sequence_length", step);
     uint64_t length = tokens->length < size ? 0 : (tokens->length - size) / step + 1;
-    lx_status status =
-        lx__source_new(&class, sizeof(tokens_source), length, 1, &made, error);
+    status = lx__source_new(&class, sizeof(tokens_source), length, 1, &made, error);
     if (status != LX_OK)
         return status;
     tokens_source *self = (tokens_source *)made;
     self->tokens = lx_tokens_ref(tokens);
     self->size = size;
     self->step = step;
-    self->limit = lx__widen_limit(tokens->dtype, dtype, vocabulary);
+    self->limit = lx__widen_limit(tokens->dtype, dtype, how.vocabulary);
     self->widen = widen;
     self->wide = lx_dtype_get_size(dtype);
     lx_column_info column = {.dtype = dtype, .ndim = 1, .shape = &size};
@@ -98,17 +103,18 @@ static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype 
     return status;
 }
 
-lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
-                               uint64_t vocabulary, lx_source **source, lx_error *error)
+lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_length,
+                               const lx_token_options *options, lx_source **source, lx_error *error)
 {
     LX__CLEAR(source);
     /* The largest sequence_length overflows to size 0, which make() rejects. */
-    return make(tokens, sequence_length + 1, sequence_length, dtype, vocabulary, source, error);
+    return make(tokens, sequence_length + 1, sequence_length, options, source, error);
 }
 
-lx_status lx_source_new_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
-                                     uint64_t vocabulary, lx_source **source, lx_error *error)
+lx_status lx_source_new_token_blocks(lx_tokens *tokens, uint64_t size,
+                                     const lx_token_options *options, lx_source **source,
+                                     lx_error *error)
 {
     LX__CLEAR(source);
-    return make(tokens, size, size, dtype, vocabulary, source, error);
+    return make(tokens, size, size, options, source, error);
 }

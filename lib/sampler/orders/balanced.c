@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sampler/core/index-table-cache.h"
+#include "sampler/core/order-options.h"
 #include "sampler/core/order.h"
 #include "sampler/core/saved-state.h"
 #include "sampler/orders/group-members.h"
@@ -205,12 +206,16 @@ static lx_status group(struct balanced *self, const uint64_t *classes, const cha
     return LX_OK;
 }
 
-lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_t length,
-                                uint64_t seed, const char *tables, lx_order **order,
-                                lx_error *error)
+lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count,
+                                const lx_order_options *options, lx_order **order, lx_error *error)
 {
     LX__CLEAR(order);
-    lx_status status = lx__members_check("classes", classes, count, order, error);
+    lx_order_options how;
+    lx_status status = lx__order_options_take(
+        options, LX__ORDER_LENGTH | LX__ORDER_SEED | LX__ORDER_TABLES, &how, error);
+    uint64_t length = (how.given & LX__ORDER_LENGTH) != 0 ? how.length : count;
+    if (status == LX_OK)
+        status = lx__members_check("classes", classes, count, order, error);
     if (status == LX_OK && count == 0 && length != 0)
         status = lx__fail(error, LX_ERR_ARGUMENT,
                           "classes is empty, but the length of an epoch is above 0: pass classes, "
@@ -221,9 +226,9 @@ lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_
     if (status != LX_OK)
         return status;
     struct balanced *self = (struct balanced *)*order;
-    self->seed = seed;
+    self->seed = how.seed;
     self->count = count;
-    lx__key(seed, 0, LX__STREAM_ROUNDS, 1, &self->rounds_seed);
-    status = group(self, classes, tables, error);
+    lx__key(how.seed, 0, LX__STREAM_ROUNDS, 1, &self->rounds_seed);
+    status = group(self, classes, how.tables, error);
     return lx__order_finish(order, status);
 }

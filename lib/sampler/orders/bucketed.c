@@ -4,8 +4,10 @@
 #include <loaderx/grouped.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "sampler/core/index-table-cache.h"
+#include "sampler/core/order-options.h"
 #include "sampler/core/order.h"
 #include "sampler/core/saved-state.h"
 #include "sampler/orders/group-members.h"
@@ -134,6 +136,9 @@ static lx_status sort(struct bucketed *self, const uint64_t *lengths, const char
     return lx__table_keep(tables, &maker, &given, &self->table, error);
 }
 
+/** Batches of a bucket by default: enough that buckets shuffle well. */
+#define BUCKET_BATCHES 100
+
 static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
 {
     if (batch == 0)
@@ -147,11 +152,19 @@ static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
 }
 
 lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch,
-                                uint64_t bucket, uint64_t seed, const char *tables,
-                                lx_order **order, lx_error *error)
+                                const lx_order_options *options, lx_order **order, lx_error *error)
 {
     LX__CLEAR(order);
-    lx_status status = lx__members_check("lengths", lengths, count, order, error);
+    lx_order_options how;
+    uint64_t bucket;
+    lx_status status = lx__order_options_take(
+        options, LX__ORDER_BUCKET | LX__ORDER_SEED | LX__ORDER_TABLES, &how, error);
+    if (status == LX_OK)
+        status = lx__members_check("lengths", lengths, count, order, error);
+    if ((how.given & LX__ORDER_BUCKET) != 0)
+        bucket = how.bucket_size;
+    else if (!lx__multiply_fits(batch, BUCKET_BATCHES, &bucket))
+        bucket = batch; /* more than there can be indices: all of them are one batch */
     if (status == LX_OK)
         status = check_sizes(batch, bucket, error);
     if (status == LX_OK)
@@ -160,10 +173,10 @@ lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_
     if (status != LX_OK)
         return status;
     struct bucketed *self = (struct bucketed *)*order;
-    self->seed = seed;
+    self->seed = how.seed;
     self->batch = batch;
     self->bucket = bucket;
-    lx__key(seed, 0, LX__STREAM_BATCHES, 1, &self->batches_seed);
-    status = sort(self, lengths, tables, error);
+    lx__key(how.seed, 0, LX__STREAM_BATCHES, 1, &self->batches_seed);
+    status = sort(self, lengths, how.tables, error);
     return lx__order_finish(order, status);
 }

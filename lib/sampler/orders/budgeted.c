@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sampler/core/order-options.h"
 #include "sampler/core/batch-bounds.h"
 #include "sampler/core/inner-order.h"
 #include "sampler/core/saved-state.h"
@@ -235,12 +236,16 @@ static uint64_t most_rows(const struct budgeted *self, uint64_t least)
 }
 
 lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t count,
-                                uint64_t budget, uint64_t rows, bool padded, lx_order **order,
+                                uint64_t budget, const lx_order_options *options, lx_order **order,
                                 lx_error *error)
 {
     LX__CLEAR(order);
+    lx_order_options how;
     struct range range = {.least = UINT64_MAX};
-    lx_status status = lx__part_check(part, order, error);
+    lx_status status = lx__order_options_take(options, LX__ORDER_BATCH | LX__ORDER_PADDED, &how,
+                                              error);
+    if (status == LX_OK)
+        status = lx__part_check(part, order, error);
     if (status == LX_OK)
         status = check(part, costs, count, budget, &range, error);
     if (status == LX_OK)
@@ -250,8 +255,8 @@ lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t 
         return status;
     struct budgeted *self = (struct budgeted *)*order;
     self->budget = budget;
-    self->rows = rows;
-    self->padded = padded;
+    self->rows = how.max_batch_size;
+    self->padded = how.padded;
     self->count = count;
     self->crc = range.crc;
     self->order.batch_rows = most_rows(self, range.least);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "sampler/core/order-options.h"
 #include "sampler/core/index-table-cache.h"
 #include "sampler/core/inner-order.h"
 #include "sampler/core/saved-state.h"
@@ -72,11 +73,14 @@ static lx_status make_table(const uint64_t *indices, uint64_t count, const char 
 }
 
 lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
-                              const char *tables, lx_order **order, lx_error *error)
+                              const lx_order_options *options, lx_order **order, lx_error *error)
 {
     LX__CLEAR(order);
+    lx_order_options how;
     lx__table table;
-    lx_status status = lx__part_check(part, order, error);
+    lx_status status = lx__order_options_take(options, LX__ORDER_TABLES, &how, error);
+    if (status == LX_OK)
+        status = lx__part_check(part, order, error);
     if (status != LX_OK)
         return status;
     if (indices == NULL && count != 0)
@@ -86,7 +90,7 @@ lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t 
                         "the order has indices up to %" PRIu64 ", but there are %" PRIu64
                         " indices to choose from: pass one for each index of the order",
                         part->bound, count);
-    status = make_table(indices, count, tables, &table, error);
+    status = make_table(indices, count, how.tables, &table, error);
     if (status != LX_OK)
         return status;
     status = lx__order_new(&subset_class, sizeof(struct subset), part->length, table.bound, order,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sampler/core/order-options.h"
 #include "sampler/core/epoch-tables.h"
 #include "sampler/orders/order-weights.h"
 #include "sampler/random/logarithm.h"
@@ -114,14 +115,21 @@ static lx_status make_rates(struct weighted_shuffle *self, const double *weights
     return lx__epochs_new(fill, (size_t)self->order.length, tables, &self->epochs, error);
 }
 
-lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count, uint64_t length,
-                                        uint64_t seed, const char *tables, lx_order **order,
+lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
+                                        const lx_order_options *options, lx_order **order,
                                         lx_error *error)
 {
     LX__CLEAR(order);
+    lx_order_options how;
     lx__weighing weighing;
-    lx_status status = lx__weigh(weights, count, order, &weighing, error);
-    if (status == LX_OK && length > weighing.positive)
+    lx_status status = lx__order_options_take(
+        options, LX__ORDER_LENGTH | LX__ORDER_SEED | LX__ORDER_TABLES, &how, error);
+    if (status == LX_OK)
+        status = lx__weigh(weights, count, order, &weighing, error);
+    if (status != LX_OK)
+        return status;
+    uint64_t length = (how.given & LX__ORDER_LENGTH) != 0 ? how.length : weighing.positive;
+    if (length > weighing.positive)
         status = lx__fail(error, LX_ERR_ARGUMENT,
                           "length %" PRIu64 " is more than the %" PRIu64
                           " indices with a weight above 0",
@@ -132,8 +140,8 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count, u
     if (status != LX_OK)
         return status;
     struct weighted_shuffle *self = (struct weighted_shuffle *)*order;
-    self->seed = seed;
+    self->seed = how.seed;
     self->weighing = weighing;
-    status = make_rates(self, weights, tables, error);
+    status = make_rates(self, weights, how.tables, error);
     return lx__order_finish(order, status);
 }

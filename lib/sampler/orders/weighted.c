@@ -2,6 +2,7 @@
 #include <loaderx/weighted.h>
 
 #include "base/error.h"
+#include "sampler/core/order-options.h"
 #include "sampler/core/order.h"
 #include "sampler/orders/alias-table.h"
 #include "sampler/orders/order-weights.h"
@@ -39,23 +40,27 @@ static const lx__order_class weighted_class = {.kind = "weighted",
                                                .describe = weighted_describe,
                                                .dispose = weighted_dispose};
 
-lx_status lx_order_new_weighted(const double *weights, uint64_t count, uint64_t length,
-                                uint64_t seed, const char *tables, lx_order **order,
-                                lx_error *error)
+lx_status lx_order_new_weighted(const double *weights, uint64_t count,
+                                const lx_order_options *options, lx_order **order, lx_error *error)
 {
     LX__CLEAR(order);
+    lx_order_options how;
     lx__weighing weighing;
-    lx_status status = lx__weigh(weights, count, order, &weighing, error);
+    lx_status status = lx__order_options_take(
+        options, LX__ORDER_LENGTH | LX__ORDER_SEED | LX__ORDER_TABLES, &how, error);
     if (status == LX_OK)
-        status = lx__order_new(&weighted_class, sizeof(struct weighted), length, count, order,
-                               error);
+        status = lx__weigh(weights, count, order, &weighing, error);
+    if (status == LX_OK)
+        status = lx__order_new(&weighted_class, sizeof(struct weighted),
+                               (how.given & LX__ORDER_LENGTH) != 0 ? how.length : count, count,
+                               order, error);
     if (status != LX_OK)
         return status;
     struct weighted *self = (struct weighted *)*order;
-    self->seed = seed;
+    self->seed = how.seed;
     self->weighing = weighing;
-    lx__key(seed, 0, LX__STREAM_WEIGHTED, 1, &self->key);
-    status = lx__alias_new(weights, count, weighing.largest, weighing.crc, tables, &self->alias,
+    lx__key(how.seed, 0, LX__STREAM_WEIGHTED, 1, &self->key);
+    status = lx__alias_new(weights, count, weighing.largest, weighing.crc, how.tables, &self->alias,
                            error);
     return lx__order_finish(order, status);
 }

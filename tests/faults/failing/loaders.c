@@ -11,6 +11,8 @@
 #include <loaderx/tokens.h>
 
 #include "../tree.h"
+#include "../../new-sources.h"
+#include "parity/megatron-options.h"
 
 /* Records of the sources that are no dataset. */
 #define LENGTH 96
@@ -64,13 +66,15 @@ static lx_source *open_npy(struct run *run)
 
 static lx_source *open_own(struct run *run)
 {
-    static const lx_source_functions functions = {sizeof functions, fill_numbers, NULL};
     static const lx_column_info column = {.name = "number", .dtype = LX_UINT64};
-    lx_source *source;
-    return TRY(run, lx_source_new(&functions, NULL, LENGTH, &column, 1, "numbers", &source,
-                                  &run->error))
-               ? source
-               : NULL;
+    lx_source_options *options;
+    lx_source *source = NULL;
+    if (TRY_NEW(run, options, lx_source_options_new()) &&
+        TRY(run, lx_source_options_set_fill(options, fill_numbers, NULL, &run->error)) &&
+        TRY(run, lx_source_options_set_identity(options, "numbers", &run->error)))
+        (void)TRY(run, lx_source_new(LENGTH, &column, 1, options, &source, &run->error));
+    lx_source_options_free(options);
+    return source;
 }
 
 static lx_source *open_dataset(struct run *run)
@@ -350,13 +354,12 @@ static void fill_tokens(struct run *run)
         TRY(run, lx_tokens_new_concat(parts, 2, &all, &run->error)) &&
         TRY(run, lx_tokens_get_document(all, 1, &first, &length, &run->error)) &&
         TRY(run, lx_tokens_read(all, first, 2, LX_INT32, samples, &run->error)) &&
-        TRY(run, lx_source_new_tokens(all, 16, LX_INT32, 0, &source, &run->error)))
+        TRY(run, new_tokens(all, 16, LX_INT32, 0, &source, &run->error)))
         if (first != LENGTH || length != LENGTH || samples[0][1] != 1 ||
             lx_tokens_get_length(all) != 2 * LENGTH || lx_tokens_get_dtype(all) != LX_INT64 ||
             lx_tokens_get_document_count(all) != 2)
             run_fail(run, "documents of two files are wrong");
-    if (source != NULL &&
-        TRY(run, lx_source_new_token_blocks(all, 16, LX_INT32, 0, &blocks, &run->error)) &&
+    if (source != NULL && TRY(run, new_token_blocks(all, 16, LX_INT32, 0, &blocks, &run->error)) &&
         lx_source_get_length(blocks) != 2 * LENGTH / 16)
         run_fail(run, "there are other blocks of tokens");
     if (source != NULL) {
@@ -436,9 +439,9 @@ static void fill_packed(struct run *run)
     lx_source *source = NULL;
     lx_tokens *all = open_twice(run);
     if (all != NULL &&
-        TRY(run, lx_source_new_packed_tokens(all, 64, LX_INT32, 0, 0,
-                                             LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source,
-                                             &run->error)) &&
+        TRY(run,
+            new_packed_tokens(all, 64, LX_INT32, 0, 0, LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS,
+                              &source, &run->error)) &&
         TRY(run, lx_source_get_padding(source, &padding, &total, &run->error))) {
         const lx_target targets[] = {{rows[0][0], sizeof rows[0]},
                                      {rows[0][1], sizeof rows[0]},
@@ -463,9 +466,8 @@ static void fill_joined(struct run *run)
     uint32_t rows[2][2][49];
     lx_source *source = NULL;
     lx_tokens *all = open_twice(run);
-    if (all != NULL &&
-        TRY(run, lx_source_new_joined_tokens(all, 48, LX_INT32, 0, 777, LX_PACKED_SEGMENTS, &source,
-                                             &run->error))) {
+    if (all != NULL && TRY(run, new_joined_tokens(all, 48, LX_INT32, 0, 777, LX_PACKED_SEGMENTS,
+                                                  &source, &run->error))) {
         const lx_target targets[] = {{rows[0][0], sizeof rows[0]}, {rows[0][1], sizeof rows[0]}};
         if (TRY(run, lx_source_fill(source, indices, 2, targets, &run->error)) &&
             (rows[0][0][47] != 95 || rows[0][0][48] != 777 || rows[0][1][48] != 1 ||
@@ -483,7 +485,7 @@ static void fill_megatron_in(struct run *run, lx_tokens *all, const char *folder
     lx_source *source = NULL;
     float mask[48];
     uint64_t number = 7, length;
-    lx_megatron how = LX_MEGATRON_INIT;
+    lx_megatron_options how = LX__MEGATRON_DEFAULTS;
     how.sequence_length = 48;
     how.columns = LX_MEGATRON_LOSS_MASK;
     how.tables = folder;

@@ -13,6 +13,7 @@
 #include <loaderx/weighted.h>
 
 #include "../tree.h"
+#include "../../new-orders.h"
 
 #define LENGTH 1000
 
@@ -136,10 +137,9 @@ static void weigh(struct run *run)
     lx_order *order;
     for (int i = 0; i < LENGTH; i++)
         weights[i] = i % 7 + 1;
-    if (TRY(run, lx_order_new_weighted(weights, LENGTH, LENGTH, 5, NULL, &order, &run->error)))
+    if (TRY(run, new_weighted(weights, LENGTH, LENGTH, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_weighted_shuffle(weights, LENGTH, LENGTH, 5, NULL, &order,
-                                               &run->error)))
+    if (TRY(run, new_weighted_shuffle(weights, LENGTH, LENGTH, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
 }
 
@@ -191,8 +191,7 @@ static void cut(struct run *run, lx_order *part)
     for (int i = 0; i < LENGTH; i++)
         costs[i] = 7;
     for (int padded = 0; padded < 2; padded++)
-        if (TRY(run, lx_order_new_budgeted(part, costs, LENGTH, 76, 0, padded == 1, &order,
-                                           &run->error)))
+        if (TRY(run, new_budgeted(part, costs, LENGTH, 76, 0, padded == 1, &order, &run->error)))
             walk_batches(run, order);
 }
 
@@ -202,9 +201,9 @@ static void group(struct run *run)
     lx_order *order;
     for (int i = 0; i < LENGTH; i++)
         classes[i] = (uint64_t)(i * i) % 11;
-    if (TRY(run, lx_order_new_balanced(classes, LENGTH, LENGTH, 5, NULL, &order, &run->error)))
+    if (TRY(run, new_balanced(classes, LENGTH, LENGTH, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_bucketed(classes, LENGTH, 8, 64, 5, NULL, &order, &run->error))) {
+    if (TRY(run, new_bucketed(classes, LENGTH, 8, 64, 5, NULL, &order, &run->error))) {
         cut(run, order);
         walk_and_unref(run, order);
     }
@@ -221,18 +220,18 @@ static void follow(struct run *run)
     static const double weights[] = {1, 3};
     lx_order *order;
     for (int i = 0; i < 2; i++)
-        if (TRY(run, lx_order_new_torch_random(LENGTH, 2 * LENGTH + 9, i == 1, 5, NULL, &order,
-                                               &run->error)))
+        if (TRY(run,
+                new_torch_random(LENGTH, 2 * LENGTH + 9, i == 1, 5, NULL, &order, &run->error)))
             walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_torch_subset(indices, LENGTH, 5, NULL, &order, &run->error)))
+    if (TRY(run, new_torch_subset(indices, LENGTH, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
     for (int i = 0; i < 4; i++)
-        if (TRY(run, lx_order_new_torch_distributed(LENGTH, 7, i % 2 == 1, i / 2 == 1, 5, NULL,
-                                                    &order, &run->error)))
+        if (TRY(run, new_torch_distributed(LENGTH, 7, i % 2 == 1, i / 2 == 1, 5, NULL, &order,
+                                           &run->error)))
             walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_nanoset(lengths, NULL, 2, false, 5, NULL, &order, &run->error)))
+    if (TRY(run, new_nanoset(lengths, NULL, 2, false, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_nanoset(lengths, weights, 2, true, 5, NULL, &order, &run->error)))
+    if (TRY(run, new_nanoset(lengths, weights, 2, true, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
 }
 
@@ -242,17 +241,22 @@ static void keep_in(struct run *run, const char *folder)
     double weights[LENGTH];
     lx_order *order, *part;
     lx_mixture *mixture;
+    lx_order_options *options;
     for (int i = 0; i < LENGTH; i++)
         weights[i] = i % 7 + 1;
-    if (TRY(run, lx_order_new_torch_random(LENGTH, LENGTH, false, 5, folder, &order, &run->error)))
+    if (TRY(run, new_torch_random(LENGTH, LENGTH, false, 5, folder, &order, &run->error)))
         walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_weighted(weights, LENGTH, LENGTH, 5, folder, &order, &run->error)))
+    if (TRY_NEW(run, options, lx_order_options_new()) &&
+        TRY(run, lx_order_options_set_seed(options, 5, &run->error)) &&
+        TRY(run, lx_order_options_set_tables(options, folder, &run->error)) &&
+        TRY(run, lx_order_new_weighted(weights, LENGTH, options, &order, &run->error)))
         walk_and_unref(run, order);
+    lx_order_options_free(options);
     if (!TRY(run, lx_order_new_sequential(LENGTH, 0, 0, &part, &run->error)))
         return;
     if (TRY_NEW(run, mixture, lx_mixture_new()) &&
         TRY(run, lx_mixture_add_part(mixture, part, 0, 1, &run->error)) &&
-        TRY(run, lx_order_new_greedy(mixture, folder, &order, &run->error)))
+        TRY(run, new_greedy(mixture, folder, &order, &run->error)))
         walk_and_unref(run, order);
     lx_mixture_free(mixture);
     lx_order_unref(part);

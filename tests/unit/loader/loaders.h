@@ -9,6 +9,7 @@
 #include <loaderx/loader.h>
 
 #include "../executor/workload.h"
+#include "../../new-sources.h"
 
 /** Byte @p k of record @p index, of any source here. */
 static inline uint8_t byte_of(uint64_t index, uint64_t k)
@@ -68,7 +69,7 @@ static inline void numbers_release(void *user)
 
 static inline lx_source *numbers_source(struct numbers *numbers)
 {
-    static const lx_source_functions functions = {sizeof functions, numbers_fill, numbers_release};
+    static const source_functions functions = {numbers_fill, numbers_release};
     const lx_column_info columns[2] = {{.name = "label", .dtype = LX_UINT64},
                                        {.name = "image",
                                         .dtype = LX_UINT8,
@@ -76,8 +77,8 @@ static inline lx_source *numbers_source(struct numbers *numbers)
                                         .shape = &numbers->width}};
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    unit_ok(lx_source_new(&functions, numbers, numbers->length, columns, 2, numbers->identity,
-                          &source, &error));
+    unit_ok(new_source(&functions, numbers, numbers->length, columns, 2, numbers->identity, &source,
+                       &error));
     return source;
 }
 

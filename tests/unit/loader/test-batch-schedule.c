@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loaders over orders that are cut into batches: lib/loader/batch-schedule.c. */
 #include "../sampler/cut-orders.h"
+#include "../../new-orders.h"
 #include "loader/loader-private.h"
 #include "loaders.h"
 
@@ -268,7 +269,7 @@ START_TEST(accepts_an_order_without_samples)
     lx_error error = LX_ERROR_INIT;
     lx_order *order, *part = make_order("shuffle", 0, 1, 0);
     numbers.length = 0;
-    unit_ok(lx_order_new_budgeted(part, NULL, 0, 5, 0, false, &order, &error));
+    unit_ok(new_budgeted(part, NULL, 0, 5, 0, false, &order, &error));
     lx_loader *loader = open_numbers(&numbers, (struct setup){.order = order, .endless = true});
     ck_assert_ptr_null(next_batch(loader));
     ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);

@@ -7,6 +7,8 @@
 #include "../sampler/kept-states.h"
 #include "../scratch.h"
 #include "../zrecord/goldens.h"
+#include "../../new-sources.h"
+#include "parity/megatron-options.h"
 #include "loaders.h"
 #include "npy-file.h"
 #include "base/bytes.h"
@@ -120,8 +122,8 @@ static lx_source *tokens_of(const json_t *description)
     lx_source *source;
     lx_tokens *tokens = json_object_get(description, "dataset") != NULL ? field_of(description)
                                                                         : file_of(description);
-    unit_ok(lx_source_new_tokens(tokens, number_of(description, "sequence_length"), LX_INT32, 0,
-                                 &source, &error));
+    unit_ok(new_tokens(tokens, number_of(description, "sequence_length"), LX_INT32, 0, &source,
+                       &error));
     lx_tokens_unref(tokens);
     return source;
 }
@@ -156,12 +158,12 @@ static lx_source *documents_of(const json_t *description)
     lx_source *source;
     lx_tokens *tokens = open_documents(description, "document_lengths");
     if (strcmp(word(description, "kind"), "packed") == 0)
-        unit_ok(lx_source_new_packed_tokens(tokens, number_of(description, "capacity"), LX_INT32, 0,
-                                            0, 0, &source, &error));
+        unit_ok(new_packed_tokens(tokens, number_of(description, "capacity"), LX_INT32, 0, 0, 0,
+                                  &source, &error));
     else
-        unit_ok(lx_source_new_joined_tokens(
-            tokens, number_of(description, "sequence_length"), LX_INT32, 0,
-            (int64_t)number_of(description, "separator"), 0, &source, &error));
+        unit_ok(new_joined_tokens(tokens, number_of(description, "sequence_length"), LX_INT32, 0,
+                                  (int64_t)number_of(description, "separator"), 0, &source,
+                                  &error));
     lx_tokens_unref(tokens);
     return source;
 }
@@ -172,7 +174,7 @@ static lx_source *megatron_of(const json_t *description)
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
     lx_tokens *tokens = open_documents(description, "all_lengths");
-    lx_megatron how = LX_MEGATRON_INIT;
+    lx_megatron_options how = LX__MEGATRON_DEFAULTS;
     uint64_t before = (number_of(description, "epochs") - 1) * number_of(description, "tokens");
     how.first_document = number_of(description, "first");
     how.document_count = number_of(description, "count");

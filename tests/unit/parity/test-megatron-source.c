@@ -5,9 +5,11 @@
 #include <dirent.h>
 
 #include "base/crc32c.h"
+#include "parity/megatron-options.h"
 #include "parity/mt19937.h"
 #include "../loader/tokens/states.h"
 #include "../loader/tokens/token-files.h"
+#include "../../new-sources.h"
 
 #define ALL (LX_MEGATRON_SEGMENTS | LX_MEGATRON_POSITIONS | LX_MEGATRON_LOSS_MASK)
 #define MOST 40000
@@ -20,7 +22,7 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((seed >> 33) % below);
 }
 
-static lx_source *open_samples(lx_tokens *tokens, const lx_megatron *how)
+static lx_source *open_samples(lx_tokens *tokens, const lx_megatron_options *how)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
@@ -74,7 +76,7 @@ static void list_tokens(struct model *model, const uint32_t *lengths)
 }
 
 /** Epochs are added one by one, as Megatron does. */
-static void make_model(struct model *model, const uint32_t *lengths, const lx_megatron *how)
+static void make_model(struct model *model, const uint32_t *lengths, const lx_megatron_options *how)
 {
     size_t tokens = 0, epochs = 1, n = (size_t)how->document_count;
     size_t length = (size_t)how->sequence_length, extra = how->extra_token;
@@ -104,13 +106,13 @@ static void make_model(struct model *model, const uint32_t *lengths, const lx_me
     SHUFFLE(&generator, rest, model->samples - first);
 }
 
-static bool is(const lx_megatron *how, int32_t token)
+static bool is(const lx_megatron_options *how, int32_t token)
 {
     return token == how->eod;
 }
 
 /** A row must be the tokens from @p from on. */
-static void expect_row(const struct model *model, const lx_megatron *how, size_t from,
+static void expect_row(const struct model *model, const lx_megatron_options *how, size_t from,
                        uint32_t *const rows[4])
 {
     size_t width = (size_t)how->sequence_length + how->extra_token;
@@ -154,7 +156,8 @@ static void expect_tables(const struct model *model, lx_source *source)
     ck_assert_uint_eq(length, 2 * (model->samples + 1));
 }
 
-static void expect_samples(const uint32_t *lengths, lx_tokens *tokens, const lx_megatron *how)
+static void expect_samples(const uint32_t *lengths, lx_tokens *tokens,
+                           const lx_megatron_options *how)
 {
     static struct model model;
     lx_error error = LX_ERROR_INIT;
@@ -181,10 +184,10 @@ static void expect_samples(const uint32_t *lengths, lx_tokens *tokens, const lx_
     lx_source_unref(source);
 }
 
-static lx_megatron draw_how(size_t documents, uint64_t tokens)
+static lx_megatron_options draw_how(size_t documents, uint64_t tokens)
 {
     static const uint32_t sequences[] = {1, 2, 3, 8, 40, 300};
-    lx_megatron how = LX_MEGATRON_INIT;
+    lx_megatron_options how = LX__MEGATRON_DEFAULTS;
     how.first_document = documents > 8 ? draw(4) : 0;
     how.document_count = documents - how.first_document - (documents > 8 ? draw(4) : 0);
     how.sequence_length = sequences[draw(6)];
@@ -214,7 +217,7 @@ START_TEST(matches_a_list_of_all_tokens)
         for (size_t i = 0; i + 1 < count; i++)
             lengths[i] = kind == 1 && draw(5) == 0 ? 0 : lengths[i];
         lx_tokens *tokens = make_documents("d", lengths, count);
-        lx_megatron how = draw_how(count, total);
+        lx_megatron_options how = draw_how(count, total);
         if (how.num_samples == LX_NONE || how.num_samples == 0)
             how.sequence_length = 1;
         uint64_t in_range = 0;
@@ -239,7 +242,7 @@ START_TEST(matches_a_worked_example)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 3);
-    lx_megatron how = LX_MEGATRON_INIT;
+    lx_megatron_options how = LX__MEGATRON_DEFAULTS;
     how.sequence_length = 4;
     how.num_samples = 3;
     how.drop_last_partial = false;
@@ -273,7 +276,7 @@ START_TEST(reads_each_column_alone)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 3);
-    lx_megatron how = LX_MEGATRON_INIT;
+    lx_megatron_options how = LX__MEGATRON_DEFAULTS;
     how.sequence_length = 20;
     how.columns = ALL;
     how.dtype = LX_INT64;
@@ -327,7 +330,7 @@ static void put_table(const char *name, const uint8_t *bytes, size_t size)
 }
 
 /** Whether all samples can be read; where they can, they go to @p rows. */
-static lx_status read_all(lx_tokens *tokens, const lx_megatron *how, int32_t *rows)
+static lx_status read_all(lx_tokens *tokens, const lx_megatron_options *how, int32_t *rows)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
@@ -355,7 +358,7 @@ START_TEST(reads_tables_in_files_and_rejects_hostile_ones)
     char name[300], *scratch = scratch_make();
     int refused = 0;
     lx_tokens *tokens = make_documents("d", lengths, 5);
-    lx_megatron how = LX_MEGATRON_INIT;
+    lx_megatron_options how = LX__MEGATRON_DEFAULTS;
     how.sequence_length = 20;
     how.num_samples = 20;
     ck_assert_int_eq(read_all(tokens, &how, right), LX_OK);
@@ -404,7 +407,7 @@ START_TEST(tolerates_writes_to_its_index)
     write_numbers("d.ds", 2, NULL, 100);
     for (size_t k = 0; k < sizeof liars / sizeof *liars; k++) {
         lx_error error = LX_ERROR_INIT;
-        lx_megatron how = LX_MEGATRON_INIT;
+        lx_megatron_options how = LX__MEGATRON_DEFAULTS;
         how.sequence_length = 8;
         write_numbers("d.ds.index", 8, good, 3);
         lx_tokens *tokens = open_tokens("d.ds", LX_BYTES);
@@ -430,12 +433,12 @@ START_TEST(a_state_identifies_its_source)
     static const uint32_t lengths[] = {30, 50, 20}, others[] = {30, 20, 50};
     char state[4096], *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 3), *other = make_documents("e", others, 3);
-    lx_megatron how = LX_MEGATRON_INIT;
+    lx_megatron_options how = LX__MEGATRON_DEFAULTS;
     how.sequence_length = 7;
     how.num_samples = 15;
     save_state(open_samples(tokens, &how), state, sizeof state);
     ck_assert_int_eq(restore(open_samples(other, &how), state), LX_ERR_MISMATCH);
-    lx_megatron changed = how;
+    lx_megatron_options changed = how;
     changed.columns = ALL;
     changed.num_samples = 16; /* as many epochs */
     ck_assert_int_eq(restore(open_samples(tokens, &changed), state), LX_OK);
@@ -453,7 +456,7 @@ START_TEST(a_state_identifies_its_source)
 }
 END_TEST
 
-static void refuse(lx_tokens *tokens, lx_megatron how, lx_status status, const char *what)
+static void refuse(lx_tokens *tokens, lx_megatron_options how, lx_status status, const char *what)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
@@ -465,7 +468,7 @@ static void refuse(lx_tokens *tokens, lx_megatron how, lx_status status, const c
 /** Refuses what one member is set to. */
 #define REFUSE(member, value, status)                                                              \
     do {                                                                                           \
-        lx_megatron how_ = how;                                                                    \
+        lx_megatron_options how_ = how;                                                            \
         how_.member = value;                                                                       \
         refuse(tokens, how_, status, #member);                                                     \
     } while (0)
@@ -478,9 +481,8 @@ START_TEST(rejects_invalid_arguments)
     uint64_t number;
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 3);
-    lx_megatron how = LX_MEGATRON_INIT;
+    lx_megatron_options how = LX__MEGATRON_DEFAULTS;
     how.sequence_length = 7;
-    REFUSE(struct_size, 8, LX_ERR_ARGUMENT);
     REFUSE(sequence_length, 0, LX_ERR_ARGUMENT);
     REFUSE(sequence_length, 80, LX_ERR_ARGUMENT);
     REFUSE(sequence_length, INT32_MAX, LX_ERR_ARGUMENT);
@@ -499,13 +501,13 @@ START_TEST(rejects_invalid_arguments)
     refuse(tokens, how, LX_ERR_ARGUMENT, "have no token");
     how.document_count = 0;
     refuse(tokens, how, LX_ERR_ARGUMENT, "have no token");
-    how = (lx_megatron)LX_MEGATRON_INIT;
+    how = (lx_megatron_options)LX__MEGATRON_DEFAULTS;
     how.sequence_length = 7;
     how.dtype = LX_FLOAT32;
     refuse(tokens, how, LX_ERR_ARGUMENT, "int32 or int64");
     how.dtype = LX_INT32;
     unit_refuses_null(lx_source_new_megatron(NULL, &how, &source, &error), "tokens");
-    unit_refuses_null(lx_source_new_megatron(tokens, NULL, &source, &error), "how");
+    unit_refuses_null(lx_source_new_megatron(tokens, NULL, &source, &error), "options");
     unit_refuses_null(lx_source_new_megatron(tokens, &how, NULL, &error), "source");
     source = open_samples(tokens, &how);
     unit_fails(
@@ -521,7 +523,7 @@ START_TEST(rejects_invalid_arguments)
         lx_source_read_megatron_index(source, LX_MEGATRON_SHUFFLE, 0, 1, NULL, NULL, &error),
         "numbers");
     lx_source_unref(source);
-    unit_ok(lx_source_new_tokens(tokens, 4, LX_INT32, 0, &source, &error));
+    unit_ok(new_tokens(tokens, 4, LX_INT32, 0, &source, &error));
     unit_fails(
         lx_source_read_megatron_index(source, LX_MEGATRON_SHUFFLE, 0, 1, &number, NULL, &error),
         LX_ERR_ARGUMENT);

@@ -7,6 +7,7 @@
 #include "../sampler/orders.h"
 #include "../sampler/statistics.h"
 #include "sampler/core/order-json.h"
+#include "../../new-orders.h"
 
 static const uint64_t lengths[] = {8, 2, 5, 5};
 static const double weights[] = {.1, .5, .3, .1};
@@ -16,7 +17,7 @@ static lx_order *make_nanoset(const uint64_t *sizes, const double *shares, size_
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_order_new_nanoset(sizes, shares, count, divide, 1234, NULL, &order, &error));
+    unit_ok(new_nanoset(sizes, shares, count, divide, 1234, NULL, &order, &error));
     return order;
 }
 
@@ -79,29 +80,22 @@ START_TEST(rejects_invalid_arguments)
     static const uint64_t long_ones[] = {UINT64_C(1) << 53, 1};
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_fails(lx_order_new_nanoset(lengths, weights, 4, true, 0, NULL, NULL, &error),
+    unit_fails(new_nanoset(lengths, weights, 4, true, 0, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_nanoset(NULL, weights, 4, true, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_nanoset(lengths, weights, 0, true, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_nanoset(lengths, weights, 65536, true, 0, NULL, &order, &error), LX_ERR_LIMIT);
+    unit_fails(new_nanoset(lengths, weights, 4, true, UINT64_C(1) << 32, NULL, &order, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(NULL, weights, 4, true, 0, NULL, &order, &error),
+    unit_fails(new_nanoset((uint64_t[]){1, 0}, weights, 2, true, 0, NULL, &order, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(lengths, weights, 0, true, 0, NULL, &order, &error),
+    unit_fails(new_nanoset(lengths, (double[]){1, NAN}, 2, true, 0, NULL, &order, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(lengths, weights, 65536, true, 0, NULL, &order, &error),
-               LX_ERR_LIMIT);
-    unit_fails(lx_order_new_nanoset(lengths, weights, 4, true, UINT64_C(1) << 32, NULL, &order,
-                                    &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset((uint64_t[]){1, 0}, weights, 2, true, 0, NULL, &order, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(lengths, (double[]){1, NAN}, 2, true, 0, NULL, &order, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(long_ones, weights, 2, true, 0, NULL, &order, &error),
-               LX_ERR_LIMIT);
-    unit_fails(lx_order_new_nanoset(lengths, (double[]){0, -0.0}, 2, true, 0, NULL, &order, &error),
+    unit_fails(new_nanoset(long_ones, weights, 2, true, 0, NULL, &order, &error), LX_ERR_LIMIT);
+    unit_fails(new_nanoset(lengths, (double[]){0, -0.0}, 2, true, 0, NULL, &order, &error),
                LX_ERR_ARGUMENT);
     for (int left = 0; left < 9; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_new_nanoset(lengths, weights, 4, true, 0, NULL, &order, &error),
-                   LX_ERR_NOMEM);
+        unit_fails(new_nanoset(lengths, weights, 4, true, 0, NULL, &order, &error), LX_ERR_NOMEM);
         ck_assert_ptr_null(order);
     }
 }

@@ -12,13 +12,14 @@
 #include "../sampler/orders.h"
 #include "../sampler/statistics.h"
 #include "parity/mt19937-jump.h"
+#include "../../new-orders.h"
 #include "parity/torch-randperm.h"
 
 static lx_order *make_random(uint64_t length, uint64_t samples, bool replacement, uint64_t seed)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_order_new_torch_random(length, samples, replacement, seed, NULL, &order, &error));
+    unit_ok(new_torch_random(length, samples, replacement, seed, NULL, &order, &error));
     return order;
 }
 
@@ -26,8 +27,7 @@ static lx_order *make_distributed(uint64_t length, uint64_t world, bool shuffle,
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_order_new_torch_distributed(length, world, shuffle, drop_last, 0, NULL, &order,
-                                           &error));
+    unit_ok(new_torch_distributed(length, world, shuffle, drop_last, 0, NULL, &order, &error));
     return order;
 }
 
@@ -39,7 +39,7 @@ START_TEST(behave_as_orders)
                           make_random(100, 7, false, 2),    make_random(100, 55, true, 3),
                           make_random(1, 1, false, 4),      make_distributed(100, 7, true, false),
                           make_distributed(100, 7, true, true), NULL};
-    unit_ok(lx_order_new_torch_subset(indices, 5, 9, NULL, &orders[7], &error));
+    unit_ok(new_torch_subset(indices, 5, 9, NULL, &orders[7], &error));
     for (int i = 0; i < 8; i++) {
         expect_order(orders[i], 5);
         lx_order_unref(orders[i]);
@@ -151,27 +151,24 @@ START_TEST(rejects_invalid_arguments)
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
     uint64_t index = UINT64_MAX;
-    unit_fails(lx_order_new_torch_random(0, 1, false, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_torch_random(1, 0, false, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_torch_random(1, 1, false, 0, NULL, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_torch_random(UINT64_C(1) << 32, 1, false, 0, NULL, &order, &error),
+    unit_fails(new_torch_random(0, 1, false, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_torch_random(1, 0, false, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_torch_random(1, 1, false, 0, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_torch_random(UINT64_C(1) << 32, 1, false, 0, NULL, &order, &error),
                LX_ERR_LIMIT);
-    unit_fails(lx_order_new_torch_random(1, UINT64_C(1) << 32, true, 0, NULL, &order, &error),
-               LX_ERR_LIMIT);
-    unit_fails(lx_order_new_torch_random(1 << 28, 1, true, 0, NULL, &order, &error), LX_ERR_LIMIT);
+    unit_fails(new_torch_random(1, UINT64_C(1) << 32, true, 0, NULL, &order, &error), LX_ERR_LIMIT);
+    unit_fails(new_torch_random(1 << 28, 1, true, 0, NULL, &order, &error), LX_ERR_LIMIT);
     ck_assert_ptr_null(order);
-    unit_ok(lx_order_new_torch_random((1 << 28) - 1, 1, true, 0, NULL, &order, &error));
+    unit_ok(new_torch_random((1 << 28) - 1, 1, true, 0, NULL, &order, &error));
     lx_order_unref(order);
-    unit_fails(lx_order_new_torch_subset(NULL, 1, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_torch_subset(&index, 1, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_torch_distributed(1, 0, true, true, 0, NULL, &order, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_torch_distributed(1, 2, true, true, 0, NULL, NULL, &error),
-               LX_ERR_ARGUMENT);
+    unit_fails(new_torch_subset(NULL, 1, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_torch_subset(&index, 1, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_torch_distributed(1, 0, true, true, 0, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_torch_distributed(1, 2, true, true, 0, NULL, NULL, &error), LX_ERR_ARGUMENT);
     index = 0;
     for (int left = 0; left < 6; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_new_torch_subset(&index, 1, 0, NULL, &order, &error), LX_ERR_NOMEM);
+        unit_fails(new_torch_subset(&index, 1, 0, NULL, &order, &error), LX_ERR_NOMEM);
         ck_assert_ptr_null(order);
     }
 }
@@ -216,7 +213,7 @@ START_TEST(accepts_empty_orders)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_order_new_torch_subset(NULL, 0, 7, NULL, &order, &error));
+    unit_ok(new_torch_subset(NULL, 0, 7, NULL, &order, &error));
     ck_assert_uint_eq(lx_order_get_length(order), 0);
     lx_order_unref(order);
     for (int i = 0; i < 4; i++) {

@@ -7,6 +7,7 @@
 #include <loaderx/weighted.h>
 
 #include "../executor/workload.h"
+#include "../../new-orders.h"
 #include "orders.h"
 #include "sampler/core/order-json.h"
 
@@ -60,10 +61,9 @@ static struct any_order any_by_weights(uint64_t *state)
     struct any_order any = {.once = below(state, 2) == 0};
     uint64_t length = 1 + below(state, any.once ? some : SIMPLE_MAX);
     if (any.once)
-        unit_ok(lx_order_new_weighted_shuffle(weights, count, length, seed, NULL, &any.order,
-                                              &error));
+        unit_ok(new_weighted_shuffle(weights, count, length, seed, NULL, &any.order, &error));
     else
-        unit_ok(lx_order_new_weighted(weights, count, length, seed, NULL, &any.order, &error));
+        unit_ok(new_weighted(weights, count, length, seed, NULL, &any.order, &error));
     return any;
 }
 
@@ -77,11 +77,11 @@ static struct any_order any_by_groups(uint64_t *state)
     struct any_order any = {.once = below(state, 2) == 0};
     uint64_t batch = 1 + below(state, 9), seed = random_next(state);
     if (any.once)
-        unit_ok(lx_order_new_bucketed(numbers, count, batch, batch * (1 + below(state, 5)), seed,
-                                      NULL, &any.order, &error));
+        unit_ok(new_bucketed(numbers, count, batch, batch * (1 + below(state, 5)), seed, NULL,
+                             &any.order, &error));
     else
-        unit_ok(lx_order_new_balanced(numbers, count, 1 + below(state, SIMPLE_MAX), seed, NULL,
-                                      &any.order, &error));
+        unit_ok(new_balanced(numbers, count, 1 + below(state, SIMPLE_MAX), seed, NULL, &any.order,
+                             &error));
     return any;
 }
 
@@ -94,17 +94,17 @@ static struct any_order any_of_torch(uint64_t *state)
     bool first = below(state, 2) == 0, second = below(state, 2) == 0;
     switch (below(state, 3)) {
     case 0:
-        unit_ok(lx_order_new_torch_random(length, samples, first, seed, NULL, &any.order, &error));
+        unit_ok(new_torch_random(length, samples, first, seed, NULL, &any.order, &error));
         any.once = !first && samples <= length;
         return any;
     case 1:
         for (uint64_t i = 0; i < length; i++)
             indices[i] = 2 * i;
-        unit_ok(lx_order_new_torch_subset(indices, length, seed, NULL, &any.order, &error));
+        unit_ok(new_torch_subset(indices, length, seed, NULL, &any.order, &error));
         return any;
     default:
-        unit_ok(lx_order_new_torch_distributed(length, 1 + below(state, length), first, second,
-                                               seed, NULL, &any.order, &error));
+        unit_ok(new_torch_distributed(length, 1 + below(state, length), first, second, seed, NULL,
+                                      &any.order, &error));
         any.once = second;
         return any;
     }
@@ -122,8 +122,8 @@ static struct any_order any_nanoset(uint64_t *state)
         weights[i] = 0.5 + (double)below(state, 10);
     }
     bool given = below(state, 2) == 0;
-    unit_ok(lx_order_new_nanoset(lengths, given ? weights : NULL, count, given,
-                                 below(state, 1u << 31), NULL, &any.order, &error));
+    unit_ok(new_nanoset(lengths, given ? weights : NULL, count, given, below(state, 1u << 31), NULL,
+                        &any.order, &error));
     return any;
 }
 

@@ -10,6 +10,7 @@
 
 #include "orders.h"
 #include "statistics.h"
+#include "../../new-orders.h"
 
 #define CUT_LENGTH_MAX 3000
 
@@ -31,8 +32,8 @@ static inline void make_cut(cut_order *cut, const char *kind, uint64_t length, u
     cut->length = length;
     for (uint64_t i = 0; i < length; i++)
         cut->costs[i] = i % 7 == 3 ? most : next_choice(state) % most + 1;
-    unit_ok(lx_order_new_budgeted(part, cut->costs, length, cut->budget, cut->rows, cut->padded,
-                                  &cut->order, &error));
+    unit_ok(new_budgeted(part, cut->costs, length, cut->budget, cut->rows, cut->padded, &cut->order,
+                         &error));
     lx_order_unref(part);
 }
 

@@ -9,6 +9,7 @@
 
 #include "orders.h"
 #include "sampler/core/saved-state.h"
+#include "../../new-orders.h"
 
 #define PARTS_MAX 128
 
@@ -162,8 +163,7 @@ static lx_order *subset_of(const json_t *description, lx_order *part)
     uint64_t *table = table_of(description, &count);
     const json_t *of = json_object_get(description, "part");
     if (is_of_torch(of))
-        unit_ok(lx_order_new_torch_subset(table, count, number_of(of, "seed"), NULL, &order,
-                                          &error));
+        unit_ok(new_torch_subset(table, count, number_of(of, "seed"), NULL, &order, &error));
     else
         unit_ok(lx_order_new_subset(part, table, count, NULL, &order, &error));
     free(table);
@@ -176,10 +176,9 @@ static lx_order *budgeted_of(const json_t *description, lx_order *part)
     lx_order *order;
     size_t count;
     uint64_t *costs = table_of(description, &count);
-    unit_ok(lx_order_new_budgeted(part, costs, count, number_of(description, "budget"),
-                                  number_of(description, "rows"),
-                                  json_is_true(json_object_get(description, "padded")), &order,
-                                  &error));
+    unit_ok(new_budgeted(part, costs, count, number_of(description, "budget"),
+                         number_of(description, "rows"),
+                         json_is_true(json_object_get(description, "padded")), &order, &error));
     free(costs);
     return order;
 }
@@ -191,9 +190,8 @@ static lx_order *distributed_of(const json_t *description, uint64_t world, bool 
     lx_order *order;
     const json_t *part = json_object_get(description, "part");
     bool shuffle = is_of_torch(part);
-    unit_ok(lx_order_new_torch_distributed(number_of(part, "length"), world, shuffle, drop_last,
-                                           shuffle ? number_of(part, "seed") : 0, NULL, &order,
-                                           &error));
+    unit_ok(new_torch_distributed(number_of(part, "length"), world, shuffle, drop_last,
+                                  shuffle ? number_of(part, "seed") : 0, NULL, &order, &error));
     return order;
 }
 
@@ -232,9 +230,9 @@ static lx_order *by_weights(const char *kind, const json_t *description)
     double *weights = given_weights(description, &count);
     uint64_t length = number_of(description, "length"), seed = number_of(description, "seed");
     if (strcmp(kind, "weighted") == 0)
-        unit_ok(lx_order_new_weighted(weights, count, length, seed, NULL, &order, &error));
+        unit_ok(new_weighted(weights, count, length, seed, NULL, &order, &error));
     else
-        unit_ok(lx_order_new_weighted_shuffle(weights, count, length, seed, NULL, &order, &error));
+        unit_ok(new_weighted_shuffle(weights, count, length, seed, NULL, &order, &error));
     free(weights);
     return order;
 }
@@ -247,8 +245,8 @@ static lx_order *nanoset_of(const json_t *description, const uint64_t *lengths, 
     double *weights = given_weights(description, &given);
     bool divide = json_is_true(json_object_get(description, "divide"));
     ck_assert(given == 0 || given == count);
-    unit_ok(lx_order_new_nanoset(lengths, given == 0 ? NULL : weights, count, divide,
-                                 number_of(description, "seed"), NULL, &order, &error));
+    unit_ok(new_nanoset(lengths, given == 0 ? NULL : weights, count, divide,
+                        number_of(description, "seed"), NULL, &order, &error));
     free(weights);
     return order;
 }
@@ -262,11 +260,10 @@ static lx_order *of_table(const char *kind, const json_t *description)
     uint64_t *table = table_of(description, &count);
     uint64_t length = number_of(description, "length"), seed = number_of(description, "seed");
     if (strcmp(kind, "balanced") == 0)
-        unit_ok(lx_order_new_balanced(table, count, length, seed, NULL, &order, &error));
+        unit_ok(new_balanced(table, count, length, seed, NULL, &order, &error));
     else if (strcmp(kind, "bucketed") == 0)
-        unit_ok(lx_order_new_bucketed(table, count, number_of(description, "batch"),
-                                      number_of(description, "bucket"), seed, NULL, &order,
-                                      &error));
+        unit_ok(new_bucketed(table, count, number_of(description, "batch"),
+                             number_of(description, "bucket"), seed, NULL, &order, &error));
     else
         order = nanoset_of(description, table, count);
     free(table);
@@ -286,10 +283,9 @@ static lx_order *of_numbers(const char *kind, const json_t *description)
     if (strcmp(kind, "blocks") == 0)
         unit_ok(lx_order_new_blocks(length, number_of(description, "block"), seed, &order, &error));
     else if (strcmp(kind, "torch") == 0)
-        unit_ok(lx_order_new_torch_random(number_of(description, "indices"), length,
-                                          json_is_true(json_object_get(description,
-                                                                       "replacement")),
-                                          seed, NULL, &order, &error));
+        unit_ok(new_torch_random(number_of(description, "indices"), length,
+                                 json_is_true(json_object_get(description, "replacement")), seed,
+                                 NULL, &order, &error));
     else
         return make_order(kind, length, seed, 0);
     return order;

@@ -12,6 +12,7 @@
 #include <loaderx/weighted.h>
 
 #include "orders.h"
+#include "../../new-orders.h"
 
 /** Indices of most of them. */
 #define TABLED_COUNT 5000
@@ -36,7 +37,7 @@ static inline lx_status tabled_greedy(lx_exhausted_policy exhausted, const char 
     ck_assert_int_eq(lx_mixture_add_part(mixture, part, 7000, .5, error), LX_OK);
     ck_assert_int_eq(lx_mixture_add_part(mixture, part, 14000, .25, error), LX_OK);
     ck_assert_int_eq(lx_mixture_set_exhausted(mixture, exhausted, error), LX_OK);
-    lx_status status = lx_order_new_greedy(mixture, tables, order, error);
+    lx_status status = new_greedy(mixture, tables, order, error);
     lx_mixture_free(mixture);
     lx_order_unref(part);
     return status;
@@ -61,46 +62,44 @@ static inline lx_status tabled_greedy_redistribute(const char *tables, lx_order 
 
 static inline lx_status tabled_nanoset(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_nanoset((uint64_t[]){3000, 2000, 4500}, NULL, 3, true, 5, tables, order,
-                                error);
+    return new_nanoset((uint64_t[]){3000, 2000, 4500}, NULL, 3, true, 5, tables, order, error);
 }
 
 static inline lx_status tabled_weighted(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_weighted(tabled_weights, TABLED_COUNT, 8000, 5, tables, order, error);
+    return new_weighted(tabled_weights, TABLED_COUNT, 8000, 5, tables, order, error);
 }
 
 static inline lx_status tabled_weighted_shuffle(const char *tables, lx_order **order,
                                                 lx_error *error)
 {
-    return lx_order_new_weighted_shuffle(tabled_weights, TABLED_COUNT, 4500, 5, tables, order,
-                                         error);
+    return new_weighted_shuffle(tabled_weights, TABLED_COUNT, 4500, 5, tables, order, error);
 }
 
 static inline lx_status tabled_balanced(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_balanced(tabled_numbers, TABLED_COUNT, 6000, 5, tables, order, error);
+    return new_balanced(tabled_numbers, TABLED_COUNT, 6000, 5, tables, order, error);
 }
 
 static inline lx_status tabled_bucketed(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_bucketed(tabled_numbers, TABLED_COUNT, 8, 64, 5, tables, order, error);
+    return new_bucketed(tabled_numbers, TABLED_COUNT, 8, 64, 5, tables, order, error);
 }
 
 static inline lx_status tabled_torch_random(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_torch_random(TABLED_COUNT, 7000, false, 5, tables, order, error);
+    return new_torch_random(TABLED_COUNT, 7000, false, 5, tables, order, error);
 }
 
 static inline lx_status tabled_torch_distributed(const char *tables, lx_order **order,
                                                  lx_error *error)
 {
-    return lx_order_new_torch_distributed(TABLED_COUNT, 3, true, false, 5, tables, order, error);
+    return new_torch_distributed(TABLED_COUNT, 3, true, false, 5, tables, order, error);
 }
 
 static inline lx_status tabled_torch_subset(const char *tables, lx_order **order, lx_error *error)
 {
-    return lx_order_new_torch_subset(tabled_numbers, TABLED_COUNT, 5, tables, order, error);
+    return new_torch_subset(tabled_numbers, TABLED_COUNT, 5, tables, order, error);
 }
 
 static inline lx_status tabled_subset(const char *tables, lx_order **order, lx_error *error)
@@ -109,7 +108,7 @@ static inline lx_status tabled_subset(const char *tables, lx_order **order, lx_e
     lx_order *part = make_order("shuffle", TABLED_COUNT, 3, 0);
     for (uint64_t i = 0; i < TABLED_COUNT; i++)
         wide[i] = i << 33;
-    lx_status status = lx_order_new_subset(part, wide, TABLED_COUNT, tables, order, error);
+    lx_status status = new_subset(part, wide, TABLED_COUNT, tables, order, error);
     lx_order_unref(part);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "../scratch.h"
+#include "../../new-orders.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "sampler/core/order-json.h"
@@ -245,8 +246,8 @@ START_TEST(rejects_another_table_in_its_place)
     lx_order_unref(make(nanoset, "tables"));
     list("tables", "", name);
     ck_assert_int_eq(rename(name, "kept"), 0);
-    unit_ok(lx_order_new_nanoset((uint64_t[]){3000, 2000, 4500}, NULL, 3, true, 6, "tables",
-                                 &order, &error));
+    unit_ok(
+        new_nanoset((uint64_t[]){3000, 2000, 4500}, NULL, 3, true, 6, "tables", &order, &error));
     lx_order_unref(order);
     list("tables", "", other);
     ck_assert_str_ne(name, other);

@@ -4,6 +4,7 @@
 
 #include "../../scarce.h"
 #include "../loaders.h"
+#include "../../../new-sources.h"
 
 static lx_status fill_nothing(void *user, const uint64_t *indices, size_t count,
                               const lx_target *targets, lx_error *error)
@@ -13,7 +14,7 @@ static lx_status fill_nothing(void *user, const uint64_t *indices, size_t count,
     return LX_OK;
 }
 
-static const lx_source_functions functions = {sizeof functions, fill_nothing, numbers_release};
+static const source_functions functions = {fill_nothing, numbers_release};
 static const uint64_t two[2] = {3, 2};
 static const lx_column_info plain = {.name = "a", .dtype = LX_FLOAT32, .ndim = 2, .shape = two};
 
@@ -28,7 +29,7 @@ START_TEST(copies_columns_and_computes_sizes)
         {.name = "b", .dtype = LX_COMPLEX128},
         {.name = "c", .dtype = LX_INT8, .ndim = 2, .shape = empty}};
     lx_source *source;
-    unit_ok(lx_source_new(&functions, &user, 9, columns, 3, NULL, &source, &error));
+    unit_ok(new_source(&functions, &user, 9, columns, 3, NULL, &source, &error));
     name[0] = 'x';
     shape[0] = 0;
     ck_assert_uint_eq(lx_source_get_length(source), 9);
@@ -66,21 +67,18 @@ START_TEST(rejects_invalid_sources_without_releasing_them)
     struct numbers user = {0};
     lx_source *source;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        unit_fails(lx_source_new(&functions, &user, 9, &bad[i], 1, "", &source, &error),
+        unit_fails(new_source(&functions, &user, 9, &bad[i], 1, "", &source, &error),
                    LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new(&functions, &user, 9, &plain, 1, "\xff", &source, &error),
+    unit_fails(new_source(&functions, &user, 9, &plain, 1, "\xff", &source, &error),
                LX_ERR_ARGUMENT);
     const lx_column_info twice[] = {plain, {.name = "b", .dtype = LX_INT8}, plain};
-    ck_assert_int_eq(lx_source_new(&functions, &user, 9, twice, 3, "", &source, &error),
+    ck_assert_int_eq(new_source(&functions, &user, 9, twice, 3, "", &source, &error),
                      LX_ERR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.message, "'a'"));
-    unit_fails(lx_source_new(&functions, &user, 9, &plain, 0, "", &source, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new(NULL, &user, 9, &plain, 1, "", &source, &error), LX_ERR_ARGUMENT);
-    const lx_source_functions none = {sizeof none, NULL, numbers_release};
-    unit_fails(lx_source_new(&none, &user, 9, &plain, 1, "", &source, &error), LX_ERR_ARGUMENT);
-    const lx_source_functions odd = {1, fill_nothing, numbers_release};
-    unit_fails(lx_source_new(&odd, &user, 9, &plain, 1, "", &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_source(&functions, &user, 9, &plain, 0, "", &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_source(NULL, &user, 9, &plain, 1, "", &source, &error), LX_ERR_ARGUMENT);
+    const source_functions none = {NULL, numbers_release};
+    unit_fails(new_source(&none, &user, 9, &plain, 1, "", &source, &error), LX_ERR_ARGUMENT);
     ck_assert_uint_eq(user.released, 0);
 }
 END_TEST
@@ -95,7 +93,7 @@ START_TEST(releases_nothing_after_a_failed_allocation)
     for (; status != LX_OK; left++) {
         lx_error_clear(&error);
         scarce_begin(left);
-        status = lx_source_new(&functions, &user, 9, &plain, 1, "mine", &source, &error);
+        status = new_source(&functions, &user, 9, &plain, 1, "mine", &source, &error);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
         ck_assert_uint_eq(user.released, 0);
     }
@@ -165,16 +163,16 @@ END_TEST
 
 START_TEST(rejects_null_by_name)
 {
-    static const lx_source_functions none = {sizeof none, NULL, NULL};
-    static const lx_source_functions filled = {sizeof filled, numbers_fill, NULL};
+    static const source_functions none = {NULL, NULL};
+    static const source_functions filled = {numbers_fill, NULL};
     const lx_column_info column = {.name = "a", .dtype = LX_UINT8, .ndim = 1};
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    unit_fails(lx_source_new(NULL, NULL, 1, &column, 1, "", &source, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new(&none, NULL, 1, &column, 1, "", &source, &error), LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_source_new(&filled, NULL, 1, NULL, 1, "", &source, &error), "columns");
-    unit_refuses_null(lx_source_new(&filled, NULL, 1, &column, 1, "", NULL, &error), "source");
-    unit_refuses_null(lx_source_new(&filled, NULL, 1, &column, 1, "", &source, &error), "shape");
+    unit_fails(new_source(NULL, NULL, 1, &column, 1, "", &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_source(&none, NULL, 1, &column, 1, "", &source, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(new_source(&filled, NULL, 1, NULL, 1, "", &source, &error), "columns");
+    unit_refuses_null(new_source(&filled, NULL, 1, &column, 1, "", NULL, &error), "source");
+    unit_refuses_null(new_source(&filled, NULL, 1, &column, 1, "", &source, &error), "shape");
 }
 END_TEST
 

@@ -6,6 +6,7 @@
 #include "../../scratch.h"
 #include "../loaders.h"
 #include "../npy-file.h"
+#include "../../../new-sources.h"
 
 enum { PARTS_MOST = 700 };
 
@@ -144,11 +145,11 @@ END_TEST
 
 static lx_source *endless(void *user, uint64_t length)
 {
-    static const lx_source_functions functions = {sizeof functions, numbers_fill, NULL};
+    static const source_functions functions = {numbers_fill, NULL};
     const lx_column_info columns[] = {{.name = "x", .dtype = LX_UINT8}};
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    unit_ok(lx_source_new(&functions, user, length, columns, 1, "", &source, &error));
+    unit_ok(new_source(&functions, user, length, columns, 1, "", &source, &error));
     return source;
 }
 

@@ -6,6 +6,7 @@
 #include "../../scratch.h"
 #include "../loaders.h"
 #include "../npy-file.h"
+#include "../../../new-sources.h"
 
 /** An .npy file of @p length bytes as a source. */
 static lx_source *bytes_source(const char *path, unsigned length)
@@ -68,10 +69,10 @@ START_TEST(reads_only_parts_with_requested_columns)
     /* Two sources of two columns each have the same names; a zip of a loader's choice does not. */
     unit_fails(lx_source_new_zip((lx_source *[]){inner, plain}, NULL, 2, &zip, &error),
                LX_ERR_ARGUMENT);
-    static const lx_source_functions functions = {sizeof functions, numbers_fill, NULL};
+    static const source_functions functions = {numbers_fill, NULL};
     const lx_column_info columns[] = {{.name = "x", .dtype = LX_UINT64},
                                       {.name = "y", .dtype = LX_UINT8}};
-    unit_ok(lx_source_new(&functions, &other, 5, columns, 2, "", &named, &error));
+    unit_ok(new_source(&functions, &other, 5, columns, 2, "", &named, &error));
     unit_ok(lx_source_new_zip((lx_source *[]){inner, named}, NULL, 2, &zip, &error));
     lx_source_unref(plain);
 

@@ -6,6 +6,7 @@
 
 #include "states.h"
 #include "token-files.h"
+#include "../../../new-sources.h"
 
 #define ALL (LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS)
 
@@ -22,8 +23,8 @@ static lx_source *join(lx_tokens *tokens, uint64_t sequence_length, int64_t sepa
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    unit_ok(lx_source_new_joined_tokens(tokens, sequence_length, LX_INT32, 0, separator, columns,
-                                        &source, &error));
+    unit_ok(new_joined_tokens(tokens, sequence_length, LX_INT32, 0, separator, columns, &source,
+                              &error));
     return source;
 }
 
@@ -129,7 +130,7 @@ START_TEST(reports_a_lying_index_at_once)
     write_numbers("d.ds", 2, NULL, 20);
     write_numbers("d.ds.index", 8, ends, 3);
     lx_tokens *tokens = open_tokens("d.ds", LX_BYTES);
-    ck_assert_int_eq(lx_source_new_joined_tokens(tokens, 8, LX_INT32, 0, 0, 0, &source, &error),
+    ck_assert_int_eq(new_joined_tokens(tokens, 8, LX_INT32, 0, 0, 0, &source, &error),
                      LX_ERR_CORRUPT);
     ck_assert_str_eq(error.path, "d.ds.index");
     ck_assert_uint_eq(error.offset, 8);
@@ -198,14 +199,11 @@ START_TEST(rejects_invalid_arguments)
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        unit_fails(lx_source_new_joined_tokens(tokens, cases[i].length, cases[i].dtype,
-                                               cases[i].vocabulary, cases[i].separator,
-                                               cases[i].columns, &source, &error),
+        unit_fails(new_joined_tokens(tokens, cases[i].length, cases[i].dtype, cases[i].vocabulary,
+                                     cases[i].separator, cases[i].columns, &source, &error),
                    LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_source_new_joined_tokens(NULL, 4, LX_INT32, 0, 0, 0, &source, &error),
-                      "tokens");
-    unit_refuses_null(lx_source_new_joined_tokens(tokens, 4, LX_INT32, 0, 0, 0, NULL, &error),
-                      "source");
+    unit_refuses_null(new_joined_tokens(NULL, 4, LX_INT32, 0, 0, 0, &source, &error), "tokens");
+    unit_refuses_null(new_joined_tokens(tokens, 4, LX_INT32, 0, 0, 0, NULL, &error), "source");
     lx_tokens_unref(tokens);
     scratch_remove(scratch);
 }

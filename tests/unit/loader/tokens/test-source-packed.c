@@ -6,6 +6,7 @@
 
 #include "states.h"
 #include "token-files.h"
+#include "../../../new-sources.h"
 
 static uint64_t seed;
 
@@ -19,8 +20,7 @@ static lx_source *pack(lx_tokens *tokens, uint64_t capacity, unsigned columns)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    unit_ok(
-        lx_source_new_packed_tokens(tokens, capacity, LX_INT32, 0, -7, columns, &source, &error));
+    unit_ok(new_packed_tokens(tokens, capacity, LX_INT32, 0, -7, columns, &source, &error));
     return source;
 }
 
@@ -122,7 +122,7 @@ START_TEST(matches_a_worked_example)
     int64_t sample[5];
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 6);
-    unit_ok(lx_source_new_packed_tokens(tokens, 5, LX_INT64, 0, -1, 0, &source, &error));
+    unit_ok(new_packed_tokens(tokens, 5, LX_INT64, 0, -1, 0, &source, &error));
     ck_assert_uint_eq(lx_source_get_length(source), 6);
     ck_assert_uint_eq(lx_source_get_column_count(source), 1);
     ck_assert_int_eq(lx_source_get_column(source, 0)->dtype, LX_INT64);
@@ -203,7 +203,7 @@ START_TEST(reports_a_lying_index_at_once)
     write_numbers("d.ds", 2, NULL, 20);
     write_numbers("d.ds.index", 8, ends, 3);
     lx_tokens *tokens = open_tokens("d.ds", LX_BYTES);
-    ck_assert_int_eq(lx_source_new_packed_tokens(tokens, 8, LX_INT32, 0, 0, 0, &source, &error),
+    ck_assert_int_eq(new_packed_tokens(tokens, 8, LX_INT32, 0, 0, 0, &source, &error),
                      LX_ERR_CORRUPT);
     ck_assert_ptr_nonnull(strstr(error.message, "document 1 has an invalid end"));
     ck_assert_str_eq(error.path, "d.ds.index");
@@ -245,7 +245,7 @@ START_TEST(rejects_tokens_outside_the_vocabulary)
     uint32_t sample[6];
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 3);
-    unit_ok(lx_source_new_packed_tokens(tokens, 6, LX_INT32, 8, 9, 0, &source, &error));
+    unit_ok(new_packed_tokens(tokens, 6, LX_INT32, 8, 9, 0, &source, &error));
     for (uint64_t i = 0; i < 3; i++) {
         const lx_target target = {sample, sizeof sample};
         lx_status status = lx_source_fill(source, &i, 1, &target, &error);
@@ -325,7 +325,7 @@ START_TEST(a_state_identifies_the_packed_tokens)
     ck_assert_int_eq(restore(pack(tokens, 11, 1), state), LX_ERR_MISMATCH);
     /* The same pieces in the same bins, delivered in another way. */
     ck_assert_int_eq(restore(pack(tokens, 10, 0), state), LX_OK);
-    unit_ok(lx_source_new_packed_tokens(tokens, 10, LX_INT64, 90, 5, 3, &changed, &error));
+    unit_ok(new_packed_tokens(tokens, 10, LX_INT64, 90, 5, 3, &changed, &error));
     ck_assert_int_eq(restore(changed, state), LX_OK);
     lx_tokens_unref(other);
     lx_tokens_unref(tokens);
@@ -341,25 +341,18 @@ START_TEST(rejects_invalid_arguments)
     uint64_t padding, total;
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 1);
-    unit_fails(lx_source_new_packed_tokens(tokens, 0, LX_INT32, 0, 0, 0, &source, &error),
+    unit_fails(new_packed_tokens(tokens, 0, LX_INT32, 0, 0, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_packed_tokens(tokens, (1 << 24) + 1, LX_INT32, 0, 0, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(
-        lx_source_new_packed_tokens(tokens, (1 << 24) + 1, LX_INT32, 0, 0, 0, &source, &error),
-        LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new_packed_tokens(tokens, UINT64_MAX, LX_INT32, 0, 0, 0, &source, &error),
+    unit_fails(new_packed_tokens(tokens, UINT64_MAX, LX_INT32, 0, 0, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new_packed_tokens(tokens, 4, LX_UINT16, 0, 0, 0, &source, &error),
+    unit_fails(new_packed_tokens(tokens, 4, LX_UINT16, 0, 0, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_packed_tokens(tokens, 4, LX_INT32, 0, INT64_C(1) << 31, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(
-        lx_source_new_packed_tokens(tokens, 4, LX_INT32, 0, INT64_C(1) << 31, 0, &source, &error),
-        LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new_packed_tokens(tokens, 4, LX_INT32, 0, 0, 4, &source, &error),
-               LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_source_new_packed_tokens(NULL, 4, LX_INT32, 0, 0, 0, &source, &error),
-                      "tokens");
-    unit_refuses_null(lx_source_new_packed_tokens(tokens, 4, LX_INT32, 0, 0, 0, NULL, &error),
-                      "source");
-    unit_ok(lx_source_new_tokens(tokens, 1, LX_INT32, 0, &source, &error));
+    unit_fails(new_packed_tokens(tokens, 4, LX_INT32, 0, 0, 4, &source, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(new_packed_tokens(NULL, 4, LX_INT32, 0, 0, 0, &source, &error), "tokens");
+    unit_refuses_null(new_packed_tokens(tokens, 4, LX_INT32, 0, 0, 0, NULL, &error), "source");
+    unit_ok(new_tokens(tokens, 1, LX_INT32, 0, &source, &error));
     unit_fails(lx_source_get_padding(source, &padding, &total, &error), LX_ERR_ARGUMENT);
     unit_refuses_null(lx_source_get_padding(NULL, &padding, &total, &error), "source");
     unit_refuses_null(lx_source_get_padding(source, NULL, &total, &error), "padding");

@@ -3,6 +3,7 @@
 #include "loader/sources/source.h"
 
 #include "token-files.h"
+#include "../../../new-sources.h"
 
 /** Tokens 0, 1 .. in files of these lengths. */
 static lx_tokens *make(const size_t *counts, size_t files)
@@ -32,7 +33,7 @@ START_TEST(samples_overlap_by_one_token_and_drop_the_rest)
         lx_tokens *tokens = make(&count, 1);
         for (uint64_t sequence = 1; sequence <= 41; sequence += 4) {
             uint32_t sample[64];
-            unit_ok(lx_source_new_tokens(tokens, sequence, LX_INT32, 0, &source, &error));
+            unit_ok(new_tokens(tokens, sequence, LX_INT32, 0, &source, &error));
             uint64_t length = lx_source_get_length(source);
             ck_assert_uint_eq(length, count == 0 ? 0 : (count - 1) / sequence);
             const lx_column_info *column = lx_source_get_column(source, 0);
@@ -62,7 +63,7 @@ START_TEST(blocks_are_disjoint_and_drop_the_rest)
         lx_tokens *tokens = make(&count, 1);
         for (uint64_t size = 1; size <= 41; size += 4) {
             uint64_t block[64];
-            unit_ok(lx_source_new_token_blocks(tokens, size, LX_INT64, 0, &source, &error));
+            unit_ok(new_token_blocks(tokens, size, LX_INT64, 0, &source, &error));
             uint64_t length = lx_source_get_length(source);
             ck_assert_uint_eq(length, count / size);
             ck_assert_uint_eq(lx_source_get_column(source, 0)->shape[0], size);
@@ -87,7 +88,7 @@ START_TEST(reads_many_samples_from_several_files)
     lx_source *source;
     char *scratch = scratch_make();
     lx_tokens *tokens = make(counts, 4);
-    unit_ok(lx_source_new_tokens(tokens, 1000, LX_INT64, 0, &source, &error));
+    unit_ok(new_tokens(tokens, 1000, LX_INT64, 0, &source, &error));
     lx_tokens_unref(tokens); /* the source has it */
     const uint64_t indices[] = {13, 0, 4, 5, 8, 13, 9};
     uint64_t (*samples)[1002] = malloc(7 * sizeof *samples);
@@ -112,7 +113,7 @@ START_TEST(rejects_tokens_outside_the_vocabulary)
     uint32_t sample[11];
     char *scratch = scratch_make();
     lx_tokens *tokens = make(&count, 1);
-    unit_ok(lx_source_new_tokens(tokens, 10, LX_INT32, 75, &source, &error));
+    unit_ok(new_tokens(tokens, 10, LX_INT32, 75, &source, &error));
     for (uint64_t i = 0; i < 10; i++) {
         lx_status status =
             lx_source_fill(source, &i, 1, &(lx_target){sample, sizeof sample}, &error);
@@ -141,9 +142,9 @@ START_TEST(a_loader_reads_and_recognizes_them)
     lx_batch *batch;
     char state[4096], *scratch = scratch_make();
     lx_tokens *tokens = make(&count, 1);
-    unit_ok(lx_source_new_tokens(tokens, 100, LX_INT32, 0, &source, &error));
-    unit_ok(lx_source_new_tokens(tokens, 90, LX_INT32, 0, &others[0], &error));
-    unit_ok(lx_source_new_token_blocks(tokens, 101, LX_INT32, 0, &others[1], &error));
+    unit_ok(new_tokens(tokens, 100, LX_INT32, 0, &source, &error));
+    unit_ok(new_tokens(tokens, 90, LX_INT32, 0, &others[0], &error));
+    unit_ok(new_token_blocks(tokens, 101, LX_INT32, 0, &others[1], &error));
     lx_loader_options *options = lx_loader_options_new();
     unit_ok(lx_loader_options_set_batch_size(options, 8, &error));
     unit_ok(lx_loader_options_set_shuffle(options, 3, &error));
@@ -182,21 +183,16 @@ START_TEST(rejects_invalid_arguments)
     lx_source *source;
     char *scratch = scratch_make();
     lx_tokens *tokens = make(&count, 1);
-    unit_fails(lx_source_new_tokens(tokens, 0, LX_INT32, 0, &source, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new_tokens(tokens, UINT64_MAX, LX_INT32, 0, &source, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new_tokens(tokens, UINT64_MAX / 4, LX_INT32, 0, &source, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new_tokens(tokens, 4, LX_UINT16, 0, &source, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new_token_blocks(tokens, 0, LX_INT32, 0, &source, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new_token_blocks(tokens, UINT64_MAX, LX_INT32, 0, &source, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_source_new_token_blocks(tokens, 4, LX_BYTES, 0, &source, &error),
-               LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_source_new_token_blocks(NULL, 4, LX_INT32, 0, &source, &error), "tokens");
-    unit_refuses_null(lx_source_new_tokens(NULL, 4, LX_INT32, 0, &source, &error), "tokens");
-    unit_refuses_null(lx_source_new_tokens(tokens, 4, LX_INT32, 0, NULL, &error), "source");
+    unit_fails(new_tokens(tokens, 0, LX_INT32, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_tokens(tokens, UINT64_MAX, LX_INT32, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_tokens(tokens, UINT64_MAX / 4, LX_INT32, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_tokens(tokens, 4, LX_UINT16, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_token_blocks(tokens, 0, LX_INT32, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_token_blocks(tokens, UINT64_MAX, LX_INT32, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_token_blocks(tokens, 4, LX_BYTES, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(new_token_blocks(NULL, 4, LX_INT32, 0, &source, &error), "tokens");
+    unit_refuses_null(new_tokens(NULL, 4, LX_INT32, 0, &source, &error), "tokens");
+    unit_refuses_null(new_tokens(tokens, 4, LX_INT32, 0, NULL, &error), "source");
     lx_tokens_unref(tokens);
     scratch_remove(scratch);
 }

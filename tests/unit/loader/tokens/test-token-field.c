@@ -7,6 +7,8 @@
 
 #include "../../scarce.h"
 #include "../../zrecord/files.h"
+#include "../../../new-sources.h"
+#include "parity/megatron-options.h"
 #include "states.h"
 #include "token-fields.h"
 
@@ -136,18 +138,18 @@ END_TEST
 static lx_source *make_source(lx_tokens *tokens, int kind)
 {
     enum { ALL = LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS };
-    lx_megatron megatron = LX_MEGATRON_INIT;
+    lx_megatron_options megatron = LX__MEGATRON_DEFAULTS;
     lx_error error = LX_ERROR_INIT;
     lx_source *source = NULL;
     switch (kind) {
     case 0:
-        unit_ok(lx_source_new_tokens(tokens, 37, LX_INT32, 0, &source, &error));
+        unit_ok(new_tokens(tokens, 37, LX_INT32, 0, &source, &error));
         break;
     case 1:
-        unit_ok(lx_source_new_token_blocks(tokens, 100, LX_INT32, 65521, &source, &error));
+        unit_ok(new_token_blocks(tokens, 100, LX_INT32, 65521, &source, &error));
         break;
     case 2:
-        unit_ok(lx_source_new_joined_tokens(tokens, 50, LX_INT32, 0, 65530, ALL, &source, &error));
+        unit_ok(new_joined_tokens(tokens, 50, LX_INT32, 0, 65530, ALL, &source, &error));
         break;
     case 3:
         megatron.sequence_length = 40;
@@ -155,7 +157,7 @@ static lx_source *make_source(lx_tokens *tokens, int kind)
         unit_ok(lx_source_new_megatron(tokens, &megatron, &source, &error));
         break;
     default:
-        unit_ok(lx_source_new_packed_tokens(tokens, 64, LX_INT32, 0, -1, ALL, &source, &error));
+        unit_ok(new_packed_tokens(tokens, 64, LX_INT32, 0, -1, ALL, &source, &error));
     }
     return source;
 }
@@ -327,7 +329,7 @@ START_TEST(reports_the_record_of_a_token_out_of_range)
         lx_source *source;
         for (bad = 40; token_at(bad) < limit; bad++)
             continue;
-        unit_ok(lx_source_new_token_blocks(tokens, 1, LX_INT64, limit, &source, &error));
+        unit_ok(new_token_blocks(tokens, 1, LX_INT64, limit, &source, &error));
         for (uint64_t i = 40; i <= bad; i++) {
             const lx_target target = {row, sizeof row};
             lx_status status = lx_source_fill(source, &i, 1, &target, &error);

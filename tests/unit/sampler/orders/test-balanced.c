@@ -4,13 +4,14 @@
 #include "../../scarce.h"
 #include "../orders.h"
 #include "../statistics.h"
+#include "../../../new-orders.h"
 
 static lx_order *make_balanced(const uint64_t *classes, uint64_t count, uint64_t length,
                                uint64_t seed)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_order_new_balanced(classes, count, length, seed, NULL, &order, &error));
+    unit_ok(new_balanced(classes, count, length, seed, NULL, &order, &error));
     return order;
 }
 
@@ -88,18 +89,18 @@ START_TEST(rejects_invalid_arguments)
     lx_order *order;
     uint64_t index;
     const uint64_t classes[] = {7, 7, 9};
-    unit_fails(lx_order_new_balanced(classes, 3, 10, 3, NULL, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_balanced(NULL, 3, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_balanced(NULL, 0, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_ok(lx_order_new_balanced(NULL, 0, 0, 3, NULL, &order, &error));
+    unit_fails(new_balanced(classes, 3, 10, 3, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_balanced(NULL, 3, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_balanced(NULL, 0, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_ok(new_balanced(NULL, 0, 0, 3, NULL, &order, &error));
     lx_order_unref(order);
     for (int left = 0; left < 5; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_new_balanced(classes, 3, 10, 3, NULL, &order, &error), LX_ERR_NOMEM);
+        unit_fails(new_balanced(classes, 3, 10, 3, NULL, &order, &error), LX_ERR_NOMEM);
         ck_assert_ptr_null(order);
     }
     scarce_begin(5);
-    unit_ok(lx_order_new_balanced(classes, 3, 10, 3, NULL, &order, &error));
+    unit_ok(new_balanced(classes, 3, 10, 3, NULL, &order, &error));
     for (int left = 1; left < 4; left++) {
         lx__scratch *scratch;
         scarce_begin(left);

@@ -6,6 +6,7 @@
 #include "../../scarce.h"
 #include "../orders.h"
 #include "../statistics.h"
+#include "../../../new-orders.h"
 
 enum { COUNT = 3000 };
 
@@ -18,7 +19,7 @@ static lx_order *make_bucketed(uint64_t count, uint64_t batch, uint64_t bucket, 
     uint64_t state = 17;
     for (uint64_t i = 0; i < count; i++)
         lengths[i] = next_choice(&state) % 1000;
-    unit_ok(lx_order_new_bucketed(lengths, count, batch, bucket, seed, NULL, &order, &error));
+    unit_ok(new_bucketed(lengths, count, batch, bucket, seed, NULL, &order, &error));
     return order;
 }
 
@@ -116,17 +117,17 @@ START_TEST(rejects_invalid_arguments)
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
     const uint64_t some[] = {5, 6, 7};
-    unit_fails(lx_order_new_bucketed(some, 3, 1, 1, 3, NULL, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_bucketed(NULL, 3, 1, 1, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_bucketed(some, 3, 0, 1, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_bucketed(some, 3, 2, 0, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_bucketed(some, 3, 2, 3, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_ok(lx_order_new_bucketed(NULL, 0, 2, 4, 3, NULL, &order, &error));
+    unit_fails(new_bucketed(some, 3, 1, 1, 3, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_bucketed(NULL, 3, 1, 1, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_bucketed(some, 3, 0, 1, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_bucketed(some, 3, 2, 0, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_bucketed(some, 3, 2, 3, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_ok(new_bucketed(NULL, 0, 2, 4, 3, NULL, &order, &error));
     ck_assert_uint_eq(lx_order_get_length(order), 0);
     lx_order_unref(order);
     for (int left = 0; left < 5; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_new_bucketed(some, 3, 1, 2, 3, NULL, &order, &error), LX_ERR_NOMEM);
+        unit_fails(new_bucketed(some, 3, 1, 2, 3, NULL, &order, &error), LX_ERR_NOMEM);
         ck_assert_ptr_null(order);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "../../scarce.h"
 #include "../cut-orders.h"
+#include "../../../new-orders.h"
 
 static cut_order cut;
 
@@ -28,7 +29,7 @@ START_TEST(reads_the_indices_of_the_inner_order)
     lx_order *order, *part = make_order("shuffle", 50, 3, 0);
     for (int i = 0; i < 50; i++)
         costs[i] = 1;
-    unit_ok(lx_order_new_budgeted(part, costs, 50, 7, 0, false, &order, &error));
+    unit_ok(new_budgeted(part, costs, 50, 7, 0, false, &order, &error));
     ck_assert_uint_eq(lx_order_get_length(order), 50);
     static const uint64_t firsts[] = {0, 33, UINT64_MAX - 51};
     for (int i = 0; i < 3; i++) {
@@ -101,7 +102,7 @@ START_TEST(accepts_costs_of_64_bits)
     uint64_t begin, end, count;
     for (int padded = 0; padded < 2; padded++) { /* 1 1+2 3+4, or each alone */
         lx_order *order, *part = make_order("sequential", 5, 0, 0);
-        unit_ok(lx_order_new_budgeted(part, costs, 5, UINT64_MAX, 0, padded, &order, &error));
+        unit_ok(new_budgeted(part, costs, 5, UINT64_MAX, 0, padded, &order, &error));
         unit_ok(lx_order_get_batch_count(order, 7, &count, &error));
         ck_assert_uint_eq(count, padded ? 5 : 3);
         unit_ok(lx_order_find_batch(order, 2, NULL, &begin, &end, &error));
@@ -140,7 +141,7 @@ static lx_order *make_budgeted(const uint64_t *costs, uint64_t count, uint64_t b
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order, *part = make_order("shuffle", 3, 4, 0);
-    unit_ok(lx_order_new_budgeted(part, costs, count, budget, rows, padded, &order, &error));
+    unit_ok(new_budgeted(part, costs, count, budget, rows, padded, &order, &error));
     lx_order_unref(part);
     return order;
 }
@@ -174,8 +175,7 @@ START_TEST(rejects_nesting_in_other_orders)
     unit_fails(lx_order_new_padded(order, 2, &made, &error), LX_ERR_MISMATCH);
     unit_fails(lx_order_new_concat(&order, NULL, 1, &made, &error), LX_ERR_MISMATCH);
     unit_fails(lx_order_new_subset(order, costs, 3, NULL, &made, &error), LX_ERR_MISMATCH);
-    unit_fails(lx_order_new_budgeted(order, costs, 3, 20, 0, false, &made, &error),
-               LX_ERR_MISMATCH);
+    unit_fails(new_budgeted(order, costs, 3, 20, 0, false, &made, &error), LX_ERR_MISMATCH);
     unit_fails(lx_mixture_add_part(mixture, order, 0, 1, &error), LX_ERR_MISMATCH);
     lx_mixture_free(mixture);
     lx_order_unref(order);
@@ -188,8 +188,7 @@ static void expect_refused(const uint64_t *costs, uint64_t count, uint64_t budge
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order, *part = make_order("shuffle", 3, 4, 0);
-    ck_assert_int_eq(lx_order_new_budgeted(part, costs, count, budget, 0, false, &order, &error),
-                     status);
+    ck_assert_int_eq(new_budgeted(part, costs, count, budget, 0, false, &order, &error), status);
     ck_assert_ptr_null(order);
     ck_assert_msg(strstr(error.message, message) != NULL, "%s", error.message);
     lx_order_unref(part);
@@ -206,10 +205,9 @@ START_TEST(rejects_invalid_arguments)
     expect_refused(costs, 2, 9, LX_ERR_MISMATCH, "3 indices, but there are 2 costs");
     expect_refused(NULL, 3, 9, LX_ERR_ARGUMENT, "costs");
     lx_order *order, *part = make_order("shuffle", UINT64_C(1) << 32, 4, 0);
-    unit_fails(lx_order_new_budgeted(part, costs, 3, 9, 0, false, &order, &error), LX_ERR_LIMIT);
-    unit_fails(lx_order_new_budgeted(part, costs, 3, 9, 0, false, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_budgeted(NULL, costs, 3, 9, 0, false, &order, &error),
-               LX_ERR_ARGUMENT);
+    unit_fails(new_budgeted(part, costs, 3, 9, 0, false, &order, &error), LX_ERR_LIMIT);
+    unit_fails(new_budgeted(part, costs, 3, 9, 0, false, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_budgeted(NULL, costs, 3, 9, 0, false, &order, &error), LX_ERR_ARGUMENT);
     lx_order_unref(part);
 }
 END_TEST
@@ -219,7 +217,7 @@ START_TEST(an_empty_order_has_no_batches)
     lx_error error = LX_ERROR_INIT;
     uint64_t count, number;
     lx_order *order, *part = make_order("shuffle", 0, 4, 0);
-    unit_ok(lx_order_new_budgeted(part, NULL, 0, 9, 0, true, &order, &error));
+    unit_ok(new_budgeted(part, NULL, 0, 9, 0, true, &order, &error));
     ck_assert_uint_eq(lx_order_get_max_batch_size(order), 1); /* cut it is */
     unit_ok(lx_order_get_batch_count(order, 0, &count, &error));
     ck_assert_uint_eq(count, 0);
@@ -238,7 +236,7 @@ START_TEST(reports_failed_allocations)
     for (int left = 0; order == NULL; left++) {
         ck_assert_int_lt(left, 20);
         scarce_begin(left);
-        if (lx_order_new_budgeted(part, costs, 3, 9, 0, false, &order, &error) != LX_OK)
+        if (new_budgeted(part, costs, 3, 9, 0, false, &order, &error) != LX_OK)
             ck_assert_int_eq(error.status, LX_ERR_NOMEM);
         lx_error_clear(&error);
     }

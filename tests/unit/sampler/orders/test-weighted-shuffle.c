@@ -4,13 +4,14 @@
 #include "../../scarce.h"
 #include "../orders.h"
 #include "../statistics.h"
+#include "../../../new-orders.h"
 
 static lx_order *make_shuffle(const double *weights, uint64_t count, uint64_t length,
                               uint64_t seed)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_order_new_weighted_shuffle(weights, count, length, seed, NULL, &order, &error));
+    unit_ok(new_weighted_shuffle(weights, count, length, seed, NULL, &order, &error));
     return order;
 }
 
@@ -98,21 +99,18 @@ START_TEST(rejects_invalid_arguments)
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
     const double weights[] = {1, 0, 2};
-    unit_fails(lx_order_new_weighted_shuffle(weights, 3, 2, 3, NULL, NULL, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_weighted_shuffle(NULL, 3, 2, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
-    ck_assert_int_eq(lx_order_new_weighted_shuffle(weights, 3, 3, 3, NULL, &order, &error),
-                     LX_ERR_ARGUMENT);
+    unit_fails(new_weighted_shuffle(weights, 3, 2, 3, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_weighted_shuffle(NULL, 3, 2, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(new_weighted_shuffle(weights, 3, 3, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.message, "more than the 2 indices"));
     ck_assert_ptr_null(order);
     lx_error_clear(&error);
     for (int left = 0; left < 3; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_new_weighted_shuffle(weights, 3, 2, 3, NULL, &order, &error),
-                   LX_ERR_NOMEM);
+        unit_fails(new_weighted_shuffle(weights, 3, 2, 3, NULL, &order, &error), LX_ERR_NOMEM);
     }
     scarce_begin(3);
-    unit_ok(lx_order_new_weighted_shuffle(weights, 3, 2, 3, NULL, &order, &error));
+    unit_ok(new_weighted_shuffle(weights, 3, 2, 3, NULL, &order, &error));
     for (int left = 0; left < 5; left++) {
         lx__scratch *scratch;
         uint64_t index;

@@ -4,13 +4,14 @@
 #include "../../scarce.h"
 #include "../orders.h"
 #include "../statistics.h"
+#include "../../../new-orders.h"
 
 static lx_order *make_weighted(const double *weights, uint64_t count, uint64_t length,
                                uint64_t seed)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_order_new_weighted(weights, count, length, seed, NULL, &order, &error));
+    unit_ok(new_weighted(weights, count, length, seed, NULL, &order, &error));
     return order;
 }
 
@@ -107,15 +108,15 @@ START_TEST(rejects_invalid_arguments)
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
     double weights[] = {1, 2};
-    unit_fails(lx_order_new_weighted(weights, 2, 10, 3, NULL, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_weighted(NULL, 2, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_weighted(weights, 2, 10, 3, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_weighted(NULL, 2, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
     weights[1] = -1;
-    unit_fails(lx_order_new_weighted(weights, 2, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(new_weighted(weights, 2, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
     ck_assert_ptr_null(order);
     weights[1] = 1;
     for (int left = 0; left < 2; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_new_weighted(weights, 2, 10, 3, NULL, &order, &error), LX_ERR_NOMEM);
+        unit_fails(new_weighted(weights, 2, 10, 3, NULL, &order, &error), LX_ERR_NOMEM);
         ck_assert_ptr_null(order);
     }
 }

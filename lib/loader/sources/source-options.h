@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The options of a source of the caller's functions.
+ */
+#ifndef LX_LOADER_SOURCE_OPTIONS_H
+#define LX_LOADER_SOURCE_OPTIONS_H
+
+#include <loaderx/loader.h>
+
+struct lx_source_options {
+    lx_fill_function fill;       /**< NULL until it is set. */
+    lx_release_function release; /**< May be NULL. */
+    void *user;
+    const char *identity; /**< NULL for "". */
+};
+
+#endif
