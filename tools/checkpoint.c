@@ -27,7 +27,7 @@ static lx_status checkpoint(const char *path, bool *changed, lx_dataset_identity
     if (status == LX_OK)
         status = dataset_identify(path, now, length, error);
     *changed = status == LX_OK &&
-               (now->generation != before.generation || now->epoch != before.epoch);
+               (now->generation != before.generation || now->sequence != before.sequence);
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     return status != LX_OK ? status : closed;
 }

@@ -43,7 +43,7 @@ lx_status dataset_open_damaged(const char *path, lx_damage_policy damage, lx_dat
     /* Truncation by another process, or a failing disk, should cause an error, not a signal. */
     lx_status status = lx_dataset_options_set_access(options, LX_ACCESS_PREAD, error);
     if (status == LX_OK)
-        status = lx_dataset_options_set_damage(options, damage, error);
+        status = lx_dataset_options_set_damage_policy(options, damage, error);
     if (status == LX_OK)
         status = dataset_open_with(path, options, dataset, error);
     lx_dataset_options_free(options);

@@ -204,9 +204,10 @@ static lx_status fill_writer_options(const request *r, const importer *job, lx_e
     lx_status status =
         lx_writer_options_set_durability(job->options, LX_DURABILITY_FULL, error);
     if (status == LX_OK && r->chunk_given)
-        status = lx_writer_options_set_chunk(job->options, r->chunk_records, r->chunk_bytes, error);
+        status = lx_writer_options_set_chunk_limits(job->options, r->chunk_records, r->chunk_bytes,
+                                                    error);
     if (status == LX_OK && r->level_given)
-        status = lx_writer_options_set_level(job->options, (int)r->level, error);
+        status = lx_writer_options_set_compression_level(job->options, (int)r->level, error);
     if (status == LX_OK)
         status = lx_writer_options_set_executor(job->options, job->executor, error);
     return status;

@@ -83,7 +83,7 @@ lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
     if (status == LX_OK)
         status = lx_mixture_set_length(mixture, length, error);
     if (status == LX_OK)
-        status = lx_mixture_set_exhausted(mixture, self->exhausted, error);
+        status = lx_mixture_set_exhausted_policy(mixture, self->exhausted, error);
     if (status == LX_OK)
         status = self->method == MIXING_CLOSED ? lx_order_new_blend(mixture, order, error)
                                                : make_greedy(mixture, tables, order, error);

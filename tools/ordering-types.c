@@ -80,8 +80,8 @@ static lx_status read_weights(ordering *self, vector *weights, uint64_t *some, l
     return status;
 }
 
-/** Makes options with the seed and the directory of tables of the command line, and the length of an
- * epoch unless that is LX_NONE. */
+/** Makes options with the seed and the directory of tables of the command line, and the length of
+ * an epoch unless that is LX_NONE. */
 static lx_status set_options(const ordering *self, uint64_t length, lx_order_options **options,
                              lx_error *error)
 {

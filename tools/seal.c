@@ -31,8 +31,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     lx_status status = maintenance_parse(&r, &seal_command, argc, argv, error);
     if (status == LX_OK)
         status = dataset_identify(r.path, &identity, &length, error);
-    bool sealed = status == LX_OK && identity.sealed != 0; /* a sealed dataset cannot be opened by a
-                                                              writer */
+    bool sealed = status == LX_OK && identity.sealed; /* a writer cannot open a sealed dataset */
     if (status == LX_OK && !sealed)
         status = seal(r.path, &length, error);
     if (status != LX_OK)

@@ -110,19 +110,18 @@ static lx_status print_json(const statement *s, lx_error *error)
         json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
                   "s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:s, s:s?}",
                   "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
-                  report_number(s->identity.generation), "epoch",
-                  report_number(s->identity.epoch), "sealed", s->identity.sealed != 0, "length",
+                  report_number(s->identity.generation), "sequence",
+                  report_number(s->identity.sequence), "sealed", s->identity.sealed, "length",
                   report_number(t->length), "fields", fields, "bytes", report_number(s->bytes),
                   "ratio", ratio_or_null(s->bytes, t->live_bytes), "chunk_records",
                   report_number(t->chunk_records), "chunk_limit", report_number(t->chunk_limit),
                   "payloads", report_number(t->payloads), "live_payloads",
-                  report_number(t->live_payloads),
-                  "chunk_bytes", report_number(t->chunk_bytes), "live_bytes",
-                  report_number(t->live_bytes), "dead_bytes", report_number(t->dead_bytes),
-                  "live_ratio", t->live_ratio, "utilisation", t->utilisation, "table_bytes",
-                  report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes),
-                  "log_entries", report_number(t->log_entries), "chunks", chunks_json(s),
-                  "access", access_name(s), "network", s->network),
+                  report_number(t->live_payloads), "chunk_bytes", report_number(t->chunk_bytes),
+                  "live_bytes", report_number(t->live_bytes), "dead_bytes",
+                  report_number(t->dead_bytes), "live_ratio", t->live_ratio, "utilisation",
+                  t->utilisation, "table_bytes", report_number(t->table_bytes), "log_bytes",
+                  report_number(t->log_bytes), "log_entries", report_number(t->log_entries),
+                  "chunks", chunks_json(s), "access", access_name(s), "network", s->network),
         error);
 }
 
@@ -226,8 +225,8 @@ static lx_status print_text(const statement *s, lx_error *error)
     size_t count = lx_schema_get_field_count(s->schema);
     printf("%s: %" PRIu64 " records of %zu field%s%s\n", s->path, s->totals.length, count,
            count == 1 ? "" : "s", s->identity.sealed ? ", sealed" : "");
-    printf("uuid %s, generation %" PRIu64 ", epoch %" PRIu64 "\n\n", s->identity.uuid,
-           s->identity.generation, s->identity.epoch);
+    printf("uuid %s, generation %" PRIu64 ", sequence number %" PRIu64 "\n\n", s->identity.uuid,
+           s->identity.generation, s->identity.sequence);
     lx_status status = print_fields(s, error);
     putchar('\n');
     print_totals(s);

@@ -16,7 +16,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     lx_status status = maintenance_parse(&r, &unseal_command, argc, argv, error);
     if (status == LX_OK)
         status = dataset_identify(r.path, &identity, NULL, error);
-    bool sealed = status == LX_OK && identity.sealed != 0;
+    bool sealed = status == LX_OK && identity.sealed;
     if (sealed)
         status = lx_dataset_unseal(r.path, error);
     if (status != LX_OK)

@@ -79,8 +79,8 @@ static lx_status train(lx_loader *loader, uint64_t most, uint64_t *digest, lx_er
         status = lx_loader_next(loader, &batch, error);
         if (status != LX_OK)
             break;
-        const float *data = lx_batch_get_column(batch, "data")->data;
-        const lx_column *labels = lx_batch_get_column(batch, "label");
+        const float *data = lx_batch_find_column(batch, "data")->data;
+        const lx_column *labels = lx_batch_find_column(batch, "label");
         for (uint64_t k = 0; k < labels->rows; k++)
             *digest = *digest * 31 + (uint64_t)data[k * FEATURES] +
                       (uint64_t)((const int64_t *)labels->data)[k];

@@ -59,8 +59,8 @@ static lx_status normalize(lx_batch *batch, void *user, lx_error *error)
 {
     (void)user;
     (void)error;
-    float *wave = lx_batch_get_column(batch, "wave")->data;
-    const int64_t *periods = lx_batch_get_column(batch, "period")->data;
+    float *wave = lx_batch_find_column(batch, "wave")->data;
+    const int64_t *periods = lx_batch_find_column(batch, "period")->data;
     for (uint64_t i = 0; i < lx_batch_get_row_count(batch) * SAMPLES; i++)
         wave[i] /= (float)(periods[i / SAMPLES] - 1);
     return LX_OK;

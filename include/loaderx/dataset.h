@@ -76,22 +76,22 @@ LX_API void lx_dataset_options_free(lx_dataset_options *options);
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p verify is invalid, or @p options is NULL.
  */
-LX_API lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify_policy verify,
-                                               lx_error *error);
+LX_API lx_status lx_dataset_options_set_verify_policy(lx_dataset_options *options,
+                                                      lx_verify_policy verify, lx_error *error);
 
 /**
  * Sets what is done about damaged values: #LX_DAMAGE_RAISE, the default, or #LX_DAMAGE_ZEROS. In
  * both cases lx_dataset_get_stats() counts them, and lx_dataset_probe() finds them.
  *
  * With #LX_DAMAGE_ZEROS, lx_dataset_get_sizes() has to read the values that it measures; no other
- * call becomes slower. Damage in a value that lx_dataset_options_set_verify() leaves unverified is
- * not noticed: the value is returned as it is stored.
+ * call becomes slower. Damage in a value that lx_dataset_options_set_verify_policy() leaves
+ * unverified is not noticed: the value is returned as it is stored.
  *
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p damage is neither of the two, or @p options is NULL.
  */
-LX_API lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage_policy damage,
-                                               lx_error *error);
+LX_API lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *options,
+                                                      lx_damage_policy damage, lx_error *error);
 
 /**
  * Sets the access mode; #LX_ACCESS_AUTO is the default.
@@ -245,9 +245,9 @@ LX_API lx_access lx_dataset_get_access(lx_dataset *dataset, const char **network
 typedef struct lx_dataset_identity {
     char uuid[40];       /**< The dataset: 36 characters and a NUL. */
     uint64_t generation; /**< The generation of the WAL. */
-    uint64_t epoch;      /**< The sequence number of the last frame. */
-    uint32_t crc;        /**< The checksum of that frame. */
-    uint32_t sealed;     /**< 1 if the dataset is sealed, else 0. */
+    uint64_t sequence;   /**< The sequence number of the last frame in it. */
+    uint32_t checksum;   /**< The checksum of that frame. */
+    bool sealed;         /**< Whether the dataset is sealed. */
 } lx_dataset_identity;
 
 /** Identifies the snapshot that is read; that of a live dataset as lx_dataset_get_length() does. */
@@ -405,7 +405,7 @@ LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t 
  * A batch in which damaged values are zeros, and the records that have one:
  *
  * @code
- * lx_dataset_options_set_damage(options, LX_DAMAGE_ZEROS, &error);
+ * lx_dataset_options_set_damage_policy(options, LX_DAMAGE_ZEROS, &error);
  * lx_dataset_open("fashion", options, &fashion, &error);
  * lx_dataset_gather(fashion, 0, indices, 256, images, 784, &error);
  * lx_dataset_get_stats(fashion, &stats);
@@ -488,7 +488,7 @@ typedef struct lx_view lx_view;
  * @param[in]  indices  @p count indices of records, in any order; repeats are allowed.
  * @param[in]  count    The number of records.
  * @param[out] slices   Receives a slice for each record.
- * @param[out] view     Receives the view, to be released with lx_view_free(); the slices are
+ * @param[out] view     Receives the view, to be freed with lx_view_free(); the slices are
  *                      readable until then, whatever a writer does.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -498,7 +498,7 @@ typedef struct lx_view lx_view;
 LX_API lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                  size_t count, lx_slice *slices, lx_view **view, lx_error *error);
 
-/** Releases a view; any thread may. NULL is allowed. */
+/** Frees a view; any thread may. NULL is allowed. */
 LX_API void lx_view_free(lx_view *view);
 
 /** @} */

@@ -119,11 +119,13 @@ typedef struct lx_target {
 } lx_target;
 
 /**
- * Copies the records with the @p count indices at @p indices to @p targets, one element for each
- * column. Several threads call the function at a time.
+ * Copies records of a caller's source to memory. Several threads call the function at a time.
  *
- * @param user   As given to lx_source_options_set_fill().
- * @param error  Never NULL; the function is to describe its failure there.
+ * @param user     As given to lx_source_options_set_fill().
+ * @param indices  @p count indices of records, in any order.
+ * @param count    The number of records.
+ * @param targets  A target for each column.
+ * @param error    Never NULL; the function is to describe its failure there.
  * @return #LX_OK; anything else fails the batch with that status.
  */
 typedef lx_status (*lx_fill_function)(void *user, const uint64_t *indices, size_t count,
@@ -377,10 +379,10 @@ LX_API size_t lx_batch_get_column_count(const lx_batch *batch);
 
 /** Returns the column at @p position; NULL if the position is not below
  * lx_batch_get_column_count(). */
-LX_API const lx_column *lx_batch_get_column_at(const lx_batch *batch, size_t position);
+LX_API const lx_column *lx_batch_get_column(const lx_batch *batch, size_t position);
 
 /** Returns the column with the name @p name; NULL if the batch has no such column. */
-LX_API const lx_column *lx_batch_get_column(const lx_batch *batch, const char *name);
+LX_API const lx_column *lx_batch_find_column(const lx_batch *batch, const char *name);
 
 /** Returns what the transform stored with lx_batch_set_result(); NULL if it stored nothing. */
 LX_API void *lx_batch_get_result(const lx_batch *batch);
@@ -484,8 +486,9 @@ LX_API lx_status lx_loader_options_set_columns(lx_loader_options *options, const
                                                size_t count, lx_error *error);
 
 /**
- * Sets the number of threads that read, 0 to 64, in an executor of the loader's own. With 0, the
- * thread that calls lx_loader_next() reads. It excludes lx_loader_options_set_executor().
+ * Sets the number of threads that read, 0 to #LX_MAX_READERS, in an executor of the loader's own.
+ * With 0, the thread that calls lx_loader_next() reads. It excludes
+ * lx_loader_options_set_executor().
  */
 LX_API lx_status lx_loader_options_set_reader_count(lx_loader_options *options, uint32_t threads,
                                                     lx_error *error);
@@ -520,8 +523,8 @@ LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p damage is invalid, or @p options is NULL.
  */
-LX_API lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage_policy damage,
-                                              lx_error *error);
+LX_API lx_status lx_loader_options_set_damage_policy(lx_loader_options *options,
+                                                     lx_damage_policy damage, lx_error *error);
 
 /**
  * Works on a filled batch before it is returned: changes its columns in place, or stores a result
@@ -552,7 +555,7 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * @code
  * lx_batch *batch = NULL;
  * while (lx_loader_next(loader, &batch, &error) == LX_OK) {
- *     const lx_column *images = lx_batch_get_column(batch, "image");
+ *     const lx_column *images = lx_batch_find_column(batch, "image");
  *     step(images->data, images->rows);
  *     lx_batch_unref(batch);
  * }

@@ -160,7 +160,7 @@ LX_API lx_status lx_source_get_padding(const lx_source *source, uint64_t *paddin
  * @defgroup lx_segments_get_sizes Measure the pieces of a batch
  *
  * @code
- * const lx_column *segments = lx_batch_get_column(batch, "segments");
+ * const lx_column *segments = lx_batch_find_column(batch, "segments");
  * lx_segments_get_sizes(segments->data, segments->rows, 4096, true,
  *                     offsets, room, &count, &longest, &error);
  * @endcode

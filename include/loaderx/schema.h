@@ -35,9 +35,8 @@ LX_BEGIN_DECLS
 
 /** How the values of a field are stored. */
 typedef enum lx_compression {
-    LX_COMPRESSION_RAW = 0, /**< Uncompressed; such values can be read without a copy. */
-    LX_COMPRESSION_FLATE =
-        1 /**< One raw Deflate stream (RFC 1951) per value, if that is smaller. */
+    LX_COMPRESSION_RAW = 0,  /**< Uncompressed; such values can be read without a copy. */
+    LX_COMPRESSION_FLATE = 1 /**< One raw Deflate stream (RFC 1951) per value, if it is smaller. */
 } lx_compression;
 
 /** The longest name of a field in bytes, without the NUL. */

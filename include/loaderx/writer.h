@@ -69,8 +69,8 @@ LX_API lx_status lx_writer_options_set_durability(lx_writer_options *options,
  * @retval LX_OK            They are set.
  * @retval LX_ERR_ARGUMENT  A number is out of range, or @p options is NULL; nothing changed.
  */
-LX_API lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t records,
-                                             uint64_t bytes, lx_error *error);
+LX_API lx_status lx_writer_options_set_chunk_limits(lx_writer_options *options, uint64_t records,
+                                                    uint64_t bytes, lx_error *error);
 
 /**
  * Sets the level of Deflate, 1 (fast) to 9 (small).
@@ -78,8 +78,8 @@ LX_API lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p level is out of range, or @p options is NULL.
  */
-LX_API lx_status lx_writer_options_set_level(lx_writer_options *options, int level,
-                                             lx_error *error);
+LX_API lx_status lx_writer_options_set_compression_level(lx_writer_options *options, int level,
+                                                         lx_error *error);
 
 /**
  * Sets the executor that runs the writer's tasks, and takes a reference to it. With NULL, the
@@ -159,8 +159,8 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
  * what that has committed, and cuts off an incomplete commit.
  *
  * @param[in]  path     The dataset's directory.
- * @param[in]  options  The options; NULL for the defaults. lx_writer_options_set_chunk() has no
- *                      effect.
+ * @param[in]  options  The options; NULL for the defaults. lx_writer_options_set_chunk_limits() has
+ *                      no effect.
  * @param[out] writer   Receives the writer, to be closed with lx_writer_close().
  * @param[out] error    Receives the first failure; may be NULL.
  *

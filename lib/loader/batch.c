@@ -243,12 +243,12 @@ size_t lx_batch_get_column_count(const lx_batch *batch)
     return batch->ring->layout.count;
 }
 
-const lx_column *lx_batch_get_column_at(const lx_batch *batch, size_t position)
+const lx_column *lx_batch_get_column(const lx_batch *batch, size_t position)
 {
     return position < batch->ring->layout.count ? &batch->columns[position] : NULL;
 }
 
-const lx_column *lx_batch_get_column(const lx_batch *batch, const char *name)
+const lx_column *lx_batch_find_column(const lx_batch *batch, const char *name)
 {
     for (size_t i = 0; i < batch->ring->layout.count; i++)
         if (strcmp(batch->columns[i].name, name) == 0)

@@ -168,8 +168,8 @@ lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint6
     return LX_OK;
 }
 
-lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage_policy damage,
-                                       lx_error *error)
+lx_status lx_loader_options_set_damage_policy(lx_loader_options *options, lx_damage_policy damage,
+                                              lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");

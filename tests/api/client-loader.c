@@ -52,7 +52,7 @@ int main(void)
     if (open_loader(&loader, &error) != LX_OK)
         return 1;
     while (lx_loader_next(loader, &batch, &error) == LX_OK) {
-        const lx_column *index = lx_batch_get_column(batch, "index");
+        const lx_column *index = lx_batch_find_column(batch, "index");
         const uint64_t *values = (const uint64_t *)index->data;
         for (uint64_t i = 0; i < index->rows; i++)
             if (values[i] >= RECORDS || seen[values[i]]++ != 0)

@@ -89,7 +89,8 @@ static void make_dataset(const struct shape *shape, size_t records)
         must_be_ok(
             lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error),
             &error);
-    must_be_ok(lx_writer_options_set_chunk(options, UINT32_MAX, (uint64_t)1 << 40, &error), &error);
+    must_be_ok(lx_writer_options_set_chunk_limits(options, UINT32_MAX, (uint64_t)1 << 40, &error),
+               &error);
     must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
     for (size_t i = 0; i < records; i++) {
         int64_t label = (int64_t)i;

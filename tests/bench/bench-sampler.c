@@ -207,7 +207,7 @@ static void bench_making_blends(bench_run *bench, uint64_t length)
         makes[i] = (bench_case){set_names[i], make_blend, mixtures[i], 1};
     }
     mixtures[4] = mixed(length, 1000);
-    lx_mixture_set_exhausted(mixtures[4], LX_EXHAUSTED_REDISTRIBUTE, NULL);
+    lx_mixture_set_exhausted_policy(mixtures[4], LX_EXHAUSTED_REDISTRIBUTE, NULL);
     makes[4] = (bench_case){"1000 sets, redistributed", make_blend, mixtures[4], 1};
     snprintf(title, sizeof title, "making mixtures of %.0e", (double)length);
     bench_compare(bench, title, "order", makes, 5);

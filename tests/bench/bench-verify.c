@@ -91,7 +91,8 @@ static void make_dataset(size_t record)
     must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, &error),
                &error);
     lx_writer_options *options = lx_writer_options_new();
-    must_be_ok(lx_writer_options_set_chunk(options, UINT32_MAX, (uint64_t)1 << 40, &error), &error);
+    must_be_ok(lx_writer_options_set_chunk_limits(options, UINT32_MAX, (uint64_t)1 << 40, &error),
+               &error);
     must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
     lx_writer_options_free(options);
     for (size_t i = 0; i < BYTES / record; i++) {

@@ -76,7 +76,8 @@ static void make_dataset(size_t record, size_t records, lx_compression compressi
     must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, compression, &error),
                &error);
     lx_writer_options *options = lx_writer_options_new();
-    must_be_ok(lx_writer_options_set_chunk(options, UINT32_MAX, (uint64_t)1 << 40, &error), &error);
+    must_be_ok(lx_writer_options_set_chunk_limits(options, UINT32_MAX, (uint64_t)1 << 40, &error),
+               &error);
     must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
     for (size_t i = 0; i < records; i++) {
         memset(bytes, (int)next_random(&random), record);
@@ -125,7 +126,7 @@ static void compare_gather(bench_run *bench, size_t record)
     lx_dataset_options *options = lx_dataset_options_new();
     make_dataset(record, records, LX_COMPRESSION_RAW);
     must_be_ok(lx_dataset_open(DATASET, NULL, &dataset, &error), &error);
-    must_be_ok(lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, &error), &error);
+    must_be_ok(lx_dataset_options_set_verify_policy(options, LX_VERIFY_ALWAYS, &error), &error);
     must_be_ok(lx_dataset_open(DATASET, options, &always, &error), &error);
     const uint8_t *plain = map_chunk(record * records);
     warm_up(dataset, record, records);

@@ -92,7 +92,7 @@ static void make(struct flips *flips)
     note(flips, &plain);
     lx_schema *schema = need(plain_schema(&plain));
     must(lx_writer_options_set_durability(options, LX_DURABILITY_FULL, &error), &error);
-    must(lx_writer_options_set_chunk(options, 400, 40000, &error), &error);
+    must(lx_writer_options_set_chunk_limits(options, 400, 40000, &error), &error);
     must(lx_writer_create(flips->path, schema, options, &writer, &error), &error);
     for (uint64_t i = 0; i < RECORDS; i++)
         append(writer, &plain);
@@ -128,7 +128,7 @@ static void list_files(struct flips *flips)
 static lx_status open_as(const struct flips *flips, lx_verify_policy verify, lx_dataset **dataset)
 {
     lx_dataset_options *options = need(lx_dataset_options_new());
-    must(lx_dataset_options_set_verify(options, verify, NULL), NULL);
+    must(lx_dataset_options_set_verify_policy(options, verify, NULL), NULL);
     lx_status status = lx_dataset_open(flips->path, options, dataset, NULL);
     lx_dataset_options_free(options);
     return status;

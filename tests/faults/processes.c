@@ -52,7 +52,7 @@ static lx_writer *create(const char *where, uint64_t chunk_records)
     lx_schema *schema = need(plain_schema(&plain));
     lx_writer_options *options = need(lx_writer_options_new());
     PLAIN_OK(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error));
-    PLAIN_OK(lx_writer_options_set_chunk(options, chunk_records, 1 << 20, &error));
+    PLAIN_OK(lx_writer_options_set_chunk_limits(options, chunk_records, 1 << 20, &error));
     PLAIN_OK(lx_writer_create(where, schema, options, &writer, &error));
     lx_writer_options_free(options);
     lx_schema_free(schema);

@@ -53,7 +53,7 @@ static lx_dataset *open_one(lx_access access, lx_verify_policy verify)
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_dataset_options *options = need(lx_dataset_options_new());
-    if (lx_dataset_options_set_verify(options, verify, &error) != LX_OK ||
+    if (lx_dataset_options_set_verify_policy(options, verify, &error) != LX_OK ||
         lx_dataset_options_set_access(options, access, &error) != LX_OK ||
         lx_dataset_open(fuzz_path("entry"), options, &dataset, &error) != LX_OK)
         fuzz_fail("a dataset: %s", error.message);

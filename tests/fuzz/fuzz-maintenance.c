@@ -70,7 +70,7 @@ static lx_dataset *open_one(const char *path)
 {
     lx_dataset *dataset = NULL;
     lx_dataset_options *options = need(lx_dataset_options_new());
-    (void)lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, NULL);
+    (void)lx_dataset_options_set_verify_policy(options, LX_VERIFY_ALWAYS, NULL);
     (void)lx_dataset_open(path, options, &dataset, NULL);
     lx_dataset_options_free(options);
     return dataset;
@@ -204,7 +204,7 @@ static void back_up(const char *path)
  * (doc/zrecord-format.md, 10.3). */
 static bool is_synced(const char *path)
 {
-    lx_dataset_identity newest = {.crc = 0}, durable = {.crc = 1};
+    lx_dataset_identity newest = {.checksum = 0}, durable = {.checksum = 1};
     lx_dataset *dataset = open_one(path);
     lx_dataset_options *options = need(lx_dataset_options_new());
     if (dataset != NULL)
@@ -216,7 +216,7 @@ static bool is_synced(const char *path)
         lx_dataset_close(dataset);
     }
     lx_dataset_options_free(options);
-    return newest.epoch == durable.epoch && newest.crc == durable.crc;
+    return newest.sequence == durable.sequence && newest.checksum == durable.checksum;
 }
 
 static void maintain(enum what what)

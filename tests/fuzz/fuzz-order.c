@@ -54,7 +54,7 @@ static lx_status make_mixture(const char *tables, lx_order **order, lx_error *er
     for (uint64_t i = 0; status == LX_OK && i < SETS; i++)
         status = lx_mixture_add_part(mixture, part, i * length, i == 1 ? .5 : .25, error);
     if (status == LX_OK)
-        status = lx_mixture_set_exhausted(mixture, exhausted, error);
+        status = lx_mixture_set_exhausted_policy(mixture, exhausted, error);
     if (status == LX_OK)
         status = new_greedy(mixture, tables, order, error);
     lx_mixture_free(mixture);

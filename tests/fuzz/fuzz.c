@@ -218,7 +218,7 @@ lx_status fuzz_open_and_read(const char *path, unsigned how, uint64_t *length)
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_dataset_options *options = need(lx_dataset_options_new());
-    (void)lx_dataset_options_set_verify(options, (lx_verify_policy)((how & 7) % 3), NULL);
+    (void)lx_dataset_options_set_verify_policy(options, (lx_verify_policy)((how & 7) % 3), NULL);
     (void)lx_dataset_options_set_durable(options, (how & 4) != 0, NULL);
     (void)lx_dataset_options_set_access(options, (lx_access)(how >> 3 & 3), NULL);
     lx_status status = lx_dataset_open(path, options, &dataset, &error);

@@ -6,8 +6,8 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Functions of the headers that return a status. new_x() of tests/new-orders.h and new-sources.h call
-# lx_order_new_x() and lx_source_new_x().
+# Functions of the headers that return a status. new_x() of tests/new-orders.h and new-sources.h
+# call lx_order_new_x() and lx_source_new_x().
 cat "$top_srcdir"/include/loaderx/*.h | tr '\n' ' ' | sed 's/;/;\n/g' |
     sed -nE 's/.*LX_API[[:space:]]+lx_status[[:space:]]+(lx_[a-z0-9_]+)\(.*/\1/p' | sort -u >"$work/public"
 [ -s "$work/public" ]

@@ -12,7 +12,7 @@ static lx_status open_and_dump(FILE *to, const char *path, lx_error *error)
     lx_dataset_options *options = lx_dataset_options_new();
     if (options == NULL)
         return LX_ERR_NOMEM;
-    lx_status status = lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, error);
+    lx_status status = lx_dataset_options_set_verify_policy(options, LX_VERIFY_ALWAYS, error);
     if (status == LX_OK)
         status = lx_dataset_open(path, options, &dataset, error);
     lx_dataset_options_free(options);

@@ -394,7 +394,7 @@ static void create(struct changed *d)
     d->fields = 3;
     /* Nothing is lost here, and so nothing has to be waited for. */
     need(d, lx_writer_options_set_durability(d->options, LX_DURABILITY_NONE, &d->error));
-    need(d, lx_writer_options_set_chunk(d->options, 30, 4096, &d->error));
+    need(d, lx_writer_options_set_chunk_limits(d->options, 30, 4096, &d->error));
     need(d, lx_writer_create(d->path, schema, d->options, &d->writer, &d->error));
     lx_schema_free(schema);
 }

@@ -191,8 +191,8 @@ static lx_writer_options *writer_options(struct golden *golden)
     need_system(options != NULL, "options");
     need(golden, lx_writer_options_set_durability(options, plan->durability, &golden->error));
     if (plan->chunk_records != 0)
-        need(golden, lx_writer_options_set_chunk(options, plan->chunk_records, 4096,
-                                                 &golden->error));
+        need(golden, lx_writer_options_set_chunk_limits(options, plan->chunk_records, 4096,
+                                                        &golden->error));
     return options;
 }
 

@@ -23,7 +23,7 @@ def test_json(loaderx, images):
     assert got['live_payloads'] == 20 and got['dead_bytes'] == got['chunk_bytes'] - 240
     assert got['live_bytes'] == 240 <= got['chunk_bytes']
     assert 0 < got['utilisation'] < 1 and 0 < got['live_ratio'] <= 1
-    assert set(got) == {'path', 'generation', 'epoch', 'sealed', 'length', 'bytes', 'ratio',
+    assert set(got) == {'path', 'generation', 'sequence', 'sealed', 'length', 'bytes', 'ratio',
                         'chunk_records', 'chunk_limit', 'payloads', 'live_payloads',
                         'chunk_bytes', 'live_bytes', 'dead_bytes', 'live_ratio', 'utilisation',
                         'table_bytes', 'log_bytes', 'log_entries', 'chunks',

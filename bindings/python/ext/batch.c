@@ -13,8 +13,7 @@ static PyObject *make_names(const lx_batch *batch, Py_ssize_t count)
 {
     PyObject *names = PyTuple_New(count);
     for (Py_ssize_t i = 0; names != NULL && i < count; i++) {
-        PyObject *name =
-            PyUnicode_InternFromString(lx_batch_get_column_at(batch, (size_t)i)->name);
+        PyObject *name = PyUnicode_InternFromString(lx_batch_get_column(batch, (size_t)i)->name);
         if (name == NULL)
             Py_CLEAR(names);
         else
@@ -27,7 +26,7 @@ static PyObject *make_shapes(const lx_batch *batch, Py_ssize_t count)
 {
     PyObject *shapes = PyTuple_New(count);
     for (Py_ssize_t i = 0; shapes != NULL && i < count; i++) {
-        const lx_column *column = lx_batch_get_column_at(batch, (size_t)i);
+        const lx_column *column = lx_batch_get_column(batch, (size_t)i);
         PyObject *shape = lxpy_shape_new(column->rows, column->shape, column->ndim);
         if (shape == NULL)
             Py_CLEAR(shapes);
@@ -74,7 +73,7 @@ static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **st
     size_t count = lx_batch_get_column_count(batch);
     char *first = NULL, *end = NULL;
     for (size_t i = 0; i < count; i++) {
-        const lx_column *column = lx_batch_get_column_at(batch, i);
+        const lx_column *column = lx_batch_get_column(batch, i);
         char *data = column->data, *behind = data + column->rows * column->size;
         first = first == NULL || data < first ? data : first;
         end = behind > end ? behind : end;
@@ -123,7 +122,7 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     PyObject *memory = make_memory(state, batch, &start);
     PyObject *dict = memory != NULL ? PyDict_New() : NULL;
     for (Py_ssize_t i = 0; dict != NULL && i < PyTuple_GET_SIZE(names); i++) {
-        const lx_column *column = lx_batch_get_column_at(batch, (size_t)i);
+        const lx_column *column = lx_batch_get_column(batch, (size_t)i);
         if (add_array(state, dict, PyTuple_GET_ITEM(names, i), memory,
                       (size_t)((const char *)column->data - start), column->dtype,
                       PyTuple_GET_ITEM(shapes, i)) < 0)

@@ -33,10 +33,10 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *give
         lx_executor_unref(executor);
         return (lx_dataset_options *)PyErr_NoMemory();
     }
-    lx_dataset_options_set_verify(options, (lx_verify_policy)when, error);
+    lx_dataset_options_set_verify_policy(options, (lx_verify_policy)when, error);
     lx_dataset_options_set_durable(options, durable, error);
     lx_dataset_options_set_live(options, live, error);
-    lx_dataset_options_set_damage(options, (lx_damage_policy)damage, error);
+    lx_dataset_options_set_damage_policy(options, (lx_damage_policy)damage, error);
     lx_dataset_options_set_access(options, (lx_access)access, error);
     lx_dataset_options_set_executor(options, executor, error);
     lx_executor_unref(executor);
@@ -183,10 +183,10 @@ static PyObject *dataset_get_identity(PyObject *object, void *ignored)
         return NULL;
     lx_dataset_get_identity(reading.handle, &identity);
     lxpy_reading_end(&reading);
-    return Py_BuildValue("{s:s, s:K, s:K, s:k, s:N}", "uuid", identity.uuid, "generation",
-                         (unsigned long long)identity.generation, "epoch",
-                         (unsigned long long)identity.epoch, "crc", (unsigned long)identity.crc,
-                         "sealed", PyBool_FromLong(identity.sealed != 0));
+    return Py_BuildValue(
+        "{s:s, s:K, s:K, s:k, s:N}", "uuid", identity.uuid, "generation",
+        (unsigned long long)identity.generation, "sequence", (unsigned long long)identity.sequence,
+        "checksum", (unsigned long)identity.checksum, "sealed", PyBool_FromLong(identity.sealed));
 }
 
 const char *lxpy_access_name(lx_access access)

@@ -70,7 +70,7 @@ static int set_damage(lx_loader_options *options, PyObject *on_damage, lx_error 
     int damage;
     if (lxpy_choice(on_damage, "on_damage", names, &damage) < 0)
         return -1;
-    lx_loader_options_set_damage(options, (lx_damage_policy)damage, error);
+    lx_loader_options_set_damage_policy(options, (lx_damage_policy)damage, error);
     return 0;
 }
 

@@ -88,7 +88,8 @@ static int fill(lxpy_state *state, lx_mixture *mixture, PyObject *const *args, d
         lxpy_choice(args[EXHAUSTED], "exhausted", words, &exhausted) < 0 ||
         check(state, lx_mixture_set_length(mixture, length, &error), &error) < 0)
         return -1;
-    return check(state, lx_mixture_set_exhausted(mixture, (lx_exhausted_policy)exhausted, &error),
+    return check(state,
+                 lx_mixture_set_exhausted_policy(mixture, (lx_exhausted_policy)exhausted, &error),
                  &error);
 }
 

@@ -30,7 +30,7 @@ static bool same_state(lx_dataset *one, lx_dataset *other)
     lx_dataset_identity a, b;
     lx_dataset_get_identity(one, &a);
     lx_dataset_get_identity(other, &b);
-    return a.generation == b.generation && a.epoch == b.epoch && a.crc == b.crc &&
+    return a.generation == b.generation && a.sequence == b.sequence && a.checksum == b.checksum &&
            a.sealed == b.sealed;
 }
 

@@ -140,10 +140,9 @@ static PyObject *stat_entered(lxpy_reading *self, lx_field_stats *sums)
         (put(all, "path", Py_NewRef(self->dataset->path)) < 0 ||
          put(all, "uuid", PyUnicode_FromString(identity.uuid)) < 0 ||
          put(all, "generation", PyLong_FromUnsignedLongLong(identity.generation)) < 0 ||
-         put(all, "epoch", PyLong_FromUnsignedLongLong(identity.epoch)) < 0 ||
-         put(all, "sealed", PyBool_FromLong(identity.sealed != 0)) < 0 ||
-         put_access(all, self->handle) < 0 ||
-         put(all, "fields", fields_stat(self, sums)) < 0 ||
+         put(all, "sequence", PyLong_FromUnsignedLongLong(identity.sequence)) < 0 ||
+         put(all, "sealed", PyBool_FromLong(identity.sealed)) < 0 ||
+         put_access(all, self->handle) < 0 || put(all, "fields", fields_stat(self, sums)) < 0 ||
          put(all, "chunks", chunks_stat(self)) < 0))
         Py_CLEAR(all);
     return all;

@@ -24,7 +24,7 @@ static int set_level(lx_writer_options *options, PyObject *object, lx_error *err
         return 0;
     if (lxpy_uint64(object, "level", 1, 9, &level) < 0)
         return -1;
-    lx_writer_options_set_level(options, (int)level, error);
+    lx_writer_options_set_compression_level(options, (int)level, error);
     return 0;
 }
 
@@ -44,7 +44,7 @@ static int set_chunk(lx_writer_options *options, PyObject *records, PyObject *by
         (bytes != NULL && bytes != Py_None &&
          lxpy_uint64(bytes, "chunk_bytes", CHUNK_BYTES_MIN, CHUNK_BYTES_MAX, &size) < 0))
         return -1;
-    lx_writer_options_set_chunk(options, count, size, error);
+    lx_writer_options_set_chunk_limits(options, count, size, error);
     return 0;
 }
 

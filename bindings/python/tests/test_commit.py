@@ -152,7 +152,7 @@ def append_by_threads(path, commit):
     with lx.open(path) as dataset:
         assert len(dataset) == 320
         assert sorted(dataset['x'][:]) == sorted(list(range(40)) * 8)
-        return dataset.identity['epoch']
+        return dataset.identity['sequence']
 
 
 def test_threads_share_commits(path):

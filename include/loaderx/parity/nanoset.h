@@ -42,8 +42,8 @@ LX_BEGIN_DECLS
  * @param[in]  divide   True: the weights are divided by their sum, added as NumPy does, as in
  *                      Nanotron's code. False: they are used as they are, as the example in its
  *                      documentation needs, where rounding may decide a tie.
- * @param[in]  options  The seed, below 2^32 and by default 1234 as in Nanotron, and the directory of
- *                      tables. NULL for the defaults.
+ * @param[in]  options  The seed, below 2^32 and by default 1234 as in Nanotron, and the directory
+ *                      of tables. NULL for the defaults.
  * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *

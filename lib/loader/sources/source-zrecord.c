@@ -37,7 +37,8 @@ json_t *lx__source_dataset_frame(lx_dataset *dataset)
     lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     return json_pack("{s:o, s:o, s:I}", "generation", lx__state_number(identity.generation),
-                     "epoch", lx__state_number(identity.epoch), "crc", (json_int_t)identity.crc);
+                     "epoch", lx__state_number(identity.sequence), "crc",
+                     (json_int_t)identity.checksum);
 }
 
 static json_t *frame(const lx_source *source)

@@ -142,8 +142,8 @@ lx_status lx_mixture_set_length(lx_mixture *mixture, uint64_t length, lx_error *
     return LX_OK;
 }
 
-lx_status lx_mixture_set_exhausted(lx_mixture *mixture, lx_exhausted_policy exhausted,
-                                   lx_error *error)
+lx_status lx_mixture_set_exhausted_policy(lx_mixture *mixture, lx_exhausted_policy exhausted,
+                                          lx_error *error)
 {
     if (mixture == NULL)
         return lx__fail_null(error, "mixture");

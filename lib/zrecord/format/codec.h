@@ -53,7 +53,7 @@ extern const lx__codec lx__flate;
 /** Zstandard (RFC 8878), without functions: of its fields, only values stored raw can be read. */
 extern const lx__codec lx__zstd;
 
-/** Returns the codec of a compression; NULL if it is #LX_RAW or invalid. */
+/** Returns the codec of a compression; NULL if it is #LX_COMPRESSION_RAW or invalid. */
 const lx__codec *lx__codec_of(lx_compression compression);
 
 /** Returns the name of a compression in meta.json. */

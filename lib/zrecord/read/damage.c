@@ -5,8 +5,8 @@
 #include "zrecord/read/checker.h"
 #include "zrecord/read/refresh.h"
 
-lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage_policy damage,
-                                        lx_error *error)
+lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *options, lx_damage_policy damage,
+                                               lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");

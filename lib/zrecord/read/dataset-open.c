@@ -28,8 +28,8 @@ void lx_dataset_options_free(lx_dataset_options *options)
     lx__free(options);
 }
 
-lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify_policy verify,
-                                        lx_error *error)
+lx_status lx_dataset_options_set_verify_policy(lx_dataset_options *options, lx_verify_policy verify,
+                                               lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
@@ -185,8 +185,8 @@ void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *identity)
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     const lx__meta *meta = &snapshot->store->meta;
     *identity = (lx_dataset_identity){.generation = meta->generation,
-                                      .epoch = snapshot->state.place.epoch - 1,
-                                      .crc = snapshot->state.place.crc,
+                                      .sequence = snapshot->state.place.epoch - 1,
+                                      .checksum = snapshot->state.place.crc,
                                       .sealed = meta->sealed};
     memcpy(identity->uuid, meta->uuid_text, sizeof meta->uuid_text);
     lx__snapshot_unref(snapshot);

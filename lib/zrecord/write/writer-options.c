@@ -45,8 +45,8 @@ lx_status lx_writer_options_set_durability(lx_writer_options *options, lx_durabi
     return LX_OK;
 }
 
-lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t records,
-                                      uint64_t bytes, lx_error *error)
+lx_status lx_writer_options_set_chunk_limits(lx_writer_options *options, uint64_t records,
+                                             uint64_t bytes, lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
@@ -61,7 +61,8 @@ lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t recor
     return LX_OK;
 }
 
-lx_status lx_writer_options_set_level(lx_writer_options *options, int level, lx_error *error)
+lx_status lx_writer_options_set_compression_level(lx_writer_options *options, int level,
+                                                  lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");

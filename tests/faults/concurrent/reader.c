@@ -311,7 +311,7 @@ static void wait_for_others(struct reader *reader, unsigned count)
     lx_dataset_get_identity(reader->live, &before);
     while (count != 0 && atomic_load(&reader->share->phase) == CONCURRENT) {
         lx_dataset_get_identity(reader->live, &now);
-        count -= now.crc != before.crc;
+        count -= now.checksum != before.checksum;
         before = now;
     }
 }

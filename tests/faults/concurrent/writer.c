@@ -284,7 +284,7 @@ static void open_writer(struct writing *writing)
     if (status == LX_OK)
         status = lx_writer_options_set_durability(options, durability, &error);
     if (status == LX_OK)
-        status = lx_writer_options_set_chunk(options, UINT32_MAX, CHUNK_BYTES, &error);
+        status = lx_writer_options_set_chunk_limits(options, UINT32_MAX, CHUNK_BYTES, &error);
     path_of(writing, path);
     if (status == LX_OK)
         status = lx_writer_create(path, schema, options, &writing->writer, &error);

@@ -91,7 +91,7 @@ static lx_status open_reader(const struct check *check, bool durable, lx_dataset
                              lx_error *error)
 {
     lx_dataset_options *options = need(lx_dataset_options_new());
-    lx_status status = lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, error);
+    lx_status status = lx_dataset_options_set_verify_policy(options, LX_VERIFY_ALWAYS, error);
     if (status == LX_OK)
         status = lx_dataset_options_set_durable(options, durable, error);
     if (status == LX_OK)

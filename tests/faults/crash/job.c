@@ -40,7 +40,7 @@ static lx_writer_options *choose_options(struct life *life)
                                                              : 3 + dice_below(&life->dice, 40);
     uint64_t bytes = large ? 1 << 30 : 4096 << dice_below(&life->dice, 4);
     if (lx_writer_options_set_durability(options, life->durability, NULL) != LX_OK ||
-        lx_writer_options_set_chunk(options, records, bytes, NULL) != LX_OK ||
+        lx_writer_options_set_chunk_limits(options, records, bytes, NULL) != LX_OK ||
         lx_writer_options_set_executor(options, life->executor, NULL) != LX_OK)
         give_up("options");
     return options;

@@ -114,7 +114,7 @@ static lx_source *open_concat(struct run *run)
 
 static void check_numbers(struct run *run, const lx_batch *batch, const char *name)
 {
-    const lx_column *column = lx_batch_get_column(batch, name);
+    const lx_column *column = lx_batch_find_column(batch, name);
     const uint64_t *indices = lx_batch_get_indices(batch);
     for (uint64_t i = 0; column != NULL && i < column->rows; i++)
         if (memcmp((const uint8_t *)column->data + i * 8, &indices[i], 8) != 0)
@@ -134,7 +134,7 @@ static void check_keys(struct run *run, const lx_batch *batch)
 static void check_field(struct run *run, const lx_batch *batch, enum plain_kind kind)
 {
     uint8_t memory[PLAIN_VALUE];
-    const lx_column *column = lx_batch_get_column(batch, run->pending.columns[kind].name);
+    const lx_column *column = lx_batch_find_column(batch, run->pending.columns[kind].name);
     const uint64_t *indices = lx_batch_get_indices(batch);
     for (uint64_t i = 0; column != NULL && i < column->rows; i++) {
         const struct plain_record *record = &run->pending.records[indices[i]];
@@ -205,7 +205,7 @@ static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threa
         !TRY(run, lx_loader_options_set_epoch_count(options, 1, &run->error)) ||
         !TRY(run, lx_loader_options_set_start(options, 0, &run->error)) ||
         !TRY(run, lx_loader_options_set_reader_count(options, threads, &run->error)) ||
-        !TRY(run, lx_loader_options_set_damage(options, LX_DAMAGE_RAISE, &run->error)) ||
+        !TRY(run, lx_loader_options_set_damage_policy(options, LX_DAMAGE_RAISE, &run->error)) ||
         !TRY(run, lx_loader_options_set_transform(options, threads != 0 ? look_at : NULL, NULL,
                                                   &run->error)) ||
         (dataset && !TRY(run, lx_loader_options_set_columns(options, fields, 2, &run->error))) ||

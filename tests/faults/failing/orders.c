@@ -65,7 +65,7 @@ static void mix_greedily(struct run *run, lx_order *part, lx_exhausted_policy ex
         return;
     if (TRY(run, lx_mixture_add_part(mixture, part, 0, .25, &run->error)) &&
         TRY(run, lx_mixture_add_part(mixture, part, LENGTH, .75, &run->error)) &&
-        TRY(run, lx_mixture_set_exhausted(mixture, exhausted, &run->error)) &&
+        TRY(run, lx_mixture_set_exhausted_policy(mixture, exhausted, &run->error)) &&
         TRY(run, lx_order_new_greedy(mixture, NULL, &order, &run->error))) {
         if (TRY(run, lx_order_get_part_counts(order, 0, 100, counts, &run->error)) &&
             (counts[0] != 25 || counts[1] != 75))
@@ -91,7 +91,7 @@ static void mix(struct run *run, lx_order *part)
         TRY(run, lx_mixture_set_weights(mixture, 10, later, 2, &run->error)) &&
         TRY(run, lx_mixture_set_length(mixture, 2 * LENGTH, &run->error)))
         for (int i = 0; i < 3; i++)
-            if (TRY(run, lx_mixture_set_exhausted(mixture, kinds[i], &run->error)))
+            if (TRY(run, lx_mixture_set_exhausted_policy(mixture, kinds[i], &run->error)))
                 blend(run, mixture);
     lx_mixture_free(mixture);
 }

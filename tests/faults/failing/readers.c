@@ -244,9 +244,9 @@ static lx_dataset *open_placed(struct run *run, lx_verify_policy verification, b
     lx_dataset_options *options;
     if (!TRY_NEW(run, options, lx_dataset_options_new()))
         return NULL;
-    if (!TRY(run, lx_dataset_options_set_verify(options, verification, &run->error)) ||
+    if (!TRY(run, lx_dataset_options_set_verify_policy(options, verification, &run->error)) ||
         !TRY(run, lx_dataset_options_set_durable(options, durable, &run->error)) ||
-        !TRY(run, lx_dataset_options_set_damage(options, LX_DAMAGE_RAISE, &run->error)) ||
+        !TRY(run, lx_dataset_options_set_damage_policy(options, LX_DAMAGE_RAISE, &run->error)) ||
         !TRY(run,
              lx_dataset_options_set_live(options, verification == LX_VERIFY_NEVER, &run->error)) ||
         !TRY(run, lx_dataset_options_set_executor(options, executor, &run->error)) ||

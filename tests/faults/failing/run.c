@@ -135,7 +135,7 @@ static bool told(struct run *run, const char *what, const lx_error *error)
 static lx_status open_reader(const struct run *run, lx_dataset **dataset, lx_error *error)
 {
     lx_dataset_options *options = need(lx_dataset_options_new());
-    lx_status status = lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, error);
+    lx_status status = lx_dataset_options_set_verify_policy(options, LX_VERIFY_ALWAYS, error);
     if (status == LX_OK)
         status = lx_dataset_open(run->path, options, dataset, error);
     lx_dataset_options_free(options);
@@ -169,7 +169,7 @@ static bool check_reader(struct run *run, bool *absent, bool *sealed)
     if (status != LX_OK)
         return told(run, "opening it", &error);
     lx_dataset_get_identity(dataset, &identity);
-    *sealed = identity.sealed != 0;
+    *sealed = identity.sealed;
     bool right = identify(run, dataset);
     if (right && lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error) != LX_OK)
         right = told(run, "verification", &error);

@@ -37,7 +37,7 @@ static lx_writer *create(const char *path, const struct plain *plain)
     lx_writer_options *options = need(lx_writer_options_new());
     must(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error), "durability",
          &error);
-    must(lx_writer_options_set_chunk(options, CHUNK_RECORDS, CHUNK_BYTES, &error), "chunks",
+    must(lx_writer_options_set_chunk_limits(options, CHUNK_RECORDS, CHUNK_BYTES, &error), "chunks",
          &error);
     must(lx_writer_create(path, schema, options, &writer, &error), "create", &error);
     lx_writer_options_free(options);

@@ -252,8 +252,8 @@ static lx_writer_options *make_options(struct run *run, lx_durability durability
     if (!TRY_NEW(run, options, lx_writer_options_new()))
         return NULL;
     if (TRY(run, lx_writer_options_set_durability(options, durability, &run->error)) &&
-        TRY(run, lx_writer_options_set_level(options, 1, &run->error)) &&
-        TRY(run, lx_writer_options_set_chunk(options, 25, 8192, &run->error)))
+        TRY(run, lx_writer_options_set_compression_level(options, 1, &run->error)) &&
+        TRY(run, lx_writer_options_set_chunk_limits(options, 25, 8192, &run->error)))
         return options;
     lx_writer_options_free(options);
     return NULL;

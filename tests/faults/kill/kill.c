@@ -120,7 +120,7 @@ static bool settle(struct test *test)
     lx_dataset *dataset;
     lx_dataset_options *options = need(lx_dataset_options_new());
     double start = now();
-    lx_status status = lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, &error);
+    lx_status status = lx_dataset_options_set_verify_policy(options, LX_VERIFY_ALWAYS, &error);
     if (status == LX_OK)
         status = lx_dataset_open(test->path, options, &dataset, &error);
     double took = now() - start;

@@ -277,7 +277,7 @@ static lx_writer *open_writer(const struct load *load, struct dice *dice, lx_exe
     lx_writer_options *options = need(lx_writer_options_new());
     lx_durability durability = (lx_durability)dice_below(dice, 3);
     expect(lx_writer_options_set_durability(options, durability, &error), "durability", &error);
-    expect(lx_writer_options_set_chunk(options, 1 << 20, 1 << 20, &error), "chunks", &error);
+    expect(lx_writer_options_set_chunk_limits(options, 1 << 20, 1 << 20, &error), "chunks", &error);
     expect(lx_writer_options_set_executor(options, executor, &error), "the executor", &error);
     lx_status status = lx_writer_open(load->path, options, &writer, &error);
     if (status == LX_ERR_NOT_FOUND) {

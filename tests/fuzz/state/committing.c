@@ -82,8 +82,8 @@ static lx_writer_options *make_options(struct world *world)
     MUST(world, LX_OK,
          lx_writer_options_set_durability(options, world->durability, &world->error));
     MUST(world, LX_OK,
-         lx_writer_options_set_chunk(options, 8 + choice / 4 % 40, 4096 + choice / 8 * 100,
-                                     &world->error));
+         lx_writer_options_set_chunk_limits(options, 8 + choice / 4 % 40, 4096 + choice / 8 * 100,
+                                            &world->error));
     /* One of its own starts threads, and looks for CPUs: it is not asked for each time. */
     if (choice % 16 != 15)
         MUST(world, LX_OK,

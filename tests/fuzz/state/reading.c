@@ -76,7 +76,7 @@ void reader_open(struct world *world, struct reader *reader)
     lx_dataset_options *options = need(lx_dataset_options_new());
     reader->durable = (how & 4) != 0;
     MUST(world, LX_OK,
-         lx_dataset_options_set_verify(options, (lx_verify_policy)(how % 3), &world->error));
+         lx_dataset_options_set_verify_policy(options, (lx_verify_policy)(how % 3), &world->error));
     MUST(world, LX_OK,
          lx_dataset_options_set_durable(options, reader->durable, &world->error));
     lx_error_clear(&world->error);

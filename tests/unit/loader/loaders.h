@@ -119,7 +119,7 @@ static inline lx_loader_options *make_options(struct setup setup)
         unit_ok(lx_loader_options_set_prefetch_bytes(options, setup.prefetch_bytes, &error));
     unit_ok(lx_loader_options_set_transform(options, setup.transform, setup.user, &error));
     unit_ok(lx_loader_options_set_columns(options, setup.fields, setup.field_count, &error));
-    unit_ok(lx_loader_options_set_damage(options, setup.damage, &error));
+    unit_ok(lx_loader_options_set_damage_policy(options, setup.damage, &error));
     return options;
 }
 
@@ -162,8 +162,8 @@ static inline void check_numbers(const lx_batch *batch)
 {
     uint64_t rows = lx_batch_get_row_count(batch);
     const uint64_t *indices = lx_batch_get_indices(batch);
-    const lx_column *label = lx_batch_get_column(batch, "label");
-    const lx_column *image = lx_batch_get_column(batch, "image");
+    const lx_column *label = lx_batch_find_column(batch, "label");
+    const lx_column *image = lx_batch_find_column(batch, "image");
     if (label != NULL) {
         ck_assert_uint_eq(label->rows, rows);
         ck_assert_uint_eq(label->size, 8);
@@ -181,7 +181,7 @@ static inline uint64_t add_digest(uint64_t digest, const lx_batch *batch)
     uint64_t rows = lx_batch_get_row_count(batch);
     const uint64_t head[2] = {lx_batch_get_position(batch), rows};
     for (size_t i = 0; i < 2 + lx_batch_get_column_count(batch); i++) {
-        const lx_column *column = i < 2 ? NULL : lx_batch_get_column_at(batch, i - 2);
+        const lx_column *column = i < 2 ? NULL : lx_batch_get_column(batch, i - 2);
         const uint8_t *bytes = i == 0   ? (const uint8_t *)head
                                : i == 1 ? (const uint8_t *)lx_batch_get_indices(batch)
                                         : column->data;

@@ -33,8 +33,8 @@ START_TEST(aligns_and_separates_columns)
         struct numbers numbers = {.length = 9, .width = width};
         lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
         lx_batch *batch = take_batch(ring, 7, 0);
-        const lx_column *label = lx_batch_get_column_at(batch, 0);
-        const lx_column *image = lx_batch_get_column_at(batch, 1);
+        const lx_column *label = lx_batch_get_column(batch, 0);
+        const lx_column *image = lx_batch_get_column(batch, 1);
         const uint8_t *indices = (const uint8_t *)lx_batch_get_indices(batch);
         ck_assert_uint_eq((uintptr_t)label->data % 64, 0);
         ck_assert_uint_eq((uintptr_t)image->data % 64, 0);
@@ -67,7 +67,7 @@ START_TEST(a_short_batch_reports_its_rows)
     lx_batch *batch = take_batch(ring, 2, 49);
     ck_assert_uint_eq(lx_batch_get_row_count(batch), 2);
     ck_assert_uint_eq(lx_batch_get_position(batch), 49);
-    ck_assert_uint_eq(lx_batch_get_column(batch, "image")->rows, 2);
+    ck_assert_uint_eq(lx_batch_find_column(batch, "image")->rows, 2);
     lx_batch_unref(batch);
     lx_batch_unref(NULL);
     lx__ring_unref(ring);
@@ -107,8 +107,8 @@ START_TEST(a_batch_outlives_ring_and_executor)
     lx__ring_unref(ring);
     lx_executor_close(executor);
     ck_assert_uint_eq(numbers.released, 0); /* names and shapes are the source's */
-    ck_assert_str_eq(lx_batch_get_column_at(batch, 1)->name, "image");
-    memset(lx_batch_get_column_at(batch, 1)->data, 1, 28);
+    ck_assert_str_eq(lx_batch_get_column(batch, 1)->name, "image");
+    memset(lx_batch_get_column(batch, 1)->data, 1, 28);
     lx_batch_unref(batch);
     ck_assert_uint_eq(numbers.released, 1);
 }
@@ -263,7 +263,7 @@ START_TEST(any_thread_can_release)
         pthread_create(&threads[i], NULL, release_others, &hand);
     for (uint64_t i = 0; i < 5000; i++) {
         lx_batch *batch = take_batch(hand.ring, 7, i);
-        memset(lx_batch_get_column_at(batch, 0)->data, (int)i, 56);
+        memset(lx_batch_get_column(batch, 0)->data, (int)i, 56);
         lx_batch_unref(atomic_exchange(&hand.slots[i % 4], batch));
     }
     atomic_store(&hand.stop, true);

@@ -30,11 +30,12 @@ START_TEST(rejects_invalid_options)
 {
     lx_error error = LX_ERROR_INIT;
     lx_loader_options *options = lx_loader_options_new();
-    unit_ok(lx_loader_options_set_damage(options, LX_DAMAGE_SKIP, &error));
-    unit_ok(lx_loader_options_set_damage(options, LX_DAMAGE_ZEROS, &error));
-    unit_ok(lx_loader_options_set_damage(options, LX_DAMAGE_RAISE, &error));
-    unit_fails(lx_loader_options_set_damage(options, (lx_damage_policy)3, &error), LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_loader_options_set_damage(NULL, LX_DAMAGE_SKIP, &error), "options");
+    unit_ok(lx_loader_options_set_damage_policy(options, LX_DAMAGE_SKIP, &error));
+    unit_ok(lx_loader_options_set_damage_policy(options, LX_DAMAGE_ZEROS, &error));
+    unit_ok(lx_loader_options_set_damage_policy(options, LX_DAMAGE_RAISE, &error));
+    unit_fails(lx_loader_options_set_damage_policy(options, (lx_damage_policy)3, &error),
+               LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_loader_options_set_damage_policy(NULL, LX_DAMAGE_SKIP, &error), "options");
     lx_loader_options_free(options);
 }
 END_TEST
@@ -85,8 +86,8 @@ START_TEST(zeros_replace_damaged_records)
         uint64_t seen = 0;
         for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
             ck_assert_uint_eq(lx_batch_get_row_count(batch), 50);
-            const uint64_t *labels = lx_batch_get_column(batch, "label")->data;
-            const uint8_t *images = lx_batch_get_column(batch, "image")->data;
+            const uint64_t *labels = lx_batch_find_column(batch, "label")->data;
+            const uint8_t *images = lx_batch_find_column(batch, "image")->data;
             for (uint64_t i = 0; i < 50; i++, seen++) {
                 ck_assert_uint_eq(lx_batch_get_indices(batch)[i], seen);
                 ck_assert_uint_eq(labels[i], seen % 5 == 0 ? 0 : seen);
@@ -270,8 +271,8 @@ START_TEST(a_dataset_loses_only_the_damaged_column)
     lx_loader *loader =
         open_loader(source, (struct setup){.batch_size = 8, .damage = LX_DAMAGE_ZEROS});
     for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
-        const uint64_t *labels = lx_batch_get_column(batch, "alabel")->data;
-        const uint8_t *images = lx_batch_get_column(batch, "aimage")->data;
+        const uint64_t *labels = lx_batch_find_column(batch, "alabel")->data;
+        const uint8_t *images = lx_batch_find_column(batch, "aimage")->data;
         for (uint64_t i = 0; i < 8; i++) {
             ck_assert_uint_eq(labels[i], lx_batch_get_indices(batch)[i]);
             ck_assert_uint_eq(images[10 * i], labels[i] == 9 ? 0 : byte_of(labels[i], 0));
@@ -294,8 +295,8 @@ START_TEST(a_zip_of_datasets_skips_the_damaged_records_of_each)
         open_loader(zip, (struct setup){.batch_size = 16, .damage = LX_DAMAGE_SKIP});
     uint64_t wanted = 0;
     for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
-        const uint64_t *labels = lx_batch_get_column(batch, "blabel")->data;
-        const uint8_t *images = lx_batch_get_column(batch, "aimage")->data;
+        const uint64_t *labels = lx_batch_find_column(batch, "blabel")->data;
+        const uint8_t *images = lx_batch_find_column(batch, "aimage")->data;
         for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++, wanted++) {
             wanted += wanted == 9 || wanted == 23;
             ck_assert_uint_eq(labels[i], wanted);

@@ -368,10 +368,10 @@ START_TEST(returns_fields_in_the_requested_order)
                                      .field_count = count});
         lx_batch *batch = next_batch(loader);
         ck_assert_uint_eq(lx_batch_get_column_count(batch), count);
-        ck_assert_str_eq(lx_batch_get_column_at(batch, 0)->name, "image");
-        ck_assert_ptr_null(lx_batch_get_column_at(batch, count));
-        ck_assert_int_eq(lx_batch_get_column(batch, "label") != NULL, count == 2);
-        ck_assert_ptr_null(lx_batch_get_column(batch, "none"));
+        ck_assert_str_eq(lx_batch_get_column(batch, 0)->name, "image");
+        ck_assert_ptr_null(lx_batch_get_column(batch, count));
+        ck_assert_int_eq(lx_batch_find_column(batch, "label") != NULL, count == 2);
+        ck_assert_ptr_null(lx_batch_find_column(batch, "none"));
         check_numbers(batch);
         lx_batch_unref(batch);
         lx_loader_close(loader);

@@ -35,7 +35,7 @@ static uint64_t digest_of(struct numbers *numbers, struct setup setup)
 /** Adds one to each byte of the images; a batch with record 100 in it fails. */
 static lx_status brighten(lx_batch *batch, void *user, lx_error *error)
 {
-    const lx_column *image = lx_batch_get_column(batch, "image");
+    const lx_column *image = lx_batch_find_column(batch, "image");
     for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
         if (user != NULL && lx_batch_get_indices(batch)[i] == 100)
             return LX_ERR_CALLBACK;

@@ -20,7 +20,7 @@ static lx_mixture *mix(const uint64_t *lengths, const double *weights, size_t co
         unit_ok(lx_mixture_add_part(mixture, part, i * APART, weights[i], &error));
         lx_order_unref(part);
     }
-    unit_ok(lx_mixture_set_exhausted(mixture, exhausted, &error));
+    unit_ok(lx_mixture_set_exhausted_policy(mixture, exhausted, &error));
     unit_ok(lx_mixture_set_length(mixture, length, &error));
     return mixture;
 }
@@ -210,7 +210,7 @@ START_TEST(reads_positions_out_of_sequence)
             unit_ok(lx_mixture_add_part(mixture, part, i * APART, i == 1 ? 0.01 : 0.495, &error));
             lx_order_unref(part);
         }
-        unit_ok(lx_mixture_set_exhausted(mixture, (lx_exhausted_policy)exhausted, &error));
+        unit_ok(lx_mixture_set_exhausted_policy(mixture, (lx_exhausted_policy)exhausted, &error));
         unit_ok(lx_mixture_set_length(mixture, 33000, &error));
         unit_ok(lx_order_new_greedy(mixture, NULL, &order, &error));
         memset(is_read, 0, sizeof is_read);

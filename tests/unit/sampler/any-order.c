@@ -216,7 +216,7 @@ static struct any_order any_mixture(uint64_t *state, const struct any_order *par
         any.once = any.once && parts[i].once;
     }
     uint64_t length = below(state, 2) == 0 ? 0 : 1 + below(state, sum);
-    unit_ok(lx_mixture_set_exhausted(mixture, exhausted, &error));
+    unit_ok(lx_mixture_set_exhausted_policy(mixture, exhausted, &error));
     unit_ok(lx_mixture_set_length(mixture, length, &error));
     if (below(state, 3) == 0) {
         unit_ok(lx_order_new_greedy(mixture, NULL, &any.order, &error));

@@ -123,7 +123,7 @@ static lx_order *mixture_of(const char *kind, const json_t *description, lx_orde
                                        weights, count, &error));
         free(weights);
     }
-    unit_ok(lx_mixture_set_exhausted(mixture, exhausted_of(description), &error));
+    unit_ok(lx_mixture_set_exhausted_policy(mixture, exhausted_of(description), &error));
     unit_ok(lx_mixture_set_length(mixture, number_of(description, "length"), &error));
     if (strcmp(kind, "blend") == 0)
         unit_ok(lx_order_new_blend(mixture, &order, &error));

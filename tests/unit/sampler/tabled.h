@@ -36,7 +36,7 @@ static inline lx_status tabled_greedy(lx_exhausted_policy exhausted, const char 
     ck_assert_int_eq(lx_mixture_add_part(mixture, part, 0, .25, error), LX_OK);
     ck_assert_int_eq(lx_mixture_add_part(mixture, part, 7000, .5, error), LX_OK);
     ck_assert_int_eq(lx_mixture_add_part(mixture, part, 14000, .25, error), LX_OK);
-    ck_assert_int_eq(lx_mixture_set_exhausted(mixture, exhausted, error), LX_OK);
+    ck_assert_int_eq(lx_mixture_set_exhausted_policy(mixture, exhausted, error), LX_OK);
     lx_status status = new_greedy(mixture, tables, order, error);
     lx_mixture_free(mixture);
     lx_order_unref(part);

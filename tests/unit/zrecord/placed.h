@@ -27,8 +27,8 @@ static inline lx_dataset *open_placed(const char *path, struct placed how)
     lx_dataset *dataset;
     lx_dataset_options *options = lx_dataset_options_new();
     unit_ok(lx_dataset_options_set_access(options, how.access, &error));
-    unit_ok(lx_dataset_options_set_verify(options, how.verify, &error));
-    unit_ok(lx_dataset_options_set_damage(options, how.damage, &error));
+    unit_ok(lx_dataset_options_set_verify_policy(options, how.verify, &error));
+    unit_ok(lx_dataset_options_set_damage_policy(options, how.damage, &error));
     unit_ok(lx_dataset_options_set_live(options, how.live, &error));
     unit_ok(lx_dataset_open(path, options, &dataset, &error));
     lx_dataset_options_free(options);

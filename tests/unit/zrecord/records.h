@@ -192,7 +192,7 @@ static inline lx_status open_as(const char *path, lx_verify_policy verify, bool 
 {
     lx_dataset_options *options = lx_dataset_options_new();
     ck_assert_ptr_nonnull(options);
-    ck_assert_int_eq(lx_dataset_options_set_verify(options, verify, error), LX_OK);
+    ck_assert_int_eq(lx_dataset_options_set_verify_policy(options, verify, error), LX_OK);
     ck_assert_int_eq(lx_dataset_options_set_durable(options, durable, error), LX_OK);
     lx_status status = lx_dataset_open(path, options, dataset, error);
     lx_dataset_options_free(options);

@@ -102,7 +102,7 @@ START_TEST(a_loader_reads_the_source)
     lx_loader *loader =
         open_loader(row.all, (struct setup){.batch_size = 13, .threads = 3, .epochs = 1});
     for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
-        const uint64_t *labels = lx_batch_get_column(batch, "label")->data;
+        const uint64_t *labels = lx_batch_find_column(batch, "label")->data;
         const uint64_t *indices = lx_batch_get_indices(batch);
         for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++, seen++) {
             size_t part = 0;

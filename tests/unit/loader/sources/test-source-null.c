@@ -49,8 +49,8 @@ static void check_in_step(lx_loader *reading, lx_loader *idle)
         lx_batch_get_keys(other, 5, keys[1]);
         ck_assert_mem_eq(keys[1], keys[0], rows * 16);
         ck_assert_uint_eq(lx_batch_get_column_count(other), 0);
-        ck_assert_ptr_null(lx_batch_get_column_at(other, 0));
-        ck_assert_ptr_null(lx_batch_get_column(other, "label"));
+        ck_assert_ptr_null(lx_batch_get_column(other, 0));
+        ck_assert_ptr_null(lx_batch_find_column(other, "label"));
         lx_batch_unref(one);
         lx_batch_unref(other);
         if (step % 3 == 1)

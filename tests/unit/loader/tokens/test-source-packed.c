@@ -278,7 +278,7 @@ static size_t read_epoch(lx_source *source, unsigned threads, uint8_t *data, siz
     unit_ok(lx_loader_open(source, options, &loader, &error));
     while (lx_loader_next(loader, &batch, &error) == LX_OK) {
         for (size_t i = 0; i < 3; i++) {
-            const lx_column *column = lx_batch_get_column_at(batch, i);
+            const lx_column *column = lx_batch_get_column(batch, i);
             ck_assert_uint_le(size + column->rows * 400, room);
             memcpy(data + size, column->data, column->rows * 400);
             size += column->rows * 400;

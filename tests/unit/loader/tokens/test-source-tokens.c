@@ -151,7 +151,7 @@ START_TEST(a_loader_reads_and_recognizes_them)
     unit_ok(lx_loader_open(source, options, &loader, &error));
     unit_ok(lx_loader_next(loader, &batch, &error));
     const uint64_t *indices = lx_batch_get_indices(batch);
-    const uint32_t *data = lx_batch_get_column(batch, "tokens")->data;
+    const uint32_t *data = lx_batch_find_column(batch, "tokens")->data;
     for (size_t i = 0; i < 8; i++)
         for (uint64_t k = 0; k <= 100; k++)
             ck_assert_uint_eq(LX__LE32(data[i * 101 + k]), indices[i] * 100 + k);

@@ -80,8 +80,8 @@ static inline lx_dataset *open_dataset(const char *path, lx_access access,
     lx_dataset *dataset;
     lx_dataset_options *options = lx_dataset_options_new();
     unit_ok(lx_dataset_options_set_access(options, access, &error));
-    unit_ok(lx_dataset_options_set_damage(options, damage, &error));
-    unit_ok(lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, &error));
+    unit_ok(lx_dataset_options_set_damage_policy(options, damage, &error));
+    unit_ok(lx_dataset_options_set_verify_policy(options, LX_VERIFY_ALWAYS, &error));
     unit_ok(lx_dataset_open(path, options, &dataset, &error));
     lx_dataset_options_free(options);
     return dataset;

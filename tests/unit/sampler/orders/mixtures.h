@@ -95,7 +95,7 @@ static inline lx_order *blend(const struct setup *setup, lx_exhausted_policy exh
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_mixture_set_exhausted(setup->mixture, exhausted, &error));
+    unit_ok(lx_mixture_set_exhausted_policy(setup->mixture, exhausted, &error));
     unit_ok(lx_mixture_set_length(setup->mixture, length, &error));
     unit_ok(lx_order_new_blend(setup->mixture, &order, &error));
     ck_assert_uint_eq(lx_order_get_part_count(order), setup->count);

@@ -150,7 +150,7 @@ START_TEST(reaches_any_position_of_long_sets_quickly)
     unit_ok(lx_order_new_blend(mixture, &order, &error));
     expect_order(order, 9);
     lx_order_unref(order);
-    unit_ok(lx_mixture_set_exhausted(mixture, LX_EXHAUSTED_REDISTRIBUTE, &error));
+    unit_ok(lx_mixture_set_exhausted_policy(mixture, LX_EXHAUSTED_REDISTRIBUTE, &error));
     unit_ok(lx_mixture_set_length(mixture, 0, &error));
     unit_ok(lx_order_new_blend(mixture, &order, &error));
     ck_assert_uint_eq(lx_order_get_length(order), lengths[0] + lengths[1] + lengths[2]);
@@ -400,7 +400,7 @@ START_TEST(reports_failed_allocations)
     lx__scratch *scratch;
     lx_status status = LX_ERR_NOMEM;
     uint64_t indices[100], right[100];
-    unit_ok(lx_mixture_set_exhausted(setup.mixture, LX_EXHAUSTED_REDISTRIBUTE, &error));
+    unit_ok(lx_mixture_set_exhausted_policy(setup.mixture, LX_EXHAUSTED_REDISTRIBUTE, &error));
     for (int left = 0; status != LX_OK; left++) {
         scarce_begin(left);
         status = lx_order_new_blend(setup.mixture, &order, &error);

@@ -69,7 +69,7 @@ static void expect_plan(const struct setup *setup, lx_exhausted_policy exhausted
     lx__phases phases;
     uint64_t limit = length != 0 ? length : sum_of_lengths(setup), place;
     uint16_t set;
-    unit_ok(lx_mixture_set_exhausted(setup->mixture, exhausted, &error));
+    unit_ok(lx_mixture_set_exhausted_policy(setup->mixture, exhausted, &error));
     unit_ok(lx_mixture_set_length(setup->mixture, length, &error));
     unit_ok(lx__phases_new(setup->mixture, &phases, &error));
     struct walk walk = {.setup = setup, .exhausted = exhausted};
@@ -158,7 +158,7 @@ START_TEST(rejects_weights_after_the_end)
     struct setup setup = make_setup(2, lengths, weights);
     unit_ok(lx_mixture_set_weights(setup.mixture, 80, weights, 2, &error));
     for (int i = 0; i < 3; i++) {
-        unit_ok(lx_mixture_set_exhausted(setup.mixture, (lx_exhausted_policy)i, &error));
+        unit_ok(lx_mixture_set_exhausted_policy(setup.mixture, (lx_exhausted_policy)i, &error));
         unit_ok(lx_mixture_set_length(setup.mixture, 0, &error));
         unit_fails(lx__phases_new(setup.mixture, &phases, &error), LX_ERR_ARGUMENT);
         unit_ok(lx_mixture_set_length(setup.mixture, 80, &error));
@@ -184,7 +184,7 @@ START_TEST(accepts_the_longest_lengths)
         unit_ok(lx_mixture_add_part(mixture, part, 0, weights[i], &error));
         lx_order_unref(part);
         for (int kind = 0; kind < 3; kind++) {
-            unit_ok(lx_mixture_set_exhausted(mixture, (lx_exhausted_policy)kind, &error));
+            unit_ok(lx_mixture_set_exhausted_policy(mixture, (lx_exhausted_policy)kind, &error));
             unit_ok(lx_mixture_set_length(mixture, 0, &error));
             if (i == 2) { /* all together are too many */
                 unit_fails(lx__phases_new(mixture, &phases, &error), LX_ERR_ARGUMENT);
@@ -211,7 +211,7 @@ START_TEST(reports_failed_allocations)
     lx_error error = LX_ERROR_INIT;
     struct setup setup = make_setup(3, lengths, weights);
     lx_status status = LX_ERR_NOMEM;
-    unit_ok(lx_mixture_set_exhausted(setup.mixture, LX_EXHAUSTED_REDISTRIBUTE, &error));
+    unit_ok(lx_mixture_set_exhausted_policy(setup.mixture, LX_EXHAUSTED_REDISTRIBUTE, &error));
     for (int left = 0; status != LX_OK; left++) {
         lx__phases phases;
         scarce_begin(left);

@@ -76,8 +76,9 @@ START_TEST(rejects_other_invalid_arguments)
     lx_order *order, *part = make_order("shuffle", 10, 1, 0);
     lx_mixture *mixture = lx_mixture_new();
     unit_refuses_null(lx_mixture_set_length(NULL, 1, &error), "mixture");
-    unit_refuses_null(lx_mixture_set_exhausted(NULL, LX_EXHAUSTED_STOP, &error), "mixture");
-    unit_fails(lx_mixture_set_exhausted(mixture, (lx_exhausted_policy)3, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_mixture_set_exhausted_policy(NULL, LX_EXHAUSTED_STOP, &error), "mixture");
+    unit_fails(lx_mixture_set_exhausted_policy(mixture, (lx_exhausted_policy)3, &error),
+               LX_ERR_ARGUMENT);
     unit_refuses_null(lx_order_new_blend(NULL, &order, &error), "mixture");
     unit_refuses_null(lx_order_new_blend(mixture, NULL, &error), "order");
     unit_fails(lx_order_new_blend(mixture, &order, &error), LX_ERR_ARGUMENT);
@@ -101,7 +102,7 @@ START_TEST(an_order_keeps_the_mixture_it_was_made_of)
     unit_ok(lx_order_new_blend(mixture, &order, &error));
     read_order(order, 0, 1, 50, before);
     unit_ok(lx_mixture_set_weights(mixture, 3, later, 2, &error));
-    unit_ok(lx_mixture_set_exhausted(mixture, LX_EXHAUSTED_STOP, &error));
+    unit_ok(lx_mixture_set_exhausted_policy(mixture, LX_EXHAUSTED_STOP, &error));
     unit_ok(lx_mixture_set_length(mixture, 7, &error));
     lx_mixture_free(mixture);
     read_order(order, 0, 1, 50, after);

@@ -14,7 +14,7 @@ static lx__store *make_store(lx_access access)
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, 4, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 4, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
     records_append(writer, 4 * CHUNKS);
     unit_ok(lx_writer_seal(writer, &error));

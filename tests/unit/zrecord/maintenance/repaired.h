@@ -131,7 +131,7 @@ static inline void make_lost_commits(int kept)
 {
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 8, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 8, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
     uint64_t end = log_size("d/LOG");
     for (int i = 0; i < kept + 5; i++) {

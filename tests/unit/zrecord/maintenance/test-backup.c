@@ -52,8 +52,8 @@ START_TEST(a_copy_is_the_same_dataset)
         lx_dataset_identity here, there = identity_at(copy);
         lx_dataset_get_identity(dataset, &here);
         ck_assert_str_eq(here.uuid, there.uuid);
-        ck_assert(here.generation == there.generation && here.epoch == there.epoch &&
-                  here.crc == there.crc);
+        ck_assert(here.generation == there.generation && here.sequence == there.sequence &&
+                  here.checksum == there.checksum);
         expect_durable(copy, lengths[i][0] + lengths[i][1]);
         lx_dataset_close(dataset);
         /* It can be written to. */
@@ -103,13 +103,13 @@ START_TEST(commits_that_are_not_synced_count_in_the_copy)
     ck_assert_uint_eq(file_size("copy/LOG"), file_size("d/LOG") + 72);
     there = identity_at("copy");
     ck_assert_str_eq(here.uuid, there.uuid);
-    ck_assert_uint_eq(there.epoch, here.epoch + 1);
+    ck_assert_uint_eq(there.sequence, here.sequence + 1);
     expect_durable("copy", 8);
     /* A copy of the copy needs nothing more. */
     lx_dataset *again = open_newest("copy");
     back_up(again, "again");
     lx_dataset_close(again);
-    ck_assert_uint_eq(identity_at("again").crc, there.crc);
+    ck_assert_uint_eq(identity_at("again").checksum, there.checksum);
     lx_dataset_close(dataset);
     close_writer(writer);
     scratch_remove(scratch);

@@ -230,7 +230,7 @@ static void make_sealed(bool changed)
 {
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 30, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 30, 1 << 20, &error));
     lx_writer *writer = records_create("whole", options);
     for (int i = 0; i < 8; i++) {
         records_append(writer, RECORDS / 8);

@@ -115,7 +115,7 @@ START_TEST(chunks_are_shown_one_by_one)
     lx_storage_stats totals;
     lx_field_stats fields[FIELDS];
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 20, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 20, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
     records_append(writer, 60);
     close_writer(writer);
@@ -203,7 +203,7 @@ START_TEST(live_and_dead_bytes_are_counted_by_chunk)
     lx_chunk_stats infos[100], info;
     size_t count = 99, again;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 10, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
     records_append(writer, 30);
     unit_ok(lx_writer_seal(writer, &error));

@@ -310,7 +310,7 @@ START_TEST(reads_many_chunks_with_few_descriptors)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, 4, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 4, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
     records_append(writer, 400);
     unit_ok(lx_writer_seal(writer, &error));

@@ -43,8 +43,8 @@ static lx_dataset *open_zeros(lx_verify_policy verify)
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_dataset_options *options = lx_dataset_options_new();
-    unit_ok(lx_dataset_options_set_verify(options, verify, &error));
-    unit_ok(lx_dataset_options_set_damage(options, LX_DAMAGE_ZEROS, &error));
+    unit_ok(lx_dataset_options_set_verify_policy(options, verify, &error));
+    unit_ok(lx_dataset_options_set_damage_policy(options, LX_DAMAGE_ZEROS, &error));
     unit_ok(lx_dataset_open("d", options, &dataset, &error));
     lx_dataset_options_free(options);
     return dataset;
@@ -62,12 +62,14 @@ START_TEST(accepts_two_policies)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset_options *options = lx_dataset_options_new();
-    unit_ok(lx_dataset_options_set_damage(options, LX_DAMAGE_ZEROS, &error));
-    unit_ok(lx_dataset_options_set_damage(options, LX_DAMAGE_RAISE, &error));
-    unit_fails(lx_dataset_options_set_damage(options, LX_DAMAGE_SKIP, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_dataset_options_set_damage(options, (lx_damage_policy)7, &error),
+    unit_ok(lx_dataset_options_set_damage_policy(options, LX_DAMAGE_ZEROS, &error));
+    unit_ok(lx_dataset_options_set_damage_policy(options, LX_DAMAGE_RAISE, &error));
+    unit_fails(lx_dataset_options_set_damage_policy(options, LX_DAMAGE_SKIP, &error),
                LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_dataset_options_set_damage(NULL, LX_DAMAGE_RAISE, &error), "options");
+    unit_fails(lx_dataset_options_set_damage_policy(options, (lx_damage_policy)7, &error),
+               LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_dataset_options_set_damage_policy(NULL, LX_DAMAGE_RAISE, &error),
+                      "options");
     lx_dataset_options_free(options);
 }
 END_TEST

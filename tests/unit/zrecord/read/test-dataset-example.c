@@ -60,8 +60,8 @@ START_TEST(reads_the_example_of_the_document)
     lx_dataset_identity identity;
     if (read_example("--write", &identity)) {
         ck_assert_str_eq(identity.uuid, "00112233-4455-6677-8899-aabbccddeeff");
-        ck_assert_uint_eq(identity.epoch, 2);
-        ck_assert_uint_eq(identity.crc, 0x3bfac4dc);
+        ck_assert_uint_eq(identity.sequence, 2);
+        ck_assert_uint_eq(identity.checksum, 0x3bfac4dc);
     }
     scratch_remove(scratch);
 }
@@ -73,7 +73,7 @@ START_TEST(reads_the_sealed_example_of_the_document)
     lx_dataset_identity identity;
     if (read_example("--write-sealed", &identity)) {
         ck_assert_uint_eq(identity.sealed, 1);
-        ck_assert_uint_eq(identity.crc, 0x349c760f);
+        ck_assert_uint_eq(identity.checksum, 0x349c760f);
     }
     scratch_remove(scratch);
 }

@@ -93,10 +93,10 @@ START_TEST(rejects_invalid_options)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset_options *options = lx_dataset_options_new();
-    unit_ok(lx_dataset_options_set_verify(options, LX_VERIFY_NEVER, &error));
-    unit_fails(lx_dataset_options_set_verify(options, (lx_verify_policy)3, &error),
+    unit_ok(lx_dataset_options_set_verify_policy(options, LX_VERIFY_NEVER, &error));
+    unit_fails(lx_dataset_options_set_verify_policy(options, (lx_verify_policy)3, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_dataset_options_set_verify(options, (lx_verify_policy)-1, &error),
+    unit_fails(lx_dataset_options_set_verify_policy(options, (lx_verify_policy)-1, &error),
                LX_ERR_ARGUMENT);
     unit_ok(lx_dataset_options_set_durable(options, true, &error));
     unit_ok(lx_dataset_options_set_live(options, true, &error));
@@ -126,7 +126,7 @@ START_TEST(reports_its_properties)
     /* The crc is that of the last frame. */
     size_t size;
     uint8_t *log = file_bytes("d/LOG", &size);
-    ck_assert_uint_eq(first.crc, lx__load_le32(log + size - 4));
+    ck_assert_uint_eq(first.checksum, lx__load_le32(log + size - 4));
     free(log);
     lx_writer *writer = records_reopen("d", NULL);
     records_append(writer, 1);
@@ -134,8 +134,9 @@ START_TEST(reports_its_properties)
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     lx_dataset_get_identity(dataset, &second);
     ck_assert_str_eq(second.uuid, first.uuid);
-    ck_assert_uint_eq(second.epoch, first.epoch + 2); /* and the writer's last, which repeats it */
-    ck_assert_uint_ne(second.crc, first.crc);
+    ck_assert_uint_eq(second.sequence,
+                      first.sequence + 2); /* and the writer's last, which repeats it */
+    ck_assert_uint_ne(second.checksum, first.checksum);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
@@ -320,8 +321,9 @@ static void add_frame(const struct frame *frame)
     lx_dataset *dataset = open_dataset("d");
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
-    struct log log = {.identity = identity_of(identity.uuid), .epoch = identity.epoch + 1,
-                      .crc = identity.crc};
+    struct log log = {.identity = identity_of(identity.uuid),
+                      .epoch = identity.sequence + 1,
+                      .crc = identity.checksum};
     log.bytes = file_bytes("d/LOG", &size);
     log.size = size;
     log_add(&log, frame);
@@ -474,7 +476,7 @@ START_TEST(rejects_null_by_name)
     lx_dataset *dataset;
     lx_storage_stats totals;
     lx_chunk_stats chunk;
-    unit_refuses_null(lx_dataset_options_set_verify(NULL, LX_VERIFY_FIRST, &error), "options");
+    unit_refuses_null(lx_dataset_options_set_verify_policy(NULL, LX_VERIFY_FIRST, &error), "options");
     unit_refuses_null(lx_dataset_options_set_durable(NULL, true, &error), "options");
     unit_refuses_null(lx_dataset_options_set_live(NULL, true, &error), "options");
     unit_refuses_null(lx_dataset_pin(NULL, &dataset, &error), "dataset");

@@ -421,7 +421,8 @@ START_TEST(threads_verify_records_together)
     pthread_t threads[4];
     struct reader readers[4];
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, 20, 8192, &error)); /* chunks to be mapped, too */
+    unit_ok(lx_writer_options_set_chunk_limits(options, 20, 8192,
+                                               &error)); /* chunks to be mapped, too */
     lx_writer *writer = records_create("d", options);
     records_append(writer, MANY);
     unit_ok(lx_writer_seal(writer, &error));

@@ -402,7 +402,7 @@ START_TEST(reads_a_thousand_chunks_with_few_descriptors)
     lx_schema *schema = lx_schema_new();
     lx_writer *writer;
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, 1, LARGE, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 1, LARGE, &error));
     unit_ok(lx_schema_add_field(schema, "large", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, &error));
     limit_descriptors(64);
     unit_ok(lx_writer_create("d", schema, options, &writer, &error));

@@ -58,7 +58,7 @@ START_TEST(a_live_handle_sees_the_newest_commit_in_each_call)
             break;
         default:
             lx_dataset_get_identity(live, &identity);
-            ck_assert_uint_eq(identity.crc, changer.log.crc);
+            ck_assert_uint_eq(identity.checksum, changer.log.crc);
         }
         const uint64_t gone = LENGTH - version;
         unit_fails(lx_dataset_gather(live, 0, &gone, 1, &value, 8, &error), LX_ERR_RANGE);
@@ -155,7 +155,7 @@ static lx_writer *make_plates(void)
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, 5000, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 5000, 1 << 20, &error));
     unit_ok(lx_schema_add_field(schema, "version", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_schema_add_field(schema, "plate", LX_UINT8, shape, 1, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, options, &writer, &error));

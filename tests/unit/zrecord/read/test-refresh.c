@@ -405,7 +405,7 @@ START_TEST(frames_that_repeat_the_last_one_change_nothing)
     unit_ok(lx_dataset_refresh(dataset, &changed, &error));
     ck_assert(!changed);
     lx_dataset_get_identity(dataset, &after); /* there was one, all the same */
-    ck_assert_uint_eq(after.epoch, before.epoch + 1);
+    ck_assert_uint_eq(after.sequence, before.sequence + 1);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }

@@ -41,7 +41,7 @@ START_TEST(shows_the_same_as_a_view)
         lx_error error = LX_ERROR_INIT;
         lx_dataset *dataset;
         lx_dataset_options *options = lx_dataset_options_new();
-        unit_ok(lx_dataset_options_set_verify(options, verify[i], &error));
+        unit_ok(lx_dataset_options_set_verify_policy(options, verify[i], &error));
         unit_ok(lx_dataset_open("d", options, &dataset, &error));
         lx_dataset_options_free(options);
         lx_dataset *pinned = pin(dataset);

@@ -272,8 +272,9 @@ static void add_frame(const struct frame *frame)
     lx_dataset *dataset = open_dataset("whole");
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
-    struct log log = {.identity = identity_of(identity.uuid), .epoch = identity.epoch + 1,
-                      .crc = identity.crc};
+    struct log log = {.identity = identity_of(identity.uuid),
+                      .epoch = identity.sequence + 1,
+                      .crc = identity.checksum};
     log.bytes = file_bytes("d/LOG", &size);
     log.size = size;
     log_add(&log, frame);

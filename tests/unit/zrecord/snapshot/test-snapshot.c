@@ -126,8 +126,9 @@ START_TEST(reports_an_invalid_entry_of_the_log)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         lx_error error = LX_ERROR_INIT;
         const lx__set_item set = {IMAGE, 3, wrong[i]};
-        struct log log = {.identity = identity_of(identity.uuid), .epoch = identity.epoch + 1,
-                          .crc = identity.crc};
+        struct log log = {.identity = identity_of(identity.uuid),
+                          .epoch = identity.sequence + 1,
+                          .crc = identity.checksum};
         directory_copy("whole", "d");
         log.bytes = file_bytes("d/LOG", &log.size);
         log_add(&log, &(struct frame){.length = 10, .rows = 10, .next_chunk = 1, .flags = SYNCED,

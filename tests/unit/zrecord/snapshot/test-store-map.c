@@ -41,7 +41,7 @@ START_TEST(remaps_a_chunk_beyond_its_limit_and_keeps_the_old_mapping)
     lx_error error = LX_ERROR_INIT;
     const uint8_t *data, *larger;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 1000, 4096, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 1000, 4096, &error));
     lx_writer *writer = records_create("d", options);
     records_append(writer, 3);
     close_writer(writer);

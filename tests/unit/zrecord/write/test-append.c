@@ -21,7 +21,7 @@ static lx_writer_options *chunks_of(uint64_t records, uint64_t bytes)
 {
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, records, bytes, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, records, bytes, &error));
     return options;
 }
 

@@ -335,7 +335,7 @@ START_TEST(records_each_grown_chunk_once)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 10, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
     for (int i = 0; i < 5; i++) {
         records_append(writer, 7);

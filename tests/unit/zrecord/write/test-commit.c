@@ -286,7 +286,7 @@ START_TEST(frames_list_the_chunks_that_grew)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 10, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
     static const uint64_t counts[] = {2, 1, 8, 20, 1, 0};
     uint32_t least = 0;
@@ -477,7 +477,7 @@ START_TEST(a_failed_sync_before_the_commit_poisons_the_writer)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, 4, 4096, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 4, 4096, &error));
     lx_writer *writer = records_create("d", options);
     records_append(writer, 5);
     commit(writer);

@@ -15,8 +15,8 @@ static lx_writer *slow_create(const char *path, lx_executor *executor, lx_durabi
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
     lx_writer_options *options = options_on(executor, durability);
-    unit_ok(lx_writer_options_set_level(options, 6, &error));
-    unit_ok(lx_writer_options_set_chunk(options, chunk_records, 1u << 30, &error));
+    unit_ok(lx_writer_options_set_compression_level(options, 6, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, chunk_records, 1u << 30, &error));
     unit_ok(lx_schema_add_field(schema, "b", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
     unit_ok(lx_writer_create(path, schema, options, &writer, &error));
     lx_writer_options_free(options);
@@ -130,7 +130,7 @@ START_TEST(reads_back_records_for_any_number_of_tasks)
         char path[] = {(char)('a' + lanes), '\0'};
         lx_executor *executor = executor_of(lanes);
         lx_writer_options *options = options_on(executor, all[lanes - 1]);
-        unit_ok(lx_writer_options_set_chunk(options, 1000, 100000, &error));
+        unit_ok(lx_writer_options_set_chunk_limits(options, 1000, 100000, &error));
         lx_writer *writer = records_create(path, options);
         ck_assert_uint_eq(writer->placer.lane_count, lanes);
         for (uint64_t i = 0; i < 4; i++) {

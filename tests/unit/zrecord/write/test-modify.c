@@ -24,8 +24,8 @@ static void open_writer(struct life *life, bool create)
 {
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options((lx_durability)below(life, 3));
-    unit_ok(lx_writer_options_set_chunk(options, 5 + below(life, 200), 4096 << below(life, 5),
-                                        &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 5 + below(life, 200),
+                                               4096 << below(life, 5), &error));
     unit_ok(lx_writer_options_set_executor(options, life->executor, &error));
     life->writer = create ? records_create("d", options) : records_reopen("d", options);
 }

@@ -12,7 +12,7 @@ static struct shown make_changed(const char *path)
     lx_error error = LX_ERROR_INIT;
     struct shown shown = shown_all(200);
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 60, 4096, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 60, 4096, &error));
     lx_writer *writer = records_create(path, options);
     records_append(writer, 200);
     unit_ok(lx_writer_seal(writer, &error));

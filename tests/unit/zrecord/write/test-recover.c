@@ -14,7 +14,7 @@ START_TEST(a_kill_loses_no_commit)
                                         LX_DURABILITY_NONE};
     for (size_t i = 0; i < 3; i++) {
         lx_writer_options *options = writer_options(all[i]);
-        unit_ok(lx_writer_options_set_chunk(options, 50, 8192, &error));
+        unit_ok(lx_writer_options_set_chunk_limits(options, 50, 8192, &error));
         lx_writer *writer = records_create("d", options);
         uint64_t committed = 0;
         for (uint64_t step = 0; step < 12; step++) {
@@ -405,7 +405,7 @@ START_TEST(keeps_commits_whose_values_are_lost)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, 1000, 4096, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 1000, 4096, &error));
     lx_writer *writer = records_create("d", options);
     records_append(writer, 3500); /* many chunks, and rows in the tables */
     commit(writer);

@@ -22,7 +22,7 @@ static void make_sizes(const char *path, const uint64_t *sizes, size_t count, ui
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 1000, limit, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 1000, limit, &error));
     unit_ok(lx_schema_add_field(schema, "blob", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, options, &writer, &error));
     for (size_t i = 0; i < count; i++) {

@@ -40,7 +40,7 @@ START_TEST(the_new_log_is_one_frame_with_all_live_updates)
     lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     ck_assert_uint_eq(identity.generation, 1);
-    ck_assert_uint_eq(identity.epoch, 0);
+    ck_assert_uint_eq(identity.sequence, 0);
     lx_dataset_close(dataset);
     ck_assert_uint_eq(after.log_entries, before.log_entries);
     ck_assert_uint_eq(after.log_bytes, 72 + 16 * after.chunks + 40 * after.log_entries);

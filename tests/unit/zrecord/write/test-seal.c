@@ -73,7 +73,7 @@ START_TEST(a_sealed_dataset_is_a_plain_directory)
     for (size_t i = 0; i < 15; i++) {
         char path[] = {(char)('a' + i), '\0'};
         lx_writer_options *options = writer_options(all[i % 3]);
-        unit_ok(lx_writer_options_set_chunk(options, 300, 50000, &error));
+        unit_ok(lx_writer_options_set_chunk_limits(options, 300, 50000, &error));
         lx_writer *writer = records_create(path, options);
         records_append(writer, lengths[i / 3] / 2);
         commit(writer);
@@ -91,7 +91,7 @@ START_TEST(records_which_chunks_are_not_full)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 10, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
     records_append(writer, 12);
     seal(writer);
@@ -277,7 +277,7 @@ START_TEST(does_not_extend_a_truncated_chunk)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 10, 1 << 20, &error));
     close_writer(records_create("d", options));
     lx_writer *writer = records_reopen("d", NULL);
     records_append(writer, 20);

@@ -42,7 +42,7 @@ START_TEST(a_rollback_undoes_what_is_not_committed)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, 100, 8192, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 100, 8192, &error));
     lx_writer *writer = records_create("d", options);
     uint64_t length = 0;
     for (uint64_t round = 0; round < 8; round++) {

@@ -16,16 +16,18 @@ START_TEST(rejects_invalid_options)
                LX_ERR_ARGUMENT);
     unit_fails(lx_writer_options_set_durability(options, (lx_durability)-1, &error),
                LX_ERR_ARGUMENT);
-    unit_ok(lx_writer_options_set_level(options, 1, &error));
-    unit_ok(lx_writer_options_set_level(options, 9, &error));
-    unit_fails(lx_writer_options_set_level(options, 0, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_writer_options_set_level(options, 10, &error), LX_ERR_ARGUMENT);
-    unit_ok(lx_writer_options_set_chunk(options, 1, 4096, &error));
-    unit_ok(lx_writer_options_set_chunk(options, UINT32_MAX, 1ull << 40, &error));
-    unit_fails(lx_writer_options_set_chunk(options, 0, 4096, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_writer_options_set_chunk(options, 1ull << 32, 4096, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_writer_options_set_chunk(options, 1, 4095, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_writer_options_set_chunk(options, 1, (1ull << 40) + 1, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_writer_options_set_compression_level(options, 1, &error));
+    unit_ok(lx_writer_options_set_compression_level(options, 9, &error));
+    unit_fails(lx_writer_options_set_compression_level(options, 0, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_writer_options_set_compression_level(options, 10, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_writer_options_set_chunk_limits(options, 1, 4096, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, UINT32_MAX, 1ull << 40, &error));
+    unit_fails(lx_writer_options_set_chunk_limits(options, 0, 4096, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_writer_options_set_chunk_limits(options, 1ull << 32, 4096, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_writer_options_set_chunk_limits(options, 1, 4095, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_writer_options_set_chunk_limits(options, 1, (1ull << 40) + 1, &error),
+               LX_ERR_ARGUMENT);
     unit_ok(lx_writer_options_set_executor(options, NULL, &error));
     lx_writer_options_free(options);
     lx_writer_options_free(NULL);
@@ -37,10 +39,10 @@ START_TEST(keeps_the_options_of_the_creation)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 7, 5000, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 7, 5000, &error));
     close_writer(records_create("d", options));
     options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 70, 50000, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 70, 50000, &error));
     lx_writer *writer = records_reopen("d", options);
     records_append(writer, 30);
     close_writer(writer);
@@ -70,7 +72,7 @@ START_TEST(applies_the_compression_level)
             text[k] = (uint8_t)("etaoin shrdlu"[mix(k / 3) % 13] + (mix(k) % 9 == 0));
         unit_ok(
             lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
-        unit_ok(lx_writer_options_set_level(options, i == 0 ? 1 : 9, &error));
+        unit_ok(lx_writer_options_set_compression_level(options, i == 0 ? 1 : 9, &error));
         unit_ok(lx_writer_create(path, schema, options, &writer, &error));
         lx_value value = {text, sizeof text};
         unit_ok(lx_writer_append(writer, &value, NULL, &error));

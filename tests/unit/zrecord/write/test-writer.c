@@ -94,7 +94,7 @@ START_TEST(writes_a_thousand_chunks_with_64_descriptors)
     lx_error error = LX_ERROR_INIT;
     limit_descriptors(64);
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
-    unit_ok(lx_writer_options_set_chunk(options, 1, 1 << 20, &error));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 1, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
     lx_storage_stats totals = {0};
     for (int i = 0; totals.chunks < 1000; i++) {
@@ -183,8 +183,8 @@ START_TEST(rejects_null_by_name)
     lx_values columns[FIELDS] = {{NULL, NULL, NULL}};
     unit_refuses_null(lx_writer_options_set_durability(NULL, LX_DURABILITY_FULL, &error),
                       "options");
-    unit_refuses_null(lx_writer_options_set_chunk(NULL, 1, 4096, &error), "options");
-    unit_refuses_null(lx_writer_options_set_level(NULL, 1, &error), "options");
+    unit_refuses_null(lx_writer_options_set_chunk_limits(NULL, 1, 4096, &error), "options");
+    unit_refuses_null(lx_writer_options_set_compression_level(NULL, 1, &error), "options");
     unit_refuses_null(lx_writer_options_set_executor(NULL, NULL, &error), "options");
     unit_refuses_null(lx_writer_create(NULL, schema, NULL, &writer, &error), "path");
     unit_refuses_null(lx_writer_create("d", NULL, NULL, &writer, &error), "schema");
