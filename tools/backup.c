@@ -22,8 +22,7 @@ typedef struct request {
     uint64_t bytes;
 } request;
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     request *r = user;
     (void)value, (void)error;

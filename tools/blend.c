@@ -8,12 +8,7 @@
 #include "number.h"
 #include "mixing-counts.h"
 
-enum {
-    OPTION_LENGTH = OPTION_OWN,
-    OPTION_FROM,
-    OPTION_UNTIL,
-    OPTION_TABLES
-};
+enum { OPTION_LENGTH = OPTION_OWN, OPTION_FROM, OPTION_UNTIL, OPTION_TABLES };
 
 static const command_option options[] = {
     MIXING_OPTIONS("", ""),
@@ -33,8 +28,7 @@ typedef struct request {
     bool json;
 } request;
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     request *r = user;
     switch (option->id) {

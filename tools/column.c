@@ -48,9 +48,9 @@ lx_status column_reserve(column *self, uint64_t records, lx_error *error)
     for (size_t i = 0; i < COLUMN_BLOCKS; i++) {
         self->blocks[i] = bytes < SIZE_MAX ? malloc(bytes != 0 ? (size_t)bytes : 1) : NULL;
         if (self->blocks[i] == NULL) {
-            lx_status status =
-                fail(error, LX_ERR_NOMEM, "no memory for records of %" PRIu64 " bytes",
-                     self->header.size);
+            lx_status status = fail(error, LX_ERR_NOMEM,
+                                    "no memory for records of %" PRIu64 " bytes",
+                                    self->header.size);
             locate(error, self->path, self->field, LX_NONE, LX_NONE);
             return status;
         }
@@ -62,8 +62,8 @@ lx_status column_read(column *self, size_t block, uint64_t records, lx_error *er
 {
     const array_header *header = &self->header;
     uint64_t before = input_tell(self->in);
-    lx_status status =
-        input_read(self->in, self->blocks[block], (size_t)(records * header->size), error);
+    lx_status status = input_read(self->in, self->blocks[block], (size_t)(records * header->size),
+                                  error);
     if (status == LX_ERR_CORRUPT)
         locate(error, self->path, self->field,
                self->read + (input_tell(self->in) - before) / header->size, LX_NONE);

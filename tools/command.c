@@ -23,9 +23,8 @@ static void fill_tables(const command *self, struct option *names, char *letters
     memcpy(letters, "-:", 2);
     for (size_t i = 0; i <= self->option_count; i++) {
         const command_option *option = i < self->option_count ? &self->options[i] : &help_option;
-        names[i] = (struct option){.name = option->name,
-                                   .has_arg = option->value != NULL,
-                                   .val = option->id};
+        names[i] = (struct option){
+            .name = option->name, .has_arg = option->value != NULL, .val = option->id};
         if (option->id < OPTION_LONG) {
             letters[used++] = (char)option->id;
             if (option->value != NULL)
@@ -123,8 +122,7 @@ lx_status command_take_nothing(void *user, const char *text, lx_error *error)
 {
     (void)user;
     return fail(error, LX_ERR_ARGUMENT,
-                "unexpected argument '%.200s': the command only takes options",
-                text);
+                "unexpected argument '%.200s': the command only takes options", text);
 }
 
 lx_status command_need_directory(const char *directory, lx_error *error)

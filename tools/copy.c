@@ -56,8 +56,7 @@ static lx_status add_text(const char ***list, size_t *count, const char *text, l
     return LX_OK;
 }
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     request *r = user;
     switch (option->id) {
@@ -338,8 +337,7 @@ static lx_status do_request(request *r, lx_error *error)
 {
     lx_writer_options *made = lx_writer_options_new();
     lx_dataset **sources = calloc(r->path_count, sizeof *sources);
-    lx_status status =
-        made != NULL && sources != NULL ? LX_OK : fail_memory(error, "the datasets");
+    lx_status status = made != NULL && sources != NULL ? LX_OK : fail_memory(error, "the datasets");
     /* The single commit at the end must be durable when success is reported. */
     if (status == LX_OK)
         status = lx_writer_options_set_durability(made, LX_DURABILITY_FULL, error);

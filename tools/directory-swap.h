@@ -12,13 +12,13 @@
 #include <loaderx/zrecord.h>
 
 typedef struct directory_swap {
-    char *path;       /**< The path to replace, with links resolved. */
-    char *made;       /**< The path of the new dataset. */
-    bool there;       /**< A dataset exists at @ref path. */
-    lx_writer *lock;  /**< Excludes writers from it; NULL if it is sealed. */
-    bool kept;        /**< After directory_swap_finish(): the old dataset could not be removed. */
-    char *former;     /**< Its new path in that case. */
-    lx_error why;     /**< The reason in that case. */
+    char *path;      /**< The path to replace, with links resolved. */
+    char *made;      /**< The path of the new dataset. */
+    bool there;      /**< A dataset exists at @ref path. */
+    lx_writer *lock; /**< Excludes writers from it; NULL if it is sealed. */
+    bool kept;       /**< After directory_swap_finish(): the old dataset could not be removed. */
+    char *former;    /**< Its new path in that case. */
+    lx_error why;    /**< The reason in that case. */
     size_t former_size;
 } directory_swap;
 

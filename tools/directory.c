@@ -17,8 +17,7 @@ lx_status directory_check(const char *path, lx_error *error)
     struct stat about;
     if (stat(path, &about) == -1 || S_ISDIR(about.st_mode))
         return LX_OK; /* opening the dataset reports this error */
-    lx_status status =
-        fail(error, LX_ERR_ARGUMENT, "not a dataset: a dataset is a directory");
+    lx_status status = fail(error, LX_ERR_ARGUMENT, "not a dataset: a dataset is a directory");
     locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -44,8 +43,8 @@ lx_status directory_check_parent(const char *path, lx_error *error)
     if (path[0] == '\0')
         status = fail(error, LX_ERR_ARGUMENT, "the path is empty");
     else if (parent[0] != '\0' && stat(parent, &about) == -1 && errno == ENOENT)
-        status =
-            fail(error, LX_ERR_NOT_FOUND, "the parent directory '%.200s' does not exist", parent);
+        status = fail(error, LX_ERR_NOT_FOUND, "the parent directory '%.200s' does not exist",
+                      parent);
     locate(error, path, NULL, LX_NONE, LX_NONE);
     free(parent);
     return status;

@@ -46,8 +46,7 @@ typedef struct request {
 
 /* ---- the command line */
 
-static lx_status take_target(request *r, const command_option *option, char *text,
-                             lx_error *error)
+static lx_status take_target(request *r, const command_option *option, char *text, lx_error *error)
 {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || equals[1] == '\0')
@@ -76,8 +75,7 @@ static lx_status take_damage(request *r, const char *text, lx_error *error)
     return LX_OK;
 }
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     request *r = user;
     switch (option->id) {
@@ -136,8 +134,8 @@ static lx_status list_records(const request *r, lx_dataset *dataset, uint64_t **
     *indices = NULL;
     if (!r->range_given)
         return LX_OK;
-    lx_status status =
-        index_range_resolve(&r->range, lx_dataset_get_length(dataset), &first, &end, error);
+    lx_status status = index_range_resolve(&r->range, lx_dataset_get_length(dataset), &first, &end,
+                                           error);
     locate(error, r->path, NULL, LX_NONE, LX_NONE);
     if (status != LX_OK)
         return status;
@@ -150,12 +148,12 @@ static lx_status list_records(const request *r, lx_dataset *dataset, uint64_t **
     return LX_OK;
 }
 
-static lx_status export_target(request *r, lx_dataset *dataset, target *to,
-                               const uint64_t *indices, uint64_t count, lx_error *error)
+static lx_status export_target(request *r, lx_dataset *dataset, target *to, const uint64_t *indices,
+                               uint64_t count, lx_error *error)
 {
     size_t field;
-    lx_status status =
-        lx_schema_find_field(lx_dataset_get_schema(dataset), to->field, &field, error);
+    lx_status status = lx_schema_find_field(lx_dataset_get_schema(dataset), to->field, &field,
+                                            error);
     locate(error, r->path, NULL, LX_NONE, LX_NONE);
     if (status != LX_OK)
         return status;
@@ -169,8 +167,7 @@ static lx_status export_target(request *r, lx_dataset *dataset, target *to,
         status = lx_dataset_export_npy(dataset, field, indices, count, to->path, advanced, r,
                                        &to->done, error);
     progress_clear(&r->bar);
-    if (!to->files &&
-        lx_schema_get_field(lx_dataset_get_schema(dataset), field)->dtype == LX_BYTES)
+    if (!to->files && lx_schema_get_field(lx_dataset_get_schema(dataset), field)->dtype == LX_BYTES)
         advise(error, LX_ERR_ARGUMENT, "use --files to write each record to a file");
     advise(error, LX_ERR_EXISTS, "export to another folder");
     advise(error, LX_ERR_CORRUPT,
@@ -210,8 +207,8 @@ static lx_status print_result(const request *r, lx_error *error)
         printf("\n");
     }
     if (r->json)
-        return report_print(
-            json_pack("{s:o, s:o}", "path", report_text(r->path), "exports", list), error);
+        return report_print(json_pack("{s:o, s:o}", "path", report_text(r->path), "exports", list),
+                            error);
     json_decref(list);
     return LX_OK;
 }

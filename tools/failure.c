@@ -58,8 +58,7 @@ static void copy_tail(char *to, size_t size, const char *text)
         snprintf(to, size, "...%s", text + length - (size - 4));
 }
 
-void locate(lx_error *error, const char *path, const char *field, uint64_t record,
-            uint64_t offset)
+void locate(lx_error *error, const char *path, const char *field, uint64_t record, uint64_t offset)
 {
     if (error->status >= 0)
         return;

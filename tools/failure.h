@@ -24,8 +24,7 @@ lx_status fail_errno(lx_error *error, int errnum, const char *path, const char *
 lx_status fail_memory(lx_error *error, const char *purpose);
 
 /** Adds context that is not set yet. @p path and @p field may be NULL. */
-void locate(lx_error *error, const char *path, const char *field, uint64_t record,
-            uint64_t offset);
+void locate(lx_error *error, const char *path, const char *field, uint64_t record, uint64_t offset);
 
 /** Adds advice if the failure has this status. */
 void advise(lx_error *error, lx_status status, const char *advice);

@@ -40,15 +40,14 @@ typedef struct getting {
     size_t position; /**< Position of the field. */
     const lx_field *field;
     FILE *to;
-    bool labelled;  /**< More than one record may be printed: each begins with its index. */
-    char *buffer;   /**< Holds one record. */
+    bool labelled; /**< More than one record may be printed: each begins with its index. */
+    char *buffer;  /**< Holds one record. */
     size_t capacity;
 } getting;
 
 /* ---- the command line */
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     request *r = user;
     if (option->id == OPTION_FIELD)
@@ -134,8 +133,8 @@ static lx_status write_record(getting *g, uint64_t index, uint64_t size, lx_erro
 
 static void print_record(const getting *g, uint64_t index, uint64_t size)
 {
-    bool short_text = size == LX_NONE || size == 0 || (g->field->ndim == 0 && !g->request->hex &&
-                                                       g->field->dtype != LX_BYTES);
+    bool short_text = size == LX_NONE || size == 0 ||
+                      (g->field->ndim == 0 && !g->request->hex && g->field->dtype != LX_BYTES);
     if (g->labelled)
         fprintf(g->to, "%" PRIu64 ":%c", index, short_text ? ' ' : '\n');
     if (size == LX_NONE)
@@ -195,13 +194,11 @@ static lx_status count_records(const getting *g, uint64_t *count, lx_error *erro
 }
 
 /** Lists the records of all indices in order. */
-static lx_status list_records(const getting *g, uint64_t count, uint64_t **indices,
-                              lx_error *error)
+static lx_status list_records(const getting *g, uint64_t count, uint64_t **indices, lx_error *error)
 {
     uint64_t length = lx_dataset_get_length(g->dataset), first, end, used = 0;
-    *indices = count < SIZE_MAX / sizeof **indices
-                   ? malloc((size_t)(count + 1) * sizeof **indices)
-                   : NULL;
+    *indices = count < SIZE_MAX / sizeof **indices ? malloc((size_t)(count + 1) * sizeof **indices)
+                                                   : NULL;
     if (*indices == NULL)
         return fail_memory(error, "the indices");
     for (size_t i = 0; i < g->request->count; i++) {

@@ -58,8 +58,7 @@ typedef struct request {
 /* ---- the command line */
 
 /** Splits "F=rest" at the first '=', in place: argv may be modified. */
-static lx_status split(const command_option *option, char *text, const char **rest,
-                       lx_error *error)
+static lx_status split(const command_option *option, char *text, const char **rest, lx_error *error)
 {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || equals[1] == '\0')
@@ -70,8 +69,7 @@ static lx_status split(const command_option *option, char *text, const char **re
     return LX_OK;
 }
 
-static lx_status take_column(request *r, const command_option *option, char *text,
-                             lx_error *error)
+static lx_status take_column(request *r, const command_option *option, char *text, lx_error *error)
 {
     column added = {.kind = option->id == OPTION_IDX ? COLUMN_IDX : COLUMN_NPY};
     lx_status status = split(option, text, &added.path, error);
@@ -117,8 +115,7 @@ static lx_status take_number(request *r, const command_option *option, const cha
     }
 }
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     request *r = user;
     switch (option->id) {
@@ -162,8 +159,7 @@ static lx_status apply_compress(request *r, char *text, bool *any, lx_error *err
     if (status != LX_OK)
         return status;
     if (strcmp(how, "raw") != 0 && strcmp(how, "flate") != 0)
-        return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: use raw or flate",
-                    text, how);
+        return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: use raw or flate", text, how);
     for (size_t i = 0; i < r->count; i++) {
         column *named = &r->columns[i];
         if (strcmp(named->field, text) != 0)
@@ -181,8 +177,8 @@ static lx_status check_request(request *r, lx_error *error)
     bool flate = false;
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
-        status =
-            fail(error, LX_ERR_ARGUMENT, "no field is given: use --idx F=FILE or --npy F=FILE");
+        status = fail(error, LX_ERR_ARGUMENT,
+                      "no field is given: use --idx F=FILE or --npy F=FILE");
     if (status == LX_OK && r->append && r->replace)
         status = fail(error, LX_ERR_ARGUMENT, "--append and --replace exclude each other");
     if (status == LX_OK && r->append && (r->compress_count != 0 || r->chunk_given))
@@ -201,8 +197,7 @@ static lx_status check_request(request *r, lx_error *error)
 static lx_status fill_writer_options(const request *r, const importer *job, lx_error *error)
 {
     /* The single commit at the end must be durable when success is reported. */
-    lx_status status =
-        lx_writer_options_set_durability(job->options, LX_DURABILITY_FULL, error);
+    lx_status status = lx_writer_options_set_durability(job->options, LX_DURABILITY_FULL, error);
     if (status == LX_OK && r->chunk_given)
         status = lx_writer_options_set_chunk_limits(job->options, r->chunk_records, r->chunk_bytes,
                                                     error);
@@ -213,8 +208,7 @@ static lx_status fill_writer_options(const request *r, const importer *job, lx_e
     return status;
 }
 
-static lx_status print_json(const request *r, const importer *job, double seconds,
-                            lx_error *error)
+static lx_status print_json(const request *r, const importer *job, double seconds, lx_error *error)
 {
     json_t *fields = json_array();
     for (size_t i = 0; i < job->count; i++)
@@ -222,9 +216,9 @@ static lx_status print_json(const request *r, const importer *job, double second
     return report_print(
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "path", report_text(job->path),
                   "records", report_number(job->length - job->first), "length",
-                  report_number(job->length), "fields", fields, "bytes",
-                  report_number(job->bytes), "seconds", seconds, "sealed", r->seal,
-                  "former", r->former != NULL ? report_text(r->former) : json_null()),
+                  report_number(job->length), "fields", fields, "bytes", report_number(job->bytes),
+                  "seconds", seconds, "sealed", r->seal, "former",
+                  r->former != NULL ? report_text(r->former) : json_null()),
         error);
 }
 
@@ -249,8 +243,7 @@ static lx_status print_summary(const request *r, const importer *job, lx_error *
 static lx_status warn(request *r, const directory_swap *other, lx_error *error)
 {
     bool read = other->why.status == LX_ERR_BUSY;
-    fprintf(stderr,
-            "loaderx import: warning: %s: the replaced dataset is now here, %s%s\n",
+    fprintf(stderr, "loaderx import: warning: %s: the replaced dataset is now here, %s%s\n",
             other->former, read ? "because it is in use" : "because it could not be removed: ",
             read ? "; when it is no longer in use, remove it with 'rm -r'" : other->why.message);
     r->former = strdup(other->former);

@@ -73,8 +73,7 @@ static lx_status match_schema(importer *self, const lx_schema *schema, lx_error 
 {
     size_t fields = lx_schema_get_field_count(schema), position;
     for (size_t i = 0; i < self->count; i++) {
-        lx_status status =
-            lx_schema_find_field(schema, self->columns[i].field, &position, error);
+        lx_status status = lx_schema_find_field(schema, self->columns[i].field, &position, error);
         locate(error, self->path, NULL, LX_NONE, LX_NONE);
         if (status != LX_OK)
             return status;

@@ -13,13 +13,13 @@
 
 /** An import. */
 typedef struct importer {
-    const char *path;            /**< The dataset. */
-    bool append;                 /**< Append to an existing dataset; otherwise create one. */
-    bool seal;                   /**< Seal at the end. */
-    lx_writer_options *options;  /**< Borrowed, as is @ref executor. */
-    lx_executor *executor;       /**< Its readers read the columns. */
-    column *columns;             /**< Open; sorted into the order of the schema. */
-    size_t count;                /**< Number of columns, at least one. */
+    const char *path;           /**< The dataset. */
+    bool append;                /**< Append to an existing dataset; otherwise create one. */
+    bool seal;                  /**< Seal at the end. */
+    lx_writer_options *options; /**< Borrowed, as is @ref executor. */
+    lx_executor *executor;      /**< Its readers read the columns. */
+    column *columns;            /**< Open; sorted into the order of the schema. */
+    size_t count;               /**< Number of columns, at least one. */
     progress *bar;
     /* Results. */
     uint64_t first;  /**< Index of the first imported record. */

@@ -109,8 +109,7 @@ static lx_status fail_here(const input *in, lx_error *error, const char *message
 
 static bool gzip_begins(const input *in)
 {
-    return in->filled - in->at >= 2 && in->buffer[in->at] == 0x1f &&
-           in->buffer[in->at + 1] == 0x8b;
+    return in->filled - in->at >= 2 && in->buffer[in->at] == 0x1f && in->buffer[in->at + 1] == 0x8b;
 }
 
 static lx_status begin_gzip(input *in, lx_error *error)
@@ -146,8 +145,8 @@ static lx_status inflate_some(input *in, void *data, size_t size, size_t *got, l
     unsigned room = in->stream.avail_out;
     while (*got == 0) {
         bool there = true;
-        lx_status status =
-            in->member_ended ? next_member(in, &there, error) : fill_buffer(in, 1, error);
+        lx_status status = in->member_ended ? next_member(in, &there, error)
+                                            : fill_buffer(in, 1, error);
         if (status != LX_OK || !there)
             return status;
         in->stream.next_in = in->buffer + in->at;
@@ -203,8 +202,7 @@ lx_status input_open(const char *path, input **in, lx_error *error)
         return fail_memory(error, "an input");
     made->fd = -1;
     made->path = strdup(path);
-    lx_status status = made->path != NULL ? open_file(made, error)
-                                          : fail_memory(error, "an input");
+    lx_status status = made->path != NULL ? open_file(made, error) : fail_memory(error, "an input");
     if (status == LX_OK)
         *in = made;
     else

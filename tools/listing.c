@@ -29,8 +29,8 @@ static lx_status print_one(uint64_t index, listing_form form, const mixing *mixe
     return LX_OK;
 }
 
-lx_status listing_print(lx_sampler *sampler, uint64_t count, listing_form form,
-                        const mixing *mixed, lx_error *error)
+lx_status listing_print(lx_sampler *sampler, uint64_t count, listing_form form, const mixing *mixed,
+                        lx_error *error)
 {
     uint64_t indices[CHUNK], left = count, taken;
     lx_status status = LX_OK;

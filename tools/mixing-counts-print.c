@@ -29,14 +29,14 @@ static void print_percent(char *cell, double part, uint64_t positions)
 
 static lx_status print_sets(const mixing_counts *self, lx_error *error)
 {
-    static const char *const headings[] = {"set", "records", "weight", "samples", "share",
-                                           "epochs"};
+    static const char *const headings[] = {"set",     "records", "weight",
+                                           "samples", "share",   "epochs"};
     uint64_t positions = self->end - self->first;
     table sets;
     lx_status status = table_begin(&sets, headings, 6, 1, error);
     for (size_t i = 0; status == LX_OK && i < self->mixed->count; i++) {
         const mixing_set *set = &self->mixed->sets[i];
-        char (*row)[TABLE_CELL] = table_add(&sets, error);
+        char(*row)[TABLE_CELL] = table_add(&sets, error);
         if (row == NULL) {
             status = LX_ERR_NOMEM;
             break;
@@ -57,7 +57,7 @@ static lx_status print_sets(const mixing_counts *self, lx_error *error)
 static lx_status add_phase(const mixing_counts *self, const mixing_phase *phase, table *phases,
                            lx_error *error)
 {
-    char (*row)[TABLE_CELL] = table_add(phases, error);
+    char(*row)[TABLE_CELL] = table_add(phases, error);
     if (row == NULL)
         return LX_ERR_NOMEM;
     snprintf(row[0], TABLE_CELL, "%" PRIu64, phase->begin);

@@ -75,13 +75,13 @@ lx_status mixing_counts_new(mixing_counts *self, const mixing *mixed, lx_order *
                             uint64_t first, uint64_t end, lx_error *error)
 {
     *self = (mixing_counts){.mixed = mixed,
-                     .order = order,
-                     .length = lx_order_get_length(order),
-                     .first = first,
-                     .end = end,
-                     .samples = calloc(mixed->count, sizeof *self->samples),
-                     .wanted = calloc(mixed->count, sizeof *self->wanted),
-                     .phases = calloc(mixed->weighting_count, sizeof *self->phases)};
+                            .order = order,
+                            .length = lx_order_get_length(order),
+                            .first = first,
+                            .end = end,
+                            .samples = calloc(mixed->count, sizeof *self->samples),
+                            .wanted = calloc(mixed->count, sizeof *self->wanted),
+                            .phases = calloc(mixed->weighting_count, sizeof *self->phases)};
     lx_status status = self->samples != NULL && self->wanted != NULL && self->phases != NULL
                            ? LX_OK
                            : fail_memory(error, "counting");

@@ -67,8 +67,8 @@ static lx_status add_set(const mixing *self, size_t number, double divisor, cons
     return status;
 }
 
-lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
-                      const char *tables, lx_order **order, lx_error *error)
+lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed, const char *tables,
+                      lx_order **order, lx_error *error)
 {
     lx_mixture *mixture = lx_mixture_new();
     double divisor = find_divisor(self);

@@ -18,8 +18,8 @@ static lx_status take_set(mixing *self, char *value, lx_error *error)
 {
     char what[96], *sign = strrchr(value, '=');
     if (sign == NULL || sign == value)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--set: '%.64s' is not NAME=LENGTH, such as text=60000", value);
+        return fail(error, LX_ERR_ARGUMENT, "--set: '%.64s' is not NAME=LENGTH, such as text=60000",
+                    value);
     for (const char *at = value; *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7F)
             return fail(error, LX_ERR_ARGUMENT,
@@ -41,8 +41,7 @@ static lx_status take_set(mixing *self, char *value, lx_error *error)
 static mixing_weighting *add_weighting(mixing *self, size_t count, lx_error *error)
 {
     double *weights = calloc(count, sizeof *weights);
-    mixing_weighting *more =
-        realloc(self->weightings, (self->weighting_count + 1) * sizeof *more);
+    mixing_weighting *more = realloc(self->weightings, (self->weighting_count + 1) * sizeof *more);
     if (more != NULL)
         self->weightings = more;
     if (weights == NULL || more == NULL) {
@@ -95,8 +94,7 @@ lx_status mixing_take(mixing *self, const command_option *option, char *value, l
             return LX_OK;
         }
     return fail(error, LX_ERR_ARGUMENT, "--%s: invalid value '%.64s': use %s, %s or %s",
-                option->name, value,
-                words[0], words[1], words[2]);
+                option->name, value, words[0], words[1], words[2]);
 }
 
 /* ---- checking the options */
@@ -190,8 +188,7 @@ static lx_status check_method(const mixing *self, uint64_t length, lx_error *err
                     "computed one by one",
                     mixing_method(self));
     if (weightings > 0 && self->weightings[weightings - 1].begin != 0)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--weights: an offset requires --method closed");
+        return fail(error, LX_ERR_ARGUMENT, "--weights: an offset requires --method closed");
     if (self->method == MIXING_GREEDY)
         return LX_OK;
     if (weightings > 0)

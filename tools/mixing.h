@@ -24,8 +24,10 @@ enum { OPTION_SET = OPTION_OWN + 64, OPTION_WEIGHTS, OPTION_EXHAUSTED, OPTION_ME
          sets "one per set (lengths); OFFSET:W,W,... from OFFSET on"},                             \
         {OPTION_EXHAUSTED, "exhausted", "repeat|stop|redistribute",                                \
          prefix "what to do when a set is exhausted (repeat)"},                                    \
-        {OPTION_METHOD, "method", "closed|greedy|exhaustive",                                      \
-         prefix "the closed form, or one that reproduces Megatron-LM (closed)"}
+    {                                                                                              \
+        OPTION_METHOD, "method", "closed|greedy|exhaustive",                                       \
+            prefix "the closed form, or one that reproduces Megatron-LM (closed)"                  \
+    }
 
 /** How a position is assigned to a set. */
 typedef enum mixing_way {
@@ -70,8 +72,8 @@ lx_status mixing_check(mixing *self, uint64_t length, lx_error *error);
 /** Creates the order of the mixture. Each set is sequential, or, unless @p seed is NULL, set i is
  * shuffled with the seed *seed + i, modulo 2^64. The directory @p tables, unless NULL, stores the
  * table of a greedy mixture. */
-lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
-                      const char *tables, lx_order **order, lx_error *error);
+lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed, const char *tables,
+                      lx_order **order, lx_error *error);
 
 /** The set of an index in the concatenation. */
 const mixing_set *mixing_find(const mixing *self, uint64_t index);

@@ -26,8 +26,7 @@ static lx_status read_header(input *in, lx_npy_info *npy, lx_error *error)
         header = larger;
         status = input_read(in, header + have, size - have, error);
         if (status == LX_OK && header[0] == 0 && header[1] == 0)
-            status = fail(error, LX_ERR_UNSUPPORTED,
-                          "not an .npy file; use --idx for IDX files");
+            status = fail(error, LX_ERR_UNSUPPORTED, "not an .npy file; use --idx for IDX files");
         else if (status == LX_OK)
             status = lx_npy_parse_header(header, size, npy, error);
         have = size;

@@ -37,9 +37,8 @@ lx_status number_parse_within(const char *what, const char *text, uint64_t least
     const char *at = text;
     if (take_digits(&at, number) && *at == '\0' && *number >= least && *number <= most)
         return LX_OK;
-    return fail(error, LX_ERR_ARGUMENT,
-                "%s: '%.64s' is not a number from %" PRIu64 " to %" PRIu64, what, text, least,
-                most);
+    return fail(error, LX_ERR_ARGUMENT, "%s: '%.64s' is not a number from %" PRIu64 " to %" PRIu64,
+                what, text, least, most);
 }
 
 bool number_take_real(char **text, double *number)

@@ -44,11 +44,11 @@ static lx_status read_costs(ordering *self, lx_error *error)
 {
     if (!ordering_said(self, OPTION_COSTS))
         return LX_OK;
-    lx_status status =
-        vector_read(&self->costs, VECTOR_COSTS, ordering_path(self, OPTION_COSTS), error);
+    lx_status status = vector_read(&self->costs, VECTOR_COSTS, ordering_path(self, OPTION_COSTS),
+                                   error);
     bool others = ordering_said(self, OPTION_LENGTH) || ordering_said(self, OPTION_SUBSET) ||
-                  ordering_said(self, OPTION_WEIGHTS_FILE) ||
-                  ordering_said(self, OPTION_CLASSES) || ordering_said(self, OPTION_LENGTHS);
+                  ordering_said(self, OPTION_WEIGHTS_FILE) || ordering_said(self, OPTION_CLASSES) ||
+                  ordering_said(self, OPTION_LENGTHS);
     if (status == LX_OK && !others && !ordering_has_sets(self))
         status = ordering_settle(self, OPTION_COSTS, self->costs.count, "costs", error);
     return status;

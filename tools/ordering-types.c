@@ -67,8 +67,8 @@ static uint64_t samples_or(const ordering *self, uint64_t count)
 static lx_status read_weights(ordering *self, vector *weights, uint64_t *some, lx_error *error)
 {
     const char *path = ordering_path(self, OPTION_WEIGHTS_FILE);
-    lx_status status =
-        read_file(self, OPTION_WEIGHTS_FILE, VECTOR_WEIGHTS, "weights", weights, error);
+    lx_status status = read_file(self, OPTION_WEIGHTS_FILE, VECTOR_WEIGHTS, "weights", weights,
+                                 error);
     *some = 0;
     for (uint64_t i = 0; status == LX_OK && i < weights->count; i++)
         *some += weights->reals[i] > 0;
@@ -116,10 +116,10 @@ static lx_status make_weighted_shuffle(ordering *self, lx_order **order, lx_erro
     uint64_t some;
     lx_status status = read_weights(self, &weights, &some, error);
     if (status == LX_OK && samples_or(self, 0) > some)
-        status =
-            fail(error, LX_ERR_ARGUMENT,
-                 "--samples must be at most %" PRIu64 ", the number of positive weights in %.200s",
-                 some, ordering_path(self, OPTION_WEIGHTS_FILE));
+        status = fail(error, LX_ERR_ARGUMENT,
+                      "--samples must be at most %" PRIu64
+                      ", the number of positive weights in %.200s",
+                      some, ordering_path(self, OPTION_WEIGHTS_FILE));
     if (status == LX_OK)
         status = set_options(self, samples_or(self, some), &options, error);
     if (status == LX_OK)
@@ -133,8 +133,7 @@ static lx_status make_balanced(ordering *self, lx_order **order, lx_error *error
 {
     lx_order_options *options = NULL;
     vector classes = {.count = 0};
-    lx_status status =
-        read_file(self, OPTION_CLASSES, VECTOR_CLASSES, "classes", &classes, error);
+    lx_status status = read_file(self, OPTION_CLASSES, VECTOR_CLASSES, "classes", &classes, error);
     if (status == LX_OK)
         status = set_options(self, samples_or(self, classes.count), &options, error);
     if (status == LX_OK)
@@ -154,8 +153,7 @@ static lx_status make_bucketed(ordering *self, lx_order **order, lx_error *error
     if (has_bucket && bucket % batch != 0)
         return fail(error, LX_ERR_ARGUMENT,
                     "--bucket %" PRIu64 " is not a multiple of --batch %" PRIu64, bucket, batch);
-    lx_status status =
-        read_file(self, OPTION_LENGTHS, VECTOR_LENGTHS, "lengths", &lengths, error);
+    lx_status status = read_file(self, OPTION_LENGTHS, VECTOR_LENGTHS, "lengths", &lengths, error);
     if (status == LX_OK)
         status = set_options(self, LX_NONE, &options, error);
     if (status == LX_OK && has_bucket)
@@ -232,8 +230,8 @@ static lx_status make_nanoset(ordering *self, lx_order **order, lx_error *error)
 {
     lx_order_options *options = NULL;
     const mixing *mixed = &self->mixed;
-    const double *weights =
-        ordering_said(self, OPTION_WEIGHTS) ? mixed->weightings[0].weights : NULL;
+    const double *weights = ordering_said(self, OPTION_WEIGHTS) ? mixed->weightings[0].weights
+                                                                : NULL;
     uint64_t *lengths = calloc(mixed->count, sizeof *lengths);
     lx_status status = lengths != NULL ? LX_OK : fail_memory(error, "sets");
     for (size_t i = 0; status == LX_OK && i < mixed->count; i++)
@@ -268,8 +266,8 @@ static const ordering_type types[] = {
     {"weighted-shuffle", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_WEIGHTS_FILE),
      make_weighted_shuffle, true},
     {"balanced", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_CLASSES), make_balanced, true},
-    {"bucketed", SUBSET | BIT(OPTION_BUCKET),
-     SEEDED | BIT(OPTION_LENGTHS) | BIT(OPTION_BATCH), make_bucketed, true},
+    {"bucketed", SUBSET | BIT(OPTION_BUCKET), SEEDED | BIT(OPTION_LENGTHS) | BIT(OPTION_BATCH),
+     make_bucketed, true},
     {"torch-random", SUBSET | BIT(OPTION_SAMPLES) | BIT(OPTION_REPLACEMENT), SEEDED,
      make_torch_random, true},
     {"torch-subset", 0, SEEDED | SUBSET, make_torch_subset, true},

@@ -58,7 +58,7 @@ static const struct {
 /* Options of every order. */
 #define COMMON                                                                                     \
     (ORDERING_BIT(OPTION_LENGTH) | ORDERING_BIT(OPTION_ORDER) | ORDERING_BIT(OPTION_SKIP) |        \
-     ORDERING_BIT(OPTION_TAKE) | ORDERING_BIT(OPTION_REPEAT) | ORDERING_BIT(OPTION_PADDED) |    \
+     ORDERING_BIT(OPTION_TAKE) | ORDERING_BIT(OPTION_REPEAT) | ORDERING_BIT(OPTION_PADDED) |       \
      ORDERING_BIT(OPTION_TABLES) | CUTS)
 
 /* Options for files with one number per record. */
@@ -106,8 +106,7 @@ static form form_of(int option)
     return rows[i].form;
 }
 
-lx_status ordering_take(ordering *self, const command_option *option, char *value,
-                        lx_error *error)
+lx_status ordering_take(ordering *self, const command_option *option, char *value, lx_error *error)
 {
     char what[32];
     self->said |= ORDERING_BIT(option->id);
@@ -165,8 +164,7 @@ static lx_status check_nanoset(ordering *self, lx_error *error)
         return fail(error, LX_ERR_ARGUMENT, "--undivided requires --weights");
     lx_status status = mixing_check(&self->mixed, 0, error);
     if (status == LX_OK && self->mixed.weighting_count > 1)
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "--weights: nanoset does not support offsets");
+        status = fail(error, LX_ERR_ARGUMENT, "--weights: nanoset does not support offsets");
     return status;
 }
 
@@ -239,8 +237,8 @@ lx_status ordering_print_json(const ordering *self, lx_error *error)
     if (status == LX_OK && ordering_has_sets(self))
         status = mixing_print_json(&self->mixed, error);
     if (status == LX_OK && (self->type->takes & ORDERING_BIT(OPTION_METHOD)) != 0)
-        printf("  \"exhausted\": \"%s\",\n  \"method\": \"%s\",\n",
-               mixing_exhausted(&self->mixed), mixing_method(&self->mixed));
+        printf("  \"exhausted\": \"%s\",\n  \"method\": \"%s\",\n", mixing_exhausted(&self->mixed),
+               mixing_method(&self->mixed));
     return status;
 }
 

@@ -68,12 +68,10 @@ enum {
         {OPTION_SAMPLES, "samples", "K",                                                           \
          "weighted*, balanced, torch-random: positions in an epoch (N)"},                          \
         {OPTION_REPLACEMENT, "replacement", NULL, "torch-random: draw each index from all"},       \
-        {OPTION_REPLICAS, "replicas", "W",                                                         \
-         "torch-distributed: num_replicas of torch (--world)"},                                    \
+        {OPTION_REPLICAS, "replicas", "W", "torch-distributed: num_replicas of torch (--world)"},  \
         {OPTION_DROP_LAST, "drop-last", NULL, "torch-distributed: drop the remainder"},            \
         {OPTION_UNDIVIDED, "undivided", NULL, "nanoset: do not divide the weights by their sum"},  \
-        {OPTION_SUBSET, "subset", "FILE",                                                          \
-         "print indices from FILE, an .npy file of integers"},                                     \
+        {OPTION_SUBSET, "subset", "FILE", "print indices from FILE, an .npy file of integers"},    \
         {OPTION_SKIP, "skip", "K", "skip the first K positions of each epoch (0)"},                \
         {OPTION_TAKE, "take", "K", "keep the next K positions of each epoch (all)"},               \
         {OPTION_REPEAT, "repeat", "T", "combine T epochs into one (1)"},                           \
@@ -114,17 +112,16 @@ typedef struct ordering {
     uint64_t numbers[OPTION_ORDERING_END - OPTION_LENGTH];
     const char *paths[OPTION_ORDERING_END - OPTION_LENGTH];
     uint64_t world; /**< Number of ranks that read the order. */
-    vector subset; /**< The numbers of --subset, if given. */
-    vector costs;  /**< Costs of the indices, if the order is cut into batches. */
-    mixing mixed;  /**< The mixture of sets. */
+    vector subset;  /**< The numbers of --subset, if given. */
+    vector costs;   /**< Costs of the indices, if the order is cut into batches. */
+    mixing mixed;   /**< The mixture of sets. */
 } ordering;
 
 /** Sets the defaults. */
 void ordering_begin(ordering *self);
 
 /** Handles one of the options. */
-lx_status ordering_take(ordering *self, const command_option *option, char *value,
-                        lx_error *error);
+lx_status ordering_take(ordering *self, const command_option *option, char *value, lx_error *error);
 
 /** Checks that the options are consistent. */
 lx_status ordering_check(ordering *self, lx_error *error);

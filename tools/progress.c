@@ -55,8 +55,8 @@ static void tell(const progress *bar, uint64_t done, uint64_t total, uint64_t by
     long rest = left < SECONDS_MOST ? (long)left : SECONDS_MOST;
     report_size((uint64_t)((double)bytes / seconds), speed);
     snprintf(text, size, " %3.0f%%  %" PRIu64 "/%" PRIu64 "%s%s%s  %ld:%02ld left", share * 100,
-             done, total, bytes != 0 ? "  " : "", bytes != 0 ? speed : "",
-             bytes != 0 ? "/s" : "", rest / 60, rest % 60);
+             done, total, bytes != 0 ? "  " : "", bytes != 0 ? speed : "", bytes != 0 ? "/s" : "",
+             rest / 60, rest % 60);
 }
 
 void progress_update(progress *bar, uint64_t done, uint64_t total, uint64_t bytes)

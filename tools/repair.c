@@ -24,8 +24,8 @@ static const command_option options[] = {
 typedef struct request {
     const char *path, *into;
     bool apply, deletes, quiet, json;
-    bool begun; /**< The JSON document. */
-    bool repairable; /**< At least one damage is. */
+    bool begun;       /**< The JSON document. */
+    bool repairable;  /**< At least one damage is. */
     uint64_t printed; /**< Findings. */
     progress bar;
 } request;

@@ -40,8 +40,7 @@ typedef struct request {
 
 /* ---- the command line */
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     request *r = user;
     switch (option->id) {
@@ -167,20 +166,20 @@ const command sample_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = ORDERING_NOTES
-             "An order is a sequence of epochs of N positions. It depends only on these options:\n"
-             "each rank of a training run gets exactly these indices.\n"
-             "With --subset, it is an order of the positions in FILE, N is their number, and the\n"
-             "indices at these positions are printed. Then --skip and --take select a part of\n"
-             "each epoch, --repeat combines several epochs, and --padded extends them; ranks and\n"
-             "positions refer to the result. --budget cuts it into batches, each with as many\n"
-             "records as fit, and prints one batch per line; of W consecutive batches, each of\n"
-             "the W ranks gets one.\n"
-             "Blend mixes sets by weights ('loaderx blend' prints their shares): the indices are\n"
-             "those of the concatenated sets, in the order of --set. Each set is sequential; with\n"
-             "--seed, the first set is shuffled with seed S, the next one with S + 1, and so on.\n"
-             "An epoch has as many positions as the sets have records, or N with --length.\n"
-             "The orders of torch and Nanotron are reproduced exactly; S seeds their generator,\n"
-             "torch.Generator.manual_seed(S) or numpy.random.RandomState(S).\n",
+    "An order is a sequence of epochs of N positions. It depends only on these options:\n"
+    "each rank of a training run gets exactly these indices.\n"
+    "With --subset, it is an order of the positions in FILE, N is their number, and the\n"
+    "indices at these positions are printed. Then --skip and --take select a part of\n"
+    "each epoch, --repeat combines several epochs, and --padded extends them; ranks and\n"
+    "positions refer to the result. --budget cuts it into batches, each with as many\n"
+    "records as fit, and prints one batch per line; of W consecutive batches, each of\n"
+    "the W ranks gets one.\n"
+    "Blend mixes sets by weights ('loaderx blend' prints their shares): the indices are\n"
+    "those of the concatenated sets, in the order of --set. Each set is sequential; with\n"
+    "--seed, the first set is shuffled with seed S, the next one with S + 1, and so on.\n"
+    "An epoch has as many positions as the sets have records, or N with --length.\n"
+    "The orders of torch and Nanotron are reproduced exactly; S seeds their generator,\n"
+    "torch.Generator.manual_seed(S) or numpy.random.RandomState(S).\n",
     .examples = "  loaderx sample --length 60000 --order shuffle --seed 42\n"
                 "  loaderx sample --length 60000 --order shuffle --seed 42 --rank 1 --world 8 \\\n"
                 "      --position 1048576 --count 256\n"

@@ -47,8 +47,7 @@ typedef struct request {
 
 /* ---- the command line */
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     request *r = user;
     switch (option->id) {
@@ -146,8 +145,8 @@ static lx_status write_set(const request *r, size_t set, uint64_t *indices, lx_e
 {
     atomic_write made = {.file = -1};
     char *path = path_of(r, set);
-    lx_status status =
-        path != NULL ? atomic_write_begin(&made, path, error) : fail_memory(error, "a name");
+    lx_status status = path != NULL ? atomic_write_begin(&made, path, error)
+                                    : fail_memory(error, "a name");
     if (status == LX_OK)
         status = write_npy(made.file, path, indices, r->counts[set], error);
     if (status == LX_OK)
@@ -192,7 +191,7 @@ static lx_status print_table(const request *r, lx_error *error)
     table sets;
     lx_status status = table_begin(&sets, headings, 4, 1, error);
     for (size_t i = 0; status == LX_OK && i < r->sets.count; i++) {
-        char (*row)[TABLE_CELL] = table_add(&sets, error);
+        char(*row)[TABLE_CELL] = table_add(&sets, error);
         if (row == NULL) {
             status = LX_ERR_NOMEM;
             break;

@@ -33,8 +33,7 @@ typedef struct statement {
     uint64_t bytes; /**< Bytes of all values, decompressed. */
 } statement;
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     statement *s = user;
     (void)value, (void)error;
@@ -88,13 +87,13 @@ static json_t *chunks_json(const statement *s)
     json_t *list = json_array();
     for (size_t i = 0; i < s->chunk_count; i++) {
         const lx_chunk_stats *chunk = &s->chunks[i];
-        json_array_append_new(
-            list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", report_number(chunk->id),
-                            "records", report_number(chunk->records), "bytes",
-                            report_number(chunk->bytes), "live_records",
-                            report_number(chunk->live_records), "live_bytes",
-                            report_number(chunk->live_bytes), "dead_bytes",
-                            report_number(dead_bytes(chunk))));
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+                                              report_number(chunk->id), "records",
+                                              report_number(chunk->records), "bytes",
+                                              report_number(chunk->bytes), "live_records",
+                                              report_number(chunk->live_records), "live_bytes",
+                                              report_number(chunk->live_bytes), "dead_bytes",
+                                              report_number(dead_bytes(chunk))));
     }
     return list;
 }
@@ -104,8 +103,7 @@ static lx_status print_json(const statement *s, lx_error *error)
     const lx_storage_stats *t = &s->totals;
     json_t *fields = json_array();
     for (size_t i = 0; i < lx_schema_get_field_count(s->schema); i++)
-        json_array_append_new(fields,
-                              field_json(lx_schema_get_field(s->schema, i), &s->fields[i]));
+        json_array_append_new(fields, field_json(lx_schema_get_field(s->schema, i), &s->fields[i]));
     return report_print(
         json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
                   "s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:s, s:s?}",
@@ -155,9 +153,9 @@ static lx_status add_field(table *t, const lx_field *field, const lx_field_stats
 
 static lx_status print_fields(const statement *s, lx_error *error)
 {
-    static const char *const headings[] = {"FIELD",   "DTYPE",  "SHAPE",      "KEPT",
-                                           "PRESENT", "MISSING", "INLINE",    "COMPRESSED",
-                                           "BYTES",   "STORED", "RATIO"};
+    static const char *const headings[] = {"FIELD",   "DTYPE",   "SHAPE",  "KEPT",
+                                           "PRESENT", "MISSING", "INLINE", "COMPRESSED",
+                                           "BYTES",   "STORED",  "RATIO"};
     table t;
     lx_status status = table_begin(&t, headings, sizeof headings / sizeof *headings, 4, error);
     for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(s->schema); i++)
@@ -176,7 +174,7 @@ static double per_cent(uint64_t part, uint64_t whole)
 
 static lx_status print_chunks(const statement *s, lx_error *error)
 {
-    static const char *const headings[] = {"CHUNK", "PAYLOADS", "LIVE", "BYTES",
+    static const char *const headings[] = {"CHUNK",      "PAYLOADS",   "LIVE",  "BYTES",
                                            "LIVE BYTES", "DEAD BYTES", "LIVE %"};
     table t;
     lx_status status = table_begin(&t, headings, sizeof headings / sizeof *headings, 0, error);
@@ -184,7 +182,7 @@ static lx_status print_chunks(const statement *s, lx_error *error)
         const lx_chunk_stats *chunk = &s->chunks[i];
         const uint64_t numbers[] = {chunk->id,    chunk->records,    chunk->live_records,
                                     chunk->bytes, chunk->live_bytes, dead_bytes(chunk)};
-        char (*cells)[TABLE_CELL] = table_add(&t, error);
+        char(*cells)[TABLE_CELL] = table_add(&t, error);
         if (cells == NULL) {
             status = LX_ERR_NOMEM;
             break;
@@ -286,14 +284,13 @@ static lx_status run(int argc, char **argv, lx_error *error)
     return status;
 }
 
-const command stat_command = {
-    .name = "stat",
-    .arguments = "DIR [OPTION...]",
-    .summary = "print the length, fields, chunks and sizes of a dataset",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
-    .notes = "Reads all tables, but no records.\n",
-    .examples = "  loaderx stat fashion\n"
-                "  loaderx stat fashion --chunks\n"
-                "  loaderx stat fashion --json | jq .length\n",
-    .run = run};
+const command stat_command = {.name = "stat",
+                              .arguments = "DIR [OPTION...]",
+                              .summary = "print the length, fields, chunks and sizes of a dataset",
+                              .options = options,
+                              .option_count = sizeof options / sizeof *options,
+                              .notes = "Reads all tables, but no records.\n",
+                              .examples = "  loaderx stat fashion\n"
+                                          "  loaderx stat fashion --chunks\n"
+                                          "  loaderx stat fashion --json | jq .length\n",
+                              .run = run};

@@ -19,17 +19,17 @@ char (*table_add(table *self, lx_error *error))[TABLE_CELL]
         self->cells = larger;
         self->capacity = capacity;
     }
-    char (*row)[TABLE_CELL] = self->cells + self->rows++ * self->columns;
+    char(*row)[TABLE_CELL] = self->cells + self->rows++ * self->columns;
     for (size_t i = 0; i < self->columns; i++)
         row[i][0] = '\0';
     return row;
 }
 
-lx_status table_begin(table *self, const char *const *headings, size_t columns,
-                      size_t numbers_from, lx_error *error)
+lx_status table_begin(table *self, const char *const *headings, size_t columns, size_t numbers_from,
+                      lx_error *error)
 {
     *self = (table){.columns = columns, .numbers_from = numbers_from};
-    char (*row)[TABLE_CELL] = table_add(self, error);
+    char(*row)[TABLE_CELL] = table_add(self, error);
     for (size_t i = 0; row != NULL && i < columns; i++)
         snprintf(row[i], TABLE_CELL, "%s", headings[i]);
     return row != NULL ? LX_OK : LX_ERR_NOMEM;

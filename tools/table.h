@@ -22,8 +22,8 @@ typedef struct table {
 } table;
 
 /** Starts a table with a row of headings. */
-lx_status table_begin(table *self, const char *const *headings, size_t columns,
-                      size_t numbers_from, lx_error *error);
+lx_status table_begin(table *self, const char *const *headings, size_t columns, size_t numbers_from,
+                      lx_error *error);
 
 /** Adds an empty row, and returns its first cell, followed by the others; NULL: out of memory. */
 char (*table_add(table *self, lx_error *error))[TABLE_CELL];

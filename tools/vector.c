@@ -81,9 +81,9 @@ static lx_status take_block(const column *file, vector_kind kind, uint64_t count
     for (uint64_t i = 0; i < count; i++, at += size) {
         const char *wrong = take(file->header.dtype, size, kind, at, &numbers[i]);
         if (wrong != NULL) {
-            lx_status status =
-                fail(error, LX_ERR_CORRUPT, "the value is %s, which is not a valid %s", wrong,
-                     words[kind].one);
+            lx_status status = fail(error, LX_ERR_CORRUPT,
+                                    "the value is %s, which is not a valid %s", wrong,
+                                    words[kind].one);
             locate(error, file->path, NULL, file->read - count + i, LX_NONE);
             return status;
         }
@@ -115,10 +115,10 @@ static lx_status grow(vector *self, uint64_t *room, uint64_t total, lx_error *er
     uint64_t more = *room < BLOCK ? BLOCK : *room * 2;
     if (more > total)
         more = total;
-    vector_number *larger =
-        more <= SIZE_MAX / sizeof *larger
-            ? realloc(self->numbers, more != 0 ? (size_t)more * sizeof *larger : 1)
-            : NULL;
+    vector_number *larger = more <= SIZE_MAX / sizeof *larger
+                                ? realloc(self->numbers,
+                                          more != 0 ? (size_t)more * sizeof *larger : 1)
+                                : NULL;
     if (larger == NULL)
         return fail_memory(error, "the numbers of a file");
     self->numbers = larger;

@@ -28,8 +28,7 @@ typedef struct verification {
     progress bar;
 } verification;
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     verification *v = user;
     if (option->id == OPTION_THREADS)
@@ -54,10 +53,9 @@ static json_t *number_or_null(uint64_t number)
 
 static lx_status print_damage_json(const verification *v, const lx_error *damage)
 {
-    json_t *item =
-        json_pack("{s:s, s:o, s:s, s:o, s:s}", "field", damage->field, "record",
-                  number_or_null(damage->record), "path", damage->path, "offset",
-                  number_or_null(damage->offset), "message", damage->message);
+    json_t *item = json_pack("{s:s, s:o, s:s, s:o, s:s}", "field", damage->field, "record",
+                             number_or_null(damage->record), "path", damage->path, "offset",
+                             number_or_null(damage->offset), "message", damage->message);
     if (item == NULL)
         return LX_ERR_NOMEM;
     fputs(v->told != 0 ? ",\n    " : "\n    ", stdout);
@@ -124,8 +122,8 @@ static void print_unopened_json(verification *v, const lx_error *error)
 static void print_summary(const verification *v, const lx_verify_result *result)
 {
     char size[REPORT_SIZE_TEXT];
-    printf("%s: %" PRIu64 " records, %" PRIu64 " values, %s stored: nothing is damaged\n",
-           v->path, result->records, result->values, report_size(result->bytes, size));
+    printf("%s: %" PRIu64 " records, %" PRIu64 " values, %s stored: nothing is damaged\n", v->path,
+           result->records, result->values, report_size(result->bytes, size));
 }
 
 static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
@@ -192,14 +190,14 @@ static lx_status run(int argc, char **argv, lx_error *error)
     return status == LX_OK ? verify(&v, error) : status;
 }
 
-const command verify_command = {
-    .name = "verify",
-    .arguments = "DIR [OPTION...]",
-    .summary = "verify every record, and report each damage",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
-    .notes = "The exit status is 1 if anything is damaged.\n",
-    .examples = "  loaderx verify fashion\n"
-                "  loaderx verify fashion --threads 2 --quiet\n"
-                "  loaderx verify fashion --json | jq '.damages[].record'\n",
-    .run = run};
+const command verify_command = {.name = "verify",
+                                .arguments = "DIR [OPTION...]",
+                                .summary = "verify every record, and report each damage",
+                                .options = options,
+                                .option_count = sizeof options / sizeof *options,
+                                .notes = "The exit status is 1 if anything is damaged.\n",
+                                .examples =
+                                    "  loaderx verify fashion\n"
+                                    "  loaderx verify fashion --threads 2 --quiet\n"
+                                    "  loaderx verify fashion --json | jq '.damages[].record'\n",
+                                .run = run};

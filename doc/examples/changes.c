@@ -176,8 +176,9 @@ int main(void)
     lx_dataset_close(live);
     if (lx_writer_close(writer, &error) != LX_OK)
         return complain(&error);
-    return moved == RECORDS - 1 && old[0] == 3 * POINTS && new[0] == (RECORDS - 1) * POINTS &&
-                   new[1] == (1000 + ROUNDS - 1) * POINTS && result.live_ratio_after == 1
+    return moved == RECORDS - 1 && old[0] == 3 * POINTS &&
+                   new[0] == (RECORDS - 1) * POINTS &&new[1] ==
+                       (1000 + ROUNDS - 1) * POINTS &&result.live_ratio_after == 1
                ? EXIT_SUCCESS
                : EXIT_FAILURE;
 }

@@ -143,8 +143,8 @@ LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool l
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
-LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options,
-                                                 lx_executor *executor, lx_error *error);
+LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_executor *executor,
+                                                 lx_error *error);
 
 /** @} */
 
@@ -315,9 +315,9 @@ LX_API lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const u
  *                          lx_dataset_pin().
  * @return Otherwise as lx_dataset_get_sizes().
  */
-LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,
-                                         const uint64_t *indices, size_t count, void *out,
-                                         const uint64_t *offsets, lx_error *error);
+LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                         size_t count, void *out, const uint64_t *offsets,
+                                         lx_error *error);
 
 /** @} */
 

@@ -27,10 +27,10 @@ LX_BEGIN_DECLS
  * Each function receives @c user. Any thread may call them, several threads at a time.
  */
 typedef struct lx_allocator {
-    void *(*alloc)(size_t size, void *user);              /**< As malloc(3); @c size is not 0. */
+    void *(*alloc)(size_t size, void *user);                /**< As malloc(3); @c size is not 0. */
     void *(*resize)(void *memory, size_t size, void *user); /**< As realloc(3); @c size is not 0. */
-    void (*release)(void *memory, void *user);            /**< As free(3); @c memory may be NULL. */
-    void *user;                                           /**< Passed to each of the functions. */
+    void (*release)(void *memory, void *user); /**< As free(3); @c memory may be NULL. */
+    void *user;                                /**< Passed to each of the functions. */
 } lx_allocator;
 
 /**

@@ -734,19 +734,19 @@ LX_API lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error
 
 /** The statistics of a loader. */
 typedef struct lx_loader_stats {
-    uint64_t batches;         /**< Batches that were returned. */
-    uint64_t records;         /**< Records in them. */
-    uint64_t bytes;           /**< Bytes of all columns in them. */
-    uint64_t failures;        /**< Batches that failed. */
-    uint64_t wait_ns;         /**< Nanoseconds that calls waited for a batch. */
-    uint64_t fill_ns;         /**< Nanoseconds in which batches were filled, summed over threads. */
-    uint64_t transform_ns;    /**< Nanoseconds in the transform, summed over threads. */
-    uint64_t blocks;          /**< Blocks of memory that were made for batches. */
-    uint64_t block_bytes;     /**< Bytes of those blocks that are mapped now. */
-    uint64_t prefetched;      /**< Batches that are prepared, or being prepared, now. */
-    uint64_t damaged;         /**< Damaged records, left out or zeros, of batches that were returned
+    uint64_t batches;      /**< Batches that were returned. */
+    uint64_t records;      /**< Records in them. */
+    uint64_t bytes;        /**< Bytes of all columns in them. */
+    uint64_t failures;     /**< Batches that failed. */
+    uint64_t wait_ns;      /**< Nanoseconds that calls waited for a batch. */
+    uint64_t fill_ns;      /**< Nanoseconds in which batches were filled, summed over threads. */
+    uint64_t transform_ns; /**< Nanoseconds in the transform, summed over threads. */
+    uint64_t blocks;       /**< Blocks of memory that were made for batches. */
+    uint64_t block_bytes;  /**< Bytes of those blocks that are mapped now. */
+    uint64_t prefetched;   /**< Batches that are prepared, or being prepared, now. */
+    uint64_t damaged;      /**< Damaged records, left out or zeros, of batches that were returned
                                    or skipped. */
-    uint64_t reserved[5];     /**< Zero. */
+    uint64_t reserved[5];  /**< Zero. */
 } lx_loader_stats;
 
 /** Copies the statistics of a loader since it was opened. */

@@ -348,23 +348,23 @@ LX_API lx_status lx_dataset_recover(const char *path, const char *into,
 
 /** The sizes of a dataset. */
 typedef struct lx_storage_stats {
-    uint64_t length;         /**< Records. */
-    uint64_t chunks;         /**< Chunk files. */
-    uint64_t chunk_records;  /**< The most payloads of a chunk. */
-    uint64_t chunk_limit;    /**< The most bytes of a chunk. */
-    uint64_t payloads;       /**< Payloads in chunks, live or not. */
-    uint64_t chunk_bytes;    /**< Committed bytes of all chunks. */
-    uint64_t live_bytes;     /**< Bytes of chunks to which a record refers. */
-    uint64_t table_bytes;    /**< Committed bytes of all tables. */
-    uint64_t log_bytes;      /**< Valid bytes of the WAL. */
-    uint64_t log_entries;    /**< Entries in the WAL that are not in the tables yet. */
-    double utilisation;      /**< live_payloads / (chunks * chunk_records); 0 without chunks. */
-    double live_ratio;       /**< live_bytes / chunk_bytes; 1 without chunks. */
-    uint64_t live_payloads;  /**< Payloads to which a record refers. */
-    uint64_t dead_bytes;     /**< chunk_bytes - live_bytes: values that were replaced, deleted or
+    uint64_t length;        /**< Records. */
+    uint64_t chunks;        /**< Chunk files. */
+    uint64_t chunk_records; /**< The most payloads of a chunk. */
+    uint64_t chunk_limit;   /**< The most bytes of a chunk. */
+    uint64_t payloads;      /**< Payloads in chunks, live or not. */
+    uint64_t chunk_bytes;   /**< Committed bytes of all chunks. */
+    uint64_t live_bytes;    /**< Bytes of chunks to which a record refers. */
+    uint64_t table_bytes;   /**< Committed bytes of all tables. */
+    uint64_t log_bytes;     /**< Valid bytes of the WAL. */
+    uint64_t log_entries;   /**< Entries in the WAL that are not in the tables yet. */
+    double utilisation;     /**< live_payloads / (chunks * chunk_records); 0 without chunks. */
+    double live_ratio;      /**< live_bytes / chunk_bytes; 1 without chunks. */
+    uint64_t live_payloads; /**< Payloads to which a record refers. */
+    uint64_t dead_bytes;    /**< chunk_bytes - live_bytes: values that were replaced, deleted or
                                   never used, which lx_writer_rebalance() removes, and the gaps for
                                   alignment before values, which it does not. */
-    uint64_t reserved[6];    /**< Zero. */
+    uint64_t reserved[6];   /**< Zero. */
 } lx_storage_stats;
 
 /** The sizes of one field. */
@@ -590,10 +590,10 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
  * @return Otherwise as lx_dataset_export_npy(), for any field. Files that were written before a
  *         failure stay.
  */
-LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field,
-                                         const uint64_t *indices, uint64_t count, const char *path,
-                                         const char *suffix, lx_progress_function progress,
-                                         void *user, lx_export_result *result, lx_error *error);
+LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                         uint64_t count, const char *path, const char *suffix,
+                                         lx_progress_function progress, void *user,
+                                         lx_export_result *result, lx_error *error);
 
 /** @} */
 

@@ -103,8 +103,8 @@ LX_API lx_status lx_mixture_add_part(lx_mixture *mixture, lx_order *order, uint6
  *                          @p begin is not above the previous one, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_mixture_set_weights(lx_mixture *mixture, uint64_t begin,
-                                        const double *weights, size_t count, lx_error *error);
+LX_API lx_status lx_mixture_set_weights(lx_mixture *mixture, uint64_t begin, const double *weights,
+                                        size_t count, lx_error *error);
 
 /**
  * Sets the number of positions in an epoch. With 0, the default, it is the sum of the lengths of
@@ -149,8 +149,7 @@ LX_API lx_status lx_mixture_set_exhausted_policy(lx_mixture *mixture, lx_exhaust
  *                          of parts. 4096 parts with #LX_EXHAUSTED_REDISTRIBUTE do not reach that.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order,
-                                    lx_error *error);
+LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order, lx_error *error);
 
 /** Returns the number of parts in the order of a mixture; 0 for any other order. */
 LX_API size_t lx_order_get_part_count(const lx_order *order);

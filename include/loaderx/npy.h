@@ -42,10 +42,10 @@ LX_API size_t lx_npy_format_header(const lx_field *field, uint64_t length,
 
 /** An array, as the header of its file describes it. */
 typedef struct lx_npy_info {
-    size_t header_size; /**< Bytes of the header, after which the elements begin. */
-    lx_dtype dtype;     /**< The type of the elements. */
-    bool big_endian;    /**< Whether the elements are big-endian. */
-    size_t ndim;        /**< The number of axes. */
+    size_t header_size;              /**< Bytes of the header, after which the elements begin. */
+    lx_dtype dtype;                  /**< The type of the elements. */
+    bool big_endian;                 /**< Whether the elements are big-endian. */
+    size_t ndim;                     /**< The number of axes. */
     uint64_t shape[LX_MAX_NDIM + 1]; /**< Their extents; the product may exceed the file. */
 } lx_npy_info;
 

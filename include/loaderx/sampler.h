@@ -151,8 +151,8 @@ LX_API uint64_t lx_sampler_tell(const lx_sampler *sampler);
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_sampler_save(const lx_sampler *sampler, char *text, size_t size,
-                                 size_t *length, lx_error *error);
+LX_API lx_status lx_sampler_save(const lx_sampler *sampler, char *text, size_t size, size_t *length,
+                                 lx_error *error);
 
 /**
  * Moves to the position of a saved state. The orders must be equal in kind, formula, length, seed

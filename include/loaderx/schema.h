@@ -102,8 +102,8 @@ LX_API void lx_schema_free(lx_schema *schema);
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtype,
-                                     const uint64_t *shape, size_t ndim,
-                                     lx_compression compression, lx_error *error);
+                                     const uint64_t *shape, size_t ndim, lx_compression compression,
+                                     lx_error *error);
 
 /** Returns the number of fields. */
 LX_API size_t lx_schema_get_field_count(const lx_schema *schema);
@@ -120,8 +120,8 @@ LX_API const lx_field *lx_schema_get_field(const lx_schema *schema, size_t posit
  *                           has.
  * @retval LX_ERR_ARGUMENT   A pointer is NULL.
  */
-LX_API lx_status lx_schema_find_field(const lx_schema *schema, const char *name,
-                                      size_t *position, lx_error *error);
+LX_API lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t *position,
+                                      lx_error *error);
 
 /** @} */
 

@@ -88,8 +88,8 @@ LX_API lx_status lx_writer_options_set_compression_level(lx_writer_options *opti
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
-LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options,
-                                                lx_executor *executor, lx_error *error);
+LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_executor *executor,
+                                                lx_error *error);
 
 /** @} */
 
@@ -591,8 +591,8 @@ LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function pro
  * @return Otherwise as lx_writer_commit().
  */
 LX_API lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtype,
-                                     const uint64_t *shape, size_t ndim,
-                                     lx_compression compression, lx_error *error);
+                                     const uint64_t *shape, size_t ndim, lx_compression compression,
+                                     lx_error *error);
 
 /**
  * Drops a field with its values in all records. lx_writer_rebalance() frees their room in chunks.

@@ -63,8 +63,8 @@ static lx_status sync_directory(const lx__atomic_file *self, lx_error *error)
     lx__file parent;
     if (slash != NULL)
         slash[slash == self->name ? 1 : 0] = '\0';
-    lx_status status =
-        lx__directory_open(&parent, LX__HERE, slash != NULL ? self->name : ".", error);
+    lx_status status = lx__directory_open(&parent, LX__HERE, slash != NULL ? self->name : ".",
+                                          error);
     if (status != LX_OK)
         return status;
     status = lx__file_sync(&parent, error);

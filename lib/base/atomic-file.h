@@ -15,7 +15,7 @@ typedef struct lx__atomic_file {
     char *name;
     char *temporary;
     lx__file file; /**< Open for reading and writing until it is installed. */
-    bool created; /**< The temporary file exists, and must be renamed or removed. */
+    bool created;  /**< The temporary file exists, and must be renamed or removed. */
 } lx__atomic_file;
 
 /**

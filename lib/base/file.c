@@ -157,11 +157,10 @@ lx_status lx__directory_make(const lx__file *directory, const char *name, lx_err
         return lx__fail(error, LX_ERR_ARGUMENT, "path is empty");
     if (errno != EEXIST && (errno != ENOENT || directory != LX__HERE))
         return fail_name(error, directory, name, "create the directory");
-    lx_status status =
-        errno == EEXIST
-            ? lx__fail(error, LX_ERR_EXISTS, "it already exists")
-            : lx__fail(error, LX_ERR_NOT_FOUND,
-                       "the parent directory does not exist: create it first");
+    lx_status status = errno == EEXIST
+                           ? lx__fail(error, LX_ERR_EXISTS, "it already exists")
+                           : lx__fail(error, LX_ERR_NOT_FOUND,
+                                      "the parent directory does not exist: create it first");
     char *path = join(directory, name);
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__free(path);
@@ -229,8 +228,8 @@ lx_status lx__file_read_some(const lx__file *file, void *data, size_t size, uint
 {
     size_t done = 0, moved = 1;
     while (done < size && moved != 0) {
-        lx_status status = lx__file_read_once(file, (char *)data + done, size - done,
-                                              offset + done, &moved, error);
+        lx_status status = lx__file_read_once(file, (char *)data + done, size - done, offset + done,
+                                              &moved, error);
         if (status != LX_OK)
             return status;
         done += moved;
@@ -246,8 +245,8 @@ lx_status lx__file_read(const lx__file *file, void *data, size_t size, uint64_t 
     lx_status status = lx__file_read_some(file, data, size, offset, &got, error);
     if (status != LX_OK || got == size)
         return status;
-    status = lx__fail(error, LX_ERR_CORRUPT,
-                      "the file is truncated: %zu bytes are missing", size - got);
+    status = lx__fail(error, LX_ERR_CORRUPT, "the file is truncated: %zu bytes are missing",
+                      size - got);
     lx__error_locate(error, file->path, NULL, LX_NONE, offset + got);
     return status;
 }
@@ -395,9 +394,7 @@ lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset, u
 
 void lx__file_unlock(const lx__file *file, uint64_t offset, uint64_t size)
 {
-    struct flock lock = {.l_type = F_UNLCK,
-                         .l_whence = SEEK_SET,
-                         .l_start = (off_t)offset,
-                         .l_len = (off_t)size};
+    struct flock lock = {
+        .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = (off_t)offset, .l_len = (off_t)size};
     (void)fcntl(file->fd, F_OFD_SETLK, &lock); /* a closed file has no locks */
 }

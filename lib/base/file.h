@@ -27,7 +27,10 @@ typedef struct lx__file {
     char *path;
 } lx__file;
 
-#define LX__FILE_CLOSED {-1, NULL}
+#define LX__FILE_CLOSED                                                                            \
+    {                                                                                              \
+        -1, NULL                                                                                   \
+    }
 
 /** The directory of names that are relative to the working directory, or absolute. */
 #define LX__HERE ((const lx__file *)0)
@@ -123,8 +126,7 @@ LX_API lx_status lx__file_is_regular(const lx__file *directory, const char *name
 LX_API lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error);
 
 /** Removes an empty directory; does nothing if it does not exist. */
-LX_API lx_status lx__directory_remove(const lx__file *directory, const char *name,
-                                      lx_error *error);
+LX_API lx_status lx__directory_remove(const lx__file *directory, const char *name, lx_error *error);
 
 /**
  * Locks @p size bytes at @p offset of the file for this handle, with an open file description lock:
@@ -132,8 +134,8 @@ LX_API lx_status lx__directory_remove(const lx__file *directory, const char *nam
  *
  * @retval LX_ERR_BUSY  Another handle holds a conflicting lock.
  */
-LX_API lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset,
-                               uint64_t size, lx_error *error);
+LX_API lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset, uint64_t size,
+                               lx_error *error);
 
 /** Releases locks now, even if other descriptors of the handle exist, such as those of forked
  * children. Size 0 means everything from @p offset on. */

@@ -17,13 +17,9 @@ static bool too_deep(const json_t *value, int depth)
     const char *key;
     json_t *part;
     if (json_is_array(value)) {
-        json_array_foreach(value, index, part)
-            if (too_deep(part, depth - 1))
-                return true;
+        json_array_foreach(value, index, part) if (too_deep(part, depth - 1)) return true;
     } else {
-        json_object_foreach((json_t *)value, key, part)
-            if (too_deep(part, depth - 1))
-                return true;
+        json_object_foreach((json_t *)value, key, part) if (too_deep(part, depth - 1)) return true;
     }
     return false;
 }
@@ -37,8 +33,8 @@ typedef struct bounds {
 
 static bool is_word(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           c == '+' || c == '-' || c == '.';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+           c == '-' || c == '.';
 }
 
 static bounds find_bounds(const char *text, size_t size)
@@ -118,8 +114,8 @@ lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_erro
 static const char *type_name(json_type type)
 {
     static const char *const names[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",  [JSON_STRING] = "a string",
-        [JSON_INTEGER] = "an integer", [JSON_REAL] = "a number", [JSON_TRUE] = "true",
+        [JSON_OBJECT] = "an object",   [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "an integer", [JSON_REAL] = "a number",  [JSON_TRUE] = "true",
         [JSON_FALSE] = "false",        [JSON_NULL] = "null"};
     return names[type];
 }
@@ -140,8 +136,8 @@ lx_status lx__json_get(const json_t *object, const char *key, json_type type, js
                     type_name(json_typeof(*value)));
 }
 
-lx_status lx__json_get_integer(const json_t *object, const char *key, uint64_t least,
-                               uint64_t most, uint64_t *value, lx_error *error)
+lx_status lx__json_get_integer(const json_t *object, const char *key, uint64_t least, uint64_t most,
+                               uint64_t *value, lx_error *error)
 {
     json_t *found;
     lx_status status = lx__json_get(object, key, JSON_INTEGER, &found, error);

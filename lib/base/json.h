@@ -45,8 +45,8 @@ LX_API lx_status lx__json_get_bool(const json_t *object, const char *key, bool *
                                    lx_error *error);
 
 /** Gets member @p key of type @p type (JSON_OBJECT, JSON_ARRAY ...); borrowed from @p object. */
-LX_API lx_status lx__json_get(const json_t *object, const char *key, json_type type,
-                              json_t **value, lx_error *error);
+LX_API lx_status lx__json_get(const json_t *object, const char *key, json_type type, json_t **value,
+                              lx_error *error);
 
 /** Formats the object, with keys in insertion order; release the text with lx__free(). @p flags are
  * those of jansson. */

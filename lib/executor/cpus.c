@@ -86,8 +86,7 @@ static uint32_t group_quota(const char *directory, bool version2)
     uint64_t quota, period;
     if (version2) { /* "max 100000" or "150000 100000" */
         if (!join(path, directory, "/cpu.max", "") || !read_text(path, text, sizeof text) ||
-            !read_number(text, &end, &quota) || *end != ' ' ||
-            !read_number(end + 1, &end, &period))
+            !read_number(text, &end, &quota) || *end != ' ' || !read_number(end + 1, &end, &period))
             return LX__CPUS_UNLIMITED;
         return whole_cpus(quota, period);
     }

@@ -42,8 +42,8 @@ lx_status lx_executor_open(const lx_executor_options *options, lx_executor **exe
 
     uint32_t cpus = lx__cpus_available();
     lx__process_note(&made->process);
-    made->limits[LX_QUEUE_READ] =
-        options->readers == LX__READERS_AUTOMATIC ? readers_for(cpus) : options->readers;
+    made->limits[LX_QUEUE_READ] = options->readers == LX__READERS_AUTOMATIC ? readers_for(cpus)
+                                                                            : options->readers;
     made->limits[LX_QUEUE_WRITE] = options->writers;
     made->limits[LX_QUEUE_GC] = options->cleaners;
     atomic_init(&made->users, 1);
@@ -61,8 +61,9 @@ lx_status lx__executor_check(const lx_executor *executor, lx_error *error)
 {
     return lx__process_is_this(&executor->process)
                ? LX_OK
-               : lx__fail(error, LX_ERR_FORKED, "the executor belongs to the parent process: open "
-                                                "one after fork");
+               : lx__fail(error, LX_ERR_FORKED,
+                          "the executor belongs to the parent process: open "
+                          "one after fork");
 }
 
 static void stop(lx_executor *executor)

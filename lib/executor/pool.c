@@ -22,7 +22,7 @@
 #define REACH ((size_t)1 << STEP_BITS)
 
 struct lx__pool {
-    lx_executor *executor;  /* counted by a hold */
+    lx_executor *executor; /* counted by a hold */
     uint64_t keep_bytes;
     atomic_uint references; /* the owner's, and one for each mapped block */
 
@@ -54,8 +54,7 @@ uint64_t lx__pool_capacity(uint64_t size)
     return capacity;
 }
 
-lx_status lx__pool_new(lx_executor *executor, uint64_t keep_bytes, lx__pool **pool,
-                       lx_error *error)
+lx_status lx__pool_new(lx_executor *executor, uint64_t keep_bytes, lx__pool **pool, lx_error *error)
 {
     lx__pool *made = lx__alloc_array(1, sizeof *made);
     *pool = made;

@@ -23,7 +23,7 @@ static lx_status provide_threads(lx__queue *queue, size_t parts, bool timed, lx_
         if (queue->started == 0)
             return lx__fail_errno(error, errnum, NULL,
                                   "cannot start a thread: the limit of threads "
-                                                       "or of memory is reached");
+                                  "or of memory is reached");
         queue->limit = queue->started; /* avoids a retry for each task */
     }
     return LX_OK;
@@ -60,9 +60,8 @@ lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, l
     lx__queue_post(queue);
     lx__worker_wake(queue, sleepers);
     if (reached < limit)
-        lx__log(LX_LOG_WARNING,
-                "%s: the system started only %u of %u threads", queue->name, reached,
-                limit);
+        lx__log(LX_LOG_WARNING, "%s: the system started only %u of %u threads", queue->name,
+                reached, limit);
     return status;
 }
 

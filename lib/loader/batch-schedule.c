@@ -26,8 +26,9 @@ lx_status lx__steps_init(lx__steps *steps, lx_order *order, const lx_loader_opti
                         "the order is cut into batches already: do not set batch_size, or pass "
                         "the order that it was made from");
     if (!lx__multiply_fits(steps->batch_size, options->world, &steps->global_batch))
-        return lx__fail(error, LX_ERR_ARGUMENT, "batch_size times world exceeds 2^64: lower "
-                                                "batch_size");
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "batch_size times world exceeds 2^64: lower "
+                        "batch_size");
     lx__steps_seek(steps, 0);
     return LX_OK;
 }

@@ -44,8 +44,9 @@ static lx_status choose_columns(lx__layout *layout, char *const *fields, size_t 
             status = find_column(layout->source, fields[i], &layout->positions[i], error);
         for (size_t k = 0; status == LX_OK && k < i; k++)
             if (layout->positions[k] == layout->positions[i])
-                status = lx__fail(error, LX_ERR_ARGUMENT, "field '%s' is selected twice: name "
-                                                          "each field once",
+                status = lx__fail(error, LX_ERR_ARGUMENT,
+                                  "field '%s' is selected twice: name "
+                                  "each field once",
                                   fields[i]);
     }
     return status;
@@ -79,8 +80,9 @@ lx_status lx__layout_make(lx__layout *layout, lx_source *source, char *const *fi
         layout->record_bytes += column->size;
     }
     if (status == LX_OK && (!fits || !lay_out(layout, sizeof(uint64_t), &layout->indices_start)))
-        status = lx__fail(error, LX_ERR_LIMIT, "a batch of %llu records is too large: lower "
-                                               "batch_size, or select fewer fields",
+        status = lx__fail(error, LX_ERR_LIMIT,
+                          "a batch of %llu records is too large: lower "
+                          "batch_size, or select fewer fields",
                           (unsigned long long)batch_rows);
     return status;
 }
@@ -145,8 +147,8 @@ static lx_status new_batch(lx__ring *ring, lx_batch **batch, lx_error *error)
     if (made == NULL)
         return lx__fail_memory(error, "a batch");
     made->columns = lx__alloc_array(layout->count, sizeof *made->columns);
-    made->targets =
-        lx__alloc_array(lx_source_get_column_count(layout->source), sizeof *made->targets);
+    made->targets = lx__alloc_array(lx_source_get_column_count(layout->source),
+                                    sizeof *made->targets);
     if (made->columns == NULL || made->targets == NULL) {
         free_batch(made);
         return lx__fail_memory(error, "a batch");

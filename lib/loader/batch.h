@@ -18,8 +18,8 @@
 
 /** The memory layout that all batches of a loader share, for the selected columns. */
 typedef struct lx__layout {
-    lx_source *source;      /**< Referenced: owns the names and shapes. */
-    size_t *positions;      /**< Of the columns in the source, in the requested order. */
+    lx_source *source; /**< Referenced: owns the names and shapes. */
+    size_t *positions; /**< Of the columns in the source, in the requested order. */
     size_t count;
     uint64_t batch_rows;    /**< Most records per batch. */
     uint64_t *starts;       /**< Offset of each column in a batch's memory. */

@@ -47,8 +47,7 @@ lx_status lx_loader_options_set_batch_size(lx_loader_options *options, uint64_t 
     return LX_OK;
 }
 
-lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *order,
-                                      lx_error *error)
+lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *order, lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
@@ -60,8 +59,7 @@ lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *orde
     return LX_OK;
 }
 
-lx_status lx_loader_options_set_shuffle(lx_loader_options *options, uint64_t seed,
-                                        lx_error *error)
+lx_status lx_loader_options_set_shuffle(lx_loader_options *options, uint64_t seed, lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");

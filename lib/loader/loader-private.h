@@ -17,7 +17,7 @@
 struct lx_loader {
     lx__turn turn;     /**< Serializes scheduling and delivery; held while next waits. */
     lx_source *source; /**< Referenced. */
-    lx_order *order;       /**< Referenced. */
+    lx_order *order;   /**< Referenced. */
     lx__scratch *scratch;
     uint32_t threads;
     lx_executor *executor; /**< Referenced. */

@@ -49,8 +49,7 @@ static lx_status match_source(const lx_loader *loader, const json_t *state, lx_e
     json_t *ours = lx__source_to_json(loader->source);
     if (ours == NULL)
         return lx__fail_memory(error, "a state");
-    lx_status status =
-        lx__state_match("source", json_object_get(state, "source"), ours, error);
+    lx_status status = lx__state_match("source", json_object_get(state, "source"), ours, error);
     json_decref(ours);
     return status;
 }

@@ -28,8 +28,7 @@ static lx_status make_order(lx_loader *loader, const lx_loader_options *options,
     return lx__scratch_new(loader->order, &loader->scratch, error);
 }
 
-static lx_status make_executor(lx_loader *loader, const lx_loader_options *options,
-                               lx_error *error)
+static lx_status make_executor(lx_loader *loader, const lx_loader_options *options, lx_error *error)
 {
     if (options->executor != NULL && options->threads_set)
         return lx__fail(error, LX_ERR_ARGUMENT,
@@ -51,8 +50,7 @@ static lx_status make_executor(lx_loader *loader, const lx_loader_options *optio
     return status;
 }
 
-static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *options,
-                               lx_error *error)
+static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *options, lx_error *error)
 {
     lx__layout layout;
     uint64_t rows = lx__steps_rows(&loader->steps);
@@ -106,8 +104,7 @@ lx_status lx_loader_open(lx_source *source, const lx_loader_options *options, lx
         return lx__fail_memory(error, "a loader");
     lx__turn_init(&opened->turn);
     opened->source = lx_source_ref(source);
-    lx_status status =
-        open_parts(opened, options != NULL ? options : &lx__loader_defaults, error);
+    lx_status status = open_parts(opened, options != NULL ? options : &lx__loader_defaults, error);
     if (status == LX_OK)
         *loader = opened;
     else
@@ -158,8 +155,8 @@ static lx_status schedule(lx_loader *loader, lx_error *error)
     status = lx__ring_take(loader->ring, step.count, step.begin, &batch, error);
     if (status == LX_OK) {
         batch->epoch = step.begin / lx_order_get_length(loader->order);
-        status = lx__order_read(loader->order, loader->scratch, step.first, step.stride,
-                                step.count, batch->indices, error);
+        status = lx__order_read(loader->order, loader->scratch, step.first, step.stride, step.count,
+                                batch->indices, error);
         if (status == LX_OK)
             status = lx__pipeline_add(&loader->pipeline, batch, step.end, error);
         else

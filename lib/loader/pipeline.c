@@ -63,8 +63,8 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
 {
     lx_batch *batch = job->batch;
     lx_damage_policy policy = job->pipeline->damage;
-    lx_status status =
-        lx_source_fill(job->source, batch->indices + first, (size_t)rows, targets, error);
+    lx_status status = lx_source_fill(job->source, batch->indices + first, (size_t)rows, targets,
+                                      error);
     if (status != LX_ERR_CORRUPT || policy == LX_DAMAGE_RAISE)
         return status;
     lx_error_clear(error);
@@ -137,8 +137,9 @@ static void finish(lx__task *task, bool canceled)
     lx__pipeline *pipeline = job->pipeline;
     if (canceled && job->status == LX_OK) {
         lx_error error = LX_ERROR_INIT;
-        lx__fail(&error, LX_ERR_STATE, "the executor was closed before the batch was filled: "
-                                       "close the loader first");
+        lx__fail(&error, LX_ERR_STATE,
+                 "the executor was closed before the batch was filled: "
+                 "close the loader first");
         note_failure(job, 0, LX_ERR_STATE, &error);
     }
     let_go(job);
@@ -173,9 +174,9 @@ static size_t depth_for(uint64_t prefetch_bytes, uint64_t batch_bytes, uint32_t 
     return depth != 0 ? (size_t)depth : 1;
 }
 
-lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor,
-                            const lx__layout *layout, uint64_t prefetch_bytes,
-                            lx_transform_function transform, void *user, lx_error *error)
+lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor, const lx__layout *layout,
+                            uint64_t prefetch_bytes, lx_transform_function transform, void *user,
+                            lx_error *error)
 {
     uint32_t readers = lx_executor_get_reader_count(executor);
     pthread_mutex_init(&pipeline->mutex, NULL);
@@ -184,8 +185,7 @@ lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor,
     pipeline->source = layout->source;
     pipeline->transform = transform;
     pipeline->transform_user = user;
-    pipeline->on_caller =
-        readers == 0 || (transform == NULL && layout->bytes < CALLER_BYTES);
+    pipeline->on_caller = readers == 0 || (transform == NULL && layout->bytes < CALLER_BYTES);
     pipeline->part_rows = part_rows(layout);
     pipeline->depth = pipeline->on_caller ? 1 : depth_for(prefetch_bytes, layout->bytes, readers);
     pipeline->jobs = lx__alloc_array(pipeline->depth, sizeof *pipeline->jobs);

@@ -43,13 +43,13 @@ struct lx__pipeline {
     lx_transform_function transform;
     void *transform_user;
     lx_damage_policy damage; /**< The policy for damaged records. */
-    bool on_caller;  /**< The calling thread fills the batches: they are too small for threads, or
+    bool on_caller; /**< The calling thread fills the batches: they are too small for threads, or
                           the executor has no readers. */
     uint64_t part_rows;
-    size_t depth;    /**< Capacity of the ring of jobs. */
-    lx__job *jobs;   /**< A ring of @a depth jobs. */
-    size_t first;    /**< Index of the oldest job in flight. */
-    size_t count;    /**< Jobs in flight. */
+    size_t depth;  /**< Capacity of the ring of jobs. */
+    lx__job *jobs; /**< A ring of @a depth jobs. */
+    size_t first;  /**< Index of the oldest job in flight. */
+    size_t count;  /**< Jobs in flight. */
     _Atomic uint64_t fill_ns, transform_ns;
 
     pthread_mutex_t mutex; /**< Protects canceled, and the jobs' failures and done. A leaf lock. */
@@ -58,9 +58,9 @@ struct lx__pipeline {
 };
 
 /** Initializes a zeroed pipeline for batches of @p layout. */
-lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor,
-                            const lx__layout *layout, uint64_t prefetch_bytes,
-                            lx_transform_function transform, void *user, lx_error *error);
+lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor, const lx__layout *layout,
+                            uint64_t prefetch_bytes, lx_transform_function transform, void *user,
+                            lx_error *error);
 
 /** Waits for the running jobs and drops the others. */
 void lx__pipeline_close(lx__pipeline *pipeline);
@@ -72,8 +72,7 @@ static inline bool lx__pipeline_has_room(const lx__pipeline *pipeline)
 }
 
 /** Adds a job for @p batch, whose indices are filled in, and takes ownership of it. */
-lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end,
-                           lx_error *error);
+lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end, lx_error *error);
 
 /**
  * Waits for the oldest job until @p deadline (of clock.h), running its parts meanwhile, and removes

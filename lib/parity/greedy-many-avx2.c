@@ -25,7 +25,7 @@ static __m256d find_lags(lx__greedy *greedy)
     __m256d position = _mm256_set1_pd(greedy->position != 0 ? (double)greedy->position : 1);
     for (size_t i = 0; i < greedy->count; i += 4) {
         __m256d lag = lx__lag_of(_mm256_loadu_pd(greedy->weights + i), position,
-                             _mm256_loadu_pd(greedy->given + i));
+                                 _mm256_loadu_pd(greedy->given + i));
         _mm256_storeu_pd(greedy->lags + i, lag);
         most = _mm256_max_pd(most, lag);
     }
@@ -34,9 +34,8 @@ static __m256d find_lags(lx__greedy *greedy)
 
 /** Assigns a position to those of 16 sets whose lag is @p most, and computes the lags at the next
  * position. */
-static inline __attribute__((always_inline)) bits give_16(lx__greedy *greedy, size_t at,
-                                                          __m256d most, __m256d next,
-                                                          __m256d greatest[4])
+static inline __attribute__((always_inline)) bits
+give_16(lx__greedy *greedy, size_t at, __m256d most, __m256d next, __m256d greatest[4])
 {
     bits found = 0;
 #pragma GCC unroll 4
@@ -99,7 +98,7 @@ static size_t give_by_masks(lx__greedy *greedy, uint16_t *sets, size_t length)
             }
         }
         most = lx__spread_most(_mm256_max_pd(_mm256_max_pd(greatest[0], greatest[1]),
-                                         _mm256_max_pd(greatest[2], greatest[3])));
+                                             _mm256_max_pd(greatest[2], greatest[3])));
         sets[k] = (uint16_t)first;
     }
     return ties;
@@ -110,8 +109,7 @@ static size_t give_by_masks(lx__greedy *greedy, uint16_t *sets, size_t length)
 /** Returns which of four sets have the lag @p most, as bits. */
 static unsigned search(const double *lags, __m256d most)
 {
-    return (unsigned)_mm256_movemask_pd(
-        _mm256_cmp_pd(_mm256_loadu_pd(lags), most, _CMP_EQ_OQ));
+    return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_loadu_pd(lags), most, _CMP_EQ_OQ));
 }
 
 /** Adds a position to a set. Stores four sets at once, because a vector load stalls after a scalar
@@ -139,8 +137,8 @@ static void give_by_search(lx__greedy *greedy, uint16_t *sets, size_t length)
                 _mm256_storeu_pd(greedy->lags + at, lag);
                 most[chain] = _mm256_max_pd(most[chain], lag);
             }
-        most[0] = lx__spread_most(_mm256_max_pd(_mm256_max_pd(most[0], most[1]),
-                                                _mm256_max_pd(most[2], most[3])));
+        most[0] = lx__spread_most(
+            _mm256_max_pd(_mm256_max_pd(most[0], most[1]), _mm256_max_pd(most[2], most[3])));
         const double *lags = greedy->lags;
         unsigned found = 0;
         for (; found == 0; lags += LX__GREEDY_LANES)

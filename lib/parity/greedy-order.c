@@ -58,8 +58,8 @@ static lx_status give_block(const struct greedy_blend *self, struct greedy_scrat
 {
     size_t count = LX__GREEDY_BLOCK;
     scratch->block = UINT64_MAX;
-    lx_status status =
-        lx__greedy_plan_enter(&self->plan, block, &scratch->greedy, scratch->given, error);
+    lx_status status = lx__greedy_plan_enter(&self->plan, block, &scratch->greedy, scratch->given,
+                                             error);
     if (status == LX_OK)
         status = lx__greedy_plan_give(&self->plan, block, &scratch->greedy, scratch->of, &count,
                                       error);
@@ -74,9 +74,8 @@ static lx_status give_block(const struct greedy_blend *self, struct greedy_scrat
     return LX_OK;
 }
 
-static inline lx_status enter_block(const struct greedy_blend *self,
-                                    struct greedy_scratch *scratch, uint64_t block,
-                                    lx_error *error)
+static inline lx_status enter_block(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                                    uint64_t block, lx_error *error)
 {
     return scratch->block == block ? LX_OK : give_block(self, scratch, block, error);
 }
@@ -148,9 +147,8 @@ static lx_status greedy_read(const lx_order *order, void *memory, uint64_t *plac
     const struct greedy_blend *self = (const struct greedy_blend *)order;
     struct greedy_scratch *scratch = memory;
     lx_status status = prepare(self, scratch, error);
-    return status == LX_OK
-               ? lx__order_read_pieces(order, scratch, places, count, read_some, error)
-               : status;
+    return status == LX_OK ? lx__order_read_pieces(order, scratch, places, count, read_some, error)
+                           : status;
 }
 
 static void greedy_clear(void *memory)

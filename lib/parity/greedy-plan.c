@@ -86,9 +86,8 @@ lx_status lx__greedy_plan_give(const lx__greedy_plan *plan, uint64_t block, lx__
     uint64_t left = plan->length - block * BLOCK;
     if (*count > left)
         *count = (size_t)left;
-    return go_through(plan, greedy, sets, *count) == *count
-               ? LX_OK
-               : lx__table_refuse(&plan->rows, error);
+    return go_through(plan, greedy, sets, *count) == *count ? LX_OK
+                                                            : lx__table_refuse(&plan->rows, error);
 }
 
 /* ---- table */
@@ -116,8 +115,8 @@ static lx_status add_row(const lx__greedy_plan *plan, lx__table *rows, size_t *c
                          uint64_t **row, lx_error *error)
 {
     size_t number = (size_t)rows->count / plan->count;
-    uint64_t *given =
-        lx__grow_array((void *)rows->wide, number, capacity, plan->count * sizeof *given);
+    uint64_t *given = lx__grow_array((void *)rows->wide, number, capacity,
+                                     plan->count * sizeof *given);
     if (given == NULL)
         return lx__fail_memory(error, "a mixture");
     rows->wide = given;
@@ -195,14 +194,14 @@ static lx_status finish(lx__greedy_plan *plan, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < plan->count; i++)
         if (!lx__add_fits(plan->length, plan->totals[i], &plan->length))
             status = lx__table_refuse(&plan->rows, error);
-    if (status == LX_OK && (plan->length > plan->most || plan->length == 0 ||
-                            (plan->length - 1) / BLOCK != rows - 2))
+    if (status == LX_OK &&
+        (plan->length > plan->most || plan->length == 0 || (plan->length - 1) / BLOCK != rows - 2))
         status = lx__table_refuse(&plan->rows, error);
     return status;
 }
 
-lx_status lx__greedy_plan_new(const lx_mixture *mixture, const char *tables,
-                              lx__greedy_plan *plan, lx_error *error)
+lx_status lx__greedy_plan_new(const lx_mixture *mixture, const char *tables, lx__greedy_plan *plan,
+                              lx_error *error)
 {
     static const lx__table_maker maker = {"greedy", describe, make};
     *plan = (lx__greedy_plan){.count = mixture->count, .exhausted = mixture->exhausted};

@@ -34,8 +34,8 @@ typedef struct lx__greedy_plan {
  * @retval LX_ERR_LIMIT  An epoch would be too long.
  * @retval LX_ERR_NOMEM  Memory is short.
  */
-lx_status lx__greedy_plan_new(const lx_mixture *mixture, const char *tables,
-                              lx__greedy_plan *plan, lx_error *error);
+lx_status lx__greedy_plan_new(const lx_mixture *mixture, const char *tables, lx__greedy_plan *plan,
+                              lx_error *error);
 
 void lx__greedy_plan_free(lx__greedy_plan *plan);
 

@@ -46,8 +46,9 @@ static lx_status count_epochs(lx__gpt_plan *plan, uint64_t num_samples, lx_error
     if (num_samples == LX_NONE)
         return LX_OK;
     if (!lx__multiply_fits(num_samples, plan->sequence_length, &asked) || asked >= INT64_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "num_samples of %" PRIu64 " takes 2^63 tokens or "
-                                                                       "more: lower it",
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "num_samples of %" PRIu64 " takes 2^63 tokens or "
+                        "more: lower it",
                         num_samples);
     asked += plan->extra;
     if (asked > plan->tokens)
@@ -55,22 +56,21 @@ static lx_status count_epochs(lx__gpt_plan *plan, uint64_t num_samples, lx_error
     if (plan->epochs <= INT32_MAX)
         return LX_OK;
     return lx__fail(error, LX_ERR_LIMIT,
-                    "num_samples of %" PRIu64 " takes %" PRIu64
-                    " epochs of %" PRIu64 " tokens: the limit is 2^31 - 1 epochs",
+                    "num_samples of %" PRIu64 " takes %" PRIu64 " epochs of %" PRIu64
+                    " tokens: the limit is 2^31 - 1 epochs",
                     num_samples, plan->epochs, plan->tokens);
 }
 
 static lx_status check_size(const lx__gpt_plan *plan, uint64_t num_samples, lx_error *error)
 {
     uint64_t places, pairs, all;
-    if (plan->samples < NUMBERS_MAX &&
-        lx__multiply_fits(plan->epochs, plan->count, &places) &&
+    if (plan->samples < NUMBERS_MAX && lx__multiply_fits(plan->epochs, plan->count, &places) &&
         lx__multiply_fits(plan->samples, 3, &pairs) && lx__add_fits(places, pairs, &all) &&
         all < NUMBERS_MAX - 2)
         return LX_OK;
     return lx__fail(error, LX_ERR_LIMIT,
                     "num_samples of %" PRIu64 " takes tables of 2^48 numbers or more: lower it",
-                                              num_samples);
+                    num_samples);
 }
 
 lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *error)
@@ -90,9 +90,8 @@ lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *
     plan->before_last = plan->samples;
     if (plan->samples == 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a sequence_length of %" PRIu64 " exceeds the length of the documents, %"
-                        PRIu64
-                        " tokens",
+                        "a sequence_length of %" PRIu64
+                        " exceeds the length of the documents, %" PRIu64 " tokens",
                         plan->sequence_length, plan->tokens);
     if (plan->epochs > 1) {
         uint64_t before = samples_of(plan, all - plan->tokens);
@@ -212,8 +211,8 @@ static lx_status make(void *user, lx__table *table, lx_error *error)
     making *m = user;
     bool narrow = lx__table_is_narrow(table->bound);
     size_t size = narrow ? sizeof(uint32_t) : sizeof(uint64_t);
-    void *numbers =
-        table->count <= SIZE_MAX / size ? lx__alloc_array((size_t)table->count, size) : NULL;
+    void *numbers = table->count <= SIZE_MAX / size ? lx__alloc_array((size_t)table->count, size)
+                                                    : NULL;
     if (numbers == NULL)
         return lx__fail(error, LX_ERR_NOMEM,
                         "out of memory for the tables of %" PRIu64 " samples: %" PRIu64

@@ -122,8 +122,7 @@ static bool needs_tokens(const megatron_source *self, const lx_target *targets)
     const lx__row_format *format = &self->format;
     bool pieces = (format->segments != 0 && targets[format->segments].data != NULL) ||
                   (format->positions != 0 && targets[format->positions].data != NULL);
-    return (self->split_at_eod && pieces) ||
-           (self->loss != 0 && targets[self->loss].data != NULL);
+    return (self->split_at_eod && pieces) || (self->loss != 0 && targets[self->loss].data != NULL);
 }
 
 static lx_status fill_rows(const megatron_source *self, const uint64_t *indices, size_t count,
@@ -142,8 +141,7 @@ static lx_status fill_rows(const megatron_source *self, const uint64_t *indices,
         if (*at < count) {
             status = find(self, indices[*at], &next, error);
             if (status == LX_OK && pieces.tokens != NULL && next.at < next.length)
-                lx__tokens_approach(self->format.tokens, next.first + next.at,
-                                    self->format.length);
+                lx__tokens_approach(self->format.tokens, next.first + next.at, self->format.length);
         }
         if (status != LX_OK)
             break;
@@ -212,15 +210,14 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
                                self->table.count};
     if ((unsigned)index > LX_MEGATRON_SHUFFLE)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "index must be one of Megatron's three tables, not %u",
-                        (unsigned)index);
+                        "index must be one of Megatron's three tables, not %u", (unsigned)index);
     uint64_t all = begins[index + 1] - begins[index];
     if (length != NULL)
         *length = all;
     if (!lx__range_fits(first, count, all))
         return lx__fail(error, LX_ERR_RANGE,
-                        "%" PRIu64 " numbers from %" PRIu64 " on exceed the table's length of %"
-                        PRIu64,
+                        "%" PRIu64 " numbers from %" PRIu64
+                        " on exceed the table's length of %" PRIu64,
                         count, first, all);
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = begins[index] + first + i;
@@ -240,8 +237,8 @@ static lx_status check_numbers(const lx_megatron_options *how, lx_error *error)
                         "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", how->seed);
     if (how->eod < LX_SEPARATOR_NONE ||
         (how->vocabulary != 0 && how->eod >= 0 && (uint64_t)how->eod >= how->vocabulary))
-        return lx__fail(error, LX_ERR_ARGUMENT, "an eod of %" PRId64
-                        " is not a token of the vocabulary", how->eod);
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "an eod of %" PRId64 " is not a token of the vocabulary", how->eod);
     if (how->eod == LX_SEPARATOR_NONE && (how->split_at_eod || how->mask_eod))
         return lx__fail(error, LX_ERR_ARGUMENT, "%s is set, but eod is not: set both or neither",
                         how->split_at_eod ? "split_at_eod" : "mask_eod");
@@ -263,8 +260,8 @@ static lx_status check(lx_tokens *tokens, const lx_megatron_options *how, lx_sou
                         first, count == LX_NONE ? 0 : count, there);
     if (there > INT32_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "the tokens have %"
-                        PRIu64 " documents: Megatron's limit is 2^31 - 1", there);
+                        "the tokens have %" PRIu64 " documents: Megatron's limit is 2^31 - 1",
+                        there);
     return check_numbers(how, error);
 }
 
@@ -307,13 +304,13 @@ static lx_status make(megatron_source *self, const lx_megatron_options *how, lx_
 {
     uint32_t *lengths = NULL;
     uint64_t behind = self->format.tokens->documents - how->first_document;
-    self->plan = (lx__gpt_plan){
-        .first = how->first_document,
-        .count = how->document_count == LX_NONE ? behind : how->document_count,
-        .sequence_length = how->sequence_length,
-        .seed = (uint32_t)how->seed,
-        .extra = how->extra_token,
-        .partial = !how->drop_last_partial};
+    self->plan = (lx__gpt_plan){.first = how->first_document,
+                                .count = how->document_count == LX_NONE ? behind
+                                                                        : how->document_count,
+                                .sequence_length = how->sequence_length,
+                                .seed = (uint32_t)how->seed,
+                                .extra = how->extra_token,
+                                .partial = !how->drop_last_partial};
     self->pad = how->pad;
     self->eod = how->eod;
     self->split_at_eod = how->split_at_eod;

@@ -31,7 +31,7 @@ struct nanoset {
 typedef struct making {
     const uint64_t *lengths;
     size_t count;
-    uint64_t total;   /* of the lengths */
+    uint64_t total; /* of the lengths */
     double *weights;
     const lx_order *order;
     uint64_t seed;
@@ -134,8 +134,8 @@ static lx_status add_lengths(making *m, lx_error *error)
 {
     if (m->count == 0 || m->count > LX__GREEDY_SETS_MAX)
         return lx__fail(error, m->count == 0 ? LX_ERR_ARGUMENT : LX_ERR_LIMIT,
-                        "the number of sets is %zu, but a mixture has 1 to %u",
-                        m->count, LX__GREEDY_SETS_MAX);
+                        "the number of sets is %zu, but a mixture has 1 to %u", m->count,
+                        LX__GREEDY_SETS_MAX);
     for (size_t i = 0; i < m->count; i++) {
         if (m->lengths[i] == 0)
             return lx__fail(error, LX_ERR_ARGUMENT, "set %zu is empty: leave it out", i);

@@ -20,10 +20,10 @@
 struct torch {
     lx_order order;
     uint64_t seed;
-    uint64_t indices;    /* upper limit of the indices */
-    uint64_t whole;      /* permutations that an epoch starts, the last one possibly partial */
-    bool again;          /* with replacement */
-    bool anew;           /* each epoch has its own generator, seeded with the sum of seed and
+    uint64_t indices; /* upper limit of the indices */
+    uint64_t whole;   /* permutations that an epoch starts, the last one possibly partial */
+    bool again;       /* with replacement */
+    bool anew;        /* each epoch has its own generator, seeded with the sum of seed and
                             epoch */
     lx__epochs *epochs;
     /* The generator at the start of epoch *number, or UINT64_MAX if at none. The lock of the epochs
@@ -43,8 +43,7 @@ static uint64_t draws_of_epoch(const struct torch *self)
 static void go_to(const struct torch *self, uint64_t epoch)
 {
     if (self->anew || *self->number > epoch) {
-        lx__mt19937_seed(self->generator,
-                         (uint32_t)(self->anew ? self->seed + epoch : self->seed));
+        lx__mt19937_seed(self->generator, (uint32_t)(self->anew ? self->seed + epoch : self->seed));
         *self->number = self->anew ? epoch : 0;
     }
     lx__mt19937_skip(self->generator, draws_of_epoch(self), epoch - *self->number);
@@ -136,8 +135,8 @@ static lx_status make(struct torch wanted, uint64_t length, const char *tables, 
                         "%" PRIu64 " positions over %" PRIu64
                         " indices exceed a table's limit of 2^32 - 1",
                         length, wanted.indices);
-    lx_status status =
-        lx__order_new(&torch_class, sizeof(struct torch), length, wanted.indices, order, error);
+    lx_status status = lx__order_new(&torch_class, sizeof(struct torch), length, wanted.indices,
+                                     order, error);
     if (status != LX_OK)
         return status;
     struct torch *self = (struct torch *)*order;
@@ -177,7 +176,7 @@ lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
     if (replacement && length > REPLACEMENT_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
                         "%" PRIu64 " indices are drawn with replacement: versions of torch differ "
-                                   "from 2^28 indices on: use fewer",
+                        "from 2^28 indices on: use fewer",
                         length);
     struct torch wanted = {
         .seed = how.seed, .indices = length, .whole = samples / length + 1, .again = replacement};
@@ -228,8 +227,9 @@ lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, unsign
     if ((flags & ~(unsigned)(LX_TORCH_SHUFFLE | LX_TORCH_DROP_LAST)) != 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "flags: 0x%x has an unknown bit", flags);
     if (how.tables != NULL && !shuffle)
-        return lx__fail(error, LX_ERR_ARGUMENT, "tables is set, but an order without a shuffle "
-                                                "has no table: omit tables");
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "tables is set, but an order without a shuffle "
+                        "has no table: omit tables");
     status = make_whole(length, shuffle, how.seed, how.tables, &whole, error);
     if (status == LX_OK && (flags & LX_TORCH_DROP_LAST) != 0)
         status = lx_order_new_slice(whole, 0, length - length % world, order, error);

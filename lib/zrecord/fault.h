@@ -14,6 +14,7 @@
 
 #ifdef LX_PLANTED_FAULTS
 
+/* clang-format off */
 #define LX__FAULTS(fault)                                                                          \
     fault(CHUNK_SYNC, "chunks are not synced")                                                     \
     fault(TABLE_SYNC, "tables are not synced")                                                     \
@@ -48,6 +49,7 @@
     fault(LEFTOVERS, "what an interrupted switch has left is not removed")                         \
     fault(OLD_EARLY, "old files are removed before the switch is durable")                         \
     fault(OLD_UNDER_READER, "old files are removed under a reader")
+/* clang-format on */
 
 #define LX__FAULT_NUMBER(name, what) LX__FAULT_##name,
 enum lx__fault { LX__FAULT_NONE, LX__FAULTS(LX__FAULT_NUMBER) LX__FAULT_COUNT };

@@ -26,8 +26,8 @@ static lx_status refuse(void *user, size_t part, lx_error *error)
 static lx_status run(lx_executor *executor, lx_task_function function, void *user, lx_error *error)
 {
     lx_ticket *ticket = NULL;
-    lx_status status =
-        lx_executor_submit(executor, LX_QUEUE_READ, function, user, PARTS, &ticket, error);
+    lx_status status = lx_executor_submit(executor, LX_QUEUE_READ, function, user, PARTS, &ticket,
+                                          error);
     if (status == LX_OK)
         status = lx_ticket_wait(ticket, error);
     lx_ticket_unref(ticket);

@@ -140,8 +140,8 @@ static void commit_lmdb(void *context)
 static void open_others(struct commits *c)
 {
     for (int i = 0; i < 2; i++) {
-        c->files[i] =
-            open(i == 0 ? "bench-file0" : "bench-file1", O_RDWR | O_CREAT | O_TRUNC, 0600);
+        c->files[i] = open(i == 0 ? "bench-file0" : "bench-file1", O_RDWR | O_CREAT | O_TRUNC,
+                           0600);
         must(c->files[i] != -1, "open");
         c->ends[i] = 0;
     }
@@ -261,8 +261,8 @@ static void change_dataset(void *context)
     size_t field = 0;
     for (size_t i = 1; i <= CHANGES; i++) {
         lx_value value = {bytes + i % 10000 * RECORD, RECORD};
-        must_be_ok(lx_writer_modify(c->writer, next_random(&c->random) % CHANGED, &field, &value,
-                                    1, &error),
+        must_be_ok(lx_writer_modify(c->writer, next_random(&c->random) % CHANGED, &field, &value, 1,
+                                    &error),
                    &error);
         if (i % COMMIT_EVERY == 0)
             must_be_ok(lx_writer_commit(c->writer, &error), &error);

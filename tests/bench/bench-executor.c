@@ -189,8 +189,8 @@ static void use_malloc(void *context)
 static void use_mmap(void *context)
 {
     (void)context;
-    uint8_t *data = mmap(NULL, BATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                         -1, 0);
+    uint8_t *data = mmap(NULL, BATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                         0);
     if (data == MAP_FAILED)
         abort();
     fill(data);

@@ -229,8 +229,8 @@ static void report_ratios(bench_run *bench, const bench_case *cases)
     for (size_t i = 2; i < 2 + THREADS; i++) {
         double ratio = best / median_of(bench, i);
         printf(" %6.2f (%d threads)", ratio, (int)i - 2);
-        json_array_append_new(ratios, json_pack("{s:s, s:f}", "name", cases[i].name, "of_limit",
-                                                ratio));
+        json_array_append_new(ratios,
+                              json_pack("{s:s, s:f}", "name", cases[i].name, "of_limit", ratio));
     }
     printf("\n");
     json_t *group = json_array_get(bench->groups, json_array_size(bench->groups) - 1);
@@ -238,8 +238,7 @@ static void report_ratios(bench_run *bench, const bench_case *cases)
 }
 
 /** What a whole epoch of a warm loader takes: blocks of the ring, and calls for small memory. */
-static void report_memory(bench_run *bench, const struct data *data, lx_loader *loader,
-                          int threads)
+static void report_memory(bench_run *bench, const struct data *data, lx_loader *loader, int threads)
 {
     lx_loader_stats before, after;
     lx_loader_get_stats(loader, &before);

@@ -55,9 +55,9 @@ static void crash(void)
     for (size_t i = 1; i <= CHANGES; i++) {
         size_t field = 0;
         lx_value value = {&i, sizeof(uint64_t)};
-        must_be_ok(lx_writer_modify(writer, next_random(&random) % RECORDS, &field, &value, 1,
-                                    &error),
-                   &error);
+        must_be_ok(
+            lx_writer_modify(writer, next_random(&random) % RECORDS, &field, &value, 1, &error),
+            &error);
         if (i % COMMIT_EVERY == 0)
             must_be_ok(lx_writer_commit(writer, &error), &error);
     }

@@ -169,22 +169,22 @@ static void bench_weights_and_groups(bench_run *bench)
                                         "balanced, 100,000 classes",
                                         "bucketed, 320 of a bucket",
                                         "bucketed, 32,000 of a bucket"};
-    lx_order *orders[] = {shuffled(MILLION),         weighted(MILLION),
-                          weighted(10 * MILLION),    balanced(MILLION, 10),
-                          balanced(MILLION, 1000),   balanced(MILLION, 100000),
-                          bucketed(MILLION, 320),    bucketed(MILLION, 32000)};
+    lx_order *orders[] = {shuffled(MILLION),       weighted(MILLION),
+                          weighted(10 * MILLION),  balanced(MILLION, 10),
+                          balanced(MILLION, 1000), balanced(MILLION, 100000),
+                          bucketed(MILLION, 320),  bucketed(MILLION, 32000)};
     bench_reads(bench, "orders by weights and groups", names, orders, 8);
 }
 
 static void bench_peers(bench_run *bench)
 {
-    static const char *const names[] = {"shuffle",         "weighted shuffle", "torch's random",
-                                        "greedy, 2 sets",  "greedy, 8 sets",   "greedy, 64 sets",
+    static const char *const names[] = {"shuffle",        "weighted shuffle", "torch's random",
+                                        "greedy, 2 sets", "greedy, 8 sets",   "greedy, 64 sets",
                                         "nanoset, 8 sets"};
-    lx_order *orders[] = {shuffled(4 * MILLION),         weighted_shuffle(4 * MILLION),
-                          torch_random(4 * MILLION, false), greedy(4 * MILLION, 2),
-                          greedy(4 * MILLION, 8),        greedy(4 * MILLION, 64),
-                          nanoset(4 * MILLION, 8)};
+    lx_order *orders[] = {
+        shuffled(4 * MILLION),  weighted_shuffle(4 * MILLION), torch_random(4 * MILLION, false),
+        greedy(4 * MILLION, 2), greedy(4 * MILLION, 8),        greedy(4 * MILLION, 64),
+        nanoset(4 * MILLION, 8)};
     bench_reads(bench, "orders with tables of 4 million", names, orders, 7);
 }
 

@@ -49,8 +49,7 @@ static void gather_plain(void *context)
         for (int i = 0; i < BATCH; i++) {
             if (g->kicks && i + 1 < BATCH)
                 kick(g->plain + g->indices[i + 1] * g->record, g->record);
-            memcpy(g->out + (size_t)i * g->record, g->plain + g->indices[i] * g->record,
-                   g->record);
+            memcpy(g->out + (size_t)i * g->record, g->plain + g->indices[i] * g->record, g->record);
         }
     }
 }
@@ -347,8 +346,8 @@ static void open_plain(void *context)
     uint64_t index = *(uint64_t *)context;
     int file = open(DATASET "/data.offset", O_RDONLY);
     must(file != -1, "open");
-    const volatile uint8_t *map =
-        mmap(NULL, (size_t)OPEN_RECORDS * 16, PROT_READ, MAP_SHARED, file, 0);
+    const volatile uint8_t *map = mmap(NULL, (size_t)OPEN_RECORDS * 16, PROT_READ, MAP_SHARED, file,
+                                       0);
     must(map != MAP_FAILED, "mmap");
     (void)map[index * 16];
     munmap((void *)map, (size_t)OPEN_RECORDS * 16);

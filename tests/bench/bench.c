@@ -92,8 +92,8 @@ void bench_compare(bench_run *bench, const char *title, const char *unit, const 
     }
     for (int round = 0; round < bench->rounds; round++)
         for (size_t i = 0; i < count; i++)
-            results[i].seconds[round] =
-                time_runs(&cases[i], repeats[i]) / ((double)repeats[i] * cases[i].work);
+            results[i].seconds[round] = time_runs(&cases[i], repeats[i]) /
+                                        ((double)repeats[i] * cases[i].work);
     for (size_t i = 0; i < count; i++)
         results[i].median = median(results[i].seconds, bench->rounds);
     bench_report(bench, title, unit, cases, results, count);

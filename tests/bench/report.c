@@ -53,8 +53,8 @@ static void print_table(int rounds, const char *title, const char *unit, const b
         printf("%-34s %12s %12s %12s %10.3g %8.3f\n", cases[i].name,
                print_time(result->median, result->median, middle),
                print_time(least(result->seconds, rounds), result->median, low),
-               print_time(most(result->seconds, rounds), result->median, high),
-               1 / result->median, result->median / results[0].median);
+               print_time(most(result->seconds, rounds), result->median, high), 1 / result->median,
+               result->median / results[0].median);
     }
     fflush(stdout);
 }
@@ -68,14 +68,13 @@ void bench_report(bench_run *bench, const char *title, const char *unit, const b
         json_t *rounds = json_array();
         for (int round = 0; round < bench->rounds; round++)
             json_array_append_new(rounds, json_real(results[i].seconds[round]));
-        json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f, s:o}", "name", cases[i].name,
-                                              "work", cases[i].work, "median_seconds",
-                                              results[i].median, "ratio",
-                                              results[i].median / results[0].median,
-                                              "round_seconds", rounds));
+        json_array_append_new(
+            list, json_pack("{s:s, s:f, s:f, s:f, s:o}", "name", cases[i].name, "work",
+                            cases[i].work, "median_seconds", results[i].median, "ratio",
+                            results[i].median / results[0].median, "round_seconds", rounds));
     }
-    json_array_append_new(bench->groups, json_pack("{s:s, s:s, s:o}", "title", title, "unit", unit,
-                                                   "cases", list));
+    json_array_append_new(
+        bench->groups, json_pack("{s:s, s:s, s:o}", "title", title, "unit", unit, "cases", list));
 }
 
 /** What /proc/cpuinfo calls the processor, or "" where it does not say. */

@@ -111,9 +111,9 @@ static void make(struct flips *flips)
 static void list_files(struct flips *flips)
 {
     static const char *const names[] = {
-        "meta.json",   "LOG",        "image.offset", "image.check", "label.offset", "label.check",
-        "text.offset", "text.check", "blob.offset",  "blob.check",  "chunk/0.zr",   "chunk/1.zr",
-        "chunk/2.zr",  "LOCK"};
+        "meta.json",   "LOG",         "image.offset", "image.check", "label.offset",
+        "label.check", "text.offset", "text.check",   "blob.offset", "blob.check",
+        "chunk/0.zr",  "chunk/1.zr",  "chunk/2.zr",   "LOCK"};
     char path[400];
     struct stat about;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -312,8 +312,8 @@ static void make_bomb(const char *path)
     for (size_t i = 1; i + 1 < PARTS; i++)
         memcpy(stored + i * part, stored, part);
     size += deflate_zeros(stored + size, ROOM, Z_FINISH);
-    make_entry(path, "flate",
-               (lx__entry){.physical = (uint32_t)size, .logical = UINT32_MAX}, stored, size);
+    make_entry(path, "flate", (lx__entry){.physical = (uint32_t)size, .logical = UINT32_MAX},
+               stored, size);
     free(stored);
 }
 
@@ -351,10 +351,10 @@ static void make_overlap(const char *path)
     begin_plain(&forge, path, "raw");
     forge_tables(&forge, entries, COUNT);
     forge_file(&forge, "chunk/0.zr", chunk, SIZE, 0);
-    forge_frame(&forge,
-                (lx__frame){.length = COUNT, .rows = COUNT, .flags = LX__FRAME_SYNCED,
-                            .next_chunk = 1},
-                &item, 1, NULL, 0);
+    forge_frame(
+        &forge,
+        (lx__frame){.length = COUNT, .rows = COUNT, .flags = LX__FRAME_SYNCED, .next_chunk = 1},
+        &item, 1, NULL, 0);
     forge_end(&forge);
     free(entries);
     free(chunk);

@@ -125,8 +125,8 @@ struct plain_record plain_make(const struct plain *plain, uint32_t number)
 
 void plain_append(struct plain *plain, const struct plain_record *record)
 {
-    plain->records =
-        grow(plain->records, (size_t)plain->count, &plain->capacity, sizeof *plain->records);
+    plain->records = grow(plain->records, (size_t)plain->count, &plain->capacity,
+                          sizeof *plain->records);
     plain->records[plain->count++] = *record;
 }
 
@@ -272,8 +272,7 @@ bool plain_check_values(const struct plain *plain, lx_dataset *dataset, size_t c
     *status = lx_dataset_get_sizes(dataset, column, indices, count, offsets, present, &error);
     if (*status == LX_OK) {
         data = need(malloc((size_t)offsets[count] + 1));
-        *status =
-            lx_dataset_gather_bytes(dataset, column, indices, count, data, offsets, &error);
+        *status = lx_dataset_gather_bytes(dataset, column, indices, count, data, offsets, &error);
     }
     if (*status != LX_OK)
         lx_error_describe(&error, why, size);

@@ -460,8 +460,7 @@ static void run_out_of_memory(uint64_t ignored)
                 plain_fail("a writer without memory", &error);
             _exit(done + 2 * (answer == LX_OK));
         }
-        if (waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
-            WEXITSTATUS(status) > 3)
+        if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) > 3)
             plain_fail("a process without memory", NULL);
         read = read || WEXITSTATUS(status) & 1;
         written = written || WEXITSTATUS(status) & 2;
@@ -509,7 +508,10 @@ static bool run(const struct test *test, bool is_long, const char *root)
     if (hangs)
         waitpid(child, &status, 0);
     tree_clear(root);
-    printf("%-36s %s, %.1f s\n", test->name, hangs ? "hangs" : status == 0 ? "ok" : "FAILED",
+    printf("%-36s %s, %.1f s\n", test->name,
+           hangs         ? "hangs"
+           : status == 0 ? "ok"
+                         : "FAILED",
            now() - start);
     return !hangs && status == 0;
 }

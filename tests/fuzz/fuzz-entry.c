@@ -99,7 +99,7 @@ static void put(struct rows *rows)
 /* ---- one value */
 
 struct value {
-    bool there;    /* it can be read */
+    bool there; /* it can be read */
     bool present;
     uint64_t size;
     uint8_t *data; /* NULL: its length cannot be read */
@@ -118,8 +118,7 @@ static struct value read_bytes(lx_dataset *dataset, size_t field, uint64_t index
     value.size = ends[1];
     value.present = present != 0;
     value.data = guarded_take(memory, VALUE_MAX, (size_t)value.size);
-    lx_status status =
-        lx_dataset_gather_bytes(dataset, field, &index, 1, value.data, ends, NULL);
+    lx_status status = lx_dataset_gather_bytes(dataset, field, &index, 1, value.data, ends, NULL);
     if (status == LX_ERR_MISMATCH)
         fuzz_fail("a record has not the length that was measured");
     value.there = status == LX_OK;
@@ -141,8 +140,8 @@ static void compare_view(lx_dataset *dataset, size_t field, uint64_t index,
     if (!there)
         return;
     if ((slice.data != NULL) != value->present ||
-        (value->present && (slice.size != value->size ||
-                            memcmp(slice.data, value->data, (size_t)value->size) != 0)))
+        (value->present &&
+         (slice.size != value->size || memcmp(slice.data, value->data, (size_t)value->size) != 0)))
         fuzz_fail("field %zu, record %d: a view shows other bytes", field, (int)index);
     lx_view_free(view);
 }

@@ -11,8 +11,8 @@
 /** A writer that takes it continues with it, and what it commits is there. */
 static void write_on(const char *path)
 {
-    static const lx_value values[4] = {{"twelve bytes", 12}, {"12345678", 8}, {"text", 4},
-                                       {NULL, LX_NONE}};
+    static const lx_value values[4] = {
+        {"twelve bytes", 12}, {"12345678", 8}, {"text", 4}, {NULL, LX_NONE}};
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     uint64_t index, length = 0;

@@ -229,8 +229,8 @@ static void maintain(enum what what)
         return;
     }
     bool shorter = !is_synced(path);
-    lx_status status =
-        what <= RECOVER ? repair(path, what, opened, &shorter) : write_anew(path, what);
+    lx_status status = what <= RECOVER ? repair(path, what, opened, &shorter)
+                                       : write_anew(path, what);
     if (!opened || shorter || (status == LX_OK && what == REPAIR_DELETE))
         return;
     if (!read_content(path, &after))

@@ -22,8 +22,8 @@ static bool compare(const char *text, size_t size)
     if (status == LX_OK && (theirs == NULL || !json_equal(ours, theirs)))
         fuzz_fail("jansson reads it in another way");
     if (status == LX_ERR_CORRUPT && json_is_object(theirs) &&
-        strstr(error.message, "nested") == NULL &&
-        strstr(error.message, "characters") == NULL && memchr(text, '\0', size) == NULL)
+        strstr(error.message, "nested") == NULL && strstr(error.message, "characters") == NULL &&
+        memchr(text, '\0', size) == NULL)
         fuzz_fail("jansson reads it: %s", error.message);
     json_decref(ours);
     json_decref(theirs);

@@ -32,7 +32,7 @@ enum {
 #define MANY 4100  /* more than one block of numbers */
 #define LONG 18000 /* of a mixture: more than the positions of one number of a set */
 #define PLAN 16384 /* those */
-#define SOME 48   /* indices that are read */
+#define SOME 48    /* indices that are read */
 #define SETS 3
 /* The bytes of a table's file: see doc/orders.md, 15. */
 #define DATA 4096
@@ -130,11 +130,10 @@ static struct kind {
     size_t size;
     int fd;
     uint64_t right[SOME];
-} kinds[] = {
-    {.make = make_greedy},   {.make = make_redistributed}, {.make = make_stopping},
-    {.make = make_nanoset},  {.make = make_weighted},      {.make = make_weighted_shuffle},
-    {.make = make_balanced}, {.make = make_bucketed},      {.make = make_torch},
-    {.make = make_subset},   {.make = make_torch_subset}};
+} kinds[] = {{.make = make_greedy},   {.make = make_redistributed}, {.make = make_stopping},
+             {.make = make_nanoset},  {.make = make_weighted},      {.make = make_weighted_shuffle},
+             {.make = make_balanced}, {.make = make_bucketed},      {.make = make_torch},
+             {.make = make_subset},   {.make = make_torch_subset}};
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 /* ---- reading */
@@ -222,9 +221,9 @@ static void repair_blocks(struct kind *kind)
     size_t data = DATA, blocks = (kind->size - DATA + BLOCK + 3) / (BLOCK + 4);
     size_t crcs = kind->size - 4 * blocks;
     for (size_t i = 0; i < blocks; i++, data += BLOCK)
-        lx__store_le32(kind->bytes + crcs + 4 * i,
-                       lx__crc32c(0, kind->bytes + data,
-                                  crcs - data < BLOCK ? crcs - data : BLOCK));
+        lx__store_le32(
+            kind->bytes + crcs + 4 * i,
+            lx__crc32c(0, kind->bytes + data, crcs - data < BLOCK ? crcs - data : BLOCK));
 }
 
 static void patch(struct kind *kind, struct input *input, unsigned options)

@@ -47,8 +47,8 @@ static void begin(void)
     snprintf(folder, sizeof folder, "%s/tests/fuzz", top);
     add_path(folder);
     PyObject *module = PyImport_ImportModule("fuzz_python");
-    PyObject *made =
-        module != NULL ? PyObject_CallMethod(module, "begin", "s", fuzz_directory()) : NULL;
+    PyObject *made = module != NULL ? PyObject_CallMethod(module, "begin", "s", fuzz_directory())
+                                    : NULL;
     take_input = made != NULL ? PyObject_GetAttrString(module, "take") : NULL;
     if (take_input == NULL)
         fail("fuzz_python.py");

@@ -33,8 +33,7 @@ static void begin(void)
         if (lx_schema_add_field(schema, names[i], LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error) !=
             LX_OK)
             fuzz_fail("a schema: %s", error.message);
-    if (fd == -1 ||
-        lx__directory_open(&directory, LX__HERE, fuzz_directory(), &error) != LX_OK ||
+    if (fd == -1 || lx__directory_open(&directory, LX__HERE, fuzz_directory(), &error) != LX_OK ||
         lx__log_open(&reader, &directory, &identity, &error) != LX_OK)
         fuzz_fail("a log: %s", error.message);
     lx__file_close(&directory);
@@ -135,9 +134,9 @@ static lx_status replay(lx__state *state, bool durable)
 {
     lx_error error = LX_ERROR_INIT;
     bool unknown;
-    lx_status status =
-        lx__state_replay(state, &reader, schema,
-                         durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, NULL, &unknown, &error);
+    lx_status status = lx__state_replay(state, &reader, schema,
+                                        durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, NULL,
+                                        &unknown, &error);
     if (status != error.status)
         fuzz_fail("the error is not that of the status");
     return status;

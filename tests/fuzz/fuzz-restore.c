@@ -155,9 +155,9 @@ static void put_ours(json_t *state, const char *ours)
 {
     const char *key;
     json_t *value, *own = need(json_loads(ours, 0, NULL));
-    json_object_foreach(own, key, value)
-        if (strcmp(key, "position") != 0 && strcmp(key, "crc32c") != 0)
-            (void)json_object_set(state, key, value);
+    json_object_foreach(own, key,
+                        value) if (strcmp(key, "position") != 0 && strcmp(key, "crc32c") != 0)(void)
+        json_object_set(state, key, value);
     json_decref(own);
 }
 

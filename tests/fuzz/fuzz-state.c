@@ -52,9 +52,8 @@ static void end_world(struct world *world)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct world world = {.input = {data, size},
-                          .path = fuzz_path("state"),
-                          .error = LX_ERROR_INIT};
+    struct world world = {
+        .input = {data, size}, .path = fuzz_path("state"), .error = LX_ERROR_INIT};
     fuzz_keep_large();
     fuzz_json_begin();
     plain_init(&world.committed, PLAIN_KINDS);

@@ -101,8 +101,7 @@ static bool keeps_rules(const uint8_t *frame, size_t bytes, bool first, uint64_t
     return (first ? flags == 3 : (flags & ~UINT32_C(2)) == 0) && rows >= plain.rows &&
            rows <= ROWS_MAX && length <= ROWS_MAX && length <= rows + items &&
            (first || lx__load_le32(frame + 56) == plain.table_generation) &&
-           next >= plain.next_chunk && check_sets(frame, bytes, first) &&
-           take_chunks(frame, next);
+           next >= plain.next_chunk && check_sets(frame, bytes, first) && take_chunks(frame, next);
 }
 
 /** Steps 1 to 3 of 8.11. */
@@ -185,8 +184,7 @@ static bool replay(const uint8_t *log, size_t count)
     return true;
 }
 
-const struct plain_log *plain_log_read(const uint8_t *log, size_t size, uint64_t boot,
-                                       bool durable)
+const struct plain_log *plain_log_read(const uint8_t *log, size_t size, uint64_t boot, bool durable)
 {
     plain = (struct plain_log){.sets = all_sets, .chunks = all_chunks, .ends = ends};
     find_frames(log, size);

@@ -10,10 +10,10 @@
 #include "fuzz.h"
 
 enum plain_log_end {
-    PLAIN_LOG_WHOLE, /* it has a state */
-    PLAIN_LOG_ROT,   /* an invalid frame that no interrupted write leaves */
+    PLAIN_LOG_WHOLE,  /* it has a state */
+    PLAIN_LOG_ROT,    /* an invalid frame that no interrupted write leaves */
     PLAIN_LOG_COSTLY, /* the same, or not: a reader may give up the search */
-    PLAIN_LOG_BROKEN /* a valid frame that breaks a rule */
+    PLAIN_LOG_BROKEN  /* a valid frame that breaks a rule */
 };
 
 struct plain_set {
@@ -30,13 +30,13 @@ struct plain_chunk {
 
 struct plain_log {
     enum plain_log_end end;
-    size_t frames;   /* valid ones */
-    size_t *ends;    /* of each */
+    size_t frames; /* valid ones */
+    size_t *ends;  /* of each */
     uint64_t length, rows;
     uint32_t table_generation, next_chunk;
-    uint64_t epoch;  /* of the last frame */
-    uint32_t crc;    /* of it */
-    uint64_t offset; /* of its end */
+    uint64_t epoch;         /* of the last frame */
+    uint32_t crc;           /* of it */
+    uint64_t offset;        /* of its end */
     struct plain_set *sets; /* all that ever were: see live */
     size_t set_count;
     struct plain_chunk *chunks; /* in no order */

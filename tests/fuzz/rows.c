@@ -42,8 +42,7 @@ static void make_sensible(lx__entry *entry, size_t field, size_t chunk)
         entry->physical = entry->logical;
 }
 
-static void repair(lx__entry *entry, size_t field, uint64_t index, const uint8_t *data,
-                   size_t size)
+static void repair(lx__entry *entry, size_t field, uint64_t index, const uint8_t *data, size_t size)
 {
     lx__entry_rules own = rules[field];
     memcpy(own.uuid, fuzz_uuid, sizeof fuzz_uuid);
@@ -81,8 +80,12 @@ void rows_write_log(const char *name, uint64_t count, size_t chunk_size)
     lx__frame_finish(&builder, &first, &identity);
     memcpy(log, builder.data, builder.size);
     size_t size = builder.size;
-    lx__frame second = {.epoch = 1, .length = count, .rows = count, .previous_crc = first.crc,
-                        .flags = LX__FRAME_SYNCED, .next_chunk = 1};
+    lx__frame second = {.epoch = 1,
+                        .length = count,
+                        .rows = count,
+                        .previous_crc = first.crc,
+                        .flags = LX__FRAME_SYNCED,
+                        .next_chunk = 1};
     lx__chunk_item item = {0, (uint32_t)count, chunk_size};
     if (lx__frame_begin(&builder, 1, 0, NULL) != LX_OK)
         abort();

@@ -11,10 +11,10 @@
 #include "fuzz.h"
 
 enum {
-    ROWS_HOW = 7,      /* how the dataset is opened */
-    ROWS_REPAIR = 8,   /* CRCs are made right, where the entry leads to bytes */
+    ROWS_HOW = 7,       /* how the dataset is opened */
+    ROWS_REPAIR = 8,    /* CRCs are made right, where the entry leads to bytes */
     ROWS_SENSIBLE = 16, /* chunk, offset and lengths lead into the chunk */
-    ROWS_WAY_SHIFT = 5 /* by which access it is, or how else values are read: two bits */
+    ROWS_WAY_SHIFT = 5  /* by which access it is, or how else values are read: two bits */
 };
 
 #define ROWS_CHUNK_MAX 8192

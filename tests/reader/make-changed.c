@@ -128,7 +128,7 @@ static void modify(struct changed *d, uint64_t count)
 }
 
 /** Deletes records: the last one takes the place. */
-static void delete(struct changed *d, uint64_t count)
+static void delete (struct changed *d, uint64_t count)
 {
     for (uint64_t i = 0; i < count && d->length != 0; i++) {
         uint64_t index = draw(d, d->length);
@@ -155,7 +155,7 @@ static void change(struct changed *d, uint64_t count)
 {
     append(d, count);
     modify(d, count);
-    delete(d, count / 2);
+    delete (d, count / 2);
     commit(d);
 }
 

@@ -42,16 +42,40 @@ static const struct plan plans[] = {
     {.name = "dtypes", .schema = DTYPES, .length = 5, .step = 2, .seed = 1},
     {.name = "bytes", .schema = BYTES, .length = 40, .step = 40, .longest = 100, .seed = 2},
     {.name = "flate", .schema = FLATE, .length = 18, .step = 7, .longest = 3000, .seed = 3},
-    {.name = "chunks", .schema = MIXED, .length = 30, .step = 10, .longest = VALUE_MAX,
-     .chunk_records = 20, .seed = 4},
+    {.name = "chunks",
+     .schema = MIXED,
+     .length = 30,
+     .step = 10,
+     .longest = VALUE_MAX,
+     .chunk_records = 20,
+     .seed = 4},
     {.name = "commits", .schema = MIXED, .length = 24, .step = 1, .longest = 60, .seed = 5},
-    {.name = "rows", .schema = MIXED, .end = UNSEALED, .length = 50, .step = 50, .more = 9,
-     .longest = 200, .seed = 6},
-    {.name = "sealed", .schema = MIXED, .end = SEALED, .length = 60, .step = 20, .longest = 200,
-     .chunk_records = 70, .seed = 7},
+    {.name = "rows",
+     .schema = MIXED,
+     .end = UNSEALED,
+     .length = 50,
+     .step = 50,
+     .more = 9,
+     .longest = 200,
+     .seed = 6},
+    {.name = "sealed",
+     .schema = MIXED,
+     .end = SEALED,
+     .length = 60,
+     .step = 20,
+     .longest = 200,
+     .chunk_records = 70,
+     .seed = 7},
     {.name = "sealed-empty", .schema = MIXED, .end = SEALED, .step = 1},
-    {.name = "not-synced", .schema = MIXED, .end = KILLED, .length = 6, .step = 3, .more = 5,
-     .longest = 60, .durability = LX_DURABILITY_NONE, .seed = 8},
+    {.name = "not-synced",
+     .schema = MIXED,
+     .end = KILLED,
+     .length = 6,
+     .step = 3,
+     .more = 5,
+     .longest = 60,
+     .durability = LX_DURABILITY_NONE,
+     .seed = 8},
 };
 
 /** A dataset while it is made. */
@@ -60,7 +84,7 @@ struct golden {
     const char *path;
     lx_schema *schema;
     lx_writer *writer;
-    FILE *text;      /**< The lines of the values that it holds at the end. */
+    FILE *text; /**< The lines of the values that it holds at the end. */
     char *lines;
     size_t size;
     uint64_t length; /**< Records that it holds at the end. */

@@ -33,8 +33,8 @@ static int take_keywords(const char *function, const char *const *names, PyObjec
 }
 
 int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t positional,
-                   Py_ssize_t required, PyObject *const *args, Py_ssize_t count,
-                   PyObject *kwnames, PyObject **values)
+                   Py_ssize_t required, PyObject *const *args, Py_ssize_t count, PyObject *kwnames,
+                   PyObject **values)
 {
     if (count > positional) {
         PyErr_Format(PyExc_TypeError, "%s() takes at most %zd arguments by position, not %zd",
@@ -147,8 +147,8 @@ static PyObject *list_choices(const char *const *choices)
 {
     PyObject *text = PyUnicode_FromFormat("'%s'", choices[0]);
     for (size_t i = 1; text != NULL && choices[i] != NULL; i++) {
-        PyObject *longer = PyUnicode_FromFormat(
-            "%U%s'%s'", text, choices[i + 1] != NULL ? ", " : " or ", choices[i]);
+        PyObject *longer = PyUnicode_FromFormat("%U%s'%s'", text,
+                                                choices[i + 1] != NULL ? ", " : " or ", choices[i]);
         Py_SETREF(text, longer);
     }
     return text;
@@ -175,8 +175,9 @@ int lxpy_choice(PyObject *object, const char *argument, const char *const *choic
 static PyObject *fail_empty(const char *argument)
 {
     PyObject *text = PyUnicode_FromFormat("%s is empty", argument);
-    PyObject *exception =
-        text != NULL ? PyObject_CallFunction(PyExc_OSError, "iOs", ENOENT, text, "") : NULL;
+    PyObject *exception = text != NULL
+                              ? PyObject_CallFunction(PyExc_OSError, "iOs", ENOENT, text, "")
+                              : NULL;
     if (exception != NULL)
         PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
     Py_XDECREF(exception);

@@ -79,8 +79,7 @@ static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **st
         end = behind > end ? behind : end;
     }
     *start = first;
-    PyObject *memory =
-        lxpy_memory_new(state, first, (size_t)(end - first), true, batch, release);
+    PyObject *memory = lxpy_memory_new(state, first, (size_t)(end - first), true, batch, release);
     if (memory == NULL)
         lx_batch_unref(batch);
     return memory;

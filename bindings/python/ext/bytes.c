@@ -33,8 +33,8 @@ static void *allocate(size_t size, lx_error *error)
 }
 
 /** Reads records; without the GIL. */
-static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *indices,
-                        size_t count, joined *j, lx_error *error)
+static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *indices, size_t count,
+                        joined *j, lx_error *error)
 {
     lx_status status = LX_ERR_MISMATCH; /* what it is while somebody refreshes in between */
     j->offsets = allocate((count + 1) * sizeof *j->offsets, error);
@@ -59,8 +59,8 @@ static int make_records(const joined *j, size_t count, PyObject *list, size_t fi
 {
     for (size_t i = 0; i < count; i++) {
         Py_ssize_t size = (Py_ssize_t)(j->offsets[i + 1] - j->offsets[i]);
-        PyObject *record =
-            j->present[i] != 0 ? PyBytes_FromStringAndSize(NULL, size) : Py_NewRef(Py_None);
+        PyObject *record = j->present[i] != 0 ? PyBytes_FromStringAndSize(NULL, size)
+                                              : Py_NewRef(Py_None);
         if (record == NULL)
             return -1;
         PyList_SET_ITEM(list, (Py_ssize_t)(first + i), record);

@@ -10,8 +10,8 @@ static int modify_given(lxpy_writer *self, uint64_t index, const lxpy_field_valu
     lx_error error = LX_ERROR_INIT;
     if (lxpy_writer_enter_with(self, given->schema) < 0)
         return -1;
-    LXPY_WITHOUT_GIL(lx_writer_modify(self->handle, index, given->fields, given->values,
-                                      given->count, &error));
+    LXPY_WITHOUT_GIL(
+        lx_writer_modify(self->handle, index, given->fields, given->values, given->count, &error));
     lxpy_writer_leave(self);
     if (error.status == LX_OK)
         return 0;
@@ -27,8 +27,8 @@ static int modify_one(lxpy_writer *self, PyObject *key, PyObject *named, uint64_
         Py_DECREF(named);
         return -1;
     }
-    int result =
-        lxpy_field_values_record(&given, self->state, self->schema, named, LXPY_SOME_FIELDS);
+    int result = lxpy_field_values_record(&given, self->state, self->schema, named,
+                                          LXPY_SOME_FIELDS);
     if (result == 0)
         result = modify_given(self, index, &given);
     lxpy_field_values_clear(&given);
@@ -116,8 +116,7 @@ PyObject *lxpy_writer_truncate(PyObject *object, PyObject *number)
     lx_error error = LX_ERROR_INIT;
     uint64_t length;
     if (lxpy_writer_check_change(self) < 0 ||
-        lxpy_uint64(number, "length", 0, LX_NONE - 1, &length) < 0 ||
-        lxpy_writer_enter(self) < 0)
+        lxpy_uint64(number, "length", 0, LX_NONE - 1, &length) < 0 || lxpy_writer_enter(self) < 0)
         return NULL;
     LXPY_WITHOUT_GIL(lx_writer_truncate(self->handle, length, &error));
     lxpy_writer_leave(self);

@@ -31,7 +31,7 @@ static PyObject *leave(const collation *self, const batch *these)
 /** Wraps what was made, 1; 0 leaves it; -1 is an exception. */
 static PyObject *wrap(const collation *self, const batch *these, int made, lxpy_target *target)
 {
-    PyObject *result = made > 0   ? PyObject_CallOneArg(self->wrap, target->object)
+    PyObject *result = made > 0    ? PyObject_CallOneArg(self->wrap, target->object)
                        : made == 0 ? leave(self, these)
                                    : NULL;
     if (target->object != NULL)
@@ -170,8 +170,7 @@ static PyObject *collate_given(PyObject *module, PyObject *args)
     if (known && these.items == NULL)
         return NULL;
     bool empty = !known || PyTuple_GET_SIZE(these.items) == 0;
-    PyObject *result =
-        empty ? PyObject_CallOneArg(self.leave, given) : collate(&self, &these);
+    PyObject *result = empty ? PyObject_CallOneArg(self.leave, given) : collate(&self, &these);
     Py_XDECREF(these.items);
     return result;
 }

@@ -51,8 +51,7 @@ static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const argument
     lx_dataset_options *options = make_options(state, given, &error);
     if (options == NULL)
         return NULL;
-    LXPY_WITHOUT_GIL(
-        lx_dataset_open(PyBytes_AS_STRING(path), options, &handle, &error));
+    LXPY_WITHOUT_GIL(lx_dataset_open(PyBytes_AS_STRING(path), options, &handle, &error));
     lx_dataset_options_free(options);
     if (error.status != LX_OK)
         return (lx_dataset *)lxpy_raise(state, &error);
@@ -98,19 +97,18 @@ static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset
 
 static PyObject *dataset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path",      "verify",   "durable", "live",
+    static char *names[] = {"path",      "verify", "durable",  "live",
                             "on_damage", "access", "executor", NULL};
     arguments given = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL ||
         !PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOO:Dataset", names, &given.path,
-                                     &given.verify, &given.durable, &given.live,
-                                     &given.on_damage, &given.access, &given.executor))
+                                     &given.verify, &given.durable, &given.live, &given.on_damage,
+                                     &given.access, &given.executor))
         return NULL;
     PyObject *path = lxpy_path(given.path, "path");
     lx_dataset *handle = path != NULL ? open_handle(state, path, &given) : NULL;
-    PyObject *self =
-        handle != NULL ? wrap(type, state, handle, path, given.live == Py_True) : NULL;
+    PyObject *self = handle != NULL ? wrap(type, state, handle, path, given.live == Py_True) : NULL;
     Py_XDECREF(path);
     return self;
 }
@@ -128,8 +126,7 @@ PyObject *lxpy_dataset_new_pinned(PyObject *object, PyObject *ignored)
     if (error.status != LX_OK)
         return lxpy_raise(reading.state, &error);
     lxpy_dataset *self = (lxpy_dataset *)object;
-    return (PyObject *)make_dataset(Py_TYPE(object), self->state, pinned, self->schema,
-                                    self->path);
+    return (PyObject *)make_dataset(Py_TYPE(object), self->state, pinned, self->schema, self->path);
 }
 
 static void dataset_dealloc(PyObject *object)
@@ -262,7 +259,8 @@ static PyMethodDef dataset_methods[] = {
      "timeout : float, optional\n    Seconds to wait at most; None: as long as it takes.\n\n"
      "Returns\n-------\nint\n    How many there are.\n\n"
      "Raises\n------\nTimeoutError\n    There are fewer, of what was committed until then."},
-    {"_pin", lxpy_dataset_new_pinned, METH_NOARGS, "_pin($self)\n--\n\n"
+    {"_pin", lxpy_dataset_new_pinned, METH_NOARGS,
+     "_pin($self)\n--\n\n"
      "Another Dataset on the state that this one shows now."},
     {"gather", FAST lxpy_dataset_gather, METH_FASTCALL | METH_KEYWORDS,
      "gather($self, indices, fields=None, out=None)\n--\n\n"
@@ -291,11 +289,14 @@ static PyMethodDef dataset_methods[] = {
      "Returns\n-------\ndict\n"
      "    What ``loaderx stat --json`` prints. Bytes of chunks are live where some record refers\n"
      "    to them; the dead ones are what `Writer.rebalance` gives back."},
-    {"_resolve", lxpy_dataset_resolve, METH_O, "_resolve($self, indices)\n--\n\n"
+    {"_resolve", lxpy_dataset_resolve, METH_O,
+     "_resolve($self, indices)\n--\n\n"
      "Indices as an array of them, without negative ones."},
-    {"_verify", FAST lxpy_dataset_verify, METH_FASTCALL, "_verify($self, damaged, progress)\n--\n\n"
+    {"_verify", FAST lxpy_dataset_verify, METH_FASTCALL,
+     "_verify($self, damaged, progress)\n--\n\n"
      "Read everything and check every checksum."},
-    {"_backup", FAST lxpy_dataset_backup, METH_FASTCALL, "_backup($self, path, progress)\n--\n\n"
+    {"_backup", FAST lxpy_dataset_backup, METH_FASTCALL,
+     "_backup($self, path, progress)\n--\n\n"
      "Copy the state that is read to another directory."},
     {"_export", FAST lxpy_dataset_export, METH_FASTCALL,
      "_export($self, field, path, indices, suffix, progress)\n--\n\n"
@@ -303,17 +304,23 @@ static PyMethodDef dataset_methods[] = {
     {"_repair", FAST lxpy_dataset_repair, METH_FASTCALL | METH_CLASS,
      "_repair($type, path, into, delete, apply, found, progress)\n--\n\n"
      "Repair a damaged dataset, or recover it into a new directory."},
-    {"_unseal", lxpy_dataset_unseal, METH_O | METH_CLASS, "_unseal($type, path)\n--\n\n"
+    {"_unseal", lxpy_dataset_unseal, METH_O | METH_CLASS,
+     "_unseal($type, path)\n--\n\n"
      "Take the seal off the dataset at a path."},
-    {"_get", FAST lxpy_dataset_get, METH_FASTCALL, "_get($self, field, key)\n--\n\n"
+    {"_get", FAST lxpy_dataset_get, METH_FASTCALL,
+     "_get($self, field, key)\n--\n\n"
      "One record or several of a field."},
-    {"_record", lxpy_dataset_record, METH_O, "_record($self, index)\n--\n\n"
+    {"_record", lxpy_dataset_record, METH_O,
+     "_record($self, index)\n--\n\n"
      "One record of all fields."},
-    {"_present", FAST lxpy_dataset_present, METH_FASTCALL, "_present($self, field, indices)\n--\n\n"
+    {"_present", FAST lxpy_dataset_present, METH_FASTCALL,
+     "_present($self, field, indices)\n--\n\n"
      "Which records have a value, as a bool array."},
-    {"_views", FAST lxpy_dataset_views, METH_FASTCALL, "_views($self, indices, fields)\n--\n\n"
+    {"_views", FAST lxpy_dataset_views, METH_FASTCALL,
+     "_views($self, indices, fields)\n--\n\n"
      "Records where they lie, as a dict of lists."},
-    {"_remove", lxpy_dataset_remove, METH_O | METH_CLASS, "_remove($type, path)\n--\n\n"
+    {"_remove", lxpy_dataset_remove, METH_O | METH_CLASS,
+     "_remove($type, path)\n--\n\n"
      "Remove the dataset at a path, and the directory."},
     {"_describe", dataset_describe, METH_NOARGS, "_describe($self)\n--\n\nThe fields, as tuples."},
     {NULL},
@@ -323,14 +330,15 @@ static PyGetSetDef dataset_getset[] = {
     {"path", dataset_get_path, NULL, "The dataset's directory, as it was opened.", NULL},
     {"closed", dataset_get_closed, NULL, "Whether it is closed.", NULL},
     {"live", dataset_get_live, NULL, "Whether each call shows what was committed last.", NULL},
-    {"access", dataset_get_access, NULL,
-     "How files are read: 'mmap' or 'pread'.", NULL},
+    {"access", dataset_get_access, NULL, "How files are read: 'mmap' or 'pread'.", NULL},
     {"damaged", dataset_get_damaged, NULL,
      "Damaged values that were met so far: those that made a call fail, and those that were read\n"
-     "as missing.", NULL},
+     "as missing.",
+     NULL},
     {"identity", dataset_get_identity, NULL,
      "What tells this dataset, and the state of it that is read, from all others: a dict of uuid,\n"
-     "generation, epoch, crc and sealed.", NULL},
+     "generation, epoch, crc and sealed.",
+     NULL},
     {NULL},
 };
 

@@ -72,16 +72,15 @@ static lx_status look_up(lx_sampler *sampler, const uint64_t *positions, size_t 
     return status;
 }
 
-static lx_status fill(void *user, const uint64_t *positions, size_t count,
-                      const lx_target *targets, lx_error *error)
+static lx_status fill(void *user, const uint64_t *positions, size_t count, const lx_target *targets,
+                      lx_error *error)
 {
     endless *self = user;
     walker *walker;
     uint64_t few[1024], *indices = few;
     if (count > sizeof few / sizeof *few)
         indices = malloc(count * sizeof *indices);
-    lx_status status =
-        indices != NULL ? take_walker(self, &walker, error) : LX_ERR_NOMEM;
+    lx_status status = indices != NULL ? take_walker(self, &walker, error) : LX_ERR_NOMEM;
     if (status == LX_OK) {
         status = look_up(walker->sampler, positions, count, indices, error);
         give_walker(self, walker);

@@ -127,10 +127,10 @@ PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error)
 
 PyObject *lxpy_damage_new(const lx_error *damage)
 {
-    return Py_BuildValue(
-        "{s:N, s:N, s:N, s:N, s:N}", "field", text_or_none(damage->field), "record",
-        number_or_none(damage->record), "path", path_or_none(damage->path), "offset",
-        number_or_none(damage->offset), "message", text_or_none(damage->message));
+    return Py_BuildValue("{s:N, s:N, s:N, s:N, s:N}", "field", text_or_none(damage->field),
+                         "record", number_or_none(damage->record), "path",
+                         path_or_none(damage->path), "offset", number_or_none(damage->offset),
+                         "message", text_or_none(damage->message));
 }
 
 PyObject *lxpy_raise(lxpy_state *state, const lx_error *error)

@@ -102,13 +102,11 @@ static PyObject *queue_stats(lxpy_state *state, lx_executor *handle, lx_queue qu
     lx_error error = LX_ERROR_INIT;
     if (lx_executor_get_stats(handle, queue, &stats, &error) != LX_OK)
         return lxpy_raise(state, &error);
-    return Py_BuildValue("{s:K, s:K, s:K, s:K, s:K, s:K}", "threads",
-                         (unsigned long long)stats.threads, "queued",
-                         (unsigned long long)stats.queued, "tasks",
-                         (unsigned long long)stats.tasks, "canceled",
-                         (unsigned long long)stats.canceled, "parts",
-                         (unsigned long long)stats.parts, "idle_ns",
-                         (unsigned long long)stats.idle_ns);
+    return Py_BuildValue(
+        "{s:K, s:K, s:K, s:K, s:K, s:K}", "threads", (unsigned long long)stats.threads, "queued",
+        (unsigned long long)stats.queued, "tasks", (unsigned long long)stats.tasks, "canceled",
+        (unsigned long long)stats.canceled, "parts", (unsigned long long)stats.parts, "idle_ns",
+        (unsigned long long)stats.idle_ns);
 }
 
 static PyObject *executor_stats(PyObject *object, PyObject *ignored)
@@ -134,7 +132,7 @@ static PyObject *executor_stats(PyObject *object, PyObject *ignored)
 static PyObject *executor_get_count(PyObject *object, void *getter)
 {
     executor *self = (executor *)object;
-    uint32_t (*get)(const lx_executor *) = (uint32_t (*)(const lx_executor *))getter;
+    uint32_t (*get)(const lx_executor *) = (uint32_t(*)(const lx_executor *))getter;
     if (self->handle == NULL)
         return fail_closed(self->state);
     return PyLong_FromUnsignedLong(get(self->handle));
@@ -201,8 +199,8 @@ int lxpy_executor_get(lxpy_state *state, PyObject *object, const char *argument,
     if (object == NULL || object == Py_None)
         return 0;
     if (!PyObject_TypeCheck(object, (PyTypeObject *)LXPY(state, EXECUTOR_TYPE))) {
-        PyErr_Format(PyExc_TypeError, "%s must be a loaderx.Executor or None, not %.100s",
-                     argument, Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "%s must be a loaderx.Executor or None, not %.100s", argument,
+                     Py_TYPE(object)->tp_name);
         return -1;
     }
     if (((executor *)object)->handle == NULL) {

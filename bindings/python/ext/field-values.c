@@ -2,7 +2,7 @@
 #include "field-values.h"
 
 PyObject *lxpy_field_values_names(const char *function, PyObject *args, Py_ssize_t first,
-                           PyObject *kwargs)
+                                  PyObject *kwargs)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(args) - first;
     bool named = kwargs != NULL && PyDict_GET_SIZE(kwargs) != 0;
@@ -36,7 +36,10 @@ void lxpy_field_values_clear(lxpy_field_values *g)
 /** Room for values of @p count fields: one block, which is zeros. */
 static int reserve(lxpy_field_values *g, size_t count)
 {
-    size_t each = sizeof *g->held + sizeof(union { lx_value one; lx_values many; }) +
+    size_t each = sizeof *g->held + sizeof(union {
+                      lx_value one;
+                      lx_values many;
+                  }) +
                   sizeof *g->fields;
     g->held = PyMem_Calloc(count + 1, each);
     if (g->held == NULL) {
@@ -82,8 +85,7 @@ static int find_all(lxpy_field_values *g)
         if (PyDict_GetItemWithError(g->named, name) != NULL)
             continue;
         if (!PyErr_Occurred() && check_names(g) == 0) /* a wrong name says more */
-            PyErr_Format(PyExc_TypeError, "field %R is not given; None stores it as missing",
-                         name);
+            PyErr_Format(PyExc_TypeError, "field %R is not given; None stores it as missing", name);
         return -1;
     }
     return 0;
@@ -140,10 +142,10 @@ static int take_columns(lxpy_field_values *g, lxpy_state *state)
     int result = 0;
     for (size_t i = 0; result == 0 && i < g->count; i++) {
         PyObject *value = value_of(g, i);
-        result = value != NULL ? lxpy_values_take(&g->columns[i], &g->held[i], state,
-                                                  &g->schema->fields[g->fields[i]], value,
-                                                  &g->records)
-                               : -1;
+        result = value != NULL
+                     ? lxpy_values_take(&g->columns[i], &g->held[i], state,
+                                        &g->schema->fields[g->fields[i]], value, &g->records)
+                     : -1;
     }
     return result;
 }
@@ -160,11 +162,11 @@ static int spread(lxpy_field_values *g, lxpy_state *state, uint64_t records)
     for (size_t i = 0; i < g->count; i++) {
         const lxpy_field *field = &g->schema->fields[g->fields[i]];
         PyObject *value = value_of(g, i);
-        PyObject *column =
-            value != NULL ? PyObject_CallFunction(LXPY(state, SPREAD_RECORD), "OOOOK", value,
-                                                  field->dtype, field->shape, field->name,
-                                                  (unsigned long long)records)
-                          : NULL;
+        PyObject *column = value != NULL
+                               ? PyObject_CallFunction(LXPY(state, SPREAD_RECORD), "OOOOK", value,
+                                                       field->dtype, field->shape, field->name,
+                                                       (unsigned long long)records)
+                               : NULL;
         int result = column != NULL ? PyDict_SetItem(g->named, field->name, column) : -1;
         Py_XDECREF(column);
         if (result < 0)

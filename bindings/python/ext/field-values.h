@@ -18,15 +18,12 @@ typedef struct lxpy_field_values {
 } lxpy_field_values;
 
 /** Which of the fields have to be given. */
-typedef enum lxpy_which {
-    LXPY_ALL_FIELDS,
-    LXPY_SOME_FIELDS
-} lxpy_which;
+typedef enum lxpy_which { LXPY_ALL_FIELDS, LXPY_SOME_FIELDS } lxpy_which;
 
 /** The dict of a call: its only argument from number @p first on, or its keywords; a new reference
  * to what no other code changes. NULL with TypeError raised, which names @p function. */
 PyObject *lxpy_field_values_names(const char *function, PyObject *args, Py_ssize_t first,
-                           PyObject *kwargs);
+                                  PyObject *kwargs);
 
 /**
  * Takes the values of one record from a dict.

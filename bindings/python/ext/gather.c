@@ -14,7 +14,7 @@ size_t lxpy_piece_of(uint64_t size)
 }
 
 int lxpy_copy_dense(lxpy_reading *self, size_t position, const uint64_t *indices, size_t count,
-                      char *out)
+                    char *out)
 {
     uint64_t size = self->schema->fields[position].size;
     size_t piece = lxpy_piece_of(size);
@@ -74,7 +74,7 @@ static PyObject *gather_dense(lxpy_reading *self, size_t position, const lxpy_in
 /* ------------------------------------------------------------ several records */
 
 PyObject *lxpy_gather_field(lxpy_reading *self, size_t position, const lxpy_indices *indices,
-                              PyObject *out)
+                            PyObject *out)
 {
     const lxpy_field *field = &self->schema->fields[position];
     if (field->type != LX_BYTES)
@@ -102,9 +102,9 @@ size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *co
     if (positions == NULL)
         PyErr_NoMemory();
     for (size_t i = 0; positions != NULL && i < *count; i++) {
-        Py_ssize_t place =
-            all ? (Py_ssize_t)i
-                : lxpy_schema_find(schema, PySequence_Fast_GET_ITEM(names, (Py_ssize_t)i));
+        Py_ssize_t place = all ? (Py_ssize_t)i
+                               : lxpy_schema_find(schema,
+                                                  PySequence_Fast_GET_ITEM(names, (Py_ssize_t)i));
         positions[i] = (size_t)place;
         if (place < 0) {
             PyMem_Free(positions);

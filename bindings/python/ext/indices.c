@@ -13,8 +13,9 @@ static int reserve(lxpy_indices *indices, size_t count)
     indices->count = count;
     indices->numbers = indices->small;
     if (count > LXPY_INDICES_SMALL) {
-        indices->numbers =
-            count <= SIZE_MAX / sizeof(uint64_t) ? PyMem_Malloc(count * sizeof(uint64_t)) : NULL;
+        indices->numbers = count <= SIZE_MAX / sizeof(uint64_t)
+                               ? PyMem_Malloc(count * sizeof(uint64_t))
+                               : NULL;
         if (indices->numbers == NULL) {
             PyErr_NoMemory();
             return -1;
@@ -38,7 +39,6 @@ static int fail_range(PyObject *number, uint64_t length)
                  (unsigned long long)length);
     return -1;
 }
-
 
 /** Counts a negative index from the end. */
 static inline bool resolve(long long number, uint64_t length, uint64_t *index)
@@ -141,8 +141,7 @@ static int take_list(lxpy_indices *indices, PyObject *list, uint64_t length, con
     for (size_t i = 0; i < count; i++) {
         /* an __index__ of the caller's may have changed the list */
         bool there = (Py_ssize_t)i < PySequence_Fast_GET_SIZE(list);
-        PyObject *item =
-            there ? Py_NewRef(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i)) : NULL;
+        PyObject *item = there ? Py_NewRef(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i)) : NULL;
         int result = there ? take_item(item, length, argument, &indices->numbers[i]) : -1;
         if (!there)
             PyErr_Format(PyExc_RuntimeError, "%s changed while it was read", argument);

@@ -112,9 +112,9 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         return NULL;
     }
     if (!PyArg_ParseTuple(args, "OOOKKKKKpOOOOOO", &given.source, &given.order, &given.fields,
-                          &given.batch_size, &given.epochs, &given.start, &given.rank,
-                          &given.world, &given.drop_last, &given.threads, &given.executor,
-                          &given.prefetch_bytes, &given.transform, &given.on_damage, &given.keys) ||
+                          &given.batch_size, &given.epochs, &given.start, &given.rank, &given.world,
+                          &given.drop_last, &given.threads, &given.executor, &given.prefetch_bytes,
+                          &given.transform, &given.on_damage, &given.keys) ||
         (given.keys != Py_None && lxpy_uint64(given.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
     lx_loader_options *options = make_options(state, &given);
@@ -277,8 +277,7 @@ static PyObject *loader_tell(PyObject *object, PyObject *ignored)
     return PyLong_FromUnsignedLongLong(lxpy_engine_tell(((loader *)object)->engine));
 }
 
-static lx_status save(const void *handle, char *text, size_t size, size_t *length,
-                      lx_error *error)
+static lx_status save(const void *handle, char *text, size_t size, size_t *length, lx_error *error)
 {
     return lx_loader_save((lx_loader *)handle, text, size, length, error);
 }

@@ -57,9 +57,7 @@ int lxpy_lock_take(lxpy_lock *lock)
         PyLockStatus status;
         Py_BEGIN_ALLOW_THREADS
         status = PyThread_acquire_lock_timed(lock->handle, -1, 1);
-        Py_END_ALLOW_THREADS
-        if (status == PY_LOCK_ACQUIRED)
-            return 0;
+        Py_END_ALLOW_THREADS if (status == PY_LOCK_ACQUIRED) return 0;
         if (PyErr_CheckSignals() < 0)
             return -1;
     }

@@ -32,12 +32,12 @@ static inline PyObject *Py_NewRef(PyObject *object)
 
 /** Objects that the module keeps, by name: LXPY(state, NDARRAY) is numpy.ndarray. */
 #define LXPY_OBJECTS(X)                                                                            \
-    X(LOADERX_ERROR) /**< loaderx.errors.LoaderxError */                                           \
-    X(CORRUPT_ERROR) /**< loaderx.errors.CorruptError */                                           \
-    X(NDARRAY)       /**< numpy.ndarray */                                                         \
-    X(EMPTY)         /**< numpy.empty */                                                           \
-    X(ASARRAY)       /**< numpy.asarray */                                                         \
-    X(NUMPY_DTYPE)   /**< numpy.dtype */                                                           \
+    X(LOADERX_ERROR)  /**< loaderx.errors.LoaderxError */                                          \
+    X(CORRUPT_ERROR)  /**< loaderx.errors.CorruptError */                                          \
+    X(NDARRAY)        /**< numpy.ndarray */                                                        \
+    X(EMPTY)          /**< numpy.empty */                                                          \
+    X(ASARRAY)        /**< numpy.asarray */                                                        \
+    X(NUMPY_DTYPE)    /**< numpy.dtype */                                                          \
     X(CONVERT_RECORD) /**< loaderx.values.convert_record */                                        \
     X(CONVERT_COLUMN) /**< loaderx.values.convert_column */                                        \
     X(SPREAD_RECORD)  /**< loaderx.values.spread_record */                                         \
@@ -63,8 +63,8 @@ enum lxpy_object {
 /** What the module keeps. Valid as long as an object of one of its types. */
 typedef struct lxpy_state {
     PyObject *objects[LXPY_OBJECT_COUNT];
-    PyObject *dtypes[LXPY_DTYPE_COUNT];  /**< numpy.dtype by lx_dtype; None for #LX_BYTES. */
-    char formats[LXPY_DTYPE_COUNT][4];   /**< Of the buffer protocol, by lx_dtype. */
+    PyObject *dtypes[LXPY_DTYPE_COUNT]; /**< numpy.dtype by lx_dtype; None for #LX_BYTES. */
+    char formats[LXPY_DTYPE_COUNT][4];  /**< Of the buffer protocol, by lx_dtype. */
 } lxpy_state;
 
 #define LXPY(state, name) ((state)->objects[LXPY_##name])
@@ -125,8 +125,8 @@ PyObject *lxpy_raise_closed(lxpy_state *state, const char *what, PyObject *path)
  * @return 0, or -1 with TypeError raised.
  */
 int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t positional,
-                   Py_ssize_t required, PyObject *const *args, Py_ssize_t count,
-                   PyObject *kwnames, PyObject **values);
+                   Py_ssize_t required, PyObject *const *args, Py_ssize_t count, PyObject *kwnames,
+                   PyObject **values);
 
 /** Whether it is True or False, of Python or NumPy, which must not pass for a number. */
 bool lxpy_is_bool(PyObject *object);

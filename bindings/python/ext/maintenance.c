@@ -39,8 +39,8 @@ PyObject *lxpy_dataset_backup(PyObject *object, PyObject *const *args, Py_ssize_
 /** What is exported, and where to. */
 typedef struct exporting {
     Py_ssize_t field;
-    PyObject *path;     /**< bytes */
-    const char *suffix; /**< NULL: to one .npy file. */
+    PyObject *path;        /**< bytes */
+    const char *suffix;    /**< NULL: to one .npy file. */
     lxpy_indices *indices; /**< NULL: all. */
     lxpy_teller *teller;
 } exporting;
@@ -69,8 +69,7 @@ static PyObject *export_records(lxpy_reading *self, const exporting *e)
                          NUMBER(result.bytes));
 }
 
-static PyObject *export_entered(lxpy_reading *self, exporting *e, PyObject *name,
-                                PyObject *which)
+static PyObject *export_entered(lxpy_reading *self, exporting *e, PyObject *name, PyObject *which)
 {
     lxpy_indices indices;
     e->field = lxpy_schema_find(self->schema, name);
@@ -130,12 +129,11 @@ static lx_status take_finding(const lx_finding *finding, void *user)
 
 static PyObject *repair_result(const lx_repair_result *r, PyObject *exception)
 {
-    return Py_BuildValue("({s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:N}N)", "records",
-                         NUMBER(r->records), "values", NUMBER(r->values), "damages",
-                         NUMBER(r->damages), "missing", NUMBER(r->missing), "deleted",
-                         NUMBER(r->deleted), "cut_bytes", NUMBER(r->cut_bytes), "copied_bytes",
-                         NUMBER(r->copied_bytes), "changed", PyBool_FromLong(r->changed != 0),
-                         exception);
+    return Py_BuildValue(
+        "({s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:N}N)", "records", NUMBER(r->records), "values",
+        NUMBER(r->values), "damages", NUMBER(r->damages), "missing", NUMBER(r->missing), "deleted",
+        NUMBER(r->deleted), "cut_bytes", NUMBER(r->cut_bytes), "copied_bytes",
+        NUMBER(r->copied_bytes), "changed", PyBool_FromLong(r->changed != 0), exception);
 }
 
 /** How to repair, and where to. */
@@ -153,8 +151,8 @@ static void repair_without_gil(repair_call *call, lx_repair_result *r, lx_error 
         error->status = LX_ERR_NOMEM;
         return;
     }
-    (void)lx_repair_options_set_mode(options,
-                                     call->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
+    (void)lx_repair_options_set_mode(options, call->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING,
+                                     error);
     (void)lx_repair_options_set_apply(options, call->apply != 0, error);
     (void)lx_repair_options_set_found(options, take_finding, &call->teller, error);
     (void)lx_repair_options_set_progress(options, lxpy_tell_progress, &call->teller, error);
@@ -176,16 +174,16 @@ static PyObject *repair(lxpy_state *state, repair_call *call)
         return NULL;
     if (error.status != LX_OK && error.status != LX_ERR_CORRUPT)
         return lxpy_raise(state, &error);
-    PyObject *exception =
-        error.status != LX_OK ? lxpy_exception_new(state, &error) : Py_NewRef(Py_None);
+    PyObject *exception = error.status != LX_OK ? lxpy_exception_new(state, &error)
+                                                : Py_NewRef(Py_None);
     return exception != NULL ? repair_result(&r, exception) : NULL;
 }
 
 /** Returns what was done, and as an exception why not all damage was repaired, or None. */
 PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count)
 {
-    static const char *const names[] = {"path",   "into",  "delete",
-                                        "apply",  "found", "progress", NULL};
+    static const char *const names[] = {"path",  "into",     "delete", "apply",
+                                        "found", "progress", NULL};
     lxpy_state *state = lxpy_state_find((PyTypeObject *)type);
     PyObject *values[6], *result = NULL;
     repair_call call = {0};

@@ -7,25 +7,11 @@
 static int add_all(PyObject *module)
 {
     int (*const adders[])(PyObject *) = {
-        lxpy_add_memory,
-        lxpy_add_order,
-        lxpy_add_order_makers,
-        lxpy_add_blend,
-        lxpy_add_weighted,
-        lxpy_add_budgeted,
-        lxpy_add_grouped,
-        lxpy_add_parity_orders,
-        lxpy_add_source,
-        lxpy_add_source_makers,
-        lxpy_add_source_megatron,
-        lxpy_add_source_tokens,
-        lxpy_add_tokens,
-        lxpy_add_loader,
-        lxpy_add_collate,
-        lxpy_add_executor,
-        lxpy_add_dataset,
-        lxpy_add_writer,
-        lxpy_add_ticket,
+        lxpy_add_memory,   lxpy_add_order,         lxpy_add_order_makers,    lxpy_add_blend,
+        lxpy_add_weighted, lxpy_add_budgeted,      lxpy_add_grouped,         lxpy_add_parity_orders,
+        lxpy_add_source,   lxpy_add_source_makers, lxpy_add_source_megatron, lxpy_add_source_tokens,
+        lxpy_add_tokens,   lxpy_add_loader,        lxpy_add_collate,         lxpy_add_executor,
+        lxpy_add_dataset,  lxpy_add_writer,        lxpy_add_ticket,
     };
     for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
         if (adders[i](module) < 0)
@@ -78,8 +64,8 @@ static int keep_format(lxpy_state *state, int dtype)
 static PyObject *stored_dtype(lxpy_state *state, const char *name)
 {
     PyObject *native = PyObject_CallFunction(LXPY(state, NUMPY_DTYPE), "s", name);
-    PyObject *stored =
-        native != NULL ? PyObject_CallMethod(native, "newbyteorder", "s", "<") : NULL;
+    PyObject *stored = native != NULL ? PyObject_CallMethod(native, "newbyteorder", "s", "<")
+                                      : NULL;
     PyObject *text = stored != NULL ? PyObject_GetAttrString(stored, "str") : NULL;
     /* by its text again, since that gives the one object that arrays of the type have, too */
     PyObject *dtype = text != NULL ? PyObject_CallOneArg(LXPY(state, NUMPY_DTYPE), text) : NULL;

@@ -43,8 +43,8 @@ lx_source *lxpy_source_get(lxpy_state *state, PyObject *object, const char *argu
 lx_tokens *lxpy_tokens_get(lxpy_state *state, PyObject *object, const char *argument);
 
 /** Writes a state, as lx_sampler_save() does. */
-typedef lx_status (*lxpy_save_function)(const void *object, char *text, size_t size,
-                                        size_t *length, lx_error *error);
+typedef lx_status (*lxpy_save_function)(const void *object, char *text, size_t size, size_t *length,
+                                        lx_error *error);
 
 /** The state that @p save makes, as a str. */
 PyObject *lxpy_save(lxpy_state *state, lxpy_save_function save, const void *object);

@@ -60,8 +60,7 @@ static PyObject *find_batch(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (!lxpy_are(count, 2) || (order = lxpy_order_get(state, args[0], "order")) == NULL ||
         lxpy_numbers(args + 1, 1, names, &position) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(
-        status = lx_order_find_batch(order, position, &number, &begin, &end, &error));
+    LXPY_WITHOUT_GIL(status = lx_order_find_batch(order, position, &number, &begin, &end, &error));
     if (status == LX_END)
         Py_RETURN_NONE;
     return status == LX_OK ? Py_BuildValue("(KKK)", (unsigned long long)number,

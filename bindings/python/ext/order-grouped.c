@@ -66,8 +66,8 @@ static PyObject *find(lxpy_state *state, const uint64_t *keys, uint64_t count, u
                      (unsigned long long)count);
         return NULL;
     }
-    LXPY_WITHOUT_GIL(status = lx_split_indices(keys, count, seed, from, until, indices, &found,
-                                               &error));
+    LXPY_WITHOUT_GIL(
+        status = lx_split_indices(keys, count, seed, from, until, indices, &found, &error));
     if (status != LX_OK) {
         free(indices);
         return lxpy_raise(state, &error);

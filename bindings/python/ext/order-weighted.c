@@ -39,8 +39,7 @@ static PyObject *weighted_shuffle(PyObject *module, PyObject *const *args, Py_ss
 }
 
 static PyMethodDef functions[] = {
-    {"weighted", (PyCFunction)weighted, METH_FASTCALL,
-     "weighted(weights, n, seed, tables)"},
+    {"weighted", (PyCFunction)weighted, METH_FASTCALL, "weighted(weights, n, seed, tables)"},
     {"weighted_shuffle", (PyCFunction)weighted_shuffle, METH_FASTCALL,
      "weighted_shuffle(weights, n, seed, tables)"},
     {NULL},

@@ -88,8 +88,7 @@ static int take(order *self, uint64_t wanted, uint64_t **indices, uint64_t *take
     if (self->quick && wanted <= SHORT_TAKE)
         status = lx_sampler_take(self->sampler, wanted, *indices, taken, &error);
     else
-        LXPY_WITHOUT_GIL(
-            status = lx_sampler_take(self->sampler, wanted, *indices, taken, &error));
+        LXPY_WITHOUT_GIL(status = lx_sampler_take(self->sampler, wanted, *indices, taken, &error));
     lxpy_lock_release(&self->lock);
     if (status >= 0)
         return 0;
@@ -107,8 +106,9 @@ PyObject *lxpy_order_numbers(lxpy_state *state, uint64_t *numbers, uint64_t coun
         return NULL;
     }
     PyObject *shape = lxpy_shape_new(count, NULL, 0);
-    PyObject *array =
-        shape != NULL ? lxpy_array_new(state, memory, 0, state->dtypes[LX_UINT64], shape) : NULL;
+    PyObject *array = shape != NULL
+                          ? lxpy_array_new(state, memory, 0, state->dtypes[LX_UINT64], shape)
+                          : NULL;
     Py_XDECREF(shape);
     Py_DECREF(memory);
     return array;
@@ -210,8 +210,7 @@ static PyObject *order_shard(PyObject *object, PyObject *const *args, Py_ssize_t
     return shard;
 }
 
-static lx_status save(const void *sampler, char *text, size_t size, size_t *length,
-                      lx_error *error)
+static lx_status save(const void *sampler, char *text, size_t size, size_t *length, lx_error *error)
 {
     return lx_sampler_save(sampler, text, size, length, error);
 }

@@ -69,8 +69,7 @@ int lxpy_reading_begin(lxpy_reading *reading, PyObject *object)
     lxpy_handle *shown = lxpy_dataset_enter(self);
     if (shown == NULL)
         return -1;
-    *reading =
-        (lxpy_reading){self->state, shown->dataset, self->schema, self, shown, self->live};
+    *reading = (lxpy_reading){self->state, shown->dataset, self->schema, self, shown, self->live};
     if (!self->live)
         return 0;
     LXPY_WITHOUT_GIL(lx_dataset_pin(shown->dataset, &reading->handle, &error));

@@ -55,9 +55,10 @@ static int go_on_from(lxpy_dataset *self, const lxpy_handle *shown, advance_func
     *status = lx_dataset_pin(shown->dataset, &newer, &error);
     if (*status == LX_OK)
         *status = how(newer, length, nanoseconds, &changed, &error);
-    Py_END_ALLOW_THREADS
-    if (error.status == LX_OK && self->shown == shown)
-        return show_newer(self, shown, newer) < 0 ? -1 : changed;
+    Py_END_ALLOW_THREADS if (error.status == LX_OK &&
+                             self->shown == shown) return show_newer(self, shown, newer) < 0
+        ? -1
+        : changed;
     LXPY_WITHOUT_GIL(lx_dataset_close(newer));
     if (error.status == LX_OK)
         return OVERTAKEN;
@@ -98,8 +99,8 @@ static int go_on_live(lxpy_dataset *self, advance_function how, uint64_t length,
     return -1;
 }
 
-static int go_on_by(lxpy_dataset *self, advance_function how, uint64_t length,
-                    uint64_t nanoseconds, lx_status *status)
+static int go_on_by(lxpy_dataset *self, advance_function how, uint64_t length, uint64_t nanoseconds,
+                    lx_status *status)
 {
     return self->live ? go_on_live(self, how, length, nanoseconds, status)
                       : go_on(self, how, length, nanoseconds, status);
@@ -138,7 +139,7 @@ PyObject *lxpy_dataset_wait(PyObject *object, PyObject *const *args, Py_ssize_t 
         if (nanoseconds != LX_NONE)
             nanoseconds -= now;
         if (nanoseconds == 0)
-            return lxpy_raise_status(self->state, LX_ERR_TIMEOUT,
-                                     "there are not %llu records yet", (unsigned long long)length);
+            return lxpy_raise_status(self->state, LX_ERR_TIMEOUT, "there are not %llu records yet",
+                                     (unsigned long long)length);
     }
 }

@@ -28,14 +28,14 @@ static PyObject *ratio(uint64_t bytes, uint64_t stored)
 static PyObject *field_stat(const lxpy_field *field, const lx_field *more,
                             const lx_field_stats *sums)
 {
-    return Py_BuildValue(
-        "{s:O, s:s, s:O, s:s, s:k, s:K, s:K, s:K, s:K, s:K, s:K, s:N}", "name", field->name,
-        "dtype", lx_dtype_get_name(field->type), "shape", field->shape, "compress",
-        lxpy_compression_name(field->compression), "align", (unsigned long)more->align, "present",
-        NUMBER(sums->present), "missing", NUMBER(sums->missing), "inline", NUMBER(sums->inlined),
-        "compressed", NUMBER(sums->compressed), "bytes", NUMBER(sums->logical_bytes),
-        "stored_bytes", NUMBER(sums->stored_bytes), "ratio",
-        ratio(sums->logical_bytes, sums->stored_bytes));
+    return Py_BuildValue("{s:O, s:s, s:O, s:s, s:k, s:K, s:K, s:K, s:K, s:K, s:K, s:N}", "name",
+                         field->name, "dtype", lx_dtype_get_name(field->type), "shape",
+                         field->shape, "compress", lxpy_compression_name(field->compression),
+                         "align", (unsigned long)more->align, "present", NUMBER(sums->present),
+                         "missing", NUMBER(sums->missing), "inline", NUMBER(sums->inlined),
+                         "compressed", NUMBER(sums->compressed), "bytes",
+                         NUMBER(sums->logical_bytes), "stored_bytes", NUMBER(sums->stored_bytes),
+                         "ratio", ratio(sums->logical_bytes, sums->stored_bytes));
 }
 
 static PyObject *fields_stat(lxpy_reading *self, const lx_field_stats *sums)
@@ -43,8 +43,8 @@ static PyObject *fields_stat(lxpy_reading *self, const lx_field_stats *sums)
     const lx_schema *schema = lx_dataset_get_schema(self->handle);
     PyObject *list = PyList_New((Py_ssize_t)self->schema->count);
     for (size_t i = 0; list != NULL && i < self->schema->count; i++) {
-        PyObject *one =
-            field_stat(&self->schema->fields[i], lx_schema_get_field(schema, i), &sums[i]);
+        PyObject *one = field_stat(&self->schema->fields[i], lx_schema_get_field(schema, i),
+                                   &sums[i]);
         if (one == NULL)
             Py_CLEAR(list);
         else
@@ -185,8 +185,8 @@ static PyObject *verify_entered(lxpy_reading *self, lxpy_teller *teller)
         return NULL;
     if (error.status != LX_OK && (error.status != LX_ERR_CORRUPT || v.damages == 0))
         return lxpy_raise(self->state, &error);
-    PyObject *first =
-        error.status != LX_OK ? lxpy_exception_new(self->state, &error) : Py_NewRef(Py_None);
+    PyObject *first = error.status != LX_OK ? lxpy_exception_new(self->state, &error)
+                                            : Py_NewRef(Py_None);
     if (first == NULL)
         return NULL;
     return Py_BuildValue("({s:K, s:K, s:K, s:K}N)", "records", NUMBER(v.records), "values",
@@ -262,8 +262,7 @@ PyObject *lxpy_dataset_resolve(PyObject *object, PyObject *which)
     lxpy_target t = {NULL, {0}};
     PyObject *result = NULL;
     Py_ssize_t length = PyObject_Length(object);
-    if (length < 0 ||
-        lxpy_indices_take(&indices, state, which, (uint64_t)length, "indices") < 0)
+    if (length < 0 || lxpy_indices_take(&indices, state, which, (uint64_t)length, "indices") < 0)
         return NULL;
     PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)indices.count);
     if (lxpy_target_make(&t, state, shape, state->dtypes[LX_UINT64]) == 0) {

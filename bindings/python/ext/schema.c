@@ -101,8 +101,7 @@ PyObject *lxpy_schema_describe(const lxpy_schema *schema)
     PyObject *all = PyTuple_New((Py_ssize_t)schema->count);
     for (size_t i = 0; all != NULL && i < schema->count; i++) {
         const lxpy_field *field = &schema->fields[i];
-        PyObject *dtype =
-            field->type == LX_BYTES ? (PyObject *)&PyBytes_Type : field->dtype;
+        PyObject *dtype = field->type == LX_BYTES ? (PyObject *)&PyBytes_Type : field->dtype;
         PyObject *one = Py_BuildValue("(OOOs)", field->name, dtype, field->shape,
                                       lxpy_compression_name(field->compression));
         if (one == NULL)
@@ -130,7 +129,8 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
     if (compression > LX_COMPRESSION_FLATE) {
         lxpy_raise_status(state, LX_ERR_UNSUPPORTED,
                           "field '%s' cannot be made: this library does not have the codec %s: use "
-                          "compress='raw' or 'flate'", d->name, compressions[compression]);
+                          "compress='raw' or 'flate'",
+                          d->name, compressions[compression]);
         return -1;
     }
     d->compression = (lx_compression)compression;

@@ -11,7 +11,7 @@ typedef struct lxpy_field {
     PyObject *dtype; /**< numpy.dtype; None for bytes. Borrowed from the module. */
     PyObject *shape; /**< A tuple. */
     lx_dtype type;
-    uint64_t size;   /**< Bytes a record; #LX_NONE for bytes. */
+    uint64_t size; /**< Bytes a record; #LX_NONE for bytes. */
     lx_compression compression;
 } lxpy_field;
 

@@ -101,8 +101,8 @@ static PyObject *source_zip(PyObject *module, PyObject *args)
     if (parts == NULL || texts == NULL) {
         PyErr_NoMemory();
         Py_CLEAR(self);
-    } else if (self != NULL && (take_parts(self->state, sources, parts) < 0 ||
-                                take_names(names, texts) < 0)) {
+    } else if (self != NULL &&
+               (take_parts(self->state, sources, parts) < 0 || take_names(names, texts) < 0)) {
         Py_CLEAR(self);
     }
     if (self != NULL) {
@@ -148,8 +148,8 @@ static PyObject *source_subset(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO", &part, &numbers))
         return NULL;
     lx_source *handle = lxpy_source_get(state, part, "source");
-    if (handle == NULL || lxpy_indices_take(&indices, state, numbers,
-                                            lx_source_get_length(handle), "indices") < 0)
+    if (handle == NULL ||
+        lxpy_indices_take(&indices, state, numbers, lx_source_get_length(handle), "indices") < 0)
         return NULL;
     lxpy_source *self = lxpy_source_alloc(module);
     if (self != NULL) {
@@ -191,8 +191,7 @@ static PyObject *source_flat(PyObject *module, PyObject *args)
     if (self != NULL) {
         lx_status status;
         const char *name = PyBytes_AS_STRING(path);
-        LXPY_WITHOUT_GIL(status =
-                             lx_source_open_flat(name, &info, offset, &self->handle, &error));
+        LXPY_WITHOUT_GIL(status = lx_source_open_flat(name, &info, offset, &self->handle, &error));
         result = lxpy_source_finish(self, status, &error);
     }
     Py_XDECREF(path);

@@ -13,8 +13,9 @@ static lx_status set_wide(lx_megatron_options *options, bool wide, lx_error *err
 /** Takes the arguments after the tokens. The setters of numbers cannot fail. */
 static int take_megatron(PyObject *const *args, lx_megatron_options *how)
 {
-    static const char *const names[] = {"first", "count", "sequence_length", "num_samples",
-                                        "random_seed", "vocabulary", "columns", NULL};
+    static const char *const names[] = {"first",       "count",       "sequence_length",
+                                        "num_samples", "random_seed", "vocabulary",
+                                        "columns",     NULL};
     static const struct {
         const char *name;
         lx_status (*set)(lx_megatron_options *options, bool value, lx_error *error);

@@ -73,8 +73,7 @@ static PyObject *source_get_columns(PyObject *object, void *ignored)
 
 static PyGetSetDef source_getset[] = {
     {"length", source_get_length, NULL, "Number of records.", NULL},
-    {"columns", source_get_columns, NULL, "(name, dtype, shape of a record) of each column.",
-     NULL},
+    {"columns", source_get_columns, NULL, "(name, dtype, shape of a record) of each column.", NULL},
     {NULL},
 };
 

@@ -55,7 +55,7 @@ static void release(stack *self)
 /** Whether @p format is that of a number in the processor's byte order. */
 static bool is_number(const char *format)
 {
-    static const char *const formats[] = {"?", "b", "B", "h", "H", "i", "I",  "l",  "L",
+    static const char *const formats[] = {"?", "b", "B", "h", "H", "i",  "I",  "l", "L",
                                           "q", "Q", "e", "f", "d", "Zf", "Zd", NULL};
     for (size_t i = 0; formats[i] != NULL; i++)
         if (strcmp(formats[i], format) == 0)

@@ -43,7 +43,7 @@ static int same_dtype(lxpy_state *state, const lxpy_field *field, PyObject *obje
     int same = dtype != NULL ? PyObject_RichCompareBool(dtype, field->dtype, Py_EQ) : -1;
     if (same == 0)
         same = lxpy_fail_out(PyExc_TypeError, field, "has dtype %S, but the field has %S", dtype,
-                        field->dtype);
+                             field->dtype);
     Py_XDECREF(dtype);
     Py_XDECREF(array);
     return same < 0 ? -1 : 0;
@@ -103,11 +103,11 @@ static int check_out(const lxpy_target *t, lxpy_state *state, const lxpy_field *
 }
 
 int lxpy_target_take(lxpy_target *t, lxpy_state *state, const lxpy_field *field, PyObject *object,
-                       size_t count)
+                     size_t count)
 {
     if (!PyObject_CheckBuffer(object))
         return lxpy_fail_out(PyExc_TypeError, field, "must be a writable buffer, not %.100s",
-                        Py_TYPE(object)->tp_name);
+                             Py_TYPE(object)->tp_name);
     if (PyObject_GetBuffer(object, &t->view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
         PyErr_Clear();
         return lxpy_fail_out(PyExc_TypeError, field, "does not show its memory as a buffer");

@@ -57,8 +57,7 @@ static PyObject *read_array(tokens *self, uint64_t first, uint64_t count, lx_dty
         Py_XDECREF(array);
         return NULL;
     }
-    LXPY_WITHOUT_GIL(
-        status = lx_tokens_read(self->handle, first, count, dtype, view.buf, &error));
+    LXPY_WITHOUT_GIL(status = lx_tokens_read(self->handle, first, count, dtype, view.buf, &error));
     PyBuffer_Release(&view);
     if (status == LX_OK)
         return array;
@@ -81,7 +80,7 @@ static PyObject *tokens_read(PyObject *object, PyObject *args)
 
 static PyObject *tokens_get_number(PyObject *object, void *getter)
 {
-    uint64_t (*get)(const lx_tokens *) = (uint64_t (*)(const lx_tokens *))getter;
+    uint64_t (*get)(const lx_tokens *) = (uint64_t(*)(const lx_tokens *))getter;
     return PyLong_FromUnsignedLongLong(get(((tokens *)object)->handle));
 }
 
@@ -107,8 +106,10 @@ static PyGetSetDef tokens_getset[] = {
 };
 
 static PyType_Slot tokens_slots[] = {
-    {Py_tp_doc, "Tokens in files and fields."}, {Py_tp_dealloc, tokens_dealloc},
-    {Py_tp_methods, tokens_methods},      {Py_tp_getset, tokens_getset},
+    {Py_tp_doc, "Tokens in files and fields."},
+    {Py_tp_dealloc, tokens_dealloc},
+    {Py_tp_methods, tokens_methods},
+    {Py_tp_getset, tokens_getset},
     {0, NULL},
 };
 
@@ -144,8 +145,7 @@ static PyObject *tokens_open(PyObject *module, PyObject *args)
     PyObject *path = lxpy_path(given, "path");
     if (path == NULL)
         return NULL;
-    LXPY_WITHOUT_GIL(status =
-                         lx_tokens_open(PyBytes_AS_STRING(path), dtype, &handle, &error));
+    LXPY_WITHOUT_GIL(status = lx_tokens_open(PyBytes_AS_STRING(path), dtype, &handle, &error));
     Py_DECREF(path);
     return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
 }

@@ -33,7 +33,7 @@ static lx_status fail(lx_error *error, lx_status status, const char *message)
 }
 
 /** Keeps the exception that is set. StopIteration would end the consumer's loop without a word. */
-static void catch(lxpy_result *result)
+static void catch (lxpy_result *result)
 {
     PyErr_Fetch(&result->type, &result->error, &result->trace);
     PyErr_NormalizeException(&result->type, &result->error, &result->trace);
@@ -61,7 +61,7 @@ static lx_status run(lxpy_engine *engine, lx_batch *batch, lx_error *error)
     if (dict != NULL)
         result->value = PyObject_CallOneArg(engine->transform, dict);
     if (result->value == NULL)
-        catch(result);
+        catch (result);
     Py_XDECREF(dict);
     result->next = engine->results;
     result->link = &engine->results;

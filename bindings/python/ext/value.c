@@ -39,8 +39,7 @@ static bool take_as_it_is(lxpy_held *held, lxpy_state *state, const lxpy_field *
         return false;
     }
     if (strcmp(held->view.format, state->formats[field->type]) == 0 &&
-        same_extents(&held->view, first, field->shape) &&
-        PyBuffer_IsContiguous(&held->view, 'C'))
+        same_extents(&held->view, first, field->shape) && PyBuffer_IsContiguous(&held->view, 'C'))
         return true;
     PyBuffer_Release(&held->view);
     return false;
@@ -108,8 +107,7 @@ static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object
 {
     if (PyUnicode_Check(object) || !PyObject_CheckBuffer(object)) {
         PyErr_Format(PyExc_TypeError, "field %R takes bytes or None, not %.100s%s", field->name,
-                     Py_TYPE(object)->tp_name,
-                     PyUnicode_Check(object) ? "; encode it first" : "");
+                     Py_TYPE(object)->tp_name, PyUnicode_Check(object) ? "; encode it first" : "");
         return -1;
     }
     if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) == 0)
@@ -207,8 +205,7 @@ static int copy_list(const lxpy_field *field, PyObject *list, const joining *j)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
         PyObject *item = PyTuple_GET_ITEM(list, i);
         if (j->present[i] != 0 && !PyBytes_CheckExact(item) &&
-            copy_other(field, item, j->data + j->offsets[i],
-                       j->offsets[i + 1] - j->offsets[i]) < 0)
+            copy_other(field, item, j->data + j->offsets[i], j->offsets[i + 1] - j->offsets[i]) < 0)
             return -1;
     }
     LXPY_WITHOUT_GIL(copy_constant(list, j));
@@ -281,8 +278,8 @@ static int take_dense(lx_values *values, lxpy_held *held, lxpy_state *state,
     return 0;
 }
 
-int lxpy_values_take(lx_values *values, lxpy_held *held, lxpy_state *state,
-                     const lxpy_field *field, PyObject *object, uint64_t *count)
+int lxpy_values_take(lx_values *values, lxpy_held *held, lxpy_state *state, const lxpy_field *field,
+                     PyObject *object, uint64_t *count)
 {
     uint64_t got = 0;
     *values = (lx_values){NULL, NULL, NULL};

@@ -24,7 +24,7 @@ int lxpy_value_take(lx_value *value, lxpy_held *held, lxpy_state *state, const l
  *
  * @param[in,out] count  How many records; #LX_NONE while that is not known yet.
  */
-int lxpy_values_take(lx_values *values, lxpy_held *held, lxpy_state *state,
-                     const lxpy_field *field, PyObject *object, uint64_t *count);
+int lxpy_values_take(lx_values *values, lxpy_held *held, lxpy_state *state, const lxpy_field *field,
+                     PyObject *object, uint64_t *count);
 
 #endif

@@ -124,8 +124,7 @@ lx_writer *lxpy_writer_open(lxpy_state *state, const lxpy_writer_arguments *give
         lx_writer_create(PyBytes_AS_STRING(path), schema, options, &handle, &error);
     else
         lx_writer_open(PyBytes_AS_STRING(path), options, &handle, &error);
-    Py_END_ALLOW_THREADS
-    lx_schema_free(schema);
+    Py_END_ALLOW_THREADS lx_schema_free(schema);
     lx_writer_options_free(options);
     if (error.status == LX_OK)
         return handle;

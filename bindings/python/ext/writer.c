@@ -26,9 +26,8 @@ static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *h
 
 static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path",          "fields",      "durability", "level",
-                            "chunk_records", "chunk_bytes", "executor",   "append_only",
-                            NULL};
+    static char *names[] = {"path",        "fields",   "durability",  "level", "chunk_records",
+                            "chunk_bytes", "executor", "append_only", NULL};
     lxpy_writer_arguments given = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     bool append_only = false;
     lxpy_state *state = lxpy_state_find(type);
@@ -97,8 +96,7 @@ int lxpy_writer_enter_with(lxpy_writer *self, const lxpy_schema *schema)
     if (schema == self->schema)
         return 0;
     lxpy_writer_leave(self);
-    lxpy_raise_status(self->state, LX_ERR_STATE,
-                      "another thread has changed the fields meanwhile");
+    lxpy_raise_status(self->state, LX_ERR_STATE, "another thread has changed the fields meanwhile");
     return -1;
 }
 
@@ -258,9 +256,11 @@ static PyMethodDef writer_methods[] = {
      "checkpoint($self)\n--\n\n"
      "Take all changes of old records out of the log, into new tables.\n\n"
      "It is done by itself when they have become many. In a with-block it commits first."},
-    {"_add_field", lxpy_writer_add_field, METH_O, "_add_field($self, description)\n--\n\n"
+    {"_add_field", lxpy_writer_add_field, METH_O,
+     "_add_field($self, description)\n--\n\n"
      "Add a field, described as a tuple."},
-    {"_rebalance", lxpy_writer_rebalance, METH_O, "_rebalance($self, progress)\n--\n\n"
+    {"_rebalance", lxpy_writer_rebalance, METH_O,
+     "_rebalance($self, progress)\n--\n\n"
      "Write all values to new chunks."},
     {"commit", FAST lxpy_writer_commit, METH_FASTCALL | METH_KEYWORDS,
      "commit($self, wait=True)\n--\n\n"

@@ -18,7 +18,7 @@ typedef struct lxpy_writer {
     bool sealed;            /**< In that block: there is nothing left to commit or undo. */
     bool append_only;       /**< What is there must not be changed. */
     PyObject *path;
-    lxpy_schema *schema;    /**< Another one when fields change; never NULL. */
+    lxpy_schema *schema; /**< Another one when fields change; never NULL. */
 } lxpy_writer;
 
 /** Begins a call of the library; -1 with an exception if the writer is closed. */

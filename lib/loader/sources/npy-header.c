@@ -15,16 +15,17 @@ static lx_status check_length(const lx__file *file, const lx_npy_info *npy, lx_e
     for (size_t i = 0; i < npy->ndim; i++) {
         empty = empty || npy->shape[i] == 0;
         if (npy->shape[i] != 0 && !lx__multiply_fits(bytes, npy->shape[i], &bytes))
-            return lx__fail(error, LX_ERR_CORRUPT, "the header is invalid: the array's size "
-                                                   "exceeds 2^64 bytes");
+            return lx__fail(error, LX_ERR_CORRUPT,
+                            "the header is invalid: the array's size "
+                            "exceeds 2^64 bytes");
     }
     if (empty)
         return LX_OK;
     lx_status status = lx__file_size(file, &size, error);
     if (status == LX_OK && !lx__range_fits(npy->header_size, bytes, size))
         status = lx__fail(error, LX_ERR_CORRUPT,
-                          "the file is truncated: the array has %" PRIu64
-                          " bytes, %" PRIu64 " follow the header",
+                          "the file is truncated: the array has %" PRIu64 " bytes, %" PRIu64
+                          " follow the header",
                           bytes, size - npy->header_size);
     return status;
 }

@@ -199,13 +199,12 @@ static void dispose(lx_source *source)
     lx__source_parts_dispose(source);
 }
 
-static const lx__source_class class = {
-    .kind = "concat",
-    .fill = fill,
-    .describe = lx__source_parts_describe,
-    .frame = lx__source_parts_frame,
-    .hold = hold,
-    .dispose = dispose};
+static const lx__source_class class = {.kind = "concat",
+                                       .fill = fill,
+                                       .describe = lx__source_parts_describe,
+                                       .frame = lx__source_parts_frame,
+                                       .hold = hold,
+                                       .dispose = dispose};
 
 static bool are_alike(const lx_column_info *a, const lx_column_info *b)
 {
@@ -238,7 +237,7 @@ static lx_status check(lx_source *const *sources, size_t count, uint64_t *length
         return lx__fail(error, LX_ERR_ARGUMENT, "a concatenation needs at least one source");
     if (count > UINT32_MAX)
         return lx__fail(error, LX_ERR_LIMIT, "too many sources: %zu exceed the limit of 2^32 - 1",
-                                             count);
+                        count);
     for (size_t i = 0; i < count; i++) {
         if (sources == NULL || sources[i] == NULL)
             return lx__fail_null(error, "a source of the concatenation");

@@ -33,9 +33,8 @@ static lx_status map(const lx__file *file, const lx_column_info *column, uint64_
         return status;
     if (offset > bytes)
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "the file has %" PRIu64 " bytes, but its records begin at offset %"
-                        PRIu64, bytes,
-                        offset);
+                        "the file has %" PRIu64 " bytes, but its records begin at offset %" PRIu64,
+                        bytes, offset);
     if ((bytes - offset) % size != 0)
         return lx__fail(error, LX_ERR_CORRUPT,
                         "the file has %" PRIu64 " bytes after the last whole record of %" PRIu64

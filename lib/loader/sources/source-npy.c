@@ -9,14 +9,15 @@ static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
     lx_npy_info npy;
     lx_status status = lx__npy_read(file, &npy, error);
     if (status == LX_OK && npy.ndim == 0)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED, "the array has no dimensions: a source needs "
-                                                     "records along the first one");
+        status = lx__fail(error, LX_ERR_UNSUPPORTED,
+                          "the array has no dimensions: a source needs "
+                          "records along the first one");
     if (status != LX_OK)
         return status;
     lx_column_info column = {
         .name = "data", .dtype = npy.dtype, .ndim = npy.ndim - 1, .shape = npy.shape + 1};
-    return lx__source_map_array(file, LX__ARRAY_NPY, npy.header_size, npy.shape[0], &column,
-                                source, error);
+    return lx__source_map_array(file, LX__ARRAY_NPY, npy.header_size, npy.shape[0], &column, source,
+                                error);
 }
 
 lx_status lx_source_open_npy(const char *path, lx_source **source, lx_error *error)

@@ -42,8 +42,7 @@ lx_status lx_source_new_null(lx_source *source, lx_source **null, lx_error *erro
     lx_source *made;
     if (source == NULL || null == NULL)
         return lx__fail_null(error, source == NULL ? "source" : "null");
-    lx_status status =
-        lx__source_new(&class, sizeof(null_source), source->length, 0, &made, error);
+    lx_status status = lx__source_new(&class, sizeof(null_source), source->length, 0, &made, error);
     if (status != LX_OK)
         return status;
     null_source *self = (null_source *)made;

@@ -27,8 +27,7 @@ lx_status lx__source_copy_columns(lx_source *made, const lx_source *from, lx_err
 {
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < made->column_count; i++)
-        status =
-            lx__source_set_column(made, i, from->columns[i].name, &from->columns[i], error);
+        status = lx__source_set_column(made, i, from->columns[i].name, &from->columns[i], error);
     return status;
 }
 

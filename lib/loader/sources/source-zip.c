@@ -25,13 +25,12 @@ static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
     return lx__source_parts_hold(source, sizeof(lx__parts_source), held, error);
 }
 
-static const lx__source_class class = {
-    .kind = "zip",
-    .fill = fill,
-    .describe = lx__source_parts_describe,
-    .frame = lx__source_parts_frame,
-    .hold = hold,
-    .dispose = lx__source_parts_dispose};
+static const lx__source_class class = {.kind = "zip",
+                                       .fill = fill,
+                                       .describe = lx__source_parts_describe,
+                                       .frame = lx__source_parts_frame,
+                                       .hold = hold,
+                                       .dispose = lx__source_parts_dispose};
 
 /** Counts the columns, and checks that the lengths are equal. */
 static lx_status count_columns(lx_source *const *sources, const char *const *names, size_t count,
@@ -44,15 +43,14 @@ static lx_status count_columns(lx_source *const *sources, const char *const *nam
         if (sources == NULL || sources[i] == NULL)
             return lx__fail_null(error, "a source of the zip");
         if (sources[i]->length != sources[0]->length)
-            return lx__fail(error, LX_ERR_MISMATCH,
-                            "source 0 has %llu records, but source %zu has %llu",
-                            (unsigned long long)sources[0]->length, i,
-                            (unsigned long long)sources[i]->length);
+            return lx__fail(
+                error, LX_ERR_MISMATCH, "source 0 has %llu records, but source %zu has %llu",
+                (unsigned long long)sources[0]->length, i, (unsigned long long)sources[i]->length);
         if (names != NULL && names[i] != NULL && sources[i]->column_count != 1)
             return lx__fail(error, LX_ERR_ARGUMENT,
                             "source %zu has %zu columns: only a source with one column can be "
-                            "renamed, here to '%s'", i,
-                            sources[i]->column_count, names[i]);
+                            "renamed, here to '%s'",
+                            i, sources[i]->column_count, names[i]);
         *columns += sources[i]->column_count;
     }
     return LX_OK;
@@ -84,8 +82,8 @@ lx_status lx_source_new_zip(lx_source *const *sources, const char *const *names,
     lx_source *made;
     lx_status status = count_columns(sources, names, count, &columns, error);
     if (status == LX_OK)
-        status = lx__source_new(&class, sizeof(lx__parts_source), sources[0]->length, columns, &made,
-                                error);
+        status = lx__source_new(&class, sizeof(lx__parts_source), sources[0]->length, columns,
+                                &made, error);
     if (status != LX_OK)
         return status;
     status = add_parts(made, sources, names, count, error);

@@ -96,10 +96,8 @@ lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_erro
     made->live = lx__dataset_is_live(dataset);
     for (size_t i = 0; status == LX_OK && i < made->column_count; i++) {
         const lx_field *field = lx_schema_get_field(schema, i);
-        lx_column_info column = {.dtype = field->dtype,
-                                 .ndim = field->ndim,
-                                 .shape = field->shape,
-                                 .size = field->size};
+        lx_column_info column = {
+            .dtype = field->dtype, .ndim = field->ndim, .shape = field->shape, .size = field->size};
         status = lx__source_set_column(made, i, field->name, &column, error);
     }
     if (status == LX_OK)

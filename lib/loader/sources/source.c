@@ -126,9 +126,9 @@ json_t *lx__columns_to_json(const lx_source *source)
         int failed = 0;
         for (size_t k = 0; k < column->ndim; k++)
             failed |= json_array_append_new(shape, lx__state_number(column->shape[k]));
-        failed |= json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o}", "name", column->name, "dtype",
-                            lx_dtype_get_name(column->dtype), "shape", shape));
+        failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", column->name,
+                                                        "dtype", lx_dtype_get_name(column->dtype),
+                                                        "shape", shape));
         if (failed != 0) {
             json_decref(list);
             return NULL;
@@ -231,10 +231,9 @@ lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t coun
     }
     for (size_t i = 0; i < count; i++) {
         if (indices[i] >= source->length) {
-            lx_status status = lx__fail(error, LX_ERR_RANGE,
-                                        "index %llu is not below the length %llu",
-                                        (unsigned long long)indices[i],
-                                        (unsigned long long)source->length);
+            lx_status status =
+                lx__fail(error, LX_ERR_RANGE, "index %llu is not below the length %llu",
+                         (unsigned long long)indices[i], (unsigned long long)source->length);
             lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;
         }

@@ -22,8 +22,8 @@
 #define LX__ROOMS_LEVELS 4
 
 typedef struct lx__rooms {
-    uint32_t *heads; /**< First bin of each space. */
-    uint32_t *next;  /**< Next bin in the list, for each bin. */
+    uint32_t *heads;                  /**< First bin of each space. */
+    uint32_t *next;                   /**< Next bin in the list, for each bin. */
     uint64_t *bits[LX__ROOMS_LEVELS]; /**< Which spaces have bins, and which words have bits. */
     uint32_t rooms;
 } lx__rooms;

@@ -53,9 +53,8 @@ size_t lx__row_format_columns(const lx__row_format *format)
 lx_status lx__row_format_set_columns(const lx__row_format *format, lx_source *source,
                                      lx_error *error)
 {
-    lx_column_info column = {.dtype = format->wide == 8 ? LX_INT64 : LX_INT32,
-                             .ndim = 1,
-                             .shape = &format->length};
+    lx_column_info column = {
+        .dtype = format->wide == 8 ? LX_INT64 : LX_INT32, .ndim = 1, .shape = &format->length};
     lx_status status = lx__source_set_column(source, 0, "tokens", &column, error);
     column.dtype = LX_INT32;
     if (status == LX_OK && format->segments != 0)

@@ -55,9 +55,10 @@ lx_status lx_segments_get_sizes(const int32_t *segments, size_t rows, size_t len
     if (count == NULL || max_seqlen == NULL)
         return lx__fail_null(error, count == NULL ? "count" : "max_seqlen");
     if (!lx__multiply_fits(rows, length, &total) || total > INT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "%zu rows of %zu tokens reach the limit of 2^31 "
-                                             "tokens: pass fewer rows", rows,
-                        length);
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "%zu rows of %zu tokens reach the limit of 2^31 "
+                        "tokens: pass fewer rows",
+                        rows, length);
     if ((segments == NULL && total != 0) || (cu_seqlens == NULL && room != 0))
         return lx__fail_null(error, cu_seqlens == NULL && room != 0 ? "cu_seqlens" : "segments");
     runs found = {.starts = cu_seqlens, .room = room};
@@ -73,6 +74,8 @@ lx_status lx_segments_get_sizes(const int32_t *segments, size_t rows, size_t len
     *max_seqlen = found.longest;
     if (room == 0 || *count <= room)
         return LX_OK;
-    return lx__fail(error, LX_ERR_LIMIT, "cu_seqlens needs room for %zu numbers, but has room for "
-                                         "%zu", *count, room);
+    return lx__fail(error, LX_ERR_LIMIT,
+                    "cu_seqlens needs room for %zu numbers, but has room for "
+                    "%zu",
+                    *count, room);
 }

@@ -18,8 +18,8 @@
 static inline void lx__ahead(const uint8_t *data, uint64_t size)
 {
     for (uint64_t page = 0; page < size; page += LX__AHEAD_PAGE)
-        for (uint64_t line = page;
-             line < page + LX__AHEAD_LINES * LX__AHEAD_LINE && line < size; line += LX__AHEAD_LINE)
+        for (uint64_t line = page; line < page + LX__AHEAD_LINES * LX__AHEAD_LINE && line < size;
+             line += LX__AHEAD_LINE)
             __builtin_prefetch(data + line);
 }
 

@@ -56,9 +56,8 @@ static lx_status find(const joined_source *self, uint64_t place, spot *cursor, l
     }
     cursor->at = place - self->starts[low];
     for (cursor->document = low * STRIDE;; cursor->document++) {
-        lx_status status =
-            lx_tokens_get_document(self->format.tokens, cursor->document, &cursor->first,
-                                   &cursor->length, error);
+        lx_status status = lx_tokens_get_document(self->format.tokens, cursor->document,
+                                                  &cursor->first, &cursor->length, error);
         if (status != LX_OK || cursor->at < places_of(self, cursor->length))
             return status;
         cursor->at -= places_of(self, cursor->length);
@@ -66,8 +65,7 @@ static lx_status find(const joined_source *self, uint64_t place, spot *cursor, l
 }
 
 /** Adds as much of the document as fits the row, and moves to the next document. */
-static lx_status add_piece(const joined_source *self, spot *cursor, lx__row *row,
-                           lx_error *error)
+static lx_status add_piece(const joined_source *self, spot *cursor, lx__row *row, lx_error *error)
 {
     uint64_t from = row->filled, room = self->format.length - from;
     uint64_t left = cursor->length - cursor->at;
@@ -100,8 +98,8 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     const joined_source *self = (const joined_source *)source;
     spot now, next;
     size_t at = 0;
-    lx_status status =
-        count != 0 ? find(self, indices[0] * self->sequence_length, &next, error) : LX_OK;
+    lx_status status = count != 0 ? find(self, indices[0] * self->sequence_length, &next, error)
+                                  : LX_OK;
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         lx__row row = lx__row_begin(&self->format, targets, i);
         now = next;
@@ -109,8 +107,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
         if (at < count) {
             status = find(self, indices[at] * self->sequence_length, &next, error);
             if (status == LX_OK && row.tokens != NULL && next.at < next.length)
-                lx__tokens_approach(self->format.tokens, next.first + next.at,
-                                    self->format.length);
+                lx__tokens_approach(self->format.tokens, next.first + next.at, self->format.length);
         }
         if (status == LX_OK) {
             at = i;
@@ -155,16 +152,16 @@ static lx_status read_lengths(joined_source *self, lx_error *error)
 {
     for (uint64_t i = 0; i < self->documents; i++) {
         uint64_t first, length, places = 0;
-        lx_status status =
-            lx_tokens_get_document(self->format.tokens, i, &first, &length, error);
+        lx_status status = lx_tokens_get_document(self->format.tokens, i, &first, &length, error);
         if (status != LX_OK)
             return status;
         if (i % STRIDE == 0)
             self->starts[i / STRIDE] = self->places;
         if (!lx__add_fits(length, self->separated, &places) ||
             !lx__add_fits(self->places, places, &self->places))
-            return lx__fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more: join "
-                                                 "parts of them");
+            return lx__fail(error, LX_ERR_LIMIT,
+                            "the documents have 2^64 tokens or more: join "
+                            "parts of them");
         self->lengths_crc = lx__state_add(self->lengths_crc, length);
     }
     return LX_OK;

@@ -26,8 +26,8 @@ typedef struct packed_source {
     int64_t pad;
     long_document *longs;
     size_t long_count, long_room;
-    uint64_t full; /* bins filled by long documents */
-    lx__bins bins; /* bins of the rests */
+    uint64_t full;            /* bins filled by long documents */
+    lx__bins bins;            /* bins of the rests */
     uint64_t packed, padding; /* in tokens */
     uint32_t lengths_crc;
 } packed_source;
@@ -38,8 +38,7 @@ typedef struct packed_source {
 static lx_status find_rest(const packed_source *self, uint32_t document, uint64_t *first,
                            uint64_t *length, lx_error *error)
 {
-    lx_status status =
-        lx_tokens_get_document(self->format.tokens, document, first, length, error);
+    lx_status status = lx_tokens_get_document(self->format.tokens, document, first, length, error);
     if (status != LX_OK)
         return status;
     uint64_t rest = *length % self->format.length;
@@ -62,8 +61,8 @@ static lx_status find_full(const packed_source *self, uint64_t bin, uint64_t *fi
             high = middle;
     }
     const long_document *document = &self->longs[low];
-    lx_status status =
-        lx_tokens_get_document(self->format.tokens, document->number, first, &length, error);
+    lx_status status = lx_tokens_get_document(self->format.tokens, document->number, first, &length,
+                                              error);
     if (status == LX_OK)
         *first += (bin - document->first_bin) * self->format.length;
     return status;
@@ -173,19 +172,18 @@ static lx_status add_long(packed_source *self, uint64_t number, uint64_t bins, l
 }
 
 /** Reads the lengths of all documents, and computes the rest of each after its full pieces. */
-static lx_status read_lengths(packed_source *self, uint32_t *rests, uint32_t count,
-                              lx_error *error)
+static lx_status read_lengths(packed_source *self, uint32_t *rests, uint32_t count, lx_error *error)
 {
     uint64_t capacity = self->format.length;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t first, length;
-        lx_status status =
-            lx_tokens_get_document(self->format.tokens, i, &first, &length, error);
+        lx_status status = lx_tokens_get_document(self->format.tokens, i, &first, &length, error);
         if (status == LX_OK && length >= capacity)
             status = add_long(self, i, length / capacity, error);
         if (status == LX_OK && !lx__add_fits(self->packed, length, &self->packed))
-            status = lx__fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more: pack "
-                                                   "parts of them");
+            status = lx__fail(error, LX_ERR_LIMIT,
+                              "the documents have 2^64 tokens or more: pack "
+                              "parts of them");
         if (status != LX_OK)
             return status;
         rests[i] = (uint32_t)(length % capacity);
@@ -271,8 +269,9 @@ lx_status lx_source_get_padding(const lx_source *source, uint64_t *padding, uint
     if (source == NULL || padding == NULL || total == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "source, padding or total is NULL");
     if (source->class != &class)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a source of kind '%s' has no padding: pass a "
-                                                "packed source",
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "a source of kind '%s' has no padding: pass a "
+                        "packed source",
                         source->class->kind);
     const packed_source *self = (const packed_source *)source;
     *padding = self->padding;

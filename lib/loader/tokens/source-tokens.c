@@ -26,9 +26,9 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     for (size_t i = 0; i < count; i++) {
         if (i + 1 < count)
             lx__tokens_approach(self->tokens, indices[i + 1] * self->step, self->size);
-        lx_status status =
-            lx__tokens_copy(self->tokens, indices[i] * self->step, self->size, self->widen,
-                            self->limit, self->wide, out + i * targets[0].stride, error);
+        lx_status status = lx__tokens_copy(self->tokens, indices[i] * self->step, self->size,
+                                           self->widen, self->limit, self->wide,
+                                           out + i * targets[0].stride, error);
         if (status != LX_OK) {
             lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;

@@ -31,13 +31,11 @@
 static lx_status blame(const lx__token_field *self, uint64_t record, lx_error *error,
                        lx_status status)
 {
-    lx__error_locate(error, lx_dataset_get_path(self->dataset), self->field->name, record,
-                     LX_NONE);
+    lx__error_locate(error, lx_dataset_get_path(self->dataset), self->field->name, record, LX_NONE);
     return status;
 }
 
-static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t bytes,
-                            lx_error *error)
+static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t bytes, lx_error *error)
 {
     uint64_t length = bytes / self->width;
     if (bytes % self->width != 0)
@@ -70,8 +68,8 @@ static lx_status read_lengths(lx__token_field *self, lx_error *error)
         status = lx_dataset_get_sizes(self->dataset, self->position, records, count, offsets,
                                       present, error);
         for (size_t i = 0; status == LX_OK && i < count; i++)
-            status = add_length(self, records[i],
-                                present[i] != 0 ? offsets[i + 1] - offsets[i] : 0, error);
+            status = add_length(self, records[i], present[i] != 0 ? offsets[i + 1] - offsets[i] : 0,
+                                error);
     }
     return status;
 }
@@ -101,8 +99,8 @@ static lx_status make_index(lx__token_field *self, lx_error *error)
     if (self->field->size != LX_NONE) {
         self->each = self->field->size / self->width;
         lx_status status = read_lengths(self, error);
-        if (status != LX_OK || (lx__multiply_fits(self->documents, self->each, &all) &&
-                                all == self->length))
+        if (status != LX_OK ||
+            (lx__multiply_fits(self->documents, self->each, &all) && all == self->length))
             return status;
     }
     self->ends = self->documents <= SIZE_MAX
@@ -182,12 +180,11 @@ static void find_block(const copying *c, uint64_t most, block *b)
     b->offsets[b->count] = bytes;
 }
 
-static lx_status fail_token(const copying *c, const uint8_t *from, uint64_t count,
-                            lx_error *error)
+static lx_status fail_token(const copying *c, const uint8_t *from, uint64_t count, lx_error *error)
 {
     uint64_t token, first, length;
-    uint64_t at = c->at + lx__widen_find_bad(c->widen, from, count, c->self->width, c->limit,
-                                             &token);
+    uint64_t at = c->at +
+                  lx__widen_find_bad(c->widen, from, count, c->self->width, c->limit, &token);
     uint64_t record = find(c->self, at);
     lx__token_field_document(c->self, record, &first, &length);
     return blame(c->self, record, error,
@@ -368,8 +365,8 @@ lx_status lx__token_field_open(lx_dataset *dataset, size_t position, lx_dtype dt
     lx__token_field *made = lx__alloc_array(1, sizeof *made);
     if (made == NULL)
         return lx__fail_memory(error, "a field of tokens");
-    *made = (lx__token_field){
-        .position = position, .dtype = dtype, .width = lx_dtype_get_size(dtype)};
+    *made =
+        (lx__token_field){.position = position, .dtype = dtype, .width = lx_dtype_get_size(dtype)};
     lx_status status = start(made, dataset, error);
     if (status == LX_OK)
         *field = made;

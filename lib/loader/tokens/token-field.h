@@ -19,9 +19,9 @@ typedef struct lx__token_field {
     lx_dtype dtype;
     size_t width; /**< Bytes per token. */
     uint64_t documents, length;
-    uint64_t each;        /**< Tokens per document, if @ref ends is NULL. */
-    uint64_t *ends;       /**< End of each document, in tokens; NULL: all have equal length. */
-    uint64_t *guide;      /**< With @ref ends: the document of every 2^ @ref shift th token. */
+    uint64_t each;   /**< Tokens per document, if @ref ends is NULL. */
+    uint64_t *ends;  /**< End of each document, in tokens; NULL: all have equal length. */
+    uint64_t *guide; /**< With @ref ends: the document of every 2^ @ref shift th token. */
     unsigned shift;
     uint32_t lengths_crc; /**< Of the lengths of all documents. */
     bool in_place;        /**< Records are read from the mapping, not gathered. */

@@ -107,8 +107,7 @@ static lx_status find_ends(lx__token_file *file, lx_error *error)
     if (size % 8 == 0 && end == file->length)
         return LX_OK;
     status = lx__fail(error, LX_ERR_CORRUPT,
-                      "the index of %zu bytes ends at token %" PRIu64 ", but the file has %"
-                      PRIu64
+                      "the index of %zu bytes ends at token %" PRIu64 ", but the file has %" PRIu64
                       " tokens: the index is truncated, or belongs to another file",
                       size, end, file->length);
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);

@@ -61,8 +61,7 @@ static lx_status check_header(const lx__token_file *file, lx_error *error)
     return fail_index(file, 9,
                       lx__fail(error, LX_ERR_UNSUPPORTED,
                                "index version %" PRIu64 " is unsupported: only version %d is",
-                                                              lx__load_le64(bytes + 9),
-                               INDEX_VERSION),
+                               lx__load_le64(bytes + 9), INDEX_VERSION),
                       error);
 }
 
@@ -96,8 +95,7 @@ static lx_status check_end(const lx__token_file *file, lx_error *error)
     uint64_t first = 0, length = 0;
     lx_status status = LX_OK;
     if (file->documents != 0)
-        status =
-            lx__token_file_document(file, file->documents - 1, &first, &length, error);
+        status = lx__token_file_document(file, file->documents - 1, &first, &length, error);
     if (status != LX_OK || first + length == file->length)
         return status;
     status = lx__fail(error, LX_ERR_CORRUPT,

@@ -106,8 +106,9 @@ static lx_status open_field(lx__token_file *file, lx_dataset *dataset, size_t po
 {
     const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(dataset), position);
     file->dtype = dtype;
-    lx_status status =
-        field->dtype != LX_BYTES ? lx__token_file_agree(file, dtype, field->dtype, error) : LX_OK;
+    lx_status status = field->dtype != LX_BYTES
+                           ? lx__token_file_agree(file, dtype, field->dtype, error)
+                           : LX_OK;
     if (status == LX_OK)
         status = lx__token_file_check_dtype(file->dtype, error);
     if (status == LX_OK)

@@ -22,8 +22,7 @@ lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__token_file_agree(lx__token_file *file, lx_dtype dtype, lx_dtype said,
-                               lx_error *error)
+lx_status lx__token_file_agree(lx__token_file *file, lx_dtype dtype, lx_dtype said, lx_error *error)
 {
     if (dtype != LX_BYTES && dtype != said)
         return lx__fail(error, LX_ERR_MISMATCH, "tokens of %s were requested, but these are %s",
@@ -54,8 +53,7 @@ static lx_status measure(lx__token_file *file, const lx__file *opened, uint64_t 
         return LX_OK;
     return lx__fail(error, LX_ERR_CORRUPT,
                     "the file is truncated: it should have %" PRIu64 " tokens, but has %" PRIu64,
-                    length,
-                    behind / width);
+                    length, behind / width);
 }
 
 lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dtype,
@@ -109,8 +107,7 @@ lx__token_file *lx__token_file_ref(lx__token_file *file)
 
 void lx__token_file_unref(lx__token_file *file)
 {
-    if (file == NULL ||
-        atomic_fetch_sub_explicit(&file->references, 1, memory_order_acq_rel) != 1)
+    if (file == NULL || atomic_fetch_sub_explicit(&file->references, 1, memory_order_acq_rel) != 1)
         return;
     lx__token_field_free(file->field);
     lx__mapping_close(&file->tokens);
@@ -156,8 +153,7 @@ lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, u
     uint32_t tokens = lx__load_le32(file->lengths + 4 * number);
     *first = place / width;
     *length = tokens;
-    return place % width == 0 && tokens <= INT32_MAX &&
-                   lx__range_fits(*first, tokens, file->length)
+    return place % width == 0 && tokens <= INT32_MAX && lx__range_fits(*first, tokens, file->length)
                ? LX_OK
                : fail_place(file, number, at, "is not within the tokens", error);
 }

@@ -15,8 +15,8 @@
 
 /** Where the boundaries of documents are stored. */
 typedef enum lx__documents {
-    LX__DOCUMENTS_ONE,     /**< Nowhere: the file is one document. */
-    LX__DOCUMENTS_ENDS,    /**< As the end of each in tokens, 8 bytes. */
+    LX__DOCUMENTS_ONE,      /**< Nowhere: the file is one document. */
+    LX__DOCUMENTS_ENDS,     /**< As the end of each in tokens, 8 bytes. */
     LX__DOCUMENTS_MEGATRON, /**< As lengths in tokens, 4 bytes each, then offsets in bytes, 8
                                  each. */
     LX__DOCUMENTS_RECORDS   /**< In the records of a field. */

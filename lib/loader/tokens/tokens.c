@@ -74,8 +74,7 @@ lx_status lx_tokens_new_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
     return status == LX_OK ? make_of_one(file, tokens, error) : status;
 }
 
-static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *files,
-                             lx_error *error)
+static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *files, lx_error *error)
 {
     *files = 0;
     if (parts == NULL || count == 0)
@@ -85,8 +84,9 @@ static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *file
         if (parts[i] == NULL)
             return lx__fail_null(error, "one of the parts");
         if (parts[i]->dtype != parts[0]->dtype)
-            return lx__fail(error, LX_ERR_MISMATCH, "part %zu has tokens of %s, but the first has "
-                                                    "tokens of %s: concatenate parts of one dtype",
+            return lx__fail(error, LX_ERR_MISMATCH,
+                            "part %zu has tokens of %s, but the first has "
+                            "tokens of %s: concatenate parts of one dtype",
                             i, lx_dtype_get_name(parts[i]->dtype),
                             lx_dtype_get_name(parts[0]->dtype));
         *files += parts[i]->part_count;
@@ -175,9 +175,8 @@ lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint6
         return lx__fail(error, LX_ERR_ARGUMENT, "tokens, first or length is NULL");
     if (number >= tokens->documents)
         return lx__fail(error, LX_ERR_RANGE,
-                        "document %" PRIu64 " is not below the number of documents, %"
-                        PRIu64, number,
-                        tokens->documents);
+                        "document %" PRIu64 " is not below the number of documents, %" PRIu64,
+                        number, tokens->documents);
     size_t low = 0, high = tokens->part_count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -220,9 +219,8 @@ static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t co
     return status;
 }
 
-lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t count,
-                          lx__widen *widen, uint64_t limit, size_t wide, void *data,
-                          lx_error *error)
+lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t count, lx__widen *widen,
+                          uint64_t limit, size_t wide, void *data, lx_error *error)
 {
     uint8_t *out = data;
     for (size_t i = find_part(tokens, first); count != 0; i++) {

@@ -25,9 +25,8 @@ struct lx_tokens {
 };
 
 /** Copies tokens [first, first + count), which must exist, by @p widen with @p limit. */
-lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t count,
-                          lx__widen *widen, uint64_t limit, size_t wide, void *data,
-                          lx_error *error);
+lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t count, lx__widen *widen,
+                          uint64_t limit, size_t wide, void *data, lx_error *error);
 
 /** Prefetches the start of each page of the tokens that are read next, up to the end of the file
  * with token @p first. */

@@ -151,8 +151,9 @@ static lx_status find(const lx_order *order, uint64_t position, lx__cut *cut, lx
     if (order == NULL)
         return lx__fail_null(error, "order");
     if (order->cuts == NULL)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not cut into batches: pass a "
-                                                   "budgeted order");
+        return lx__fail(error, LX_ERR_UNSUPPORTED,
+                        "the order is not cut into batches: pass a "
+                        "budgeted order");
     if (order->length == 0 || position == LX__POSITION_END)
         return LX_END;
     lx_status status = lx__cuts_find(order, &held, position, cut, error);

@@ -91,8 +91,7 @@ static lx_status fill(void *user, lx__table *table, lx_error *error)
     if (indices == NULL)
         return lx__fail_memory(error, "an epoch table");
     table->narrow = indices;
-    lx_status status =
-        wanted->epochs->fill(wanted->order, wanted->number, indices, count, error);
+    lx_status status = wanted->epochs->fill(wanted->order, wanted->number, indices, count, error);
     if (status == LX_OK && wanted->number >= 2) {
         struct wanted behind = {wanted->epochs, wanted->order, wanted->number - 2};
         lx__table_maker maker = maker_of(wanted->order);
@@ -107,8 +106,8 @@ static lx__table_maker maker_of(const lx_order *order)
 }
 
 /** The caller holds the lock, so each table is made once. */
-static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number,
-                      lx__epoch **made, lx_error *error)
+static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number, lx__epoch **made,
+                      lx_error *error)
 {
     struct wanted wanted = {epochs, order, number};
     lx__table_maker maker = maker_of(order);

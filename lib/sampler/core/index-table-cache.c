@@ -108,8 +108,8 @@ static lx_status find(const place *at, lx__table *table, lx_error *error)
 {
     const void *data;
     lx__table_form form = form_of(at, table);
-    lx_status status =
-        lx__table_file_open(&at->folder, at->name, &form, &table->file, &data, error);
+    lx_status status = lx__table_file_open(&at->folder, at->name, &form, &table->file, &data,
+                                           error);
     if (status != LX_OK)
         return status;
     table->count = form.count;
@@ -126,9 +126,8 @@ static lx_status store(const place *at, const lx__table *table, lx_error *error)
     lx__table_form form = form_of(at, table);
     lx_status status = lx__atomic_file_begin(&to, &at->folder, at->name, NULL, error);
     if (status == LX_OK)
-        status = lx__table_file_write(&to.file, &form,
-                                      form.width == 4 ? (const void *)table->narrow : table->wide,
-                                      error);
+        status = lx__table_file_write(
+            &to.file, &form, form.width == 4 ? (const void *)table->narrow : table->wide, error);
     if (status == LX_OK)
         status = lx__atomic_file_finish(&to, error);
     lx__atomic_file_end(&to);

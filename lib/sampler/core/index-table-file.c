@@ -15,9 +15,10 @@
 
 #define MAGIC "LXTABLE"
 #define TABLE_VERSION 1
-#define BLOCK 16384 /* bytes per checksum: in a batch spread over the table, each index is the first
+#define BLOCK                                                                                      \
+    16384         /* bytes per checksum: in a batch spread over the table, each index is the first
                        of its block, so larger blocks would make it slower */
-#define PAGE 4096   /* the numbers begin at a multiple of this */
+#define PAGE 4096 /* the numbers begin at a multiple of this */
 #define TRANSFER ((size_t)1 << 20) /* bytes per write */
 
 enum {
@@ -53,7 +54,7 @@ struct lx__table_file {
     char *path;
     lx__mapping mapping;
     layout places;
-    unsigned shift; /* from a number's index to its block */
+    unsigned shift;      /* from a number's index to its block */
     atomic_uchar *whole; /* 1 for each block whose checksum was verified */
 };
 
@@ -96,7 +97,7 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
     if (version != TABLE_VERSION)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
                         "the table has version %" PRIu32 ", but this library reads version %d: "
-                                                           "delete the file",
+                        "delete the file",
                         version, TABLE_VERSION);
     *what_size = lx__load_le32(first + AT_WHAT_SIZE);
     if (*what_size > LX__TABLE_WHAT_MAX)
@@ -106,8 +107,8 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
     if (*head == NULL)
         return lx__fail_memory(error, "opening a table");
     status = lx__file_read(file, *head, size, 0, error);
-    if (status == LX_OK && lx__load_le32(*head + AT_CRC) !=
-                               lx__crc32c(0, *head + AT_WIDTH, size - AT_WIDTH))
+    if (status == LX_OK &&
+        lx__load_le32(*head + AT_CRC) != lx__crc32c(0, *head + AT_WIDTH, size - AT_WIDTH))
         status = lx__table_file_refuse(self, "the checksum of its header does not match", error);
     return status;
 }
@@ -129,8 +130,8 @@ static lx_status match(const uint8_t *head, size_t what_size, const lx__table_fo
         char theirs[200];
         print_safely(theirs, sizeof theirs, head + AT_WHAT, what_size);
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "the file has the table of %s, not that of %.199s: was it renamed?",
-                        theirs, form->what);
+                        "the file has the table of %s, not that of %.199s: was it renamed?", theirs,
+                        form->what);
     }
     uint64_t count = lx__load_le64(head + AT_COUNT);
     if (lx__load_le32(head + AT_WIDTH) != form->width ||
@@ -155,8 +156,8 @@ static lx_status open_file(lx__table_file *self, const lx__file *file, lx__table
         form->count = lx__load_le64(head + AT_COUNT);
         if (!lay_out(what_size, form->count, form->width, &self->places) ||
             self->places.end != size)
-            status = lx__table_file_refuse(self,
-                                           "its size differs from the size in its header", error);
+            status = lx__table_file_refuse(self, "its size differs from the size in its header",
+                                           error);
     }
     lx__free(head);
     if (status != LX_OK)
@@ -220,8 +221,7 @@ static lx_status check_block(lx__table_file *file, uint64_t block, lx_error *err
 {
     const layout *places = &file->places;
     uint64_t offset = places->data + block * BLOCK;
-    uint32_t crc =
-        lx__crc32c(0, file->mapping.data + offset, (size_t)size_of_block(places, block));
+    uint32_t crc = lx__crc32c(0, file->mapping.data + offset, (size_t)size_of_block(places, block));
     uint32_t wanted = lx__load_le32(file->mapping.data + places->crcs + 4 * block);
     if (crc == wanted) {
         atomic_store_explicit(&file->whole[block], 1, memory_order_relaxed);
@@ -260,8 +260,8 @@ lx_status lx__table_file_check_range(lx__table_file *file, uint64_t first, uint6
 
 /* ---- writing */
 
-static lx_status write_head(const lx__file *file, const lx__table_form *form,
-                            const layout *places, lx_error *error)
+static lx_status write_head(const lx__file *file, const lx__table_form *form, const layout *places,
+                            lx_error *error)
 {
     size_t size = (size_t)places->data, what_size = strlen(form->what);
     uint8_t *head = lx__alloc_array(1, size);
@@ -309,8 +309,9 @@ lx_status lx__table_file_write(const lx__file *file, const lx__table_form *form,
         return status;
     if (strlen(form->what) > LX__TABLE_WHAT_MAX ||
         !lay_out(strlen(form->what), form->count, form->width, &places))
-        return lx__fail(error, LX_ERR_LIMIT, "the table is too large for a file: use a table in "
-                                             "memory");
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "the table is too large for a file: use a table in "
+                        "memory");
     status = write_head(file, form, &places, error);
     if (status == LX_OK)
         status = write_numbers(file, &places, data, error);

@@ -9,14 +9,15 @@
 #include "sampler/core/saved-state.h"
 
 lx_status lx__table_survey(const uint64_t *indices, uint64_t count, lx__table *table,
-                         lx_error *error)
+                           lx_error *error)
 {
     *table = (lx__table){.count = count};
     for (uint64_t i = 0; i < count; i++) {
         if (indices[i] == UINT64_MAX)
             return lx__fail(error, LX_ERR_ARGUMENT,
                             "index %" PRIu64 " is 2^64 - 1, which exceeds the indices of all "
-                                             "orders", i);
+                            "orders",
+                            i);
         if (indices[i] >= table->bound)
             table->bound = indices[i] + 1;
         table->crc = lx__state_add(table->crc, indices[i]);
@@ -44,8 +45,7 @@ lx_status lx__table_fill(const uint64_t *indices, lx__table *table, lx_error *er
     return LX_OK;
 }
 
-lx_status lx__table_new(const uint64_t *indices, uint64_t count, lx__table *table,
-                        lx_error *error)
+lx_status lx__table_new(const uint64_t *indices, uint64_t count, lx__table *table, lx_error *error)
 {
     lx_status status = lx__table_survey(indices, count, table, error);
     return status == LX_OK ? lx__table_fill(indices, table, error) : status;

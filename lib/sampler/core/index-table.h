@@ -23,10 +23,10 @@
 /** A table. Immutable. */
 typedef struct lx__table {
     uint64_t count;
-    uint64_t bound; /**< Upper limit of the numbers. */
+    uint64_t bound;         /**< Upper limit of the numbers. */
     const uint32_t *narrow; /**< One of these two is set, or neither if the table is empty. */
     const uint64_t *wide;
-    uint32_t crc; /**< Of the given indices as little-endian 64-bit words. */
+    uint32_t crc;         /**< Of the given indices as little-endian 64-bit words. */
     lx__table_file *file; /**< Owns the numbers; NULL: they are in memory, for lx__free(). */
 } lx__table;
 
@@ -42,7 +42,7 @@ static inline bool lx__table_is_narrow(uint64_t bound)
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1.
  */
 lx_status lx__table_survey(const uint64_t *indices, uint64_t count, lx__table *table,
-                         lx_error *error);
+                           lx_error *error);
 
 /** Copies the indices after lx__table_survey(). */
 LX_API lx_status lx__table_fill(const uint64_t *indices, lx__table *table, lx_error *error);
@@ -58,8 +58,7 @@ LX_API void lx__table_free(lx__table *table);
 static inline lx_status lx__table_check(const lx__table *table, const uint64_t *places,
                                         size_t count, lx_error *error)
 {
-    return table->file == NULL ? LX_OK
-                               : lx__table_file_check(table->file, places, count, error);
+    return table->file == NULL ? LX_OK : lx__table_file_check(table->file, places, count, error);
 }
 
 /** As lx__table_check(), for @p count places from @p first on. */

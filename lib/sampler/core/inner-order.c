@@ -29,19 +29,17 @@ void lx__part_clear(lx__part *part)
     *part = (lx__part){0};
 }
 
-lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places,
-                       size_t count, lx_error *error)
+lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places, size_t count,
+                       lx_error *error)
 {
-    lx_status status =
-        *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
+    lx_status status = *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
     return status == LX_OK ? lx__order_map(part->order, *scratch, places, count, error) : status;
 }
 
 lx_status lx__part_find_feistel(const lx__part *part, lx__scratch **scratch, uint64_t *places,
                                 size_t count, const lx__feistel **feistel, lx_error *error)
 {
-    lx_status status =
-        *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
+    lx_status status = *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
     *feistel = NULL;
     if (status == LX_OK)
         *feistel = lx__order_find_feistel(part->order, *scratch, places, count);
@@ -89,8 +87,8 @@ static int depth_of(const json_t *value)
     size_t i;
     json_object_foreach((json_t *)value, key, inner)
         deepest = (depth = depth_of(inner)) > deepest ? depth : deepest;
-    json_array_foreach(value, i, inner)
-        deepest = (depth = depth_of(inner)) > deepest ? depth : deepest;
+    json_array_foreach(value, i, inner) deepest = (depth = depth_of(inner)) > deepest ? depth
+                                                                                      : deepest;
     return json_is_object(value) || json_is_array(value) ? deepest + 1 : 0;
 }
 
@@ -139,11 +137,12 @@ static json_t *checksum_list(const json_t *whole)
 {
     size_t bytes, i;
     json_t *value, *list = json_array();
-    json_array_foreach(whole, i, value)
-        if (json_array_append_new(list, lx__state_digest(value, &bytes)) == -1) {
-            json_decref(list);
-            return NULL;
-        }
+    json_array_foreach(
+        whole, i, value) if (json_array_append_new(list, lx__state_digest(value, &bytes)) == -1)
+    {
+        json_decref(list);
+        return NULL;
+    }
     return list;
 }
 

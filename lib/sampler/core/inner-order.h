@@ -32,8 +32,8 @@ static inline uint64_t lx__part_place(const lx__part *part, uint64_t epoch, uint
  * As lx__order_map() of the part. The scratch at @p scratch is NULL at first, created when needed,
  * and freed by lx__scratch_free().
  */
-lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places,
-                       size_t count, lx_error *error);
+lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places, size_t count,
+                       lx_error *error);
 
 /**
  * Calls find_feistel of the part's class, which must have it, and sets @p feistel to the

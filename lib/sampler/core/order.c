@@ -85,8 +85,8 @@ void lx__scratch_free(lx__scratch *scratch)
     lx_order_unref(order);
 }
 
-lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places,
-                        size_t count, lx_error *error)
+lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places, size_t count,
+                        lx_error *error)
 {
     lx_status status = LX_OK;
     assert(count == 0 || (order->length != 0 && scratch->order == order));
@@ -103,8 +103,8 @@ const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *sc
     return order->class->find_feistel(order, scratch->memory, places, count);
 }
 
-lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first,
-                         uint64_t step, uint64_t count, uint64_t *indices, lx_error *error)
+lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first, uint64_t step,
+                         uint64_t count, uint64_t *indices, lx_error *error)
 {
     lx_status status = LX_OK;
     assert(count == 0 || (step != 0 && first < LX__POSITION_END &&

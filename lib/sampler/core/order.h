@@ -151,8 +151,8 @@ LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uin
  *
  * @return As lx__order_read().
  */
-lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places,
-                        size_t count, lx_error *error);
+lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places, size_t count,
+                        lx_error *error);
 
 /** Calls find_feistel of its class, which must have it. */
 const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *scratch,

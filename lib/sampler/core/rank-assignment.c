@@ -38,9 +38,8 @@ lx_status lx__deal_next(const lx_order *order, lx__epoch **held, lx__shard shard
         if (cut.epoch - first > LX__DEAL_EPOCHS)
             return lx__fail(error, LX_ERR_LIMIT,
                             "rank %" PRIu64 " of %" PRIu64 " has no batch in %d epochs, of which "
-                                                           "the last has %"
-                            PRIu64 " batches: use fewer ranks, or a smaller "
-                                                    "budget",
+                            "the last has %" PRIu64 " batches: use fewer ranks, or a smaller "
+                            "budget",
                             shard.rank, shard.world, LX__DEAL_EPOCHS, cut.count);
         bool whole = deal_step(order, *held, shard, at, cut, share);
         if (share->count != 0 && (whole || !drop)) {

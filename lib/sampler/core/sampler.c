@@ -92,8 +92,7 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
         lx__share share = lx__shard_share(sampler->shard, sampler->order->length, position,
                                           span_of(sampler, count - done));
         lx_status status = lx__order_read(sampler->order, sampler->scratch, share.first,
-                                          sampler->shard.world, share.count, indices + done,
-                                          error);
+                                          sampler->shard.world, share.count, indices + done, error);
         if (status != LX_OK)
             return status;
         done += share.count;
@@ -116,8 +115,9 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *in
     if (indices == NULL && room != 0)
         return lx__fail_null(error, "indices");
     if (sampler->order->cuts == NULL)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not cut into batches: pass a "
-                                                   "budgeted order");
+        return lx__fail(error, LX_ERR_UNSUPPORTED,
+                        "the order is not cut into batches: pass a "
+                        "budgeted order");
     uint64_t position = sampler->position;
     lx_status status = lx__deal_next(sampler->order, &sampler->cuts, sampler->shard, false,
                                      &position, LX__POSITION_END, &share, error);
@@ -131,8 +131,8 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *in
                         "the batch has %" PRIu64 " samples, but the buffer has room for %" PRIu64,
                         share.count, room);
     }
-    status = lx__order_read(sampler->order, sampler->scratch, share.first, 1, share.count,
-                            indices, error);
+    status = lx__order_read(sampler->order, sampler->scratch, share.first, 1, share.count, indices,
+                            error);
     if (status != LX_OK)
         return status;
     sampler->position = share.end;

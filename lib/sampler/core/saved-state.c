@@ -46,8 +46,7 @@ lx_status lx__state_get_number(const json_t *object, const char *key, uint64_t *
         return lx__json_get_integer(object, key, 0, INT64_MAX, value, error);
     if (read_digits(json_string_value(found), value))
         return LX_OK;
-    return lx__fail(error, LX_ERR_CORRUPT,
-                    "\"%s\" must be a number from 2^63 to 2^64 - 1", key);
+    return lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be a number from 2^63 to 2^64 - 1", key);
 }
 
 uint32_t lx__state_add(uint32_t crc, uint64_t word)
@@ -158,7 +157,7 @@ static lx_status check_head(const json_t *state, const char *what, int version, 
     if (status == LX_OK && number != (uint64_t)version)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
                           "the state has version %" PRIu64 ", but this library reads version %d: "
-                                                           "use the libloaderx that wrote it",
+                          "use the libloaderx that wrote it",
                           number, version);
     return status;
 }
@@ -222,8 +221,7 @@ static lx_status fail_difference(const char *path, const json_t *theirs, const j
                     path, there, here);
 }
 
-static lx_status match(const char *path, const json_t *theirs, const json_t *ours,
-                       lx_error *error);
+static lx_status match(const char *path, const json_t *theirs, const json_t *ours, lx_error *error);
 
 static lx_status match_objects(const char *path, const json_t *theirs, json_t *ours,
                                lx_error *error)
@@ -231,13 +229,15 @@ static lx_status match_objects(const char *path, const json_t *theirs, json_t *o
     char inner[192];
     const char *key;
     json_t *value;
-    json_object_foreach(ours, key, value) {
+    json_object_foreach(ours, key, value)
+    {
         snprintf(inner, sizeof inner, "%s.%s", path, key);
         lx_status status = match(inner, json_object_get(theirs, key), value, error);
         if (status != LX_OK)
             return status;
     }
-    json_object_foreach((json_t *)theirs, key, value) {
+    json_object_foreach((json_t *)theirs, key, value)
+    {
         if (json_object_get(ours, key) != NULL)
             continue;
         snprintf(inner, sizeof inner, "%s.%s", path, key);

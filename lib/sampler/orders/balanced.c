@@ -102,8 +102,8 @@ static lx_status read_round(const struct balanced *self, struct balanced_scratch
 {
     uint64_t round = places[0] / self->class_count, begin = round * self->class_count;
     size_t n = 0;
-    lx_status status = lx__permutation_enter(&scratch->round, self->class_count,
-                                             self->rounds_seed, round, LX__GROUP_TABLE, error);
+    lx_status status = lx__permutation_enter(&scratch->round, self->class_count, self->rounds_seed,
+                                             round, LX__GROUP_TABLE, error);
     for (; n < count && places[n] - begin < self->class_count; n++)
         places[n] -= begin;
     *here = n;

@@ -124,8 +124,7 @@ static int blend_describe(const lx_order *order, json_t *object)
     return failed;
 }
 
-static lx_status blend_count(const lx_order *order, uint64_t end, uint64_t *counts,
-                             lx_error *error)
+static lx_status blend_count(const lx_order *order, uint64_t end, uint64_t *counts, lx_error *error)
 {
     const struct blend *self = (const struct blend *)order;
     uint64_t epoch = end / order->length;

@@ -76,8 +76,7 @@ static lx_status read_block(const lx_order *order, void *memory, uint64_t epoch,
         return status;
     struct slot slot = find_slot(self, scratch, places[0]);
     lx__key(self->seed, slot.block, LX__STREAM_BLOCK, 1, &seed);
-    status = lx__permutation_enter(&scratch->within, slot.length, seed, epoch, TABLE_LENGTH,
-                                   error);
+    status = lx__permutation_enter(&scratch->within, slot.length, seed, epoch, TABLE_LENGTH, error);
     size_t n = 0;
     for (; n < count && places[n] - slot.begin < slot.length; n++)
         places[n] -= slot.begin;
@@ -130,9 +129,10 @@ lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed, lx
     if (!lx__multiply_fits(count, block, &whole))
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "%" PRIu64 " blocks of %" PRIu64 " exceed 2^64 - 1 positions: use smaller "
-                                                         "blocks", count, block);
-    lx_status status =
-        lx__order_new(&blocks_class, sizeof(struct blocks), length, length, order, error);
+                        "blocks",
+                        count, block);
+    lx_status status = lx__order_new(&blocks_class, sizeof(struct blocks), length, length, order,
+                                     error);
     if (status != LX_OK)
         return status;
     struct blocks *self = (struct blocks *)*order;

@@ -168,8 +168,8 @@ lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_
     if (status == LX_OK)
         status = check_sizes(batch, bucket, error);
     if (status == LX_OK)
-        status =
-            lx__order_new(&bucketed_class, sizeof(struct bucketed), count, count, order, error);
+        status = lx__order_new(&bucketed_class, sizeof(struct bucketed), count, count, order,
+                               error);
     if (status != LX_OK)
         return status;
     struct bucketed *self = (struct bucketed *)*order;

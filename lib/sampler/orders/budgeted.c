@@ -24,8 +24,8 @@ struct budgeted {
     uint64_t *wide;
 };
 
-static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *places,
-                               size_t count, lx_error *error)
+static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                               lx_error *error)
 {
     const struct budgeted *self = (const struct budgeted *)order;
     return lx__part_map(&self->part, scratch, places, count, error);
@@ -172,9 +172,9 @@ static lx_status check_costs(const uint64_t *costs, uint64_t count, uint64_t bud
         if (costs[i] > budget)
             return lx__fail(error, LX_ERR_ARGUMENT,
                             "index %" PRIu64 " costs %" PRIu64 ", which alone exceeds the budget "
-                                                               "of %"
-                            PRIu64 ": raise the budget, shorten the sample, or leave it out of "
-                                   "the source and of the costs",
+                            "of %" PRIu64
+                            ": raise the budget, shorten the sample, or leave it out of "
+                            "the source and of the costs",
                             i, costs[i], budget);
         range->least = costs[i] < range->least ? costs[i] : range->least;
         range->most = costs[i] > range->most ? costs[i] : range->most;
@@ -183,21 +183,21 @@ static lx_status check_costs(const uint64_t *costs, uint64_t count, uint64_t bud
     return LX_OK;
 }
 
-static lx_status check(const lx_order *part, const uint64_t *costs, uint64_t count,
-                       uint64_t budget, struct range *range, lx_error *error)
+static lx_status check(const lx_order *part, const uint64_t *costs, uint64_t count, uint64_t budget,
+                       struct range *range, lx_error *error)
 {
     if (costs == NULL && count != 0)
         return lx__fail_null(error, "costs");
     if (part->length > LENGTH_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
                         "an epoch has %" PRIu64 " positions, but at most 2^32 - 1 can be cut into "
-                                                "batches",
+                        "batches",
                         part->length);
     if (part->bound > count)
         return lx__fail(error, LX_ERR_MISMATCH,
                         "the order has %" PRIu64 " indices, but there are %" PRIu64 " costs: pass "
-                                                                                    "a cost for "
-                                                                                    "each index",
+                        "a cost for "
+                        "each index",
                         part->bound, count);
     if (budget == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "budget must be at least 1");
@@ -211,8 +211,8 @@ static lx_status copy_costs(struct budgeted *self, const uint64_t *costs, uint64
     size_t size = narrow ? sizeof *self->narrow : sizeof *self->wide;
     if (self->count == 0)
         return LX_OK;
-    void *memory =
-        self->count <= SIZE_MAX / size ? lx__alloc_array((size_t)self->count, size) : NULL;
+    void *memory = self->count <= SIZE_MAX / size ? lx__alloc_array((size_t)self->count, size)
+                                                  : NULL;
     if (memory == NULL)
         return lx__fail_memory(error, "a table of costs");
     self->narrow = narrow ? memory : NULL;
@@ -249,8 +249,8 @@ lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t 
     if (status == LX_OK)
         status = check(part, costs, count, budget, &range, error);
     if (status == LX_OK)
-        status = lx__order_new(&budgeted_class, sizeof(struct budgeted), part->length,
-                               part->bound, order, error);
+        status = lx__order_new(&budgeted_class, sizeof(struct budgeted), part->length, part->bound,
+                               order, error);
     if (status != LX_OK)
         return status;
     struct budgeted *self = (struct budgeted *)*order;

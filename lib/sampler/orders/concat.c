@@ -127,8 +127,7 @@ static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t
         if (status != LX_OK)
             return status;
         if (!lx__add_fits(*length, parts[i]->length, length))
-            return lx__fail(error, LX_ERR_ARGUMENT,
-                            "the parts together exceed 2^64 - 1 positions");
+            return lx__fail(error, LX_ERR_ARGUMENT, "the parts together exceed 2^64 - 1 positions");
         if (!lx__add_fits(parts[i]->bound, offsets != NULL ? offsets[i] : 0, &highest))
             return lx__fail(error, LX_ERR_ARGUMENT,
                             "the indices of part %zu with the offset %" PRIu64

@@ -17,9 +17,9 @@ lx_status lx__members_check(const char *what, const void *given, uint64_t count,
     if (given == NULL && count != 0)
         return lx__fail_null(error, what);
     if (count > LX__MEMBERS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "%s: %" PRIu64 " exceed the limit of %"
-                                             PRIu32 ": split "
-                                                                                       "the order",
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "%s: %" PRIu64 " exceed the limit of %" PRIu32 ": split "
+                        "the order",
                         what, count, LX__MEMBERS_MAX);
     return LX_OK;
 }

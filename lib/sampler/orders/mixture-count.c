@@ -20,9 +20,8 @@ lx_status lx_order_get_part_counts(const lx_order *order, uint64_t first, uint64
     if (order->sets == 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not a mixture: it has no sets");
     if (end < first)
-        return lx__fail(error, LX_ERR_ARGUMENT, "end is %" PRIu64 ", which is below first, %"
-                                                PRIu64, end,
-                        first);
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "end is %" PRIu64 ", which is below first, %" PRIu64, end, first);
     uint64_t *before = lx__alloc_array(order->sets, sizeof *before);
     if (before == NULL)
         return lx__fail_memory(error, "counting");

@@ -45,12 +45,12 @@ static lx_status find_limit(plan *p, lx_error *error)
     uint64_t last = mixture->weightings[mixture->weighting_count - 1].begin;
     if (last >= p->limit)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "weights begin at %" PRIu64 ", after the end of an epoch of %"
-                        PRIu64 " positions: "
-                                                                                    "lower their "
-                                                                                    "begin, or "
-                                                                                    "raise the "
-                                                                                    "length",
+                        "weights begin at %" PRIu64 ", after the end of an epoch of %" PRIu64
+                        " positions: "
+                        "lower their "
+                        "begin, or "
+                        "raise the "
+                        "length",
                         last, p->limit);
     return LX_OK;
 }
@@ -80,8 +80,7 @@ static lx_status add_phase(plan *p, lx_error *error)
                         "the weights of %zu sets change more than %zu times in an epoch: use "
                         "fewer sets or changes",
                         phases->set_count, phases->count);
-    lx__phase *list =
-        lx__grow_array(phases->list, phases->count, &phases->capacity, sizeof *list);
+    lx__phase *list = lx__grow_array(phases->list, phases->count, &phases->capacity, sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "a mixture");
     phases->list = list;

@@ -48,8 +48,7 @@ static json_t *list_offsets(const lx__mix_sets *sets)
 
 int lx__mix_sets_describe(const lx__mix_sets *sets, json_t *object)
 {
-    int failed =
-        json_object_set_new(object, "parts", lx__parts_to_json(sets->parts, sets->count));
+    int failed = json_object_set_new(object, "parts", lx__parts_to_json(sets->parts, sets->count));
     failed |= json_object_set_new(object, "offsets", lx__state_shorten(list_offsets(sets)));
     return failed;
 }

@@ -49,7 +49,7 @@ typedef struct lx__mix_run {
 typedef struct lx__mix_sets_scratch {
     size_t count; /* of sets */
     lx__scratch **parts;
-    uint16_t *starts; /* of each set in sorted; 0 between blocks */
+    uint16_t *starts;             /* of each set in sorted; 0 between blocks */
     uint16_t of[LX__ORDER_BLOCK]; /**< The set of each position; the caller fills it in. */
     uint16_t ranks[LX__ORDER_BLOCK];
     uint16_t present[LX__ORDER_BLOCK]; /* sets that occur in the block */
@@ -57,7 +57,7 @@ typedef struct lx__mix_sets_scratch {
     uint16_t sorted_of[LX__ORDER_BLOCK]; /* the set of each sorted position */
     const lx__feistel **feistels;        /* permutation of each set for this block, or NULL */
     lx__mix_run *runs; /**< Of each set; the caller of lx__mix_sets_read_runs() fills it in. */
-    uint64_t *above; /* of each set: sample number minus index in sorted */
+    uint64_t *above;   /* of each set: sample number minus index in sorted */
 } lx__mix_sets_scratch;
 
 /** Allocates the scratch for lx__mix_sets_read(), unless it has memory already. */

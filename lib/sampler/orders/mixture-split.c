@@ -54,8 +54,7 @@ lx_status lx__split_new(const double *weights, size_t count, lx__split *split, l
     *split = (lx__split){0};
     if (count > LX__SPLIT_SETS_MAX)
         return lx__fail(error, LX_ERR_LIMIT, "%zu sets exceed the limit of %u: nest mixtures",
-                                             count,
-                        LX__SPLIT_SETS_MAX);
+                        count, LX__SPLIT_SETS_MAX);
     lx_status status = lx__weights_check(weights, count, &largest, error);
     if (status != LX_OK)
         return status;

@@ -57,8 +57,7 @@ static lx_status state_weights(const lx__weighting *weighting, size_t count,
     return is_stated ? LX_OK : lx__fail_memory(error, "a mixture");
 }
 
-lx_status lx__weightings_new(const lx_mixture *mixture, lx__weightings *weightings,
-                             lx_error *error)
+lx_status lx__weightings_new(const lx_mixture *mixture, lx__weightings *weightings, lx_error *error)
 {
     size_t count = mixture->weighting_count;
     *weightings = (lx__weightings){.set_count = mixture->count,

@@ -51,7 +51,7 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
     if (!lx__add_fits(order->bound, offset, &bound))
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "the indices of set %zu with the offset %" PRIu64 " exceed 2^64 - 1: lower "
-                                                                         "the offset",
+                        "the offset",
                         mixture->count, offset);
     return lx__weight_check(mixture->count, weight, error);
 }
@@ -59,8 +59,8 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
 /** Reserves memory for one more set. */
 static lx_status reserve(lx_mixture *mixture, lx_error *error)
 {
-    lx__mixed *sets =
-        lx__grow_array(mixture->sets, mixture->count, &mixture->capacity, sizeof *sets);
+    lx__mixed *sets = lx__grow_array(mixture->sets, mixture->count, &mixture->capacity,
+                                     sizeof *sets);
     if (sets == NULL)
         return lx__fail_memory(error, "a mixture");
     mixture->sets = sets;
@@ -102,9 +102,10 @@ static lx_status check_weights(const lx_mixture *mixture, uint64_t begin, const 
     if (mixture == NULL || weights == NULL)
         return lx__fail_null(error, mixture == NULL ? "mixture" : "weights");
     if (count != mixture->count || count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "the number of weights, %zu, is not the number of "
-                                                "sets, %zu: pass one weight per set", count,
-                        mixture->count);
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "the number of weights, %zu, is not the number of "
+                        "sets, %zu: pass one weight per set",
+                        count, mixture->count);
     uint64_t last = mixture->weightings[mixture->weighting_count - 1].begin;
     if (begin <= last)
         return lx__fail(error, LX_ERR_ARGUMENT,

@@ -25,7 +25,7 @@ typedef struct lx__weighting {
 struct lx_mixture {
     lx__mixed *sets;
     size_t count, capacity;
-    size_t size; /**< Total orders in the sets, nested ones included. */
+    size_t size;               /**< Total orders in the sets, nested ones included. */
     lx__weighting *weightings; /**< The first begins at 0, and exists if a set does. */
     size_t weighting_count, weighting_capacity;
     size_t weight_capacity; /**< Of the first weights. */

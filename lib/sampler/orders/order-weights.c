@@ -8,8 +8,8 @@
 #include "sampler/core/saved-state.h"
 #include "sampler/random/weights.h"
 
-lx_status lx__weigh(const double *weights, uint64_t count, lx_order **order,
-                    lx__weighing *weighing, lx_error *error)
+lx_status lx__weigh(const double *weights, uint64_t count, lx_order **order, lx__weighing *weighing,
+                    lx_error *error)
 {
     if (order == NULL)
         return lx__fail_null(error, "order");
@@ -19,9 +19,9 @@ lx_status lx__weigh(const double *weights, uint64_t count, lx_order **order,
         return lx__fail_null(error, "weights");
     if (count > LX__WEIGHTS_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "the number of weights, %" PRIu64 ", exceeds the limit of %"
-                        PRIu64 ": split the order", count,
-                        LX__WEIGHTS_MAX);
+                        "the number of weights, %" PRIu64 ", exceeds the limit of %" PRIu64
+                        ": split the order",
+                        count, LX__WEIGHTS_MAX);
     for (uint64_t i = 0; i < count; i++) {
         double weight = weights[i] + 0.0; /* converts -0 to 0 */
         uint64_t bits;

@@ -31,8 +31,8 @@ typedef struct lx__weighing {
  *             pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count exceeds #LX__WEIGHTS_MAX.
  */
-lx_status lx__weigh(const double *weights, uint64_t count, lx_order **order,
-                    lx__weighing *weighing, lx_error *error);
+lx_status lx__weigh(const double *weights, uint64_t count, lx_order **order, lx__weighing *weighing,
+                    lx_error *error);
 
 /** Implements describe of a class: adds the weights and the seed to the JSON of an order. */
 int lx__weighing_describe(const lx__weighing *weighing, uint64_t seed, json_t *object);

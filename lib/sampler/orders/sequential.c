@@ -15,9 +15,9 @@ struct sequential {
  * in equal steps. */
 struct walk {
     uint64_t length, window, slide; /* slide is below length */
-    uint64_t start;            /* first position of the window */
-    uint64_t base;             /* index at this position */
-    uint64_t jump, jump_index; /* positions to skip, and the increase of the index */
+    uint64_t start;                 /* first position of the window */
+    uint64_t base;                  /* index at this position */
+    uint64_t jump, jump_index;      /* positions to skip, and the increase of the index */
 };
 
 static void jump(struct walk *walk, uint64_t by, uint64_t index)
@@ -78,10 +78,8 @@ static int sequential_describe(const lx_order *order, json_t *object)
     return failed;
 }
 
-static const lx__order_class sequential_class = {.kind = "sequential",
-                                                 .formula = 1,
-                                                 .read = sequential_read,
-                                                 .describe = sequential_describe};
+static const lx__order_class sequential_class = {
+    .kind = "sequential", .formula = 1, .read = sequential_read, .describe = sequential_describe};
 
 lx_status lx_order_new_sequential(uint64_t length, uint64_t window, uint64_t stride,
                                   lx_order **order, lx_error *error)

@@ -20,7 +20,7 @@ static lx_status shuffle_read(const lx_order *order, void *scratch, uint64_t *pl
         size_t here;
         uint64_t epoch = lx__order_split_epoch(order, places, count, &here);
         status = lx__permutation_enter(permutation, order->length, self->seed, epoch,
-                                        LX__FISHER_YATES_LENGTH, error);
+                                       LX__FISHER_YATES_LENGTH, error);
         if (status == LX_OK)
             lx__permutation_map(permutation, places, here);
         places += here;
@@ -75,8 +75,8 @@ static const lx__order_class shuffle_class = {.kind = "shuffle",
 lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order **order, lx_error *error)
 {
     LX__CLEAR(order);
-    lx_status status =
-        lx__order_new(&shuffle_class, sizeof(struct shuffle), length, length, order, error);
+    lx_status status = lx__order_new(&shuffle_class, sizeof(struct shuffle), length, length, order,
+                                     error);
     if (status == LX_OK)
         ((struct shuffle *)*order)->seed = seed;
     return status;

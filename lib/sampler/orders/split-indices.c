@@ -41,8 +41,8 @@ lx_status lx_split_indices(const uint64_t *keys, uint64_t count, uint64_t seed, 
     if (status == LX_OK)
         status = make_limit("until", until, &end, error);
     if (status == LX_OK && from > until)
-        status = lx__fail(error, LX_ERR_ARGUMENT, "from is %g, which is above until, %g",
-                                                  from, until);
+        status = lx__fail(error, LX_ERR_ARGUMENT, "from is %g, which is above until, %g", from,
+                          until);
     if (status != LX_OK)
         return status;
     lx__key(seed, 0, LX__STREAM_SPLIT, 1, &key);

@@ -44,8 +44,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-static size_t list_lifetimes(const struct weighted_shuffle *self, uint64_t epoch,
-                             lx__keyed *items)
+static size_t list_lifetimes(const struct weighted_shuffle *self, uint64_t epoch, lx__keyed *items)
 {
     uint64_t key, draws[DRAWS], count = self->weighing.count;
     size_t listed = 0;
@@ -54,8 +53,7 @@ static size_t list_lifetimes(const struct weighted_shuffle *self, uint64_t epoch
         if (i % DRAWS == 0)
             lx__philox_draws(key, i, DRAWS, draws);
         if (self->rates[i] > 0)
-            items[listed++] =
-                (lx__keyed){bits_of(lifetime(draws[i % DRAWS], self->rates[i])), i};
+            items[listed++] = (lx__keyed){bits_of(lifetime(draws[i % DRAWS], self->rates[i])), i};
     }
     return listed;
 }

@@ -15,8 +15,8 @@ struct weighted {
     lx__alias alias;
 };
 
-static lx_status weighted_read(const lx_order *order, void *scratch, uint64_t *places,
-                               size_t count, lx_error *error)
+static lx_status weighted_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                               lx_error *error)
 {
     const struct weighted *self = (const struct weighted *)order;
     (void)scratch;

@@ -9,7 +9,7 @@
 struct network {
     const lx__feistel *feistel;
     __m256i factor_1, factor_2, mask;
-    __m128i right;                /* bits of the right half */
+    __m128i right;                 /* bits of the right half */
     __m128i from_left, from_right; /* 32 minus the bits of each half */
 };
 
@@ -19,14 +19,13 @@ struct halves {
 
 static inline struct network load_network(const lx__feistel *feistel)
 {
-    return (struct network){
-        .feistel = feistel,
-        .factor_1 = _mm256_set1_epi32((int)LX__FEISTEL_FACTOR_1),
-        .factor_2 = _mm256_set1_epi32((int)LX__FEISTEL_FACTOR_2),
-        .mask = _mm256_set1_epi32((int)(UINT32_MAX >> (32 - feistel->right))),
-        .right = _mm_cvtsi32_si128((int)feistel->right),
-        .from_left = _mm_cvtsi32_si128((int)(32 - feistel->left)),
-        .from_right = _mm_cvtsi32_si128((int)(32 - feistel->right))};
+    return (struct network){.feistel = feistel,
+                            .factor_1 = _mm256_set1_epi32((int)LX__FEISTEL_FACTOR_1),
+                            .factor_2 = _mm256_set1_epi32((int)LX__FEISTEL_FACTOR_2),
+                            .mask = _mm256_set1_epi32((int)(UINT32_MAX >> (32 - feistel->right))),
+                            .right = _mm_cvtsi32_si128((int)feistel->right),
+                            .from_left = _mm_cvtsi32_si128((int)(32 - feistel->left)),
+                            .from_right = _mm_cvtsi32_si128((int)(32 - feistel->right))};
 }
 
 /** Packs the low halves of eight 64-bit numbers; pairs of @p a and of @p b alternate. */

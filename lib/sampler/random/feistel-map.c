@@ -29,8 +29,8 @@ void lx__feistel_map(const lx__feistel *feistel, uint64_t *values, size_t count)
     lx__feistel_map_by(kernel, feistel, values, count);
 }
 
-void lx__feistel_map_mixed(const lx__feistel *const *feistels, const uint16_t *of,
-                           uint64_t *values, size_t count)
+void lx__feistel_map_mixed(const lx__feistel *const *feistels, const uint16_t *of, uint64_t *values,
+                           size_t count)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) {

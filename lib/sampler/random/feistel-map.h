@@ -13,7 +13,7 @@ void lx__feistel_map(const lx__feistel *feistel, uint64_t *values, size_t count)
 
 /** Replaces each of @p count numbers by its image under permutation number @p of, whose length
  * exceeds it. Fastest if numbers of one permutation are adjacent. */
-void lx__feistel_map_mixed(const lx__feistel *const *feistels, const uint16_t *of,
-                           uint64_t *values, size_t count);
+void lx__feistel_map_mixed(const lx__feistel *const *feistels, const uint16_t *of, uint64_t *values,
+                           size_t count);
 
 #endif

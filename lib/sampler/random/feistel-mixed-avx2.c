@@ -93,8 +93,8 @@ static inline struct halves load(const struct networks *networks, const uint64_t
 }
 
 /** Unpacking reverses the permutation of low_halves(). */
-static inline void store(const struct networks *networks, uint64_t *values,
-                         const uint16_t *places, struct halves from)
+static inline void store(const struct networks *networks, uint64_t *values, const uint16_t *places,
+                         struct halves from)
 {
     const __m256i zero = _mm256_setzero_si256();
     __m256i a = _mm256_sllv_epi64(_mm256_unpacklo_epi32(from.left, zero),
@@ -117,8 +117,7 @@ static inline __m256i round_function(__m256i half, __m256i key, __m256i shift)
     return _mm256_srlv_epi32(x, shift);
 }
 
-static inline struct halves two_rounds(const struct networks *networks, int round,
-                                       struct halves at)
+static inline struct halves two_rounds(const struct networks *networks, int round, struct halves at)
 {
     __m256i f = round_function(at.right, networks->key[round], networks->from_left);
     at.left = _mm256_xor_si256(at.left, f);
@@ -134,9 +133,9 @@ static inline struct halves two_rounds(const struct networks *networks, int roun
 /* Up to this count the scalar code is faster than a vector. */
 #define FEW 2
 
-static inline __attribute__((always_inline)) void
-pass(const lx__feistel *const *feistels, const uint16_t *of, uint64_t *values,
-     const uint16_t *places, int vectors)
+static inline __attribute__((always_inline)) void pass(const lx__feistel *const *feistels,
+                                                       const uint16_t *of, uint64_t *values,
+                                                       const uint16_t *places, int vectors)
 {
     struct networks networks[MOST];
     struct halves at[MOST];
@@ -158,9 +157,10 @@ pass(const lx__feistel *const *feistels, const uint16_t *of, uint64_t *values,
 
 /** Maps a remainder that does not fill the vectors: repeats the last place in the missing lanes,
  * which compute and store the same result. */
-static inline __attribute__((always_inline)) void
-pass_rest(const lx__feistel *const *feistels, const uint16_t *of, uint64_t *values,
-          const uint16_t *places, size_t count, int vectors)
+static inline __attribute__((always_inline)) void pass_rest(const lx__feistel *const *feistels,
+                                                            const uint16_t *of, uint64_t *values,
+                                                            const uint16_t *places, size_t count,
+                                                            int vectors)
 {
     uint16_t filled[LANES * MOST];
     for (int i = 0; i < LANES * vectors; i++)

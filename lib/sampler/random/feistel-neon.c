@@ -9,7 +9,7 @@
 struct network {
     const lx__feistel *feistel;
     uint32x4_t factor_1, factor_2, mask;
-    int64x2_t up, down;               /* shifts of 64-bit values by the bits of the right half */
+    int64x2_t up, down;              /* shifts of 64-bit values by the bits of the right half */
     int32x4_t from_left, from_right; /* right shifts by 32 minus the bits of each half */
 };
 

@@ -25,7 +25,7 @@ typedef struct lx__permutation {
     bool ready;
     uint64_t length, seed, epoch;
     uint64_t table_length; /**< Longer permutations have no table. */
-    uint16_t *table; /**< Has @ref room entries; NULL: none was needed yet. */
+    uint16_t *table;       /**< Has @ref room entries; NULL: none was needed yet. */
     uint64_t room;
     lx__feistel feistel;
 } lx__permutation;

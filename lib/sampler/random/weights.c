@@ -11,12 +11,11 @@ lx_status lx__weight_check(uint64_t number, double weight, lx_error *error)
     if (weight >= 0 && !isinf(weight))
         return LX_OK;
     return lx__fail(error, LX_ERR_ARGUMENT,
-                    "weight %" PRIu64 " is %g: a weight must be finite and not negative",
-                    number, weight);
+                    "weight %" PRIu64 " is %g: a weight must be finite and not negative", number,
+                    weight);
 }
 
-lx_status lx__weights_check(const double *weights, uint64_t count, double *largest,
-                            lx_error *error)
+lx_status lx__weights_check(const double *weights, uint64_t count, double *largest, lx_error *error)
 {
     lx_status status = LX_OK;
     *largest = 0;

@@ -113,8 +113,8 @@ static lx_status add(lx__chunk_files *files, const lx__chunk_item *item, bool fr
     char name[LX__NAME_SIZE];
     lx_status status;
     const lx__file *directory = files->pool->directory;
-    lx__chunk_file *list =
-        lx__grow_array(files->list, files->count, &files->capacity, sizeof *list);
+    lx__chunk_file *list = lx__grow_array(files->list, files->count, &files->capacity,
+                                          sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "a chunk");
     files->list = list;
@@ -186,8 +186,7 @@ static lx_status close_full(lx__chunk_files *files, lx_error *error)
     return status == LX_OK ? LX_OK : LX_ERR_POISONED;
 }
 
-static lx_status add_another(lx__chunk_files *files, uint64_t size, uint32_t align,
-                             lx_error *error)
+static lx_status add_another(lx__chunk_files *files, uint64_t size, uint32_t align, lx_error *error)
 {
     lx__chunk_item item = {0};
     lx_status status = close_full(files, error);
@@ -270,9 +269,8 @@ void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *ite
     size_t kept = 0;
     for (size_t i = 0; i < files->count; i++) {
         lx__chunk_file *chunk = &files->list[i];
-        const lx__chunk_item *item = count != 0 ? bsearch(&chunk->now, items, count, sizeof *items,
-                                                          compare_ids)
-                                                : NULL;
+        const lx__chunk_item *item =
+            count != 0 ? bsearch(&chunk->now, items, count, sizeof *items, compare_ids) : NULL;
         if (item != NULL)
             chunk->committed = *item;
         bool waits = chunk->dirty || lx__chunk_file_has_grown(chunk);

@@ -23,7 +23,7 @@ typedef struct lx__chunk_pool {
     const lx__file *directory;
     uint64_t records_limit;
     uint64_t bytes_limit;
-    bool each_synced; /**< Each commit waits for its sync. */
+    bool each_synced;      /**< Each commit waits for its sync. */
     pthread_mutex_t mutex; /**< Guards the members below. A leaf lock. */
     uint32_t next_id;
     lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< The chunks with the most room. */

@@ -33,8 +33,7 @@ typedef lx_status lx__fd_open(void *user, const lx__file_name *name, lx__file *f
                               lx_error *error);
 
 /** The lx__fd_open of chunks in a directory; @p user is the directory's lx__file. */
-lx_status lx__fd_open_chunk(void *user, const lx__file_name *name, lx__file *file,
-                            lx_error *error);
+lx_status lx__fd_open_chunk(void *user, const lx__file_name *name, lx__file *file, lx_error *error);
 
 typedef struct lx__open_file {
     lx__file file;

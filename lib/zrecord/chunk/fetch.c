@@ -33,8 +33,7 @@ lx_status lx__fetch_one(lx__fetcher *fetcher, const lx__extent *extent, const ui
 static lx_status take_file(const lx__pread *pread, const lx__chunk_item *chunk,
                            lx__open_file **file, lx_error *error)
 {
-    const lx__file_name name = {
-        .part = LX__PART_CHUNK, .number = chunk->id, .bytes = chunk->bytes};
+    const lx__file_name name = {.part = LX__PART_CHUNK, .number = chunk->id, .bytes = chunk->bytes};
     return lx__fd_cache_take(pread->cache, &name, file, error);
 }
 
@@ -130,8 +129,7 @@ static run find_run(const lx__extent *extents, size_t count)
             next->offset - end > GAP)
             break;
         size_t bytes = (size_t)(next->offset - first->offset) + next->size;
-        bool straight =
-            r.straight && next->offset == end && next->into == first->into + r.bytes;
+        bool straight = r.straight && next->offset == end && next->into == first->into + r.bytes;
         if (!straight && (bytes > STAGING || next->size > SMALL))
             break;
         r.bytes = bytes;
@@ -167,8 +165,9 @@ static lx_status fetch_by_pread(lx__fetcher *self, const lx__extent *extents, si
         bool read = r.count > 1 && fetch_run(pread, extents + i, &r) == LX_OK;
         for (; i < end; i++) {
             const uint8_t *data = extents[i].into;
-            lx_status status =
-                read ? LX_OK : fetch_single(pread, &extents[i], &data, failed ? NULL : error);
+            lx_status status = read
+                                   ? LX_OK
+                                   : fetch_single(pread, &extents[i], &data, failed ? NULL : error);
             if (status == LX_OK)
                 done(user, i, data);
             else if (failed == LX_OK)

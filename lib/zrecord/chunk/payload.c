@@ -23,15 +23,14 @@ lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rule
         return status;
     status = check_range(entry, chunk, error);
     if (status == LX_OK)
-        *extent =
-            (lx__extent){.chunk = chunk, .offset = entry->offset, .size = entry->physical};
+        *extent = (lx__extent){.chunk = chunk, .offset = entry->offset, .size = entry->physical};
     return status;
 }
 
 lx_status lx__payload_fail_crc(const lx__entry *entry, uint32_t crc, lx_error *error)
 {
-    return lx__fail(error, LX_ERR_CORRUPT,
-                    "checksum mismatch: %08x expected, %08x computed", entry->crc, crc);
+    return lx__fail(error, LX_ERR_CORRUPT, "checksum mismatch: %08x expected, %08x computed",
+                    entry->crc, crc);
 }
 
 lx_status lx__payload_check(const lx__entry *entry, const lx__entry_rules *rules, uint64_t index,

@@ -20,8 +20,7 @@ static lx_status check_inline(const lx__entry *entry, lx_error *error)
     return LX_OK;
 }
 
-static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rules,
-                              lx_error *error)
+static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rules, lx_error *error)
 {
     if (entry->physical == 0)
         return lx__fail(error, LX_ERR_CORRUPT, "a stored value has no bytes");

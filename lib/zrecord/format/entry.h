@@ -37,9 +37,9 @@ typedef struct lx__entry {
 /** The constants of a field that its entries are checked against. */
 typedef struct lx__entry_rules {
     uint8_t uuid[LX__UUID_BYTES];
-    uint32_t field;    /**< Field id. */
-    uint32_t align;    /**< Alignment of payloads, a power of two. */
-    uint64_t size;     /**< Size of each value in a dense field; LX_NONE where it varies. */
+    uint32_t field;         /**< Field id. */
+    uint32_t align;         /**< Alignment of payloads, a power of two. */
+    uint64_t size;          /**< Size of each value in a dense field; LX_NONE where it varies. */
     const lx__codec *codec; /**< Codec of entries with physical < logical; NULL: values are raw. */
 } lx__entry_rules;
 

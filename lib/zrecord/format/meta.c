@@ -20,9 +20,9 @@ static json_t *field_document(const lx__field *field)
         json_decref(shape);
         return NULL;
     }
-    return json_pack("{s:I, s:s, s:s, s:s, s:o, s:s, s:I, s:n}", "id",
-                     (json_int_t)field->shown.id, "name", field->name, "stem", field->stem,
-                     "dtype", lx_dtype_get_name(field->shown.dtype), "shape", shape, "compress",
+    return json_pack("{s:I, s:s, s:s, s:s, s:o, s:s, s:I, s:n}", "id", (json_int_t)field->shown.id,
+                     "name", field->name, "stem", field->stem, "dtype",
+                     lx_dtype_get_name(field->shown.dtype), "shape", shape, "compress",
                      lx__compression_name(field->shown.compression), "align",
                      (json_int_t)field->shown.align, "dict");
 }
@@ -107,9 +107,9 @@ lx_status lx__meta_set_state(lx__meta *meta, uint64_t length, const lx__chunk_it
     int failed = 0;
     for (size_t i = 0; i < chunk_count; i++)
         if (chunks[i].records < meta->chunk_records && chunks[i].bytes < meta->chunk_limit)
-            failed |= json_array_append_new(
-                unfull, json_pack("[I, I, I]", (json_int_t)chunks[i].id,
-                                  (json_int_t)chunks[i].bytes, (json_int_t)chunks[i].records));
+            failed |= json_array_append_new(unfull, json_pack("[I, I, I]", (json_int_t)chunks[i].id,
+                                                              (json_int_t)chunks[i].bytes,
+                                                              (json_int_t)chunks[i].records));
     failed |= set_integer(object, "num", chunk_count);
     failed |= json_object_set_new(object, "unfull", unfull);
     failed |= set_integer(meta->document, "length", length);
@@ -124,9 +124,8 @@ lx_status lx__meta_seal(lx__meta *meta, const lx__table_seal *tables, size_t tab
     int failed = 0;
     for (size_t i = 0; i < table_count; i++)
         failed |= json_object_set_new(sums, tables[i].name,
-                                      json_pack("{s:I, s:I}", "bytes",
-                                                (json_int_t)tables[i].bytes, "crc",
-                                                (json_int_t)tables[i].crc));
+                                      json_pack("{s:I, s:I}", "bytes", (json_int_t)tables[i].bytes,
+                                                "crc", (json_int_t)tables[i].crc));
     failed |= json_object_set_new(meta->document, "tables", sums);
     failed |= json_object_set_new(meta->document, "sealed", json_true());
     meta->sealed = true;
@@ -171,8 +170,7 @@ lx_status lx__meta_drop_field(lx__meta *meta, size_t position, lx_error *error)
     return have_set(json_array_remove(fields_of(meta), position), error);
 }
 
-lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *name,
-                                lx_error *error)
+lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *name, lx_error *error)
 {
     json_t *field = json_array_get(fields_of(meta), position);
     return have_set(json_object_set_new(field, "name", json_string(name)), error);

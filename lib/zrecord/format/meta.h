@@ -90,8 +90,7 @@ lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *e
 lx_status lx__meta_drop_field(lx__meta *meta, size_t position, lx_error *error);
 
 /** Renames the field at @p position. */
-lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *name,
-                                lx_error *error);
+lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *name, lx_error *error);
 
 /** Reads the size and checksum of table @p name from the meta.json of a sealed dataset. */
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,

@@ -65,8 +65,8 @@ bool lx__name_is_log(const char *name, uint64_t *generation)
 bool lx__name_is_chunk(const char *name, uint64_t *id)
 {
     const char *dot = strchr(name, '.');
-    return dot != NULL && strcmp(dot, ".zr") == 0 &&
-           parse_number(name, (size_t)(dot - name), id) && *id <= LX__CHUNK_ID_MAX;
+    return dot != NULL && strcmp(dot, ".zr") == 0 && parse_number(name, (size_t)(dot - name), id) &&
+           *id <= LX__CHUNK_ID_MAX;
 }
 
 bool lx__stem_valid(const char *stem)

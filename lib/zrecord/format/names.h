@@ -17,7 +17,6 @@
 /** Size of a buffer for any name; the longest is a stem, "~", a number, ".offset.", a number. */
 #define LX__NAME_SIZE 160
 
-
 /** Makes the name of the WAL of a generation, in the dataset's directory. */
 void lx__log_name(uint64_t generation, char *name);
 

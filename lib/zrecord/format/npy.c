@@ -25,10 +25,9 @@
 static const struct {
     const char *code;
     lx_dtype dtype;
-} types[] = {{"b1", LX_BOOL},     {"i1", LX_INT8},    {"i2", LX_INT16},
-             {"i4", LX_INT32},    {"i8", LX_INT64},   {"u1", LX_UINT8},
-             {"u2", LX_UINT16},   {"u4", LX_UINT32},  {"u8", LX_UINT64},
-             {"f2", LX_FLOAT16},  {"f4", LX_FLOAT32}, {"f8", LX_FLOAT64},
+} types[] = {{"b1", LX_BOOL},      {"i1", LX_INT8},       {"i2", LX_INT16},   {"i4", LX_INT32},
+             {"i8", LX_INT64},     {"u1", LX_UINT8},      {"u2", LX_UINT16},  {"u4", LX_UINT32},
+             {"u8", LX_UINT64},    {"f2", LX_FLOAT16},    {"f4", LX_FLOAT32}, {"f8", LX_FLOAT64},
              {"c8", LX_COMPLEX64}, {"c16", LX_COMPLEX128}};
 #define TYPE_COUNT (sizeof types / sizeof *types)
 
@@ -76,9 +75,8 @@ typedef struct parser {
 static lx_status fail_header(const parser *p, const char *expected, lx_error *error)
 {
     size_t left = (size_t)(p->end - p->at);
-    return lx__fail(error, LX_ERR_CORRUPT,
-                    "the .npy header is invalid: %s is expected at '%.*s'", expected,
-                    (int)(left < 20 ? left : 20), p->at);
+    return lx__fail(error, LX_ERR_CORRUPT, "the .npy header is invalid: %s is expected at '%.*s'",
+                    expected, (int)(left < 20 ? left : 20), p->at);
 }
 
 static void skip_space(parser *p)
@@ -162,7 +160,7 @@ static lx_status parse_shape(parser *p, lx_error *error)
         if (!take_extent(p, &npy->shape[npy->ndim]))
             return fail_header(p, "an extent below 2^63", error);
         npy->ndim++;
-        (void)take(p, "L"); /* as Python 2 wrote it */
+        (void)take(p, "L");                                        /* as Python 2 wrote it */
         if (!take(p, ",") && (npy->ndim == 1 || !is_next(p, ')'))) /* (5) is not a tuple */
             return fail_header(p, "a comma", error);
     }

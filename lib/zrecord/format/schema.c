@@ -124,8 +124,7 @@ static lx_status fill(lx__field *field, const lx_field *from, const char *stem, 
     return LX_OK;
 }
 
-lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *stem,
-                         lx_error *error)
+lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *stem, lx_error *error)
 {
     uint64_t size = LX_NONE;
     lx_status status = check_new(schema, from, stem, error);
@@ -134,8 +133,8 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *st
     if (status != LX_OK)
         return status;
 
-    lx__field **fields =
-        lx__grow_array(schema->fields, schema->count, &schema->capacity, sizeof *fields);
+    lx__field **fields = lx__grow_array(schema->fields, schema->count, &schema->capacity,
+                                        sizeof *fields);
     if (fields == NULL)
         return lx__fail_memory(error, "a field");
     schema->fields = fields;
@@ -296,8 +295,8 @@ lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, " %s", schema->fields[i]->name);
     }
-    lx_status status =
-        lx__fail(error, LX_ERR_NOT_FOUND, "field not found: the fields are%s", names);
+    lx_status status = lx__fail(error, LX_ERR_NOT_FOUND, "field not found: the fields are%s",
+                                names);
     lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
     return status;
 }

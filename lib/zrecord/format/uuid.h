@@ -13,7 +13,6 @@
 #define LX__UUID_BYTES 16
 #define LX__UUID_TEXT 36
 
-
 /** Generates a random UUID, version 4 of RFC 9562. */
 lx_status lx__uuid_make(uint8_t uuid[LX__UUID_BYTES], lx_error *error);
 

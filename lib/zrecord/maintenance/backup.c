@@ -38,8 +38,8 @@ static lx_status each_field(backup *self, visit *see, lx_error *error)
         lx__dict dict;
         const char *stem = lx__schema_field(store->meta.schema, i)->stem;
         lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
-        status = see(self, &store->directory, &self->directory, name,
-                     state->rows * LX__OFFSET_ROW, error);
+        status = see(self, &store->directory, &self->directory, name, state->rows * LX__OFFSET_ROW,
+                     error);
         lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
         if (status == LX_OK)
             status = see(self, &store->directory, &self->directory, name,
@@ -66,9 +66,9 @@ static lx_status each_file(backup *self, visit *see, lx_error *error)
     if (status == LX_OK)
         status = each_field(self, see, error);
     lx__log_name(store->meta.generation, name);
-    return status == LX_OK ? see(self, &store->directory, &self->directory, name,
-                                 state->place.offset, error)
-                           : status;
+    return status == LX_OK
+               ? see(self, &store->directory, &self->directory, name, state->place.offset, error)
+               : status;
 }
 
 static lx_status count_bytes(backup *self, const lx__file *from, const lx__file *to,
@@ -88,14 +88,13 @@ static lx_status copy_bytes(backup *self, const lx__file *from, const lx__file *
         status = lx__file_copy(from, to, at, step, error);
         self->done += step;
         if (status == LX_OK && self->progress != NULL)
-            status = lx__error_answer(error,
-                                      self->progress(self->done, self->total, self->user));
+            status = lx__error_answer(error, self->progress(self->done, self->total, self->user));
     }
     return status;
 }
 
-static lx_status copy_file(backup *self, const lx__file *from, const lx__file *to,
-                           const char *name, uint64_t bytes, lx_error *error)
+static lx_status copy_file(backup *self, const lx__file *from, const lx__file *to, const char *name,
+                           uint64_t bytes, lx_error *error)
 {
     lx__file source = LX__FILE_CLOSED, target;
     lx_status status = LX_OK;

@@ -103,8 +103,7 @@ static lx_status inflate(copying *c, size_t position, uint64_t index, const lx__
 static bool same_compression(const copying *c, size_t position)
 {
     const lx__meta *here = &c->writer->meta, *there = &c->from->store->meta;
-    const lx_field *shown =
-        &lx__schema_field(c->from->store->schema, c->fields[position])->shown;
+    const lx_field *shown = &lx__schema_field(c->from->store->schema, c->fields[position])->shown;
     uint32_t known;
     return lx__schema_field(here->schema, position)->shown.compression == shown->compression &&
            !lx__meta_find_dict(here, position, NULL) &&
@@ -130,8 +129,7 @@ static lx_status take_value(copying *c, size_t position, uint64_t index, lx_erro
     if (status != LX_OK || value->data == NULL)
         return status;
     const lx__entry *entry = &value->entry;
-    *stored = (lx__stored){
-        .data = value->data, .size = entry->physical, .logical = entry->logical};
+    *stored = (lx__stored){.data = value->data, .size = entry->physical, .logical = entry->logical};
     if (lx__entry_is_inline(entry))
         return LX_OK;
     stored->as_stored = same_compression(c, position) && entry->logical > LX__INLINE_MAX;
@@ -146,9 +144,8 @@ static lx_status copy_record(copying *c, uint64_t index, lx_error *error)
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < writer->rows.field_count; i++)
         status = take_value(c, i, index, error);
-    lx__operation operation = {.kind = LX__APPEND,
-                               .index = writer->length,
-                               .values = (uint32_t)writer->rows.field_count};
+    lx__operation operation = {
+        .kind = LX__APPEND, .index = writer->length, .values = (uint32_t)writer->rows.field_count};
     if (status == LX_OK)
         status = lx__writer_add_stored(writer, &operation, c->values, error);
     if (status == LX_OK)

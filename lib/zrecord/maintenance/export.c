@@ -203,11 +203,8 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "field '%s' has records of varying length, which make no array",
                         shown->name);
-    exporting e = {.field = field,
-                   .indices = indices,
-                   .count = count,
-                   .progress = progress,
-                   .user = user};
+    exporting e = {
+        .field = field, .indices = indices, .count = count, .progress = progress, .user = user};
     status = begin(&e, dataset, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
     if (status == LX_OK)
         status = export_array(&e, shown, path, error);
@@ -278,8 +275,8 @@ static lx_status make_directory(const char *path, lx__file *directory, lx_error 
 
 lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                   uint64_t count, const char *path, const char *suffix,
-                                  lx_progress_function progress, void *user, lx_export_result *result,
-                                  lx_error *error)
+                                  lx_progress_function progress, void *user,
+                                  lx_export_result *result, lx_error *error)
 {
     lx__file directory;
     lx_status status = lx__dataset_check_field(dataset, field, error);
@@ -289,11 +286,8 @@ lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint6
         status = check_suffix(suffix, error);
     if (status != LX_OK)
         return status;
-    exporting e = {.field = field,
-                   .indices = indices,
-                   .count = count,
-                   .progress = progress,
-                   .user = user};
+    exporting e = {
+        .field = field, .indices = indices, .count = count, .progress = progress, .user = user};
     status = begin(&e, dataset, 1, error);
     if (status == LX_OK)
         status = make_directory(path, &directory, error);

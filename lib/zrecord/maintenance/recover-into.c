@@ -139,8 +139,8 @@ static lx_status make_chunks(lx__recovery *self, lx_error *error)
 static lx_status make_table(lx__recovery *self, size_t field, bool checks, lx_error *error)
 {
     uint64_t size, row = checks ? LX__CHECK_ROW : LX__OFFSET_ROW;
-    const lx__file *to =
-        checks ? &self->tables.fields[field].checks : &self->tables.fields[field].offsets;
+    const lx__file *to = checks ? &self->tables.fields[field].checks
+                                : &self->tables.fields[field].offsets;
     uint64_t rows = self->rows[field] < self->kept ? self->rows[field] : self->kept;
     lx__file from;
     lx_status status = lx__recovery_open_table(self, field, checks, &from, &size, error);
@@ -209,8 +209,8 @@ static lx_status write_log(const lx__recovery *self, const lx__frame_builder *bu
     char name[LX__NAME_SIZE];
     lx__file file;
     lx__log_name(self->meta.generation, name);
-    lx_status status =
-        lx__file_open(&file, &self->directory, name, O_WRONLY | O_CREAT | O_EXCL, error);
+    lx_status status = lx__file_open(&file, &self->directory, name, O_WRONLY | O_CREAT | O_EXCL,
+                                     error);
     if (status != LX_OK)
         return status;
     status = lx__file_write(&file, builder->data, builder->size, 0, error);

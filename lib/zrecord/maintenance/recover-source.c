@@ -20,8 +20,8 @@ static lx_status lock_source(lx__recovery *self, lx_error *error)
     if (lx__file_open(&self->lock, &self->source, LX__LOCK_NAME, O_RDONLY, NULL) != LX_OK ||
         lx__file_lock(&self->lock, false, LX__LOCK_WRITER, 1, &why) != LX_ERR_BUSY)
         return LX_OK;
-    lx_status status =
-        lx__fail(error, LX_ERR_BUSY, "a writer has the dataset open: close it first");
+    lx_status status = lx__fail(error, LX_ERR_BUSY,
+                                "a writer has the dataset open: close it first");
     lx__error_locate(error, self->source.path, NULL, LX_NONE, LX_NONE);
     return status;
 }

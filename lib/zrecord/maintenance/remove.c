@@ -93,15 +93,14 @@ static lx_status look_through(removal *self, lx_error *error)
     /* An interrupted removal may have taken the directory of chunks already; what is no directory
      * is found by its name. */
     lx_error why = LX_ERROR_INIT;
-    lx_status status =
-        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, &why);
+    lx_status status = lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY,
+                                          &why);
     if (status == LX_ERR_IO || status == LX_ERR_NOMEM)
         lx__error_pass(error, &why);
     else
         status = status == LX_OK ? lx__directory_each(&self->chunks, check_chunk, self, error)
                                  : LX_OK;
-    return status == LX_OK ? lx__directory_each(&self->directory, check_file, self, error)
-                           : status;
+    return status == LX_OK ? lx__directory_each(&self->directory, check_file, self, error) : status;
 }
 
 /** Until meta.json goes, the next try can do the rest; so it must be the last on disk, too. */

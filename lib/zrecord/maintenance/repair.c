@@ -40,7 +40,7 @@ typedef struct run {
     bool acts;             /**< Something else is to be done. */
     damaged_value *values; /**< Ascending by index, then by field. */
     size_t count, capacity;
-    lx_error why; /**< Why the scan could not continue. */
+    lx_error why;    /**< Why the scan could not continue. */
     lx_error *error; /**< The caller's. */
 } run;
 
@@ -120,8 +120,8 @@ static lx_status take(void *user, const lx__found *found)
     } else if (found->file < fields) {
         action = LX_REPAIR_ACTION_NONE; /* a dictionary */
     } else {
-        self->shortens =
-            self->shortens || found->file >= lx__verify_first_chunk(self->snapshot, self->sealed);
+        self->shortens = self->shortens ||
+                         found->file >= lx__verify_first_chunk(self->snapshot, self->sealed);
     }
     self->acts = self->acts || action != LX_REPAIR_ACTION_NONE;
     return status == LX_OK ? lx__repair_report(self->repair, action, &found->error, self->error)
@@ -424,8 +424,8 @@ static lx_status open_directories(run *self, lx_error *error)
 static lx_status open_chunks(run *self, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    lx_status status =
-        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, &why);
+    lx_status status = lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY,
+                                          &why);
     if (status == LX_OK || status == LX_ERR_IO || status == LX_ERR_NOMEM) {
         lx__error_pass(error, &why);
         return status;

@@ -72,21 +72,21 @@ static void count_files(const lx__snapshot *snapshot, lx_storage_stats *totals)
     const lx__state *state = &snapshot->state;
     const lx__meta *meta = &snapshot->store->meta;
     *totals = (lx_storage_stats){.length = state->length,
-                              .chunks = state->chunk_count,
-                              .chunk_records = meta->chunk_records,
-                              .chunk_limit = meta->chunk_limit,
-                              .table_bytes = state->rows * meta->schema->count *
-                                             (LX__OFFSET_ROW + LX__CHECK_ROW),
-                              .log_bytes = state->place.offset,
-                              .log_entries = lx__sets_count(&state->sets)};
+                                 .chunks = state->chunk_count,
+                                 .chunk_records = meta->chunk_records,
+                                 .chunk_limit = meta->chunk_limit,
+                                 .table_bytes = state->rows * meta->schema->count *
+                                                (LX__OFFSET_ROW + LX__CHECK_ROW),
+                                 .log_bytes = state->place.offset,
+                                 .log_entries = lx__sets_count(&state->sets)};
     for (size_t i = 0; i < state->chunk_count; i++) {
         totals->payloads += state->chunks[i].records;
         totals->chunk_bytes += state->chunks[i].bytes;
     }
 }
 
-lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals,
-                          lx_field_stats *fields, lx_error *error)
+lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals, lx_field_stats *fields,
+                          lx_error *error)
 {
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");
@@ -105,11 +105,10 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals,
         if (fields != NULL)
             fields[i] = sums;
     }
-    totals->utilisation =
-        totals->chunks != 0
-            ? (double)totals->live_payloads /
-                  ((double)totals->chunks * (double)totals->chunk_records)
-            : 0;
+    totals->utilisation = totals->chunks != 0
+                              ? (double)totals->live_payloads /
+                                    ((double)totals->chunks * (double)totals->chunk_records)
+                              : 0;
     totals->live_ratio = totals->chunk_bytes != 0
                              ? (double)totals->live_bytes / (double)totals->chunk_bytes
                              : 1;

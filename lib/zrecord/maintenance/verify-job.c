@@ -84,8 +84,8 @@ static lx_status check_dictionary(const lx__store *store, size_t position, lx_er
     if (!lx__meta_find_dict(&store->meta, position, &dict))
         return LX_OK;
     lx__dict_name(field->stem, name);
-    lx_status status =
-        lx__committed_open(&file, &store->directory, name, O_RDONLY, dict.bytes, true, error);
+    lx_status status = lx__committed_open(&file, &store->directory, name, O_RDONLY, dict.bytes,
+                                          true, error);
     if (status == LX_OK) {
         status = lx__file_sum(&file, &found.bytes, &found.crc, error);
         if (status == LX_OK && found.crc != dict.crc)
@@ -132,8 +132,8 @@ static lx_status check_file(lx__verify_job *job)
         status = lx__sealed_check_table(store, &snapshot->state, (number - fields) / 2,
                                         kinds[(number - fields) % 2], &damage);
     else
-        status =
-            check_chunk(store, &job->committed->chunks[number - first_chunk], job->sealed, &damage);
+        status = check_chunk(store, &job->committed->chunks[number - first_chunk], job->sealed,
+                             &damage);
     return status != LX_OK ? note(job, status, &damage, 0) : LX_OK;
 }
 

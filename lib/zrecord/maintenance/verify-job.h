@@ -29,17 +29,17 @@ typedef struct lx__found {
 
 /** A job. Zeroed but for what is named first. */
 typedef struct lx__verify_job {
-    lx__checker checker; /**< Of the snapshot. */
+    lx__checker checker;        /**< Of the snapshot. */
     const lx__state *committed; /**< What files are compared with, */
     bool sealed;                /**< and with the seal. */
-    size_t file;         /**< Number of a file, or LX__NO_FILE. */
-    uint64_t index, end; /**< The records that are left. */
-    lx__found *found;    /**< NULL, or room for LX__FOUND_MAX; the caller frees it. */
+    size_t file;                /**< Number of a file, or LX__NO_FILE. */
+    uint64_t index, end;        /**< The records that are left. */
+    lx__found *found;           /**< NULL, or room for LX__FOUND_MAX; the caller frees it. */
 
     size_t field; /**< Of record @ref index, where it continues. */
     size_t found_count;
     lx_verify_result sums; /**< Of all runs so far; without damages. */
-    lx_error failure;     /**< Why it could not continue. */
+    lx_error failure;      /**< Why it could not continue. */
 } lx__verify_job;
 
 /** The number of files to check. */

@@ -126,8 +126,7 @@ static lx_status report(verification *v, part *p)
         if (v->error != NULL && v->error->status >= 0)
             *v->error = one->error;
         v->result.damages++;
-        lx_status status =
-            v->watch->found != NULL ? v->watch->found(v->watch->user, one) : LX_OK;
+        lx_status status = v->watch->found != NULL ? v->watch->found(v->watch->user, one) : LX_OK;
         if (status != LX_OK) {
             add(&v->result, &one->sums);
             return lx__error_answer(v->error, status);

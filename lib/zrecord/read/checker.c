@@ -5,8 +5,8 @@
 #include "base/error.h"
 
 /** Decompresses a value. Skips raw values, and values of a codec that this library lacks. */
-static lx_status decode(lx__checker *checker, size_t field, uint64_t index,
-                        const lx__value *value, lx_error *error)
+static lx_status decode(lx__checker *checker, size_t field, uint64_t index, const lx__value *value,
+                        lx_error *error)
 {
     const lx__entry_rules *rules = checker->snapshot->columns[field].rules;
     if (!lx__entry_is_compressed(&value->entry) ||

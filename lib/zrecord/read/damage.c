@@ -42,8 +42,7 @@ static lx_status probe_record(lx__checker *checker, const size_t *fields, size_t
 }
 
 lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t field_count,
-                           const uint64_t *indices, size_t count, uint8_t *damaged,
-                           lx_error *error)
+                           const uint64_t *indices, size_t count, uint8_t *damaged, lx_error *error)
 {
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");

@@ -14,7 +14,7 @@
 /** The damage policy and count of a handle. Thread-safe. */
 typedef struct lx__damages {
     lx_damage_policy policy; /**< RAISE or ZEROS. */
-    _Atomic uint64_t met; /**< Damaged values that were read. */
+    _Atomic uint64_t met;    /**< Damaged values that were read. */
 } lx__damages;
 
 /** Counts a damaged value if @p status reports damage. True if it must be read as missing. */

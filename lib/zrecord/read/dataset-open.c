@@ -34,8 +34,8 @@ lx_status lx_dataset_options_set_verify_policy(lx_dataset_options *options, lx_v
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (verify != LX_VERIFY_FIRST && verify != LX_VERIFY_ALWAYS && verify != LX_VERIFY_NEVER)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "verify: %d is invalid: use first, always or never", (int)verify);
+        return lx__fail(error, LX_ERR_ARGUMENT, "verify: %d is invalid: use first, always or never",
+                        (int)verify);
     options->verify = verify;
     return LX_OK;
 }

@@ -46,7 +46,6 @@ void lx__dataset_lock(lx_dataset *dataset);
 lx__snapshot *lx__dataset_ref_snapshot(lx_dataset *dataset);
 
 /** Fails unless @p field is a position in the schema. */
-LX_API lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field,
-                                         lx_error *error);
+LX_API lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field, lx_error *error);
 
 #endif

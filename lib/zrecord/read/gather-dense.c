@@ -32,10 +32,10 @@ typedef struct dense {
     uint64_t rows;
     uint32_t size; /**< Bytes of a record. */
     uint32_t align_mask;
-    bool verify;      /**< Some values of table rows may need verification. */
-    bool many;        /**< More than a few may. */
-    bool always;      /**< All do. */
-    bool verify_sets; /**< Values of row updates may need verification. */
+    bool verify;            /**< Some values of table rows may need verification. */
+    bool many;              /**< More than a few may. */
+    bool always;            /**< All do. */
+    bool verify_sets;       /**< Values of row updates may need verification. */
     lx__inflater *inflater; /**< Taken for the first compressed value. */
 
     /* The chunk of the last raw value: the next value is usually in the same one. */
@@ -49,21 +49,20 @@ static dense start(lx__snapshot *snapshot, lx__damages *damages, size_t field)
     const lx__column *column = &snapshot->columns[field];
     lx_verify_policy verify = snapshot->store->verify;
     bool some = verify == LX_VERIFY_FIRST && column->table != NULL;
-    return (dense){.snapshot = snapshot,
-                   .damages = damages,
-                   .head = NO_HEAD,
-                   .column = column,
-                   .field = field,
-                   .length = snapshot->state.length,
-                   .rows = snapshot->state.rows,
-                   .size = (uint32_t)column->rules->size,
-                   .align_mask = column->rules->align - 1,
-                   .always = verify == LX_VERIFY_ALWAYS,
-                   .verify_sets = verify != LX_VERIFY_NEVER,
-                   .many = verify == LX_VERIFY_ALWAYS ||
-                           (some && !lx__table_most_verified(column->table)),
-                   .verify = verify == LX_VERIFY_ALWAYS ||
-                             (some && !lx__table_all_verified(column->table))};
+    return (dense){
+        .snapshot = snapshot,
+        .damages = damages,
+        .head = NO_HEAD,
+        .column = column,
+        .field = field,
+        .length = snapshot->state.length,
+        .rows = snapshot->state.rows,
+        .size = (uint32_t)column->rules->size,
+        .align_mask = column->rules->align - 1,
+        .always = verify == LX_VERIFY_ALWAYS,
+        .verify_sets = verify != LX_VERIFY_NEVER,
+        .many = verify == LX_VERIFY_ALWAYS || (some && !lx__table_most_verified(column->table)),
+        .verify = verify == LX_VERIFY_ALWAYS || (some && !lx__table_all_verified(column->table))};
 }
 
 /** Prefetches the table rows of a record. */
@@ -108,8 +107,8 @@ static uint64_t screen_block(const dense *g, const uint64_t *indices, size_t cou
  * value, and if the chunk is not mapped yet. The location is valid by the rules of
  * lx__payload_locate(); only the logical length is left to is_intact() and set_is_intact().
  */
-static inline __attribute__((always_inline)) const uint8_t *
-find_raw(dense *g, uint64_t index, const uint8_t *set)
+static inline __attribute__((always_inline)) const uint8_t *find_raw(dense *g, uint64_t index,
+                                                                     const uint8_t *set)
 {
     if (set == NULL && index >= g->rows)
         return NULL;
@@ -174,8 +173,7 @@ static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, ui
                                                     lx_error *error)
 {
     lx__value_reader reader = {.snapshot = g->snapshot, .inflater = g->inflater};
-    lx_status status =
-        lx__gather_one(&reader, g->damages, g->field, index, out, g->size, error);
+    lx_status status = lx__gather_one(&reader, g->damages, g->field, index, out, g->size, error);
     g->inflater = reader.inflater;
     return status;
 }
@@ -323,8 +321,7 @@ static size_t copy_short(const dense *g, const uint64_t *indices, size_t count, 
 /** Copies a short value that may have a row update; false if copy_blocks() has to do it. */
 static bool copy_short_set(dense *g, uint64_t index, uint8_t *out)
 {
-    const lx__set *set =
-        lx__sets_find_set(&g->snapshot->state.sets, (uint32_t)g->field, index);
+    const lx__set *set = lx__sets_find_set(&g->snapshot->state.sets, (uint32_t)g->field, index);
     if (set == NULL)
         return copy_short(g, &index, 1, 1, out, 0) == 1;
     const uint8_t *found = index < g->length ? find_raw(g, index, set->rows) : NULL;
@@ -335,9 +332,8 @@ static bool copy_short_set(dense *g, uint64_t index, uint8_t *out)
 }
 
 /** Copies a block of short values; the bits of @p may mark those that may have row updates. */
-static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t block,
-                                  size_t known, uint64_t may, uint8_t *out, size_t stride,
-                                  lx_error *error)
+static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t block, size_t known,
+                                  uint64_t may, uint8_t *out, size_t stride, lx_error *error)
 {
     lx_status status = LX_OK;
     for (size_t at = 0; status == LX_OK && at < block;) {
@@ -414,4 +410,3 @@ lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t 
     lx__store_give_inflater(snapshot->store, g.inflater);
     return status;
 }
-

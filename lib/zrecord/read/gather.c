@@ -98,9 +98,10 @@ static const lx__loaded *known(const gather *g, size_t i)
 }
 
 /** Locates a value by its entry; reads the entry if @p loaded is NULL. */
-static inline __attribute__((always_inline)) lx_status
-find(lx__value_reader *reader, size_t field, uint64_t index, const lx__loaded *loaded,
-     lx__value *value, lx_error *error)
+static inline __attribute__((always_inline)) lx_status find(lx__value_reader *reader, size_t field,
+                                                            uint64_t index,
+                                                            const lx__loaded *loaded,
+                                                            lx__value *value, lx_error *error)
 {
     if (index >= reader->snapshot->state.length)
         return lx__fail_index(reader->snapshot, field, index, error);
@@ -138,8 +139,8 @@ static lx_status fail_measured(const lx__snapshot *snapshot, size_t field, uint6
 }
 
 /** Decodes a fetched and verified value to @p out; writes zeros for a missing one. */
-static lx_status put(lx__value_reader *reader, size_t field, uint64_t index,
-                     const lx__value *value, uint8_t *out, uint64_t room, lx_error *error)
+static lx_status put(lx__value_reader *reader, size_t field, uint64_t index, const lx__value *value,
+                     uint8_t *out, uint64_t room, lx_error *error)
 {
     if (value->data != NULL)
         return lx__value_decode(reader, field, index, value, out, error);
@@ -308,11 +309,10 @@ lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damages *damages, size_t 
 
 static lx_status fetch_verified(gather *g, size_t i, lx__value *value, lx_error *error)
 {
-    lx_status status =
-        lx__value_fetch(&g->reader, g->field, g->indices[i], value, NULL, error);
-    return status == LX_OK ? lx__snapshot_verify(g->reader.snapshot, g->field, g->indices[i],
-                                                 value, error)
-                           : status;
+    lx_status status = lx__value_fetch(&g->reader, g->field, g->indices[i], value, NULL, error);
+    return status == LX_OK
+               ? lx__snapshot_verify(g->reader.snapshot, g->field, g->indices[i], value, error)
+               : status;
 }
 
 /** Locates a value to measure it. If damaged values read as missing, it also fetches and verifies
@@ -321,8 +321,7 @@ static lx_status fetch_verified(gather *g, size_t i, lx__value *value, lx_error 
 static lx_status find_measured(gather *g, size_t i, lx__value *value, lx_error *error)
 {
     bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
-    lx_status status =
-        find(&g->reader, g->field, g->indices[i], known(g, i), value, error);
+    lx_status status = find(&g->reader, g->field, g->indices[i], known(g, i), value, error);
     if (status != LX_OK)
         return status;
     bool refused = lx__entry_is_compressed(&value->entry) &&
@@ -383,15 +382,14 @@ static lx_status refuse_compressed(const lx__snapshot *snapshot, size_t field, u
 {
     if (!lx__entry_is_compressed(entry))
         return LX_OK;
-    lx_status status =
-        lx__fail(error, LX_ERR_UNSUPPORTED,
-                 "cannot view the record in place: it is compressed: gather it");
+    lx_status status = lx__fail(error, LX_ERR_UNSUPPORTED,
+                                "cannot view the record in place: it is compressed: gather it");
     lx__snapshot_blame(snapshot, field, index, entry, error);
     return status;
 }
 
-static lx_status find_slice(lx__value_reader *reader, size_t field, uint64_t index,
-                            lx_slice *slice, lx_error *error)
+static lx_status find_slice(lx__value_reader *reader, size_t field, uint64_t index, lx_slice *slice,
+                            lx_error *error)
 {
     lx__value value;
     lx_status status = find(reader, field, index, NULL, &value, error);
@@ -494,8 +492,7 @@ static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, l
     size_t sized;
     lx_error later = LX_ERROR_INIT;
     lx_status failed = size_slices(g, indices, count, slices, &sized, &total, &later);
-    lx_status status =
-        lx__snapshot_new_memory(g->reader.snapshot->store, total, view, error);
+    lx_status status = lx__snapshot_new_memory(g->reader.snapshot->store, total, view, error);
     if (status != LX_OK)
         return status;
     uint8_t *out = (*view)->memory;

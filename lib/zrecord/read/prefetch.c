@@ -24,8 +24,8 @@ static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__v
         next->chunk == NULL)
         return;
     uint64_t end = wanted->offset + wanted->size;
-    if (next->chunk != wanted->chunk || next->offset < wanted->offset ||
-        next->offset > end + GAP || next->offset + next->size - wanted->offset > UINT32_MAX) {
+    if (next->chunk != wanted->chunk || next->offset < wanted->offset || next->offset > end + GAP ||
+        next->offset + next->size - wanted->offset > UINT32_MAX) {
         ask_for(reader, field, wanted);
         *wanted = *next;
     } else if (next->offset + next->size > end) {

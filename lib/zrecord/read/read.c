@@ -59,8 +59,7 @@ lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const uint64_t
 }
 
 lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint64_t *indices,
-                                  size_t count, void *out, const uint64_t *offsets,
-                                  lx_error *error)
+                                  size_t count, void *out, const uint64_t *offsets, lx_error *error)
 {
     lx_status status = check_call(dataset, field, indices, count, error);
     if (status != LX_OK)
@@ -81,8 +80,8 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
 }
 
 /* A view is a snapshot: for mapped records the pinned one itself, so that it needs no memory. */
-lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
-                          size_t count, lx_slice *slices, lx_view **view, lx_error *error)
+lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices, size_t count,
+                          lx_slice *slices, lx_view **view, lx_error *error)
 {
     LX__CLEAR(view);
     lx_status status = check_call(dataset, field, indices, count, error);

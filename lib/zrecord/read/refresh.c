@@ -85,10 +85,9 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
     for (int tries = 1;; tries++) {
         lx__store *store;
         lx_error why = LX_ERROR_INIT;
-        lx_status status = former != NULL
-                               ? lx__store_reopen(former, &store, error)
-                               : lx__store_open(dataset->path, dataset->options.verify,
-                                                dataset->options.access, &store, error);
+        lx_status status = former != NULL ? lx__store_reopen(former, &store, error)
+                                          : lx__store_open(dataset->path, dataset->options.verify,
+                                                           dataset->options.access, &store, error);
         if (status != LX_OK)
             return status;
         lx__store_set_executor(store, dataset->options.executor);

@@ -52,8 +52,7 @@ lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index, lx_
 {
     lx__snapshot *snapshot = pinned->snapshot;
     const lx__set *set = find_set(snapshot, field, index);
-    if (find_plain(snapshot, field, index, set, slice) &&
-        is_verified(snapshot, field, index, set))
+    if (find_plain(snapshot, field, index, set, slice) && is_verified(snapshot, field, index, set))
         return LX_OK;
     lx__dataset_check_process(pinned); /* the slow path may lock the store to map a chunk */
     return lx__mapped_slices(snapshot, pinned->damages, field, &index, 1, slice, error);

@@ -12,8 +12,8 @@
 #include <loaderx/dataset.h>
 
 /** Returns a slice of one record, as lx_dataset_view(). */
-LX_API lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index,
-                                  lx_slice *slice, lx_error *error);
+LX_API lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index, lx_slice *slice,
+                                  lx_error *error);
 
 /** Locates a value for prefetching, before lx__dataset_show() reads it. Accesses only its row or
  * row update. False if that is not enough. */

@@ -53,13 +53,13 @@ static uint8_t *checks_of(const lx__value_reader *reader, const lx__field_window
     return from->rows + reader->window_rows * LX__OFFSET_ROW;
 }
 
-static lx_status read_window(lx__value_reader *reader, size_t field, uint64_t first,
-                             uint64_t count, lx_error *error)
+static lx_status read_window(lx__value_reader *reader, size_t field, uint64_t first, uint64_t count,
+                             lx_error *error)
 {
     lx__field_window *to = &reader->fields[field];
     to->count = 0;
-    lx_status status =
-        lx__value_read_rows(reader, field, LX__PART_OFFSETS, first, count, to->rows, error);
+    lx_status status = lx__value_read_rows(reader, field, LX__PART_OFFSETS, first, count, to->rows,
+                                           error);
     if (status == LX_OK)
         status = lx__value_read_rows(reader, field, LX__PART_CHECKS, first, count,
                                      checks_of(reader, to), error);
@@ -83,8 +83,8 @@ static lx_status find_row(lx__value_reader *reader, size_t field, uint64_t index
         return lx__fail_memory(error, "rows of tables");
     /* If the range cannot be read, the row itself may still be readable. */
     if (walks &&
-        read_window(reader, field, index,
-                    left < reader->window_rows ? left : reader->window_rows, NULL) == LX_OK)
+        read_window(reader, field, index, left < reader->window_rows ? left : reader->window_rows,
+                    NULL) == LX_OK)
         return LX_OK;
     return read_window(reader, field, index, 1, error);
 }

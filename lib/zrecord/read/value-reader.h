@@ -23,9 +23,9 @@ typedef struct lx__field_window {
 /** Reads values of one snapshot, on one thread at a time. Initialize all members but the first two
  * to zeros. */
 typedef struct lx__value_reader {
-    lx__snapshot *snapshot;  /**< The caller's reference. */
-    bool by_pread;           /**< False: use the mappings, which the snapshot must have. */
-    lx__inflater *inflater;  /**< Taken for the first compressed value. */
+    lx__snapshot *snapshot; /**< The caller's reference. */
+    bool by_pread;          /**< False: use the mappings, which the snapshot must have. */
+    lx__inflater *inflater; /**< Taken for the first compressed value. */
     lx__field_window *fields;
     size_t window_rows; /**< Rows of each field that a sequential read loads at once. */
 } lx__value_reader;

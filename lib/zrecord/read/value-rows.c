@@ -105,10 +105,9 @@ static void read_run(const lx__value_reader *reader, size_t field, const wanted 
 {
     uint64_t first = rows[0].index, span = rows[count - 1].index - first + 1;
     uint8_t *checks = buffer + (size_t)RUN * LX__OFFSET_ROW;
-    lx_status status =
-        lx__value_read_rows(reader, field, LX__PART_OFFSETS, first, span, buffer, NULL);
-    bool skip = status == LX_OK && to_gather &&
-                needs_no_checks(reader, field, rows, count, buffer);
+    lx_status status = lx__value_read_rows(reader, field, LX__PART_OFFSETS, first, span, buffer,
+                                           NULL);
+    bool skip = status == LX_OK && to_gather && needs_no_checks(reader, field, rows, count, buffer);
     if (status == LX_OK && !skip)
         status = lx__value_read_rows(reader, field, LX__PART_CHECKS, first, span, checks, NULL);
     for (size_t i = 0; i < count; i++) {

@@ -76,8 +76,8 @@ static lx_status check_size(const lx__store *store, const char *name, uint64_t b
     return status;
 }
 
-lx_status lx__sealed_check(const lx__store *store, const lx__state *state,
-                           const lx__log_scan *scan, lx_error *error)
+lx_status lx__sealed_check(const lx__store *store, const lx__state *state, const lx__log_scan *scan,
+                           lx_error *error)
 {
     if (state->rows != state->length || lx__sets_count(&state->sets) != 0 ||
         scan->durable.offset != state->place.offset)

@@ -10,8 +10,8 @@
 #include "zrecord/snapshot/store.h"
 
 /** Checks meta.json against the state and the sizes of the tables (format, 9.6, points 1 to 4). */
-lx_status lx__sealed_check(const lx__store *store, const lx__state *state,
-                           const lx__log_scan *scan, lx_error *error);
+lx_status lx__sealed_check(const lx__store *store, const lx__state *state, const lx__log_scan *scan,
+                           lx_error *error);
 
 /** Checks the CRC of a table of a field against meta.json (point 6). */
 lx_status lx__sealed_check_table(const lx__store *store, const lx__state *state, size_t field,

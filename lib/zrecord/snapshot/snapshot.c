@@ -133,8 +133,8 @@ static lx_status fetch_mapped(lx__fetcher *self, const lx__extent *extents, size
     lx_status failed = LX_OK;
     for (size_t i = 0; i < count; i++) {
         const uint8_t *data;
-        lx_status status =
-            chunk_data(snapshot, extents[i].chunk, &data, failed == LX_OK ? error : NULL);
+        lx_status status = chunk_data(snapshot, extents[i].chunk, &data,
+                                      failed == LX_OK ? error : NULL);
         if (status == LX_OK)
             done(user, i, data + extents[i].offset);
         else if (failed == LX_OK)
@@ -227,8 +227,7 @@ void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t ind
                     lx__schema_field(store->schema, field), index, entry, error);
 }
 
-void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                       lx__value *value)
+void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t index, lx__value *value)
 {
     static const uint8_t missing[LX__ENTRY_BYTES];
     const lx__column *column = &snapshot->columns[field];
@@ -252,8 +251,7 @@ lx_status lx__snapshot_locate(const lx__snapshot *snapshot, size_t field, uint64
     uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
     lx_status status = lx__payload_locate(
         entry, snapshot->columns[field].rules,
-        position != LX__NO_CHUNK ? &snapshot->state.chunks[position] : NULL, &value->extent,
-        error);
+        position != LX__NO_CHUNK ? &snapshot->state.chunks[position] : NULL, &value->extent, error);
     if (status != LX_OK)
         lx__snapshot_blame(snapshot, field, index, entry, error);
     if (!lx__entry_is_inline(entry))

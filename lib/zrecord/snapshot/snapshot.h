@@ -112,8 +112,8 @@ static inline const uint8_t *lx__snapshot_address(const lx__snapshot *snapshot,
                                                   const lx__extent *extent)
 {
     size_t position = (size_t)(extent->chunk - snapshot->state.chunks);
-    const uint8_t *data =
-        atomic_load_explicit(&snapshot->chunk_data[position], memory_order_acquire);
+    const uint8_t *data = atomic_load_explicit(&snapshot->chunk_data[position],
+                                               memory_order_acquire);
     return data != NULL ? data + extent->offset : NULL;
 }
 

@@ -137,8 +137,8 @@ static lx_status find_or_add_chunk(lx__store *store, uint32_t id, lx__chunk_map 
 static lx_status map_file(const lx__store *store, const lx__file *file, uint64_t bytes,
                           lx__mapping *mapping, lx_error *error)
 {
-    uint64_t limit =
-        store->meta.chunk_limit < CHUNK_MAP_MAX ? store->meta.chunk_limit : CHUNK_MAP_MAX;
+    uint64_t limit = store->meta.chunk_limit < CHUNK_MAP_MAX ? store->meta.chunk_limit
+                                                             : CHUNK_MAP_MAX;
     if (!store->meta.sealed && bytes < limit &&
         lx__mapping_open(mapping, file, limit, LX__ACCESS_RANDOM, NULL) == LX_OK)
         return LX_OK;
@@ -207,8 +207,8 @@ static lx_status map_chunk(lx__store *store, const lx__file *file, uint32_t id, 
     return status;
 }
 
-lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
-                              const uint8_t **data, lx_error *error)
+lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes, const uint8_t **data,
+                              lx_error *error)
 {
     lx__open_file *opened;
     const lx__file_name name = {.part = LX__PART_CHUNK, .number = id, .bytes = bytes};

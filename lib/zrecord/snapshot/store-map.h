@@ -25,7 +25,7 @@ lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_gen
                               uint64_t rows, lx__table **table, lx_error *error);
 
 /** Maps the first @p bytes bytes of chunk @p id; @p bytes must not be 0. */
-lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
-                              const uint8_t **data, lx_error *error);
+lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes, const uint8_t **data,
+                              lx_error *error);
 
 #endif

@@ -44,8 +44,8 @@ static lx_status read_meta(lx__store *store, lx_error *error)
 {
     lx__file_close(&store->meta_file);
     lx__meta_free(&store->meta);
-    lx_status status =
-        lx__file_open(&store->meta_file, &store->directory, LX__META_NAME, O_RDONLY, error);
+    lx_status status = lx__file_open(&store->meta_file, &store->directory, LX__META_NAME, O_RDONLY,
+                                     error);
     if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
         lx__copy_tail(error->message, sizeof error->message,
                       "this directory is not a dataset: it has no meta.json");
@@ -114,8 +114,7 @@ lx_status lx__store_fail_other(const lx__store *store, lx_error *error)
 
 static lx_status check_same(const lx__store *store, const lx__store *former, lx_error *error)
 {
-    if (former == NULL ||
-        memcmp(former->meta.uuid, store->meta.uuid, sizeof store->meta.uuid) == 0)
+    if (former == NULL || memcmp(former->meta.uuid, store->meta.uuid, sizeof store->meta.uuid) == 0)
         return LX_OK;
     return lx__store_fail_other(store, error);
 }
@@ -161,8 +160,8 @@ static lx_status open_chunk(const lx__store *store, const lx__file_name *name, l
     lx_status status = lx__committed_open(file, &store->chunk_directory, text, O_RDONLY,
                                           name->bytes, store->meta.sealed, &why);
     if (status == LX_ERR_CORRUPT && store->meta.sealed && lx__store_was_replaced(store))
-        return lx__committed_open(file, &store->chunk_directory, text, O_RDONLY, name->bytes,
-                                  false, error);
+        return lx__committed_open(file, &store->chunk_directory, text, O_RDONLY, name->bytes, false,
+                                  error);
     if (status != LX_OK)
         lx__error_pass(error, &why);
     return status;
@@ -180,8 +179,7 @@ static lx_status open_table(const lx__store *store, const lx__file_name *name, l
     return lx__committed_open(file, &store->directory, text, O_RDONLY, 0, false, error);
 }
 
-static lx_status open_named(void *user, const lx__file_name *name, lx__file *file,
-                            lx_error *error)
+static lx_status open_named(void *user, const lx__file_name *name, lx__file *file, lx_error *error)
 {
     return (name->part == LX__PART_CHUNK ? open_chunk : open_table)(user, name, file, error);
 }

@@ -48,8 +48,8 @@ typedef struct lx__store {
     lx__task ending;
     lx__file directory;
     lx__file chunk_directory;
-    lx__file lock;       /**< Holds the reader's lock; closed if no lock is needed. */
-    lx__file meta_file;  /**< Kept open so that its inode is not reused: see the format, 9.2. */
+    lx__file lock;      /**< Holds the reader's lock; closed if no lock is needed. */
+    lx__file meta_file; /**< Kept open so that its inode is not reused: see the format, 9.2. */
     lx__file_mark meta_mark;
     lx__file_mark directory_mark;
     lx__meta meta;
@@ -58,16 +58,16 @@ typedef struct lx__store {
     lx_schema *schema;
     lx__entry_rules *rules; /**< One per field of @ref schema. */
     lx_verify_policy verify;
-    lx_access access;       /**< The access mode; never AUTO. */
-    const char *network;    /**< Name of the network file system; NULL on a local one. */
-    lx__process process;       /**< The process that the mutexes belong to. */
+    lx_access access;    /**< The access mode; never AUTO. */
+    const char *network; /**< Name of the network file system; NULL on a local one. */
+    lx__process process; /**< The process that the mutexes belong to. */
 
     pthread_mutex_t log_mutex; /**< Guards @ref log. Locked before @ref mutex. */
     lx__log_reader log;        /**< Opened by the first replay. */
 
-    pthread_mutex_t mutex;  /**< Guards the members below. A leaf lock. */
-    lx__table **tables;     /**< The newest table of each field; NULL until it has rows. */
-    uint64_t *looked;       /**< Rows checked in the files of each field; 0 after inheriting. */
+    pthread_mutex_t mutex; /**< Guards the members below. A leaf lock. */
+    lx__table **tables;    /**< The newest table of each field; NULL until it has rows. */
+    uint64_t *looked;      /**< Rows checked in the files of each field; 0 after inheriting. */
     lx__chunk_mapping **retired; /**< Mappings replaced by larger ones. */
     size_t retired_count, retired_capacity;
     lx__table **retired_tables;

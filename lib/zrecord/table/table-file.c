@@ -47,8 +47,8 @@ lx_status lx__committed_open(lx__file *file, const lx__file *directory, const ch
                              int access, uint64_t bytes, bool exact, lx_error *error)
 {
     int make = access != O_RDONLY && bytes == 0 ? O_CREAT : 0;
-    lx_status status =
-        must_be_there(lx__file_open(file, directory, name, access | make, error), error);
+    lx_status status = must_be_there(lx__file_open(file, directory, name, access | make, error),
+                                     error);
     if (status != LX_OK)
         return status;
     status = lx__committed_check(file, bytes, exact, error);

@@ -33,10 +33,10 @@ typedef struct lx__table {
     lx__file_mark check_file;
     lx__mapping offsets;
     lx__mapping checks;
-    uint64_t capacity;                 /**< Rows that are mapped; a multiple of 64. */
-    _Atomic uint64_t rows;             /**< Most committed rows of any snapshot. */
-    _Atomic uint64_t *verified;        /**< A bit per row: its value was verified; may be NULL. */
-    _Atomic uint64_t verified_count;   /**< Bits that are set. */
+    uint64_t capacity;               /**< Rows that are mapped; a multiple of 64. */
+    _Atomic uint64_t rows;           /**< Most committed rows of any snapshot. */
+    _Atomic uint64_t *verified;      /**< A bit per row: its value was verified; may be NULL. */
+    _Atomic uint64_t verified_count; /**< Bits that are set. */
 } lx__table;
 
 /** Which files to open, and how. */

@@ -134,12 +134,11 @@ lx_status lx__rows_write(lx__rows *rows, lx_error *error)
     rows->dirty = true;
     for (size_t i = 0; status == LX_OK && i < rows->field_count; i++) {
         const lx__table_files *files = &rows->fields[i];
-        status = lx__file_write(&files->offsets, files->offset_rows,
-                                rows->count * LX__OFFSET_ROW, rows->first * LX__OFFSET_ROW, error);
+        status = lx__file_write(&files->offsets, files->offset_rows, rows->count * LX__OFFSET_ROW,
+                                rows->first * LX__OFFSET_ROW, error);
         if (status == LX_OK)
-            status = lx__file_write(&files->checks, files->check_rows,
-                                    rows->count * LX__CHECK_ROW, rows->first * LX__CHECK_ROW,
-                                    error);
+            status = lx__file_write(&files->checks, files->check_rows, rows->count * LX__CHECK_ROW,
+                                    rows->first * LX__CHECK_ROW, error);
     }
     if (status != LX_OK)
         return status;
@@ -156,8 +155,8 @@ lx_status lx__rows_read(const lx__rows *rows, size_t field, uint64_t index, lx__
     lx_status status = lx__file_read(&files->offsets, offset_row, sizeof offset_row,
                                      index * LX__OFFSET_ROW, error);
     if (status == LX_OK)
-        status = lx__file_read(&files->checks, check_row, sizeof check_row,
-                               index * LX__CHECK_ROW, error);
+        status = lx__file_read(&files->checks, check_row, sizeof check_row, index * LX__CHECK_ROW,
+                               error);
     if (status == LX_OK)
         *entry = lx__entry_load(offset_row, check_row);
     return status;

@@ -149,8 +149,8 @@ lx_status lx__boot_find(uint64_t *boot, lx_error *error)
     size_t got = 0;
     lx_error why = LX_ERROR_INIT;
     *boot = 0;
-    lx_status status =
-        lx__file_open(&file, LX__HERE, "/proc/sys/kernel/random/boot_id", O_RDONLY, &why);
+    lx_status status = lx__file_open(&file, LX__HERE, "/proc/sys/kernel/random/boot_id", O_RDONLY,
+                                     &why);
     if (status == LX_OK) {
         status = lx__file_read_some(&file, text, sizeof text, 0, &got, &why);
         lx__file_close(&file);

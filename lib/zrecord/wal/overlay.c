@@ -35,7 +35,8 @@ lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected)
 {
     size_t most = LX__SETS_MAX - LX__PUT_MAX;
     /* Room for the last that are put, before it is known which of them are there already. */
-    return new_layer(lx__sets_seed(sets), (expected < most ? (size_t)expected : most) + LX__PUT_MAX);
+    return new_layer(lx__sets_seed(sets),
+                     (expected < most ? (size_t)expected : most) + LX__PUT_MAX);
 }
 
 void lx__layer_unref(lx__layer *layer)
@@ -313,8 +314,8 @@ lx_status lx__sets_take(lx__sets *sets, lx__set_map *map, lx_error *error)
 
 /* ---- finding many */
 
-void lx__sets_mark_many(const lx__sets *sets, uint32_t field, const uint64_t *indices,
-                        size_t count, uint64_t *marks)
+void lx__sets_mark_many(const lx__sets *sets, uint32_t field, const uint64_t *indices, size_t count,
+                        uint64_t *marks)
 {
     if (sets->depth == 0)
         return;
@@ -356,8 +357,7 @@ uint64_t lx__sets_screen(const lx__sets *sets, uint32_t field, const uint64_t *i
     return all;
 }
 
-void lx__sets_approach(const lx__sets *sets, uint32_t field, const uint64_t *indices,
-                       uint64_t may)
+void lx__sets_approach(const lx__sets *sets, uint32_t field, const uint64_t *indices, uint64_t may)
 {
     for (; may != 0; may &= may - 1) {
         uint64_t index = indices[__builtin_ctzll(may)];

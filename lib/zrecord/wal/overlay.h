@@ -23,7 +23,7 @@
  * is added to a state, but for what is noted of its sets. */
 typedef struct lx__layer {
     atomic_size_t references;
-    lx__set_map map; /**< With the seed of the sets that it is for. */
+    lx__set_map map;  /**< With the seed of the sets that it is for. */
     uint64_t *filter; /**< Two bits a set in one word of it. Made by lx__sets_add(). */
     uint64_t filter_mask;
     uint64_t least, most; /**< Of the indices. Noted by lx__sets_add(). */
@@ -41,9 +41,9 @@ typedef struct lx__layer_use {
 
 /** The sets of a state; zeroed, none. A value: copied with lx__sets_copy(). */
 typedef struct lx__sets {
-    size_t depth; /**< Layers. */
-    uint64_t rows; /**< Of the state. */
-    uint64_t seed; /**< Of the hash and the filters. */
+    size_t depth;                       /**< Layers. */
+    uint64_t rows;                      /**< Of the state. */
+    uint64_t seed;                      /**< Of the hash and the filters. */
     lx__layer_use uses[LX__LAYERS_MAX]; /**< The oldest first. */
 } lx__sets;
 
@@ -134,8 +134,7 @@ static inline bool lx__layer_counts(const lx__layer_use *use, uint64_t rows, uin
 }
 
 /** The live set of a field and index, valid as long as @p sets; NULL if there is none. */
-static inline const lx__set *lx__sets_find_set(const lx__sets *sets, uint32_t field,
-                                               uint64_t index)
+static inline const lx__set *lx__sets_find_set(const lx__sets *sets, uint32_t field, uint64_t index)
 {
     if (sets->depth == 0)
         return NULL;
@@ -164,16 +163,15 @@ static inline const uint8_t *lx__sets_find(const lx__sets *sets, uint32_t field,
 /** @{ */
 
 /** Makes the marks of @p count records; none where there are no layers. */
-void lx__sets_mark_many(const lx__sets *sets, uint32_t field, const uint64_t *indices,
-                        size_t count, uint64_t *marks);
+void lx__sets_mark_many(const lx__sets *sets, uint32_t field, const uint64_t *indices, size_t count,
+                        uint64_t *marks);
 
 /** Which of them may have sets, a bit each. */
 uint64_t lx__sets_screen(const lx__sets *sets, uint32_t field, const uint64_t *indices,
                          size_t count, const uint64_t *marks);
 
 /** Approaches those that @p may have sets, a bit each. */
-void lx__sets_approach(const lx__sets *sets, uint32_t field, const uint64_t *indices,
-                       uint64_t may);
+void lx__sets_approach(const lx__sets *sets, uint32_t field, const uint64_t *indices, uint64_t may);
 
 /** @} */
 

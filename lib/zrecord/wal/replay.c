@@ -32,17 +32,17 @@ typedef struct replay {
     lx__log_reader *log;
     const lx_schema *schema;
     const lx_schema *known; /**< The fields that there are, also those that are not kept. */
-    uint64_t rows; /**< Before the first frame: none of them takes a row below that. */
-    uint64_t end;    /**< Where the last frame ends. */
-    uint32_t frames; /**< Replayed so far. */
-    lx__layer *layer; /**< Their sets; NULL while there is none. */
+    uint64_t rows;          /**< Before the first frame: none of them takes a row below that. */
+    uint64_t end;           /**< Where the last frame ends. */
+    uint32_t frames;        /**< Replayed so far. */
+    lx__layer *layer;       /**< Their sets; NULL while there is none. */
     lx__set waiting[LX__PUT_MAX]; /**< Sets that are not in the layer yet. */
     size_t waiting_count;
     uint32_t first_frame; /**< Of those that have sets. */
     uint64_t most;        /**< Index of a set. */
-    drops taken; /**< Frames that took rows: bound is their rows. Both ascend. */
-    drops cuts;  /**< Frames whose length no later one goes below: bound is it. Both ascend. */
-    uint32_t next_field; /**< Position that the next set probably has. */
+    drops taken;          /**< Frames that took rows: bound is their rows. Both ascend. */
+    drops cuts; /**< Frames whose length no later one goes below: bound is it. Both ascend. */
+    uint32_t next_field;   /**< Position that the next set probably has. */
     bool follows;          /**< A set of the same frame came before the next one: */
     lx__set_item previous; /**< this, of which there are only field and index. */
     bool unknown;
@@ -114,8 +114,7 @@ static bool set_stays(const lx__set *set, const void *user)
     return cut == NULL || set->index < cut->bound;
 }
 
-static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error,
-                           const char *what)
+static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error, const char *what)
 {
     lx_status status = lx__fail(error, LX_ERR_CORRUPT, "frame %" PRIu64 " of the log: %s",
                                 r->state->place.epoch, what);
@@ -202,14 +201,13 @@ static int compare_chunks(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame,
-                              lx_error *error)
+static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
     const uint8_t *bytes;
     uint64_t previous = 0;
     /* From here on the list is this state's own. */
-    lx_status status =
-        frame->chunk_count != 0 ? lx__state_reserve_chunks(r->state, 0, error) : LX_OK;
+    lx_status status = frame->chunk_count != 0 ? lx__state_reserve_chunks(r->state, 0, error)
+                                               : LX_OK;
     for (uint32_t i = 0; status == LX_OK && i < frame->chunk_count; i++) {
         uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)i * LX__FRAME_CHUNK;
         status = lx__log_bytes(r->log, at, LX__FRAME_CHUNK, &bytes, error);
@@ -258,8 +256,8 @@ static lx_status keep_set(replay *r, uint32_t id, uint64_t index, const uint8_t 
     /* Sets mostly come field by field in the order of the schema. */
     if (field >= r->schema->count || lx__schema_field(r->schema, field)->shown.id != id) {
         if (!lx__schema_find_id(r->schema, id, &field)) {
-            r->unknown = r->unknown || (r->known == r->schema ||
-                                        !lx__schema_find_id(r->known, id, &ignored));
+            r->unknown = r->unknown ||
+                         (r->known == r->schema || !lx__schema_find_id(r->known, id, &ignored));
             return LX_OK;
         }
     }
@@ -283,8 +281,7 @@ static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, 
 }
 
 /** Applies @p count sets, which stand at @p offset. */
-static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool base,
-                             lx_error *error)
+static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool base, lx_error *error)
 {
     const uint8_t *bytes;
     lx_status status = lx__log_bytes(r->log, offset, (size_t)count * LX__FRAME_SET, &bytes, error);
@@ -307,8 +304,7 @@ static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool ba
     return status;
 }
 
-static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
-                            lx_error *error)
+static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
     lx_status status = LX_OK;
     bool base = (frame->flags & LX__FRAME_BASE) != 0;
@@ -325,8 +321,7 @@ static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
     return status == LX_OK && r->layer != NULL ? put_waiting(r, error) : status;
 }
 
-static lx_status check_trailer(replay *r, uint64_t offset, const lx__frame *frame,
-                               lx_error *error)
+static lx_status check_trailer(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
     const uint8_t *bytes;
     uint64_t at = offset + frame->bytes - LX__FRAME_TRAILER;
@@ -420,8 +415,8 @@ static lx_status apply_to(lx__state *state, lx__log_reader *log, const fields *o
     return status;
 }
 
-lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log,
-                               const lx_schema *schema, uint64_t end, lx_error *error)
+lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log, const lx_schema *schema,
+                               uint64_t end, lx_error *error)
 {
     lx__state rest;
     if (state->place.offset == end)

@@ -61,8 +61,8 @@ lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_sc
 
 /** Looks whether the frames behind @p state up to @p end, which are valid and do not count, keep the
  * rules all the same. */
-lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log,
-                               const lx_schema *schema, uint64_t end, lx_error *error);
+lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log, const lx_schema *schema,
+                               uint64_t end, lx_error *error);
 
 /** A copy, which costs the same however much is in the state. */
 void lx__state_copy(lx__state *copy, const lx__state *state);

@@ -38,8 +38,8 @@ void *lx__shared_ref(void *memory)
 
 void lx__shared_unref(void *memory)
 {
-    if (memory != NULL && atomic_fetch_sub_explicit(&header_of(memory)->references, 1,
-                                                    memory_order_acq_rel) == 1)
+    if (memory != NULL &&
+        atomic_fetch_sub_explicit(&header_of(memory)->references, 1, memory_order_acq_rel) == 1)
         lx__free(header_of(memory));
 }
 

@@ -13,7 +13,7 @@
 
 /** Zeroed, an empty one. */
 typedef struct lx__barrier {
-    lx__file *files; /**< Borrowed: whoever added them closes none before the barrier was run. */
+    lx__file *files;   /**< Borrowed: whoever added them closes none before the barrier was run. */
     bool *directories; /**< Beside files: what each is. */
     size_t count;
     size_t capacity;

@@ -74,7 +74,8 @@ lx_status lx__set_map_reserve(lx__set_map *map, size_t more, lx_error *error)
 {
     if (more > LX__SETS_MAX - map->count)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "more than %zu changes at once: commit more often, or checkpoint", LX__SETS_MAX);
+                        "more than %zu changes at once: commit more often, or checkpoint",
+                        LX__SETS_MAX);
     size_t wanted = map->count + more;
     if (wanted > map->capacity) {
         size_t capacity = map->capacity * 2 > wanted ? map->capacity * 2 : wanted;
@@ -102,8 +103,7 @@ void lx__set_map_put(lx__set_map *map, const lx__set *set)
     put(map, set, lx__set_hash(map->seed, set->field, set->index));
 }
 
-void lx__set_map_put_entry(lx__set_map *map, uint32_t field, uint64_t index,
-                           const lx__entry *entry)
+void lx__set_map_put_entry(lx__set_map *map, uint32_t field, uint64_t index, const lx__entry *entry)
 {
     lx__set set = {.index = index, .field = field};
     lx__entry_store(entry, set.rows, set.rows + LX__OFFSET_ROW);
@@ -125,8 +125,7 @@ static void approach_many(const lx__set_map *map, const lx__set *sets, size_t co
     }
 }
 
-lx_status lx__set_map_put_many(lx__set_map *map, const lx__set *sets, size_t count,
-                               lx_error *error)
+lx_status lx__set_map_put_many(lx__set_map *map, const lx__set *sets, size_t count, lx_error *error)
 {
     uint64_t hashes[LX__PUT_MAX];
     lx_status status = lx__set_map_reserve(map, count, error);

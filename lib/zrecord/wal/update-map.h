@@ -46,7 +46,7 @@ typedef struct lx__set_map {
     size_t capacity;
     uint32_t *places;  /**< A hash table of positions in the list plus 1; 0: free. */
     size_t place_mask; /**< Their number, a power of two, less 1; at most half of them are used. */
-    uint64_t seed; /**< Of the hash: nobody who writes the log knows where its sets collide. */
+    uint64_t seed;     /**< Of the hash: nobody who writes the log knows where its sets collide. */
 } lx__set_map;
 
 /** Most sets that one map holds: positions plus 1 have 32 bits. */

@@ -294,10 +294,9 @@ static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool
 
 static lx_status fail_rot(lx__log_reader *log, const lx__log_place *at, lx_error *error)
 {
-    lx_status status =
-        lx__fail(error, LX_ERR_CORRUPT,
-                 "frame %" PRIu64 " of the log is damaged: it was whole when it was written",
-                 at->epoch);
+    lx_status status = lx__fail(
+        error, LX_ERR_CORRUPT,
+        "frame %" PRIu64 " of the log is damaged: it was whole when it was written", at->epoch);
     lx__error_locate(error, log->file.path, NULL, LX_NONE, at->offset);
     return status;
 }
@@ -357,8 +356,8 @@ lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_
     *sight = LX__LOG_MORE;
     if (place->offset == 0)
         return LX_OK;
-    lx_status status =
-        lx__file_read_once(&log->file, bytes, sizeof bytes, place->offset - 4, &got, error);
+    lx_status status = lx__file_read_once(&log->file, bytes, sizeof bytes, place->offset - 4, &got,
+                                          error);
     if (status != LX_OK)
         return status;
     if (got < 4 || lx__load_le32(bytes) != place->crc)
@@ -431,8 +430,8 @@ lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint
 {
     bool unbroken = true, blank = false;
     suspicion before = {.offset = LX_NONE}, now;
-    *scan = (lx__log_scan){
-        .valid = *from, .trusted = *from, .durable = *from, .synced_start = LX_NONE};
+    *scan =
+        (lx__log_scan){.valid = *from, .trusted = *from, .durable = *from, .synced_start = LX_NONE};
     log->step = from->offset != 0 ? FIRST_STEP : LX__LOG_WINDOW;
     lx_status status = follow(log, boot, scan, &unbroken, error);
     /* A reader that follows a log leaves it to the next opening to search what comes after zeros. */

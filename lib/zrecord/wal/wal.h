@@ -38,9 +38,9 @@ typedef struct lx__log_rest {
 typedef struct lx__log_reader {
     lx__file file;
     lx__log_identity identity;
-    uint64_t boot;    /**< The present one, dearer to ask for than a small frame to read. */
-    uint64_t size;    /**< Of the file, when it was last looked at. */
-    uint8_t *window;  /**< Bytes [window_start, window_end) of the file; NULL until it is read. */
+    uint64_t boot;   /**< The present one, dearer to ask for than a small frame to read. */
+    uint64_t size;   /**< Of the file, when it was last looked at. */
+    uint8_t *window; /**< Bytes [window_start, window_end) of the file; NULL until it is read. */
     uint64_t window_start;
     uint64_t window_end;
     size_t step; /**< Bytes that are read next at the least. */

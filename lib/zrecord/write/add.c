@@ -80,8 +80,7 @@ lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, cons
 /** What is compressed lies in a chunk, however short it has become. */
 static uint64_t stored_room(const lx__entry_rules *rules, const lx__stored *value)
 {
-    return value->as_stored ? value->size + rules->align - 1
-                            : lx__stage_room(rules, value->size);
+    return value->as_stored ? value->size + rules->align - 1 : lx__stage_room(rules, value->size);
 }
 
 lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operation,

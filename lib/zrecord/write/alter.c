@@ -157,8 +157,8 @@ static lx_status make_table(const lx_writer *writer, const char *stem, const cha
     char name[LX__NAME_SIZE];
     lx__file file;
     lx__table_name(stem, kind, writer->committed.state.table_generation, name);
-    lx_status status =
-        lx__file_open(&file, &writer->directory, name, O_RDWR | O_CREAT | O_EXCL, error);
+    lx_status status = lx__file_open(&file, &writer->directory, name, O_RDWR | O_CREAT | O_EXCL,
+                                     error);
     if (status != LX_OK)
         return status;
     status = lx__file_truncate(&file, bytes, error);
@@ -275,8 +275,9 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
     if (status == LX_OK)
         status = finish(&self, error);
     if (status == LX_OK) /* the former schema stays, and with it the stem */
-        leave_behind(writer, lx__schema_field(writer->former.list[writer->former.count - 1],
-                                              position)->stem);
+        leave_behind(
+            writer,
+            lx__schema_field(writer->former.list[writer->former.count - 1], position)->stem);
     end(&self);
     return status;
 }

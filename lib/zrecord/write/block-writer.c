@@ -10,8 +10,8 @@
 static void write_bytes(lx__output *output)
 {
     output->error = (lx_error)LX_ERROR_INIT;
-    output->status =
-        lx__file_write(output->file, output->written, output->size, output->start, &output->error);
+    output->status = lx__file_write(output->file, output->written, output->size, output->start,
+                                    &output->error);
     /* While the next are put together: the sync at the end has less to wait for. */
     if (output->status == LX_OK)
         lx__file_start_sync(output->file, output->start, output->size);

@@ -42,8 +42,7 @@ static lx_status reserve(lx_writer *writer, lx_error *error);
 static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned how,
                            lx_error *error);
 static lx_status write_frame(lx_writer *writer, const lx__frame *frame, lx_error *error);
-static lx_status sync_log(lx_writer *writer, const lx__frame *frame, unsigned how,
-                          lx_error *error);
+static lx_status sync_log(lx_writer *writer, const lx__frame *frame, unsigned how, lx_error *error);
 static void advance(lx_writer *writer, const lx__frame *frame, bool changes);
 static void adopt(lx_writer *writer, const lx__frame *frame);
 
@@ -102,8 +101,8 @@ static lx_status repeat_frame(lx_writer *writer, unsigned how, lx_error *error)
     lx__placer_drain(&writer->placer);
     if (!writer->wal.unsynced && (writer->committed.opening_synced || LX__FAULT(OPENING_SYNC)))
         return LX_OK;
-    lx__frame frame =
-        lx__committed_next_frame(&writer->committed, LX__FRAME_SYNCED, writer->wal.boot);
+    lx__frame frame = lx__committed_next_frame(&writer->committed, LX__FRAME_SYNCED,
+                                               writer->wal.boot);
     lx_status status = lx__frame_begin(&writer->wal.frame, 0, 0, error);
     if (status == LX_OK)
         status = reserve(writer, error);
@@ -127,8 +126,8 @@ void lx__writer_close_log(lx_writer *writer)
         writer->meta.sealed || writer->calls.failure.status != LX_OK ||
         lx__frame_begin(&writer->wal.frame, 0, 0, NULL) != LX_OK)
         return;
-    lx__frame frame =
-        lx__committed_next_frame(&writer->committed, LX__FRAME_SYNCED, writer->wal.boot);
+    lx__frame frame = lx__committed_next_frame(&writer->committed, LX__FRAME_SYNCED,
+                                               writer->wal.boot);
     lx__frame_finish(&writer->wal.frame, &frame, &writer->wal.identity);
     if (lx__wal_writer_append(&writer->wal, &frame, end, false, NULL) == LX_OK)
         advance(writer, &frame, false);
@@ -149,8 +148,7 @@ static lx_status write_rows(lx_writer *writer, unsigned how, lx_error *error)
 {
     uint64_t fields = writer->rows.field_count, first = first_new_row(writer);
     uint64_t fresh = writer->applied.length > first ? (writer->applied.length - first) * fields : 0;
-    uint64_t most =
-        writer->durability == LX_DURABILITY_FULL ? SYNCED_UPDATES_MAX : UPDATES_MAX;
+    uint64_t most = writer->durability == LX_DURABILITY_FULL ? SYNCED_UPDATES_MAX : UPDATES_MAX;
     if ((how & LX__COMMIT_ROWS) || fresh > most ||
         writer->rows.count * fields * LX__FRAME_SET > PENDING_UPDATES_BYTES)
         return lx__rows_write(&writer->rows, error);
@@ -193,9 +191,8 @@ static void add_entries(lx_writer *writer, const lx__frame *frame)
 static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, lx_error *error)
 {
     uint64_t first = first_new_row(writer);
-    *frame = lx__committed_next_frame(&writer->committed,
-                                      how & LX__COMMIT_SYNCED ? LX__FRAME_SYNCED : 0,
-                                      writer->wal.boot);
+    *frame = lx__committed_next_frame(
+        &writer->committed, how & LX__COMMIT_SYNCED ? LX__FRAME_SYNCED : 0, writer->wal.boot);
     frame->length = writer->applied.length;
     frame->next_chunk = lx__chunk_pool_next(&writer->placer.pool);
     frame->rows = writer->rows.first;
@@ -266,8 +263,7 @@ static lx_status list_everything(lx_writer *writer, lx_error *error)
 /** Syncs everything before a synced frame, and before the first one. Before any other, only the
  * rows that it takes: a row that is lost reads as zeros, which are a missing value and no damage.
  * (The model finds this where the page cache is lost within a boot.) */
-static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned how,
-                           lx_error *error)
+static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned how, lx_error *error)
 {
     lx_status status;
     bool everything = (frame->flags & LX__FRAME_SYNCED) || !writer->committed.opening_synced;
@@ -293,15 +289,14 @@ static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned h
 /** Writes the frame at the end of the log. */
 static lx_status write_frame(lx_writer *writer, const lx__frame *frame, lx_error *error)
 {
-    bool preallocates =
-        (frame->flags & LX__FRAME_SYNCED) && writer->durability == LX_DURABILITY_FULL;
+    bool preallocates = (frame->flags & LX__FRAME_SYNCED) &&
+                        writer->durability == LX_DURABILITY_FULL;
     return lx__wal_writer_append(&writer->wal, frame, writer->committed.state.place.offset,
                                  preallocates, error);
 }
 
 /** Makes a synced frame durable. */
-static lx_status sync_log(lx_writer *writer, const lx__frame *frame, unsigned how,
-                          lx_error *error)
+static lx_status sync_log(lx_writer *writer, const lx__frame *frame, unsigned how, lx_error *error)
 {
     if (!(frame->flags & LX__FRAME_SYNCED))
         return LX_OK;

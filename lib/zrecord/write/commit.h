@@ -10,10 +10,10 @@
 
 /** Flags of a commit. */
 enum {
-    LX__COMMIT_SYNCED = 1, /**< Durable, whatever the writer's durability. */
-    LX__COMMIT_ROWS = 2,   /**< With all rows in the tables. */
-    LX__COMMIT_ALONE = 4,  /**< Holding the mutex throughout. */
-    LX__COMMIT_REPEAT = 8, /**< Nothing new: a synced frame that repeats the last one. */
+    LX__COMMIT_SYNCED = 1,    /**< Durable, whatever the writer's durability. */
+    LX__COMMIT_ROWS = 2,      /**< With all rows in the tables. */
+    LX__COMMIT_ALONE = 4,     /**< Holding the mutex throughout. */
+    LX__COMMIT_REPEAT = 8,    /**< Nothing new: a synced frame that repeats the last one. */
     LX__COMMIT_SUBMITTED = 16 /**< No calls after those that were submitted, so that a rollback can
                                    undo them. Without it, all calls so far are committed. */
 };

@@ -242,8 +242,7 @@ lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *
 static lx_status make_empty(const lx__file *directory, const char *name, lx_error *error)
 {
     lx__file file;
-    lx_status status =
-        lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_TRUNC, error);
+    lx_status status = lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_TRUNC, error);
     if (status != LX_OK)
         return status;
     status = lx__file_sync(&file, error);

@@ -175,8 +175,7 @@ static void wait_for_change(lx__placer *placer)
 /** Whether a stage will be placed, if it is not yet. */
 static bool is_coming(const lx__placer *placer, const lx__stage *stage)
 {
-    return stage->fate == LX__STAGE_TAKEN ||
-           (stage->fate == LX__STAGE_WAITS && !placer->failed);
+    return stage->fate == LX__STAGE_TAKEN || (stage->fate == LX__STAGE_WAITS && !placer->failed);
 }
 
 lx_status lx__placer_wait(lx__placer *placer, const lx__stage *stage, lx_error *error)

@@ -82,8 +82,8 @@ bool lx__writer_sync_by_timer(lx__sync_timer *timer)
     lx_writer *writer = (lx_writer *)((char *)timer - offsetof(lx_writer, timer));
     if (!lx__write_mutex_try_lock(&writer->mutex))
         return false;
-    bool idle = !lx__write_mutex_is_busy(&writer->mutex) &&
-                writer->calls.failure.status == LX_OK && lx__placer_idle(&writer->placer);
+    bool idle = !lx__write_mutex_is_busy(&writer->mutex) && writer->calls.failure.status == LX_OK &&
+                lx__placer_idle(&writer->placer);
     /* The writer keeps a failure for its next call. */
     if (idle)
         (void)lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, NULL);

@@ -8,9 +8,8 @@
 
 lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error)
 {
-    lx_status status =
-        lx__fail(error, LX_ERR_STATE,
-                 "the dataset is sealed: nothing can be changed until it is unsealed");
+    lx_status status = lx__fail(
+        error, LX_ERR_STATE, "the dataset is sealed: nothing can be changed until it is unsealed");
     lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -30,7 +30,7 @@ typedef struct lx__source {
     uint64_t offset;
     uint32_t chunk; /**< Position in the state. */
     uint32_t size;
-    uint32_t move;  /**< Which, in the order in which they were given. */
+    uint32_t move; /**< Which, in the order in which they were given. */
 } lx__source;
 
 /** Values that are moved together. */

@@ -78,8 +78,7 @@ static lx_status check_rows(counter *c, size_t field, uint64_t first, uint64_t e
             status = lx__file_read(&tables->checks, checks, count * LX__CHECK_ROW,
                                    first * LX__CHECK_ROW, error);
         for (size_t i = 0; status == LX_OK && i < count; i++) {
-            lx__entry entry =
-                lx__entry_load(rows + i * LX__OFFSET_ROW, checks + i * LX__CHECK_ROW);
+            lx__entry entry = lx__entry_load(rows + i * LX__OFFSET_ROW, checks + i * LX__CHECK_ROW);
             if (lx__sets_find_set(&c->writer->committed.state.sets, (uint32_t)field, first + i) ==
                 NULL)
                 status = check_value(c, field, first + i, &entry, error);

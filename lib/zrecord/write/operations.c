@@ -53,8 +53,7 @@ static lx_status add_record(lx_writer *writer, const lx_value *values, lx_error 
     return status;
 }
 
-static lx_status append(lx_writer *writer, const lx_value *values, uint64_t *index,
-                        lx_error *error)
+static lx_status append(lx_writer *writer, const lx_value *values, uint64_t *index, lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
     for (size_t i = 0; status == LX_OK && i < writer->rows.field_count; i++)
@@ -87,7 +86,8 @@ static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *colu
     size_t fields = writer->rows.field_count;
     lx_status status = lx__writer_usable(writer, error);
     if (status == LX_OK && count > LX__LENGTH_MAX - writer->length)
-        status = lx__fail(error, LX_ERR_LIMIT, "%llu records behind %llu are more than a dataset "
+        status = lx__fail(error, LX_ERR_LIMIT,
+                          "%llu records behind %llu are more than a dataset "
                           "can have",
                           (unsigned long long)count, (unsigned long long)writer->length);
     for (size_t i = 0; status == LX_OK && i < fields; i++)
@@ -198,8 +198,8 @@ static lx_status modify_many(lx_writer *writer, const uint64_t *indices, uint64_
 }
 
 lx_status lx_writer_modify_many(lx_writer *writer, const uint64_t *indices, uint64_t count,
-                                const size_t *fields, const lx_values *columns,
-                                size_t field_count, lx_error *error)
+                                const size_t *fields, const lx_values *columns, size_t field_count,
+                                lx_error *error)
 {
     lx_status status = check_pointers(fields, columns, field_count, error);
     if (status == LX_OK && indices == NULL && count != 0)

@@ -72,7 +72,8 @@ lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, cons
     if (!of_field && strcmp(name, LX__META_NEW_NAME) != 0 && !lx__name_is_log(name, &number))
         return LX_OK;
     lx_status status = lx__file_is_regular(directory, name, ours, error);
-    if (status != LX_OK || !*ours || !of_field || lx__schema_find_stem(meta->schema, stem, &position) ||
+    if (status != LX_OK || !*ours || !of_field ||
+        lx__schema_find_stem(meta->schema, stem, &position) ||
         lx__meta_get_next_field(meta) > meta->schema->count)
         return status;
     *ours = false;
@@ -235,8 +236,8 @@ static bool may_go(const lx_writer *writer, const lx__old_file *file)
  */
 static bool has_to_stay(lx_writer *writer, const lx__old_file *file)
 {
-    lx__place place =
-        file->is_chunk ? place_of_chunk(writer, file->name) : place_of(writer, file->name);
+    lx__place place = file->is_chunk ? place_of_chunk(writer, file->name)
+                                     : place_of(writer, file->name);
     return place == CURRENT || place == FOREIGN;
 }
 
@@ -250,8 +251,7 @@ void lx__old_files_remove(lx_writer *writer)
         /* Most come in runs of the same generations. */
         if (i == 0 || file->first != file[-1].first || file->end != file[-1].end)
             goes = may_go(writer, file);
-        const lx__file *directory =
-            file->is_chunk ? &writer->chunk_directory : &writer->directory;
+        const lx__file *directory = file->is_chunk ? &writer->chunk_directory : &writer->directory;
         if (goes && ((has_to_stay(writer, file) && !LX__FAULT(OLD_EARLY)) ||
                      lx__file_remove(directory, file->name, NULL) == LX_OK)) {
             lx__free(file->name);

@@ -19,8 +19,8 @@ typedef struct lx__user {
 
 /** All of them; zeroed, there are none. */
 typedef struct lx__users {
-    uint64_t end;  /**< They are below it. */
-    bool unknown;  /**< Some are not in the list: any file may be in use in any generation. */
+    uint64_t end; /**< They are below it. */
+    bool unknown; /**< Some are not in the list: any file may be in use in any generation. */
     lx__user *list;
     size_t count;
     size_t capacity;

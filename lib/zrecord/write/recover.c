@@ -118,8 +118,8 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
     if (status == LX_OK) {
         lx__state_copy(state, durable);
         status = lx__state_replay_to(
-            state, &log, schema,
-            LX__FAULT(UNSYNCED) ? scan->durable.offset : scan->trusted.offset, error);
+            state, &log, schema, LX__FAULT(UNSYNCED) ? scan->durable.offset : scan->trusted.offset,
+            error);
     }
     if (status == LX_OK)
         status = lx__state_check_rest(state, &log, schema, scan->valid.offset, error);
@@ -136,8 +136,8 @@ static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_e
         return LX_OK;
     bool present;
     uint64_t generation = writer->meta.generation;
-    lx_status status =
-        lx__readers_present(&writer->lock, generation, generation + 1, &present, error);
+    lx_status status = lx__readers_present(&writer->lock, generation, generation + 1, &present,
+                                           error);
     if (status != LX_OK || !present)
         return status;
     return lx__fail(error, LX_ERR_BUSY,
@@ -153,8 +153,8 @@ static void report_cut(const lx_writer *writer, const lx__log_scan *scan, uint64
     uint64_t torn = end - scan->valid.offset;
     if (commits != 0)
         lx__log(LX_LOG_WARNING,
-                "%s: dropped commits that were not synced before the machine stopped: %llu",
-                path, (unsigned long long)commits);
+                "%s: dropped commits that were not synced before the machine stopped: %llu", path,
+                (unsigned long long)commits);
     if (torn != 0)
         lx__log(LX_LOG_WARNING,
                 "%s: cut %llu bytes off the log: a commit was interrupted while it was written",
@@ -162,8 +162,7 @@ static void report_cut(const lx_writer *writer, const lx__log_scan *scan, uint64
 }
 
 /** Cuts the log after the state, whose frames are those of @p scan that count. */
-static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t end,
-                         lx_error *error)
+static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t end, lx_error *error)
 {
     uint64_t size;
     lx_status status = lx__file_size(&writer->wal.file, &size, error);

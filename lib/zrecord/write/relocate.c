@@ -61,8 +61,7 @@ static lx_status take_chunk(lx__mover *mover, uint32_t position, lx__open_file *
                             lx_error *error)
 {
     const lx__chunk_item *chunk = &mover->from->chunks[position];
-    const lx__file_name name = {
-        .part = LX__PART_CHUNK, .number = chunk->id, .bytes = chunk->bytes};
+    const lx__file_name name = {.part = LX__PART_CHUNK, .number = chunk->id, .bytes = chunk->bytes};
     return lx__fd_cache_take(&mover->old, &name, file, error);
 }
 
@@ -109,8 +108,8 @@ static lx_status read_window(lx__mover *mover, const lx__window *window, lx_erro
 
 static lx_status write_output(lx__mover *mover, lx_error *error)
 {
-    return lx__output_write(&mover->output, &mover->chunk,
-                            mover->filled.bytes - mover->output.used, error);
+    return lx__output_write(&mover->output, &mover->chunk, mover->filled.bytes - mover->output.used,
+                            error);
 }
 
 lx_status lx__mover_finish(lx__mover *mover, lx_error *error)
@@ -243,8 +242,7 @@ static lx_status copy_steps(lx__mover *mover, uint32_t chunk, const lx__entry *f
         status = lx__file_write(&mover->chunk, mover->input, (size_t)(to->offset - start), start,
                                 error);
     for (uint64_t at = 0; status == LX_OK && at < from->physical; at += STEP_BYTES) {
-        size_t step =
-            (size_t)(from->physical - at < STEP_BYTES ? from->physical - at : STEP_BYTES);
+        size_t step = (size_t)(from->physical - at < STEP_BYTES ? from->physical - at : STEP_BYTES);
         status = lx__file_read(&old->file, mover->input, step, from->offset + at, error);
         if (status == LX_OK)
             status = lx__file_write(&mover->chunk, mover->input, step, to->offset + at, error);
@@ -289,15 +287,15 @@ lx_status lx__mover_check(const lx__mover *mover, const lx__move *move, lx_error
     const lx__chunk_item *chunk = lx__payload_is_stored(&entry)
                                       ? lx__state_find_chunk(mover->from, entry.chunk)
                                       : NULL;
-    lx_status status =
-        lx__payload_locate(&entry, &mover->rules[move->field], chunk, &extent, error);
+    lx_status status = lx__payload_locate(&entry, &mover->rules[move->field], chunk, &extent,
+                                          error);
     if (status != LX_OK)
         blame(mover, move, &entry, error);
     return status;
 }
 
-static lx_status verify_inline(const lx__mover *mover, const lx__move *move,
-                               const lx__entry *entry, lx_error *error)
+static lx_status verify_inline(const lx__mover *mover, const lx__move *move, const lx__entry *entry,
+                               lx_error *error)
 {
     uint8_t slot[LX__INLINE_MAX];
     lx__store_le64(slot, entry->offset);

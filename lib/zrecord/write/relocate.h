@@ -38,7 +38,7 @@ typedef struct lx__mover {
     uint8_t *input;
     uint32_t *places; /**< In the input, of the payload of each move. */
 
-    lx__file chunk;       /**< The one that is being filled. */
+    lx__file chunk;        /**< The one that is being filled. */
     lx__chunk_item filled; /**< What it has, and will have once the output is written. */
     lx__output output;
     uint64_t payloads; /**< That were moved. */

@@ -99,8 +99,8 @@ static void lay_out(lx__stage *stage, lx__entry *entry, const lx__entry_rules *r
         stage->align = rules->align;
 }
 
-void lx__stage_add(lx__stage *stage, uint32_t field, const lx__entry_rules *rules,
-                   const void *data, uint64_t size)
+void lx__stage_add(lx__stage *stage, uint32_t field, const lx__entry_rules *rules, const void *data,
+                   uint64_t size)
 {
     lx__staged *value = &stage->values[stage->count++];
     *value = (lx__staged){.field = field};
@@ -122,9 +122,8 @@ void lx__stage_add_stored(lx__stage *stage, uint32_t field, const lx__entry_rule
                           const void *data, uint32_t physical, uint32_t logical)
 {
     lx__staged *value = &stage->values[stage->count++];
-    *value = (lx__staged){.entry = {.physical = physical, .logical = logical},
-                          .field = field,
-                          .as_stored = true};
+    *value = (lx__staged){
+        .entry = {.physical = physical, .logical = logical}, .field = field, .as_stored = true};
     lay_out(stage, &value->entry, rules, data, physical);
 }
 

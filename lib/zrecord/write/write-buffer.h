@@ -65,7 +65,7 @@ typedef struct lx__stage {
     lx__staged *values;
     size_t count;
     size_t value_capacity;
-    size_t align; /**< The largest of its values'. */
+    size_t align;        /**< The largest of its values'. */
     lx__stage_fate fate; /**< Under the placer's mutex. */
     /** What the chunks that its values went to have taken then: a frame names no more than that. */
     lx__chunk_item *chunks;
@@ -96,8 +96,8 @@ void lx__stage_operate(lx__stage *stage, const lx__operation *operation);
 
 /** Adds a value of the last operation, for which there is room; a @p size of LX_NONE is a missing
  * one. */
-void lx__stage_add(lx__stage *stage, uint32_t field, const lx__entry_rules *rules,
-                   const void *data, uint64_t size);
+void lx__stage_add(lx__stage *stage, uint32_t field, const lx__entry_rules *rules, const void *data,
+                   uint64_t size);
 
 /** As lx__stage_add(), with the @p physical bytes that are stored of a value of @p logical, more
  * than LX__INLINE_MAX; or if both are equal, that is not to be compressed. */

@@ -24,11 +24,10 @@ struct test {
 
 static _Noreturn void usage(void)
 {
-    fprintf(stderr,
-            "usage: concurrent [--seconds S] [--before S] [--rate CHANGES] [--records N]\n"
-            "              [--lanes 1..4] [--durability none|periodic] [--change-each S]\n"
-            "              [--seed N] [--directory D] [--json]\n"
-            "              [--planted none|fields|batch|torn]\n");
+    fprintf(stderr, "usage: concurrent [--seconds S] [--before S] [--rate CHANGES] [--records N]\n"
+                    "              [--lanes 1..4] [--durability none|periodic] [--change-each S]\n"
+                    "              [--seed N] [--directory D] [--json]\n"
+                    "              [--planted none|fields|batch|torn]\n");
     exit(2);
 }
 
@@ -84,8 +83,8 @@ static void remove_datasets(const struct test *test)
 
 static struct share *make_share(const struct test *test)
 {
-    struct share *share =
-        mmap(NULL, sizeof *share, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct share *share = mmap(NULL, sizeof *share, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (share == MAP_FAILED)
         give_up("mmap");
     share->options = test->options;

@@ -34,8 +34,8 @@ const struct record *ledger_append(struct ledger *ledger)
         ledger->records =
             need(realloc(ledger->records, (size_t)ledger->capacity * sizeof *ledger->records));
     }
-    ledger->records[index] =
-        (struct record){.identity = ledger->next_identity++, .commit = ledger->commit};
+    ledger->records[index] = (struct record){.identity = ledger->next_identity++,
+                                             .commit = ledger->commit};
     count(ledger, index, true);
     return &ledger->records[index];
 }

@@ -30,7 +30,7 @@ struct reader {
     struct dice dice;
     lx_dataset *live, *refreshed;
     uint64_t seen, seen_refreshed; /* commits */
-    struct sight sight, scan; /* of some records, and of all */
+    struct sight sight, scan;      /* of some records, and of all */
     struct held held[HELD];
     bool is_victim;
     enum phase phase; /* of the batch that is being read */
@@ -45,8 +45,7 @@ static _Noreturn void fail(struct reader *reader, const char *what)
     _exit(EXIT_FAILURE);
 }
 
-static void expect(struct reader *reader, lx_status status, const lx_error *error,
-                   const char *what)
+static void expect(struct reader *reader, lx_status status, const lx_error *error, const char *what)
 {
     if (status == LX_OK)
         return;
@@ -216,8 +215,7 @@ static void read_pinned(struct reader *reader, enum kind kind)
     note_time(reader, REFRESH, 0);
     start_timer(reader);
     if (status == LX_OK && kind == SCAN)
-        reading_choose_all(&sight->reading, reader->options->floor,
-                           lx_dataset_get_length(pinned));
+        reading_choose_all(&sight->reading, reader->options->floor, lx_dataset_get_length(pinned));
     if (status == LX_OK)
         status = kind == PIN_VIEW ? sight_view_all(sight, pinned, &error)
                                   : sight_gather_all(sight, pinned, &error);

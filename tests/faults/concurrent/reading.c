@@ -126,8 +126,8 @@ static bool judge_sums(struct judgement *judgement)
                  "mixed batch: the records of bucket %" PRIu64 " are not of one commit", i);
         return false;
     }
-    if (!all || (judgement->total == judgement->root.sum &&
-                 reading->count == judgement->root.length))
+    if (!all ||
+        (judgement->total == judgement->root.sum && reading->count == judgement->root.length))
         return true;
     snprintf(judgement->why, judgement->size,
              "mixed batch: all %zu records, of %" PRIu64 ", are not of one commit", reading->count,

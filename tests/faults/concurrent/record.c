@@ -96,8 +96,8 @@ lx_value record_value(const struct record *record, size_t field, uint8_t data[VA
         memcpy(data, &record->identity, sizeof record->identity);
         return (lx_value){data, sizeof record->identity};
     default:
-        return (lx_value){
-            data, make_stored(field, record->identity, record->versions[field], data)};
+        return (lx_value){data,
+                          make_stored(field, record->identity, record->versions[field], data)};
     }
 }
 

@@ -5,9 +5,9 @@
 
 #include <jansson.h>
 
-static const char *const kind_names[KINDS] = {
-    "live, gather", "live, views", "pin, gather", "pin, views", "refresh, gather",
-    "pin, all records", "open", "a refresh"};
+static const char *const kind_names[KINDS] = {"live, gather", "live, views",     "pin, gather",
+                                              "pin, views",   "refresh, gather", "pin, all records",
+                                              "open",         "a refresh"};
 static const char *const phase_names[PHASES] = {"fresh", "warm-up", "idle", "elsewhere",
                                                 "concurrent"};
 static const char *const change_names[CHANGES] = {"fold", "rebalance", "add field", "rename fields",
@@ -66,9 +66,9 @@ static json_t *tell_kind(const struct share *share, enum kind kind)
 
 /** All that reads some records, as one speed. */
 struct speed {
-    double processor;    /* ns of the processor a record, with what refreshes take */
-    double wall;         /* the same, of the wall */
-    double read;         /* ns of the processor without refreshes */
+    double processor; /* ns of the processor a record, with what refreshes take */
+    double wall;      /* the same, of the wall */
+    double read;      /* ns of the processor without refreshes */
     uint64_t records;
     uint64_t refreshing; /* ns of refreshes of all readers */
 };
@@ -99,8 +99,8 @@ static double refresh_share(const struct speed *concurrent, double seconds)
 static double change_share(const struct speed *alone, const struct speed *concurrent,
                            double seconds)
 {
-    return 1e-9 * (concurrent->processor - alone->processor) * (double)concurrent->records / seconds /
-           MEASURED;
+    return 1e-9 * (concurrent->processor - alone->processor) * (double)concurrent->records /
+           seconds / MEASURED;
 }
 
 static json_t *tell_reading(const struct share *share, double seconds)
@@ -165,13 +165,12 @@ static void print_json(const struct share *share, const struct watch *watch,
     json_t *kinds = json_object();
     for (enum kind kind = 0; kind < KINDS; kind++)
         json_object_set_new(kinds, kind_names[kind], tell_kind(share, kind));
-    json_t *all =
-        json_pack("{s:I, s:I, s:f, s:o, s:o, s:o, s:i, s:i, s:o}", "processors",
-                  (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "readers", (json_int_t)MEASURED,
-                  "seconds", ordeal->seconds, "reading", tell_reading(share, ordeal->seconds),
-                  "kinds", kinds, "writer", tell_writer(share, ordeal->seconds), "stopped",
-                  (int)ordeal->stopped, "killed", (int)ordeal->killed, "samples",
-                  tell_samples(watch));
+    json_t *all = json_pack("{s:I, s:I, s:f, s:o, s:o, s:o, s:i, s:i, s:o}", "processors",
+                            (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "readers",
+                            (json_int_t)MEASURED, "seconds", ordeal->seconds, "reading",
+                            tell_reading(share, ordeal->seconds), "kinds", kinds, "writer",
+                            tell_writer(share, ordeal->seconds), "stopped", (int)ordeal->stopped,
+                            "killed", (int)ordeal->killed, "samples", tell_samples(watch));
     json_dumpf(need(all), stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     putchar('\n');
     json_decref(all);
@@ -196,7 +195,8 @@ static void print_speeds(const struct share *share, double seconds)
 {
     struct speed concurrent = measure(share, CONCURRENT);
     printf("the first five, with refreshes: ns of the processor, records/s of a reader; and what "
-           "is lost with a concurrent writer: of the processor, of the wall, of a processor of one's own\n");
+           "is lost with a concurrent writer: of the processor, of the wall, of a processor of "
+           "one's own\n");
     for (enum phase phase = 0; phase < PHASES; phase++) {
         struct speed speed = measure(share, phase);
         printf("  %-17s %9.1f %9.0f | %5.1f %% %5.1f %% %5.1f %%\n", phase_names[phase],
@@ -256,8 +256,8 @@ static void print_text(const struct share *share, const struct watch *watch,
     print_samples(watch);
 }
 
-void report_print(const struct share *share, const struct watch *watch,
-                  const struct ordeal *ordeal, bool as_json)
+void report_print(const struct share *share, const struct watch *watch, const struct ordeal *ordeal,
+                  bool as_json)
 {
     if (as_json)
         print_json(share, watch, ordeal);

@@ -15,7 +15,7 @@ struct ordeal {
     double seconds;
 };
 
-void report_print(const struct share *share, const struct watch *watch,
-                  const struct ordeal *ordeal, bool as_json);
+void report_print(const struct share *share, const struct watch *watch, const struct ordeal *ordeal,
+                  bool as_json);
 
 #endif

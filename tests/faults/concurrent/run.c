@@ -75,9 +75,8 @@ static void start(struct run *run, size_t number, enum fault fault)
 static bool fail_process(struct run *run, size_t number, int status)
 {
     const char *why = part_of(run, number)->why;
-    snprintf(run->why, run->size, "%s %zu: %s (status %d)",
-             number == WRITER ? "writer" : "reader", number, why[0] != '\0' ? why : "it has ended",
-             status);
+    snprintf(run->why, run->size, "%s %zu: %s (status %d)", number == WRITER ? "writer" : "reader",
+             number, why[0] != '\0' ? why : "it has ended", status);
     return false;
 }
 
@@ -165,8 +164,7 @@ static void go_through(struct run *run)
         enter(run, STOPPED);
         break;
     case STOPPED:
-        if (!others_go_on(run) ||
-            now() - run->since < run->share->options.seconds / STOPPED_PART)
+        if (!others_go_on(run) || now() - run->since < run->share->options.seconds / STOPPED_PART)
             break;
         run->ordeal->stopped++;
         kill(run->processes[victim], SIGCONT);
@@ -289,8 +287,7 @@ bool run_all(struct share *share, struct watch *watch, struct ordeal *ordeal, ch
 
 bool run_fault(struct share *share, enum fault fault, char *why, size_t size)
 {
-    struct run run = {
-        .share = share, .deadline = now() + PATIENCE, .why = why, .size = size};
+    struct run run = {.share = share, .deadline = now() + PATIENCE, .why = why, .size = size};
     start(&run, WRITER, NO_FAULT);
     bool right = wait_for(&run, &share->writer.filled);
     atomic_store(&share->phase, CONCURRENT);

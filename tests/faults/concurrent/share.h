@@ -14,11 +14,11 @@
 
 /** What the writer does while the readers read. */
 enum phase {
-    FRESH,     /**< Nothing: the dataset is as it was made. */
-    WARM_UP,   /**< It writes. */
-    IDLE,      /**< Nothing: many changes are in the log, and records lie anywhere. */
-    ELSEWHERE, /**< It writes another dataset, and has its share of the machine. */
-    CONCURRENT,    /**< It writes. */
+    FRESH,      /**< Nothing: the dataset is as it was made. */
+    WARM_UP,    /**< It writes. */
+    IDLE,       /**< Nothing: many changes are in the log, and records lie anywhere. */
+    ELSEWHERE,  /**< It writes another dataset, and has its share of the machine. */
+    CONCURRENT, /**< It writes. */
     OVER,
     PHASES = OVER
 };
@@ -50,14 +50,14 @@ enum change { FOLD, REBALANCE, ADD_FIELD, RENAME_FIELD, DROP_FIELD, CHANGES };
 
 struct options {
     char path[400];
-    uint64_t rate;       /**< Changes a second; 0: as many as there can be. */
-    uint64_t floor;      /**< Records that are always there. */
+    uint64_t rate;  /**< Changes a second; 0: as many as there can be. */
+    uint64_t floor; /**< Records that are always there. */
     uint64_t seed;
-    uint32_t lanes;      /**< 1 to 4. */
-    bool lasting;        /**< Durability periodic, not none. */
-    double change_each;  /**< Seconds between changes of the files; 0: none is asked for. */
-    double before;       /**< Seconds of each phase before the last. */
-    double seconds;      /**< Of the last: with the writer. */
+    uint32_t lanes;     /**< 1 to 4. */
+    bool lasting;       /**< Durability periodic, not none. */
+    double change_each; /**< Seconds between changes of the files; 0: none is asked for. */
+    double before;      /**< Seconds of each phase before the last. */
+    double seconds;     /**< Of the last: with the writer. */
 };
 
 struct spent {

@@ -76,8 +76,8 @@ lx_status sight_view(struct sight *sight, lx_dataset *dataset, size_t field, lx_
 {
     struct reading *reading = &sight->reading;
     reading->has[field] = true;
-    return lx_dataset_view(dataset, field, reading->indices, reading->count,
-                           reading->slices[field], &sight->views[field], error);
+    return lx_dataset_view(dataset, field, reading->indices, reading->count, reading->slices[field],
+                           &sight->views[field], error);
 }
 
 /** The extra field is missing in most records: of dense fields, a view alone tells. */

@@ -97,8 +97,7 @@ void watch_look(struct watch *watch, double time, const struct share *share,
                 const pid_t processes[WATCHED])
 {
     char chunks[450];
-    watch->samples =
-        grow(watch->samples, watch->count, &watch->capacity, sizeof *watch->samples);
+    watch->samples = grow(watch->samples, watch->count, &watch->capacity, sizeof *watch->samples);
     struct sample *sample = &watch->samples[watch->count++];
     *sample = (struct sample){.time = time, .changed = atomic_load(&share->writer.changed)};
     for (size_t i = 0; i < MEASURED; i++)
@@ -163,8 +162,8 @@ bool watch_is_flat(const struct watch *watch, char *why, size_t size)
         uint64_t before = most(watch, 1, get_disk, i), after = most(watch, 2, get_disk, i);
         if (!has_grown(before, after, i == FILES ? 16 : 64 << 20))
             continue;
-        snprintf(why, size, "on disk, %s have grown from %" PRIu64 " to %" PRIu64,
-                 watch_stored[i], before, after);
+        snprintf(why, size, "on disk, %s have grown from %" PRIu64 " to %" PRIu64, watch_stored[i],
+                 before, after);
         return false;
     }
     return true;

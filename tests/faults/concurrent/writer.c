@@ -61,8 +61,11 @@ static uint64_t choose(struct writing *writing)
 
 static unsigned choose_fields(struct dice *dice)
 {
-    static const unsigned sets[] = {1u << NUMBER, 1u << BLOCK, 1u << TEXT,
-                                    1u << NUMBER | 1u << BLOCK, 1u << BLOCK | 1u << TEXT,
+    static const unsigned sets[] = {1u << NUMBER,
+                                    1u << BLOCK,
+                                    1u << TEXT,
+                                    1u << NUMBER | 1u << BLOCK,
+                                    1u << BLOCK | 1u << TEXT,
                                     1u << NUMBER | 1u << BLOCK | 1u << TEXT};
     return sets[dice_below(dice, sizeof sets / sizeof *sets)];
 }
@@ -104,8 +107,8 @@ static void modify_many(struct writing *writing)
     uint64_t count = 1 + dice_below(&writing->dice, MANY);
     for (uint64_t i = 0; i < count; i++) {
         indices[i] = i % 16 == 15 ? indices[i / 2] : choose(writing);
-        const struct record *record =
-            ledger_modify(&writing->ledger, indices[i], 1u << BLOCK | 1u << TEXT);
+        const struct record *record = ledger_modify(&writing->ledger, indices[i],
+                                                    1u << BLOCK | 1u << TEXT);
         record_value(record, HEAD, heads + i * HEAD_SIZE);
         uint8_t data[VALUE_SIZE];
         memcpy(blocks + i * BLOCK_SIZE, record_value(record, BLOCK, data).data, BLOCK_SIZE);
@@ -220,8 +223,8 @@ static void write_extra(struct writing *writing)
         uint8_t data[VALUE_SIZE];
         uint64_t index = choose(writing);
         lx_value value = record_value(&writing->ledger.records[index], EXTRA, data);
-        expect(writing, lx_writer_modify(writing->writer, index, &field, &value, 1, &error),
-               &error, "modify");
+        expect(writing, lx_writer_modify(writing->writer, index, &field, &value, 1, &error), &error,
+               "modify");
         writing->changed++;
     }
 }
@@ -273,8 +276,8 @@ static void open_writer(struct writing *writing)
     lx_schema *schema = record_schema();
     lx_writer_options *options = need(lx_writer_options_new());
     lx_executor_options *executor_options = need(lx_executor_options_new());
-    lx_durability durability =
-        writing->options->lasting ? LX_DURABILITY_PERIODIC : LX_DURABILITY_NONE;
+    lx_durability durability = writing->options->lasting ? LX_DURABILITY_PERIODIC
+                                                         : LX_DURABILITY_NONE;
     lx_status status = lx_executor_options_set_writer_count(executor_options,
                                                             writing->options->lanes, &error);
     if (status == LX_OK)

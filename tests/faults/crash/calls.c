@@ -9,17 +9,17 @@
 #include <unistd.h>
 
 enum meaning {
-    HARMLESS,  /* changes no file */
-    OPENS,     /* openat */
-    WRITES,    /* pwrite64 */
-    STREAMS,   /* write: to marks, and to nothing else in the directory */
-    RESIZES,   /* ftruncate */
-    SYNCS,     /* fsync, fdatasync */
-    MAPS,      /* mmap */
-    MAKES,     /* mkdirat */
-    RENAMES,   /* renameat, renameat2 */
-    REMOVES,   /* unlinkat */
-    FORBIDDEN  /* writes, and no event reports what */
+    HARMLESS, /* changes no file */
+    OPENS,    /* openat */
+    WRITES,   /* pwrite64 */
+    STREAMS,  /* write: to marks, and to nothing else in the directory */
+    RESIZES,  /* ftruncate */
+    SYNCS,    /* fsync, fdatasync */
+    MAPS,     /* mmap */
+    MAKES,    /* mkdirat */
+    RENAMES,  /* renameat, renameat2 */
+    REMOVES,  /* unlinkat */
+    FORBIDDEN /* writes, and no event reports what */
 };
 
 struct known {
@@ -28,7 +28,10 @@ struct known {
     const char *name;
 };
 
-#define KNOWN(name, meaning) {__NR_##name, meaning, #name}
+#define KNOWN(name, meaning)                                                                       \
+    {                                                                                              \
+        __NR_##name, meaning, #name                                                                \
+    }
 
 static const struct known table[] = {
 #include "calls-table.h"
@@ -133,8 +136,8 @@ static const char *name_within(const struct call *call, size_t argument, const c
 
 static bool is_plain(const char *path)
 {
-    return path == NULL || (strstr(path, "..") == NULL && strstr(path, "//") == NULL &&
-                            strlen(path) < TRACE_PATH);
+    return path == NULL ||
+           (strstr(path, "..") == NULL && strstr(path, "//") == NULL && strlen(path) < TRACE_PATH);
 }
 
 static bool record_write(const struct call *call, const char *path, struct trace *trace)
@@ -178,9 +181,8 @@ static bool record_open(const struct call *call, const char *root, struct trace 
     if ((flags & (O_CREAT | O_TRUNC)) == 0)
         return true;
     const char *found = descriptor_within(call, (uint64_t)call->result, root, path);
-    struct event event = {.kind = TRACE_OPEN,
-                          .path = (char *)(uintptr_t)found,
-                          .size = (flags & O_TRUNC) != 0};
+    struct event event = {
+        .kind = TRACE_OPEN, .path = (char *)(uintptr_t)found, .size = (flags & O_TRUNC) != 0};
     if (found != NULL)
         trace_add(trace, &event);
     return is_plain(found) && (flags & O_TMPFILE) != O_TMPFILE;
@@ -213,8 +215,7 @@ static bool record_known(const struct call *call, const struct known *known, con
     bool maps_shared = (call->arguments[2] & PROT_WRITE) != 0 &&
                        (call->arguments[3] & MAP_TYPE) != MAP_PRIVATE &&
                        (call->arguments[3] & MAP_ANONYMOUS) == 0;
-    if (known->meaning == HARMLESS || call->result < 0 ||
-        (known->meaning == MAPS && !maps_shared))
+    if (known->meaning == HARMLESS || call->result < 0 || (known->meaning == MAPS && !maps_shared))
         return true;
     if (known->meaning == FORBIDDEN)
         return false;

@@ -7,7 +7,7 @@
 #include "disk.h"
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct check *check, const char *format,
-                                                         ...)
+                                                        ...)
 {
     va_list list;
     va_start(list, format);
@@ -36,8 +36,8 @@ static const struct version *nearest(const struct history *history, const struct
     size_t i = history->count - 1;
     while (i > 0 && history->list[i].version.length != content->length)
         i--;
-    return &history->list[history->list[i].version.length == content->length ? i
-                                                                              : history->count - 1]
+    return &history
+                ->list[history->list[i].version.length == content->length ? i : history->count - 1]
                 .version;
 }
 
@@ -149,8 +149,7 @@ static lx_status open_writer(struct check *check, lx_writer **writer, lx_error *
         status = lx_writer_options_set_executor(options, check->executor, error);
     if (status == LX_OK)
         status = lx_writer_open(check->path, options, writer, error);
-    if (status == LX_ERR_NOT_FOUND &&
-        (!check->history->created || check->history->removing)) {
+    if (status == LX_ERR_NOT_FOUND && (!check->history->created || check->history->removing)) {
         lx_error_clear(error);
         status = lx_writer_create(check->path, check->history->records->schema, options, writer,
                                   error);
@@ -167,10 +166,10 @@ static bool change(struct check *check, lx_writer *writer, struct version *now)
     uint64_t serial = check->history->serials;
     uint64_t count = dice_once_in(check->dice, 3) ? 0 : 1 + dice_below(check->dice, 4);
     while (status == LX_OK && count-- != 0) {
-        struct operation operation =
-            dice_once_in(check->dice, 8) && !check->lossy
-                ? operation_choose_switch(check->dice, &now->columns)
-                : operation_choose(check->dice, now->length, now->columns.count, serial, 0);
+        struct operation operation = dice_once_in(check->dice, 8) && !check->lossy
+                                         ? operation_choose_switch(check->dice, &now->columns)
+                                         : operation_choose(check->dice, now->length,
+                                                            now->columns.count, serial, 0);
         version_apply(now, &operation, NULL);
         status = operation_do(&operation, check->history->records, writer, NULL, &error);
         serial += operation.count;
@@ -207,8 +206,7 @@ static bool check_result(struct check *check, struct version *now, bool seals)
     bool right = content_read(&content, dataset, check->lossy, text, sizeof text);
     if (right && (content.lost != 0
                       ? !content_agrees(&content, now, check->history->records)
-                      : content_digest(&content) !=
-                            version_digest(now, check->history->records))) {
+                      : content_digest(&content) != version_digest(now, check->history->records))) {
         content_tell(&content, now, check->history->records, text, sizeof text);
         right = false;
     }

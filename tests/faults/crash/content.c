@@ -216,8 +216,9 @@ void content_tell(const struct content *content, const struct version *version,
         for (uint64_t i = 0; i < content->length; i++)
             if (!is_lost(content, field, i) &&
                 !are_equal(value_of(content, field, i), expected(version, records, field, i))) {
-                snprintf(why, size, "record %" PRIu64 " of %" PRIu64 ", field %zu, is not serial %"
-                         PRIu32, i, content->length, field,
+                snprintf(why, size,
+                         "record %" PRIu64 " of %" PRIu64 ", field %zu, is not serial %" PRIu32, i,
+                         content->length, field,
                          version->cells[(size_t)i * columns->count + field]);
                 return;
             }

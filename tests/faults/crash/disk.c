@@ -54,8 +54,8 @@ void entries_set(struct entries *entries, const char *name, struct node *node)
         return;
     }
     if (entry == NULL) {
-        entries->list =
-            grow(entries->list, entries->count, &entries->capacity, sizeof *entries->list);
+        entries->list = grow(entries->list, entries->count, &entries->capacity,
+                             sizeof *entries->list);
         entry = &entries->list[entries->count++];
         snprintf(entry->name, sizeof entry->name, "%s", name);
     }
@@ -195,8 +195,8 @@ static void change_entries(struct disk *disk, const char *to, const char *from, 
 static void change_bytes(struct disk *disk, struct node *node, uint64_t offset, uint64_t size,
                          const uint8_t *data)
 {
-    node->changes =
-        grow(node->changes, node->change_count, &node->change_capacity, sizeof *node->changes);
+    node->changes = grow(node->changes, node->change_count, &node->change_capacity,
+                         sizeof *node->changes);
     node->changes[node->change_count++] =
         (struct change){.offset = offset, .size = size, .data = data, .time = disk->time};
     if (data != NULL)

@@ -61,8 +61,7 @@ static bool resume(struct course *course, const struct point *point, const struc
                       .commit = point->history->commits,
                       .resumes = true,
                       .may_be_sealed = point->history->sealing};
-    enum recording recording =
-        record(course->root, job_run, &job, &trace, why, sizeof why);
+    enum recording recording = record(course->root, job_run, &job, &trace, why, sizeof why);
     point_resume(point, &course->state, check->found, &disk, &history);
     if (recording == RECORDED)
         recording = walk(course, &trace, &disk, &history,
@@ -79,9 +78,9 @@ static bool may_resume(const struct point *point, const struct check *check)
 {
     return !point->resumed && !check->absent && !point->history->sealed &&
            !point->history->removing && check->crash != CRASH_CACHE &&
-           dice_once_in(check->dice, point_is_behind(point, TRACE_RENAME)  ? RESUMED_BEHIND_RENAME
+           dice_once_in(check->dice, point_is_behind(point, TRACE_RENAME) ? RESUMED_BEHIND_RENAME
                                      : point_is_before(point, TRACE_SYNC) ? RESUMED_BEFORE_SYNC
-                                                                    : RESUMED_IN);
+                                                                          : RESUMED_IN);
 }
 
 static bool look_at(struct course *course, const struct point *point, enum crash crash,
@@ -138,8 +137,8 @@ static bool look_around(struct course *course, const struct point *point)
     struct dice dice = {dice_mix(point->boot, point->prefix * 2 + point->resumed)};
     unsigned thin = course->exploration->thin, number = 0;
     unsigned count = losses(point, &dice, thin != 0);
-    bool right = true, busy = point_is_before(point, TRACE_SYNC) ||
-                              point_is_behind(point, TRACE_RENAME);
+    bool right = true,
+         busy = point_is_before(point, TRACE_SYNC) || point_is_behind(point, TRACE_RENAME);
     if (thin != 0 && !busy && !dice_once_in(&dice, thin))
         return true;
     while (right && number < count)
@@ -185,11 +184,8 @@ static enum recording walk(struct course *course, struct trace *trace, struct di
         return RECORDING_FAILED;
     }
     exploration->events += trace->count;
-    struct point point = {.trace = trace,
-                          .disk = disk,
-                          .history = history,
-                          .boot = boot,
-                          .resumed = resumed};
+    struct point point = {
+        .trace = trace, .disk = disk, .history = history, .boot = boot, .resumed = resumed};
     for (size_t i = 0; i <= trace->count && !enough(exploration); i++) {
         point.prefix = i;
         if (!look_around(course, &point))

@@ -174,8 +174,9 @@ void history_apply(struct history *history, const struct mark *mark)
         break;
     case MARK_PINNED:
         version_set(&history->pinned,
-                    &history->list[resolve(history, history->visible, mark->number,
-                                           "a pinned reader saw what was never committed")]
+                    &history
+                         ->list[resolve(history, history->visible, mark->number,
+                                        "a pinned reader saw what was never committed")]
                          .version);
         break;
     default:

@@ -18,8 +18,8 @@ struct history {
     struct candidate *list; /**< Each that may be found, oldest first; the first is empty. */
     size_t count;
     size_t capacity;
-    size_t visible; /**< The newest acknowledged: what a kill must leave at least. */
-    size_t durable; /**< The newest acknowledged to be durable. */
+    size_t visible;         /**< The newest acknowledged: what a kill must leave at least. */
+    size_t durable;         /**< The newest acknowledged to be durable. */
     struct version pending; /**< What is committed next. */
     struct version pinned;  /**< What a reader of the job sees. */
     uint64_t serials;       /**< All serials so far are below. */

@@ -59,9 +59,8 @@ bool image_equals(const char *root, const struct image *image)
     for (size_t i = 0; equal && i < image->count; i++) {
         struct stat about;
         snprintf(path, sizeof path, "%s/%s", root, image->files[i].path);
-        equal = image->files[i].directory
-                    ? stat(path, &about) == 0 && S_ISDIR(about.st_mode)
-                    : file_equals(path, &image->files[i].bytes);
+        equal = image->files[i].directory ? stat(path, &about) == 0 && S_ISDIR(about.st_mode)
+                                          : file_equals(path, &image->files[i].bytes);
     }
     return equal && visited == image->count;
 }

@@ -19,16 +19,16 @@ struct job {
     uint64_t commit; /**< Commits so far. */
     bool resumes;    /**< The dataset is there already; the life is a short one. */
     enum {
-        JOB_USUAL, /**< Anything may happen, now and then. */
-        JOB_SYNCS, /**< A sync fails while records are changed. */
-        JOB_FULL,  /**< The disk becomes full, has room again, and the dataset is sealed. */
+        JOB_USUAL,    /**< Anything may happen, now and then. */
+        JOB_SYNCS,    /**< A sync fails while records are changed. */
+        JOB_FULL,     /**< The disk becomes full, has room again, and the dataset is sealed. */
         JOB_LANES,    /**< Several lanes place what many commits submit; one finds the disk full. */
         JOB_SWITCHES, /**< New generations, and other fields. */
         JOB_KINDS
     } kind;
     bool may_be_sealed; /**< A job before this one was about to. */
-    bool waits;      /**< Long enough for the clock of periodic durability. */
-    bool many;       /**< One append is so large that its entries go to the tables at once. */
+    bool waits;         /**< Long enough for the clock of periodic durability. */
+    bool many;          /**< One append is so large that its entries go to the tables at once. */
 };
 
 /** For record(): returns the status with which the child exits. */

@@ -27,7 +27,7 @@ struct life {
     lx_durability durability;
     lx_executor *executor; /**< NULL: the writer has one of its own. */
     lx_writer *writer;
-    lx_dataset *pinned;    /**< A reader that stays; or NULL. */
+    lx_dataset *pinned; /**< A reader that stays; or NULL. */
     uint64_t pinned_digest;
     struct promise promises[LIFE_TICKETS];
     size_t promised;

@@ -148,8 +148,7 @@ static struct image_file *add_file(struct image *image, const char *directory, c
     size_t capacity = image->capacity;
     image->files = grow(image->files, image->count, &image->capacity, sizeof *image->files);
     if (capacity != image->capacity)
-        memset(image->files + capacity, 0,
-               (image->capacity - capacity) * sizeof *image->files);
+        memset(image->files + capacity, 0, (image->capacity - capacity) * sizeof *image->files);
     struct image_file *file = &image->files[image->count++];
     int length = snprintf(file->path, sizeof file->path, "%s%s%s", directory,
                           directory[0] != '\0' ? "/" : "", name);

@@ -54,8 +54,7 @@ static struct exploration plan(enum lx__fault fault, uint64_t seed)
 /** Without a fault, but with the small limits that are compiled in with them, nothing is found. */
 static enum recording try_none(uint64_t seed, uint64_t states, bool *right)
 {
-    struct exploration exploration = {
-        .seed = seed, .states = states, .keeps = true, .thin = THIN};
+    struct exploration exploration = {.seed = seed, .states = states, .keeps = true, .thin = THIN};
     enum recording recording = explore(&exploration);
     *right = !exploration.wrong;
     if (recording == RECORDING_REFUSED)

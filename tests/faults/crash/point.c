@@ -9,8 +9,7 @@
 
 bool point_is_before(const struct point *point, enum trace_kind kind)
 {
-    return point->prefix < point->trace->count &&
-           point->trace->events[point->prefix].kind == kind;
+    return point->prefix < point->trace->count && point->trace->events[point->prefix].kind == kind;
 }
 
 bool point_is_behind(const struct point *point, enum trace_kind kind)
@@ -21,8 +20,9 @@ bool point_is_behind(const struct point *point, enum trace_kind kind)
 void point_make(const struct point *point, const char *root, enum crash crash, struct dice *dice,
                 struct state *state)
 {
-    const struct event *next =
-        point->prefix < point->trace->count ? &point->trace->events[point->prefix] : NULL;
+    const struct event *next = point->prefix < point->trace->count
+                                   ? &point->trace->events[point->prefix]
+                                   : NULL;
     state->crash = crash;
     if (crash == CRASH_KILL)
         loss_none(point->disk, &state->image);

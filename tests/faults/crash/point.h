@@ -16,7 +16,7 @@ struct point {
     const struct disk *disk;       /**< After the events before it, */
     const struct history *history; /**< as is this. */
     uint64_t boot;
-    bool resumed;                  /**< The trace is that of a job that went on after a crash. */
+    bool resumed; /**< The trace is that of a job that went on after a crash. */
 };
 
 /** What one crash left. */

@@ -224,8 +224,7 @@ enum recording record(const char *root, int (*job)(void *), void *user, struct t
         return RECORDING_REFUSED;
     }
     pid_t id;
-    while (!tracer.failed && (id = waitpid(-1, &status, __WALL)) > 0 &&
-           follow(&tracer, id, status))
+    while (!tracer.failed && (id = waitpid(-1, &status, __WALL)) > 0 && follow(&tracer, id, status))
         ;
     if (tracer.failed) {
         kill(tracer.child, SIGKILL);

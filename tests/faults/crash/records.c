@@ -31,8 +31,9 @@ bool records_columns(const lx_schema *schema, struct columns *columns)
     columns->count = lx_schema_get_field_count(schema);
     for (size_t i = 0; i < columns->count; i++) {
         unsigned kind, name;
-        if (i == RECORDS_FIELDS || sscanf(lx_schema_get_field(schema, i)->name, "field%u_%u",
-                                          &kind, &name) != 2 || kind >= RECORDS_FIELDS)
+        if (i == RECORDS_FIELDS ||
+            sscanf(lx_schema_get_field(schema, i)->name, "field%u_%u", &kind, &name) != 2 ||
+            kind >= RECORDS_FIELDS)
             return false;
         columns->list[i] = (struct column){(uint8_t)kind, (uint8_t)name};
     }

@@ -92,8 +92,7 @@ static bool ask(struct life *life)
 static bool append(struct life *life, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
-    struct operation operation = {
-        .kind = OPERATION_APPEND, .first = life->serial, .count = count};
+    struct operation operation = {.kind = OPERATION_APPEND, .first = life->serial, .count = count};
     return life_worked(life, life_do(life, 0, &operation, &error), "append", &error);
 }
 

@@ -52,30 +52,32 @@ void trace_free(struct trace *trace)
 
 static const char *mark_name(uint32_t kind)
 {
-    static const char *const names[] = {"?",       "creating", "created", "asking",  "trying",
-                                        "committed", "failed", "undone",  "opened",  "seen",
-                                        "pinned",  "sealing",  "sealed",  "unsealing", "unsealed",
-                                        "removing", "removed", "sync failed"};
+    static const char *const names[] = {
+        "?",      "creating",  "created",  "asking",   "trying",  "committed",
+        "failed", "undone",    "opened",   "seen",     "pinned",  "sealing",
+        "sealed", "unsealing", "unsealed", "removing", "removed", "sync failed"};
     return names[kind < sizeof names / sizeof *names ? kind : 0];
 }
 
 static void print_mark(const struct mark *mark, FILE *out)
 {
-    static const char *const names[] = {"none", "append", "modify", "delete", "truncate",
-                                        "copy", "add",    "drop",   "rename", "fold",
-                                        "rebalance", "restart"};
+    static const char *const names[] = {"none",     "append", "modify",    "delete",
+                                        "truncate", "copy",   "add",       "drop",
+                                        "rename",   "fold",   "rebalance", "restart"};
     const struct operation *operation = &mark->operation;
     fprintf(out, " %s flags %" PRIu32 " number %#" PRIx64, mark_name(mark->kind), mark->flags,
             mark->number);
     if (mark->kind == MARK_ASKING)
-        fprintf(out, " %s index %" PRIu64 " stride %" PRIu64 " fields %#" PRIx32 " first %" PRIu64
-                " count %" PRIu64, names[operation->kind], operation->index, operation->stride,
-                operation->fields, operation->first, operation->count);
+        fprintf(out,
+                " %s index %" PRIu64 " stride %" PRIu64 " fields %#" PRIx32 " first %" PRIu64
+                " count %" PRIu64,
+                names[operation->kind], operation->index, operation->stride, operation->fields,
+                operation->first, operation->count);
 }
 
 void trace_print(const struct event *event, FILE *out)
 {
-    static const char *const names[] = {"open",  "mkdir",       "write",  "resize", "sync",
+    static const char *const names[] = {"open",         "mkdir",  "write",  "resize", "sync",
                                         "failing sync", "rename", "remove", "mark"};
     fprintf(out, "%s", names[event->kind]);
     if (event->kind == TRACE_MARK)

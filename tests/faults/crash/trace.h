@@ -51,13 +51,13 @@ enum mark_kind {
 #define MARK_SHARED 2u
 
 enum trace_kind {
-    TRACE_OPEN,           /**< With O_CREAT; size 1: with O_TRUNC. */
+    TRACE_OPEN, /**< With O_CREAT; size 1: with O_TRUNC. */
     TRACE_MAKE_DIRECTORY,
-    TRACE_WRITE,          /**< size bytes of data at offset. */
-    TRACE_RESIZE,         /**< To size. */
-    TRACE_SYNC,           /**< Of a file or a directory. */
+    TRACE_WRITE,  /**< size bytes of data at offset. */
+    TRACE_RESIZE, /**< To size. */
+    TRACE_SYNC,   /**< Of a file or a directory. */
     TRACE_SYNC_FAILED,
-    TRACE_RENAME,         /**< path to another. */
+    TRACE_RENAME, /**< path to another. */
     TRACE_REMOVE,
     TRACE_MARK
 };

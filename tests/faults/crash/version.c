@@ -85,8 +85,8 @@ static void move_last(struct version *version, uint64_t index)
 static size_t find(const struct columns *columns, struct column wanted)
 {
     size_t i = 0;
-    while (i < columns->count && (columns->list[i].kind != wanted.kind ||
-                                  columns->list[i].name != wanted.name))
+    while (i < columns->count &&
+           (columns->list[i].kind != wanted.kind || columns->list[i].name != wanted.name))
         i++;
     return i;
 }
@@ -117,8 +117,8 @@ static void set_columns(struct version *version, const struct columns *columns)
     for (size_t field = 0; field < columns->count; field++) {
         size_t other = find(&old.columns, columns->list[field]);
         for (uint64_t i = 0; i < old.length; i++)
-            *cell(version, i, field) =
-                other == old.columns.count ? RECORDS_MISSING : *cell(&old, i, other);
+            *cell(version, i, field) = other == old.columns.count ? RECORDS_MISSING
+                                                                  : *cell(&old, i, other);
     }
     free(old.cells);
 }

@@ -18,8 +18,8 @@ static void work(struct run *run, lx_executor *executor, lx_queue queue)
     atomic_uint count = 0;
     lx_ticket *ticket;
     lx_queue_stats stats;
-    if (TRY(run, lx_executor_submit(executor, queue, count_part, &count, 20, &ticket,
-                                    &run->error))) {
+    if (TRY(run,
+            lx_executor_submit(executor, queue, count_part, &count, 20, &ticket, &run->error))) {
         lx_status status = lx_ticket_wait_timed(ticket, 1, &run->error);
         if (status == LX_ERR_TIMEOUT)
             status = lx_ticket_wait(ticket, &run->error);

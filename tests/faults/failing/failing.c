@@ -75,7 +75,7 @@ struct report {
     char why[1500];
     bool wrong;
     uint64_t runs;
-    uint64_t fired; /**< Runs in which the fault happened. */
+    uint64_t fired;  /**< Runs in which the fault happened. */
     uint64_t failed; /**< Runs in which a call failed of it. */
 };
 
@@ -215,9 +215,8 @@ static bool look_at(struct course *course)
 static bool is_wanted(const struct course *course)
 {
     size_t length = strlen(course->scenario->name);
-    return course->only == NULL ||
-           (strncmp(course->only, course->scenario->name, length) == 0 &&
-            (course->only[length] == '/' || course->only[length] == '\0'));
+    return course->only == NULL || (strncmp(course->only, course->scenario->name, length) == 0 &&
+                                    (course->only[length] == '/' || course->only[length] == '\0'));
 }
 
 static _Noreturn void usage(void)
@@ -238,9 +237,8 @@ static void keep_page(void)
 
 int main(int count, char **arguments)
 {
-    static const struct scenario *const lists[] = {writer_scenarios, reader_scenarios,
-                                                   loader_scenarios, order_scenarios,
-                                                   executor_scenarios};
+    static const struct scenario *const lists[] = {
+        writer_scenarios, reader_scenarios, loader_scenarios, order_scenarios, executor_scenarios};
     struct course course = {.each = FAILING_EACH};
     static char *root; /* also of children, for whom it is no leak then */
     int passed = 0, failed = 0;

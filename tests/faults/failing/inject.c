@@ -250,7 +250,7 @@ WRAP(DIR *, fdopendir, (int fd))
     return fails(INJECT_fdopendir) ? NULL : __real_fdopendir(fd);
 }
 
-WRAP(struct dirent *, readdir, (DIR *list))
+WRAP(struct dirent *, readdir, (DIR * list))
 {
     return fails(INJECT_readdir) ? NULL : __real_readdir(list);
 }

@@ -15,6 +15,7 @@
 
 /** The system calls, and what stands for some (of the C library and of libdeflate), that the
  * library makes. Each has its wrapper in inject.c and its --wrap in the Makemodule.am. */
+/* clang-format off */
 #define INJECT_CALLS(call)                                                                         \
     call(alloc)                                                                                    \
     call(copy_file_range)                                                                          \
@@ -43,12 +44,13 @@
     call(stat)                                                                                     \
     call(sync_file_range)                                                                          \
     call(unlinkat)
+/* clang-format on */
 
 enum inject_call {
 #define INJECT_NUMBER(name) INJECT_##name,
     INJECT_CALLS(INJECT_NUMBER)
 #undef INJECT_NUMBER
-    INJECT_COUNT
+        INJECT_COUNT
 };
 
 /** In place of an errno: the call moves half of what it was to move, and succeeds. */

@@ -273,10 +273,6 @@ static void keep(struct run *run)
 }
 
 const struct scenario order_scenarios[] = {
-    {"sample", NULL, false, sample},
-    {"weigh", NULL, false, weigh},
-    {"group", NULL, false, group},
-    {"follow", NULL, false, follow},
-    {"keep", NULL, false, keep},
-    {NULL, NULL, false, NULL},
+    {"sample", NULL, false, sample}, {"weigh", NULL, false, weigh}, {"group", NULL, false, group},
+    {"follow", NULL, false, follow}, {"keep", NULL, false, keep},   {NULL, NULL, false, NULL},
 };

@@ -42,8 +42,8 @@ static void gather(struct run *run, lx_dataset *dataset)
     choose(run, indices);
     for (size_t field = PLAIN_IMAGE; field <= PLAIN_LABEL; field++) {
         uint64_t size = field == PLAIN_IMAGE ? 12 : 8;
-        if (!TRY(run, lx_dataset_gather(dataset, field, indices, COUNT, out, (size_t)size,
-                                        &run->error)))
+        if (!TRY(run,
+                 lx_dataset_gather(dataset, field, indices, COUNT, out, (size_t)size, &run->error)))
             continue;
         for (size_t i = 0; i < COUNT; i++)
             if (run->pending.records[indices[i]].tokens[field] != 0)
@@ -61,8 +61,8 @@ static void gather_bytes(struct run *run, lx_dataset *dataset)
                                            &run->error)))
             continue;
         uint8_t *out = need(malloc((size_t)offsets[COUNT] + 1));
-        if (TRY(run, lx_dataset_gather_bytes(dataset, field, indices, COUNT, out, offsets,
-                                             &run->error)))
+        if (TRY(run,
+                lx_dataset_gather_bytes(dataset, field, indices, COUNT, out, offsets, &run->error)))
             for (size_t i = 0; i < COUNT; i++)
                 expect(run, field, indices[i], out + offsets[i], offsets[i + 1] - offsets[i],
                        present[i] != 0);
@@ -76,12 +76,10 @@ static void view(struct run *run, lx_dataset *dataset)
     lx_slice slices[COUNT];
     lx_view *view;
     choose(run, indices);
-    if (!TRY(run, lx_dataset_view(dataset, PLAIN_BLOB, indices, COUNT, slices, &view,
-                                  &run->error)))
+    if (!TRY(run, lx_dataset_view(dataset, PLAIN_BLOB, indices, COUNT, slices, &view, &run->error)))
         return;
     for (size_t i = 0; i < COUNT; i++)
-        expect(run, PLAIN_BLOB, indices[i], slices[i].data, slices[i].size,
-               slices[i].data != NULL);
+        expect(run, PLAIN_BLOB, indices[i], slices[i].data, slices[i].size, slices[i].data != NULL);
     lx_view_free(view);
 }
 
@@ -225,14 +223,19 @@ static void export_files(struct run *run, lx_dataset *dataset)
 
 /** A new public function of a dataset is a step here. */
 static const struct step steps[] = {
-    {"gather", gather}, {"gather_bytes", gather_bytes}, {"view", view},   {"refresh", refresh},
-    {"verify", verify}, {"stat", stat_all},             {"find", find},   {"refresh", refresh},
-    {"pin", pin},       {"wait", wait_for},             {"probe", probe}, {"stat", stat_chunks},
+    {"gather", gather}, {"gather_bytes", gather_bytes},
+    {"view", view},     {"refresh", refresh},
+    {"verify", verify}, {"stat", stat_all},
+    {"find", find},     {"refresh", refresh},
+    {"pin", pin},       {"wait", wait_for},
+    {"probe", probe},   {"stat", stat_chunks},
 };
 
 /** One that makes files is a step here. */
 static const struct step copies[] = {
-    {"backup", backup}, {"export_npy", export_npy}, {"export_files", export_files},
+    {"backup", backup},
+    {"export_npy", export_npy},
+    {"export_files", export_files},
 };
 
 /* ---- the scenarios */

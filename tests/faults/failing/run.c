@@ -7,8 +7,7 @@
 
 void run_begin(struct run *run, const char *path, const struct plain *plain)
 {
-    *run = (struct run){.path = path, .error = LX_ERROR_INIT, .exists = plain != NULL,
-                        .number = 1};
+    *run = (struct run){.path = path, .error = LX_ERROR_INIT, .exists = plain != NULL, .number = 1};
     plain_init(&run->pending, PLAIN_KINDS);
     if (plain != NULL) {
         plain_set(&run->pending, plain);

@@ -19,13 +19,13 @@ enum seen {
 };
 
 struct run {
-    const char *path;     /**< Of the dataset. */
+    const char *path; /**< Of the dataset. */
     enum seen seen;
     struct fault fault;
-    lx_error error;       /**< For the calls that are tried. */
-    uint64_t failures;    /**< Calls that failed so far. */
-    bool poisoned;        /**< A writer said that it is. */
-    bool wrong;           /**< A call answered what it must not. */
+    lx_error error;    /**< For the calls that are tried. */
+    uint64_t failures; /**< Calls that failed so far. */
+    bool poisoned;     /**< A writer said that it is. */
+    bool wrong;        /**< A call answered what it must not. */
     char why[1400];
 
     /** What there is, and what may be: the dataset is one of these, the newest last. */

@@ -55,8 +55,8 @@ static void append(struct run *run, lx_writer *writer)
 {
     uint64_t index, expected = run->pending.count;
     const struct plain_record *record = run_make(run);
-    if (!TRY(run, lx_writer_append(writer, plain_values(&run->pending, record), &index,
-                                   &run->error)))
+    if (!TRY(run,
+             lx_writer_append(writer, plain_values(&run->pending, record), &index, &run->error)))
         give_up_pending(run, writer);
     else if (index != expected)
         run_fail(run, "append gave index %llu", (unsigned long long)index);
@@ -69,8 +69,8 @@ static void extend_by(struct run *run, lx_writer *writer, uint64_t count)
     for (uint64_t i = 0; i < count; i++)
         (void)run_make(run);
     plain_columns(&run->pending, first, run->pending.count - first, columns);
-    if (!TRY(run, lx_writer_extend(writer, run->pending.count - first, columns, &index,
-                                   &run->error)))
+    if (!TRY(run,
+             lx_writer_extend(writer, run->pending.count - first, columns, &index, &run->error)))
         give_up_pending(run, writer);
     else if (index != first)
         run_fail(run, "extend gave index %llu", (unsigned long long)index);
@@ -215,16 +215,23 @@ static void seal(struct run *run, lx_writer *writer)
 
 /** A new public function of a writer is a step here. */
 static const struct step steps[] = {
-    {"append", append}, {"append", append},     {"commit", commit}, {"extend", extend},
-    {"commit", commit}, {"append", append},     {"rollback", rollback},
-    {"begin", begin},   {"append", append},     {"sync", sync_all}, {"extend", extend},
-    {"end", end},       {"begin", begin},       {"append", append}, {"rollback", rollback},
-    {"append", append}, {"sync", sync_all},     {"append", append}, {"modify", modify},
-    {"modify_many", modify_many},               {"commit", commit}, {"delete", delete_one},
-    {"delete", delete_one},                     {"modify", modify}, {"submit", submit},
-    {"truncate", truncate_some},                {"copy", copy},     {"append", append},
-    {"commit", commit}, {"begin", begin},       {"delete", delete_one}, {"modify", modify},
-    {"end", end},       {"delete", delete_one},
+    {"append", append},     {"append", append},
+    {"commit", commit},     {"extend", extend},
+    {"commit", commit},     {"append", append},
+    {"rollback", rollback}, {"begin", begin},
+    {"append", append},     {"sync", sync_all},
+    {"extend", extend},     {"end", end},
+    {"begin", begin},       {"append", append},
+    {"rollback", rollback}, {"append", append},
+    {"sync", sync_all},     {"append", append},
+    {"modify", modify},     {"modify_many", modify_many},
+    {"commit", commit},     {"delete", delete_one},
+    {"delete", delete_one}, {"modify", modify},
+    {"submit", submit},     {"truncate", truncate_some},
+    {"copy", copy},         {"append", append},
+    {"commit", commit},     {"begin", begin},
+    {"delete", delete_one}, {"modify", modify},
+    {"end", end},           {"delete", delete_one},
 };
 
 /** A step that changes a record needs one; after a failure there may be none. */
@@ -453,11 +460,11 @@ static void drop_field(struct run *run, lx_writer *writer)
 
 /** A new public function that makes a new generation is a step here. */
 static const struct step reshaping[] = {
-    {"modify", modify},    {"delete", delete_one}, {"commit", commit},     {"fold", fold},
-    {"append", append},    {"delete", delete_one}, {"commit", commit},     {"rebalance", rebalance},
-    {"append", append},    {"commit", commit},     {"add", add_field},     {"append", append},
-    {"commit", commit},    {"rename", rename_field}, {"extend", extend},   {"commit", commit},
-    {"drop", drop_field},  {"append", append},     {"commit", commit},
+    {"modify", modify},   {"delete", delete_one},   {"commit", commit}, {"fold", fold},
+    {"append", append},   {"delete", delete_one},   {"commit", commit}, {"rebalance", rebalance},
+    {"append", append},   {"commit", commit},       {"add", add_field}, {"append", append},
+    {"commit", commit},   {"rename", rename_field}, {"extend", extend}, {"commit", commit},
+    {"drop", drop_field}, {"append", append},       {"commit", commit},
 };
 
 static void reshape(struct run *run)

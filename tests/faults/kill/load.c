@@ -109,9 +109,9 @@ static lx_status write_one(const struct writing *writing, const struct operation
         values[count] = values_make((uint32_t)operation->first, i, data[i]);
         count++;
     }
-    return appends ? lx_writer_append(writing->writer, values, NULL, error)
-                   : lx_writer_modify(writing->writer, operation->index, fields, values, count,
-                                      error);
+    return appends
+               ? lx_writer_append(writing->writer, values, NULL, error)
+               : lx_writer_modify(writing->writer, operation->index, fields, values, count, error);
 }
 
 /** Says what is asked for, and asks. The mutex is held. */
@@ -121,8 +121,7 @@ static void ask(struct writing *writing, const struct operation *operation)
     mark_ask(writing->flags, operation);
     writing->serial += operation->count;
     if (operation->kind == OPERATION_DELETE)
-        expect(lx_writer_delete(writing->writer, operation->index, NULL, &error), "delete",
-               &error);
+        expect(lx_writer_delete(writing->writer, operation->index, NULL, &error), "delete", &error);
     else if (operation->kind == OPERATION_TRUNCATE)
         expect(lx_writer_truncate(writing->writer, operation->index, &error), "truncate", &error);
     else
@@ -135,8 +134,8 @@ static void ask_some(struct writing *writing, uint64_t count)
     uint64_t most = writing->load->records;
     while (count-- != 0) {
         uint64_t length = lx_writer_get_length(writing->writer);
-        struct operation operation =
-            operation_choose(&writing->dice, length, VALUES_FIELDS, writing->serial, 0);
+        struct operation operation = operation_choose(&writing->dice, length, VALUES_FIELDS,
+                                                      writing->serial, 0);
         if (length > most)
             operation = (struct operation){.kind = OPERATION_TRUNCATE, .index = most / 2};
         ask(writing, &operation);

@@ -34,10 +34,10 @@ void oracle_restart(struct oracle *oracle)
 
 static void ask(struct oracle *oracle, const struct mark *mark)
 {
-    oracle->asked =
-        grow(oracle->asked, oracle->asked_count, &oracle->asked_capacity, sizeof *oracle->asked);
-    oracle->asked[oracle->asked_count++] = (struct asked){
-        .operation = mark->operation, .may_end = (mark->flags & MARK_SHARED) != 0};
+    oracle->asked = grow(oracle->asked, oracle->asked_count, &oracle->asked_capacity,
+                         sizeof *oracle->asked);
+    oracle->asked[oracle->asked_count++] =
+        (struct asked){.operation = mark->operation, .may_end = (mark->flags & MARK_SHARED) != 0};
     oracle->serial += (uint32_t)mark->operation.count;
 }
 
@@ -45,8 +45,8 @@ static void try(struct oracle *oracle, uint64_t number)
 {
     if (oracle->asked_count != 0)
         oracle->asked[oracle->asked_count - 1].may_end = true;
-    oracle->tries =
-        grow(oracle->tries, oracle->try_count, &oracle->try_capacity, sizeof *oracle->tries);
+    oracle->tries = grow(oracle->tries, oracle->try_count, &oracle->try_capacity,
+                         sizeof *oracle->tries);
     oracle->tries[oracle->try_count++] = (struct try){number, oracle->asked_count};
 }
 
@@ -71,8 +71,8 @@ void oracle_hear(struct oracle *oracle, const struct mark *mark)
         acknowledge(oracle, mark->number);
         break;
     case MARK_UNDONE: /* back to what was last to be committed */
-        oracle->asked_count =
-            oracle->try_count != 0 ? oracle->tries[oracle->try_count - 1].asked : 0;
+        oracle->asked_count = oracle->try_count != 0 ? oracle->tries[oracle->try_count - 1].asked
+                                                     : 0;
         break;
     default:
         break;
@@ -90,8 +90,7 @@ static void put(struct oracle *oracle, uint64_t index, size_t field, uint32_t fo
 static void take(struct oracle *oracle, uint64_t index)
 {
     for (size_t field = 0; field < VALUES_FIELDS; field++)
-        oracle->digest -=
-            values_digest(index, field, oracle->found[index * VALUES_FIELDS + field]);
+        oracle->digest -= values_digest(index, field, oracle->found[index * VALUES_FIELDS + field]);
 }
 
 static void set_length(struct oracle *oracle, uint64_t length)
@@ -103,8 +102,8 @@ static void set_length(struct oracle *oracle, uint64_t length)
     if (length <= oracle->capacity)
         return;
     oracle->capacity = 2 * length;
-    oracle->found = need(realloc(oracle->found, (size_t)oracle->capacity * VALUES_FIELDS *
-                                                    sizeof *oracle->found));
+    oracle->found = need(
+        realloc(oracle->found, (size_t)oracle->capacity * VALUES_FIELDS * sizeof *oracle->found));
 }
 
 static void apply(struct oracle *oracle, const struct operation *operation)
@@ -124,8 +123,7 @@ static void apply(struct oracle *oracle, const struct operation *operation)
             if (!appends)
                 oracle->digest -= values_digest(index, field,
                                                 oracle->found[index * VALUES_FIELDS + field]);
-            put(oracle, index, field,
-                values_expected((uint32_t)(operation->first + i), field));
+            put(oracle, index, field, values_expected((uint32_t)(operation->first + i), field));
         }
     }
     if (operation->kind != OPERATION_DELETE)
@@ -163,13 +161,15 @@ static bool check_seen(const struct oracle *oracle, const uint64_t *seen, size_t
 {
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
-        while (at <= end && (digest_at(oracle, at) != seen[i] ||
-                             (at != 0 && !oracle->asked[at - 1].may_end)))
+        while (at <= end &&
+               (digest_at(oracle, at) != seen[i] || (at != 0 && !oracle->asked[at - 1].may_end)))
             at++;
         if (at <= end)
             continue;
-        snprintf(why, size, "what a reader saw as number %zu of %zu was no commit, or is older "
-                 "than what it saw before", i, count);
+        snprintf(why, size,
+                 "what a reader saw as number %zu of %zu was no commit, or is older "
+                 "than what it saw before",
+                 i, count);
         return false;
     }
     return true;
@@ -181,10 +181,11 @@ static void tell(const struct oracle *oracle, const uint32_t *found, uint64_t le
     uint64_t i = 0, end = length < oracle->length ? length : oracle->length;
     while (i < end * VALUES_FIELDS && found[i] == oracle->found[i])
         i++;
-    snprintf(why, size, "%" PRIu64 " records, which are no commit; with all of %zu operations, of "
+    snprintf(why, size,
+             "%" PRIu64 " records, which are no commit; with all of %zu operations, of "
              "which %zu are acknowledged, there would be %" PRIu64 ", and record %" PRIu64 " "
-             "differs", length, oracle->asked_count, oracle->acknowledged, oracle->length,
-             i / VALUES_FIELDS);
+             "differs",
+             length, oracle->asked_count, oracle->acknowledged, oracle->length, i / VALUES_FIELDS);
 }
 
 bool oracle_settle(struct oracle *oracle, lx_dataset *dataset, const uint64_t *seen, size_t count,
@@ -197,8 +198,8 @@ bool oracle_settle(struct oracle *oracle, lx_dataset *dataset, const uint64_t *s
         return false;
     bool right = find(oracle, digest, &end);
     if (right && (length != oracle->length ||
-                  (length != 0 && memcmp(found, oracle->found, (size_t)length * VALUES_FIELDS *
-                                                                   sizeof *found) != 0)))
+                  (length != 0 && memcmp(found, oracle->found,
+                                         (size_t)length * VALUES_FIELDS * sizeof *found) != 0)))
         right = false;
     if (!right)
         tell(oracle, found, length, why, size);

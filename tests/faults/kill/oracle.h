@@ -17,7 +17,8 @@ struct asked {
     uint64_t digest; /**< Of the dataset with it; known once the oracle has come there. */
 };
 
-struct try {
+struct
+try {
     uint64_t number; /**< Of a commit, and what it takes: so many operations. */
     size_t asked;
 };

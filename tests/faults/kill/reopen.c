@@ -68,7 +68,8 @@ static void change(const struct load *load)
             const uint64_t data[2] = {dice_roll(&dice), 1};
             const lx_value values[] = {{data, sizeof data[0]}, {data, sizeof data}};
             expect(lx_writer_modify(writer, dice_below(&dice, REOPEN_RECORDS), fields, values, 2,
-                                    &error), &error);
+                                    &error),
+                   &error);
         }
         expect(lx_writer_commit(writer, &error), &error);
         usleep(PAUSE);

@@ -88,8 +88,10 @@ static bool parse_field(const struct reading *reading, size_t field, uint32_t *f
         *digest += values_digest(i, field, serial);
         if (serial != VALUES_DAMAGED)
             continue;
-        snprintf(why, size, "record %" PRIu64 " of %" PRIu64 ", field %zu, is no value that was "
-                 "written", i, reading->count, field);
+        snprintf(why, size,
+                 "record %" PRIu64 " of %" PRIu64 ", field %zu, is no value that was "
+                 "written",
+                 i, reading->count, field);
         return false;
     }
     return true;

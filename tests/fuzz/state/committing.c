@@ -79,15 +79,13 @@ static lx_writer_options *make_options(struct world *world)
     lx_writer_options *options = need(lx_writer_options_new());
     unsigned choice = input_byte(&world->input);
     world->durability = (lx_durability)(choice % 3);
-    MUST(world, LX_OK,
-         lx_writer_options_set_durability(options, world->durability, &world->error));
+    MUST(world, LX_OK, lx_writer_options_set_durability(options, world->durability, &world->error));
     MUST(world, LX_OK,
          lx_writer_options_set_chunk_limits(options, 8 + choice / 4 % 40, 4096 + choice / 8 * 100,
                                             &world->error));
     /* One of its own starts threads, and looks for CPUs: it is not asked for each time. */
     if (choice % 16 != 15)
-        MUST(world, LX_OK,
-             lx_writer_options_set_executor(options, fuzz_executor(), &world->error));
+        MUST(world, LX_OK, lx_writer_options_set_executor(options, fuzz_executor(), &world->error));
     return options;
 }
 

@@ -65,8 +65,7 @@ void world_drop_field(struct world *world)
     if (column < PLAIN_KINDS)
         return;
     MUST(world, reshaped(world),
-         lx_writer_drop_field(world->writer, world->pending.columns[column].name,
-                              &world->error));
+         lx_writer_drop_field(world->writer, world->pending.columns[column].name, &world->error));
     if (world->transaction)
         return;
     plain_drop_column(&world->pending, column);

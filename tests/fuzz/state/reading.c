@@ -7,10 +7,10 @@ static void check_view(struct reader *reader)
     for (size_t i = 0; i < reader->count; i++) {
         lx_value right = plain_value(PLAIN_BLOB, reader->tokens[i], memory);
         const lx_slice *slice = &reader->slices[i];
-        if (right.size == LX_NONE ? slice->data != NULL
-                                  : slice->size != right.size ||
-                                        (right.size != 0 &&
-                                         memcmp(slice->data, memory, (size_t)right.size) != 0))
+        if (right.size == LX_NONE
+                ? slice->data != NULL
+                : slice->size != right.size ||
+                      (right.size != 0 && memcmp(slice->data, memory, (size_t)right.size) != 0))
             fuzz_fail("what a view shows has changed");
     }
 }
@@ -77,11 +77,9 @@ void reader_open(struct world *world, struct reader *reader)
     reader->durable = (how & 4) != 0;
     MUST(world, LX_OK,
          lx_dataset_options_set_verify_policy(options, (lx_verify_policy)(how % 3), &world->error));
-    MUST(world, LX_OK,
-         lx_dataset_options_set_durable(options, reader->durable, &world->error));
+    MUST(world, LX_OK, lx_dataset_options_set_durable(options, reader->durable, &world->error));
     lx_error_clear(&world->error);
-    lx_status status =
-        lx_dataset_open(world->path, options, &reader->dataset, &world->error);
+    lx_status status = lx_dataset_open(world->path, options, &reader->dataset, &world->error);
     lx_dataset_options_free(options);
     if (status != (world->exists ? LX_OK : LX_ERR_NOT_FOUND))
         fuzz_fail("opening for reading: %s", world->error.message);
@@ -110,8 +108,7 @@ static void refresh(struct world *world, struct reader *reader)
 /** Another handle, in the place of the next, on what this one sees. */
 static void pin(struct world *world, struct reader *reader)
 {
-    struct reader *next =
-        &world->readers[(size_t)(reader - world->readers + 1) % READERS];
+    struct reader *next = &world->readers[(size_t)(reader - world->readers + 1) % READERS];
     reader_close(world, next);
     MUST(world, LX_OK, lx_dataset_pin(reader->dataset, &next->dataset, &world->error));
     plain_set(&next->plain, &reader->plain);
@@ -171,8 +168,8 @@ static void read_beyond(struct world *world, struct reader *reader)
 }
 
 reader_step *const reader_steps[] = {
-    refresh, refresh,             check_some,  check_some,   reader_check_all,
-    view,    reader_release_view, read_beyond, reader_close, pin,
+    refresh,     refresh,      check_some, check_some, reader_check_all, view, reader_release_view,
+    read_beyond, reader_close, pin,
 };
 
 const size_t reader_step_count = sizeof reader_steps / sizeof *reader_steps;

@@ -19,7 +19,7 @@ struct reader {
     lx_dataset *dataset;
     struct plain plain; /* what it sees */
     bool durable;
-    lx_view *view;      /* of blob, kept over whatever happens */
+    lx_view *view; /* of blob, kept over whatever happens */
     lx_slice slices[INDICES];
     uint32_t tokens[INDICES];
     size_t count;

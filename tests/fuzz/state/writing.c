@@ -22,8 +22,9 @@ static void append(struct world *world)
     if (world->pending.count >= RECORDS)
         return;
     struct plain_record record = make(world);
-    MUST(world, LX_OK, lx_writer_append(world->writer, plain_values(&world->pending, &record),
-                                        &index, &world->error));
+    MUST(world, LX_OK,
+         lx_writer_append(world->writer, plain_values(&world->pending, &record), &index,
+                          &world->error));
     if (index != world->pending.count)
         fuzz_fail("append gave another index");
     plain_append(&world->pending, &record);
@@ -50,8 +51,7 @@ static void extend(struct world *world)
         plain_append(&world->pending, &record);
     }
     plain_columns(&world->pending, first, count, columns);
-    MUST(world, LX_OK,
-         lx_writer_extend(world->writer, count, columns, &index, &world->error));
+    MUST(world, LX_OK, lx_writer_extend(world->writer, count, columns, &index, &world->error));
     plain_columns_free(&world->pending, columns);
 }
 
@@ -142,8 +142,7 @@ static void copy(struct world *world)
     uint64_t indices[INDICES], places[PLAIN_COLUMNS], same = 0;
     uint64_t count = 1 + input_byte(&world->input) % INDICES;
     struct reader *from = &world->readers[input_byte(&world->input) % READERS];
-    if (from->dataset == NULL || from->plain.count == 0 ||
-        world->pending.count + count > RECORDS)
+    if (from->dataset == NULL || from->plain.count == 0 || world->pending.count + count > RECORDS)
         return;
     for (uint64_t i = 0; i < count; i++)
         indices[i] = input_u16(&world->input) % from->plain.count;
@@ -164,14 +163,19 @@ static void copy(struct world *world)
 
 /* Those that are tried more often are there more often. */
 world_step *const world_writer_steps[] = {
-    append,          append,          append,          extend,
-    append_wrong,    modify,          modify,          modify_many,
-    delete_one,      delete_one,      truncate_some,   copy,
-    world_commit,    world_commit,    world_submit,    world_sync,
-    world_begin,     world_end,       world_rollback,  world_close_writer,
-    world_seal,      world_fold,      world_rebalance, world_add_field,
+    append,           append,
+    append,           extend,
+    append_wrong,     modify,
+    modify,           modify_many,
+    delete_one,       delete_one,
+    truncate_some,    copy,
+    world_commit,     world_commit,
+    world_submit,     world_sync,
+    world_begin,      world_end,
+    world_rollback,   world_close_writer,
+    world_seal,       world_fold,
+    world_rebalance,  world_add_field,
     world_drop_field, world_rename_field,
 };
 
-const size_t world_writer_step_count =
-    sizeof world_writer_steps / sizeof *world_writer_steps;
+const size_t world_writer_step_count = sizeof world_writer_steps / sizeof *world_writer_steps;

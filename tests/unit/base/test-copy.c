@@ -123,8 +123,8 @@ START_TEST(writing_back_keeps_the_bytes)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const uint64_t ranges[][2] = {{0, SIZE}, {0, 0}, {9, 3}, {4095, 12289},
-                                         {SIZE - 5, SIZE}};
+    static const uint64_t ranges[][2] = {
+        {0, SIZE}, {0, 0}, {9, 3}, {4095, 12289}, {SIZE - 5, SIZE}};
     lx__file file = make("file", SIZE, 3);
     uint8_t *before = bytes_of(&file, SIZE);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {

@@ -101,7 +101,8 @@ START_TEST(escapes_control_characters_of_files)
     lx_error error = LX_ERROR_INIT;
     char line[256];
     lx__fail(&error, LX_ERR_CORRUPT, "'%s' is unknown",
-             "\x1b[31m\r\n\x7f\x07 \xc2\x9b" "2J \xc3\xa9");
+             "\x1b[31m\r\n\x7f\x07 \xc2\x9b"
+             "2J \xc3\xa9");
     lx__error_locate(&error, "a/b", "\x1b]0;x\x07", LX_NONE, LX_NONE);
     ck_assert_str_eq(error.message, "'?[31m???? ??2J \xc3\xa9' is unknown");
     ck_assert_str_eq(error.field, "?]0;x?");

@@ -11,10 +11,10 @@ START_TEST(recognizes_the_file_system_by_its_number)
     static const struct {
         uint32_t type;
         const char *name;
-    } some[] = {{0x6969, "NFS"},     {0xff534d42, "CIFS"}, {0x00c36400, "Ceph"},
-                {0x01021997, "9p"},  {0x65735546, "FUSE"}, {0x0bd00bd0, "Lustre"},
-                {0x0000ef53, NULL},  {0x01021994, NULL}, /* ext4, tmpfs */
-                {0x9123683e, NULL},  {0x58465342, NULL} /* btrfs, xfs */};
+    } some[] = {{0x6969, "NFS"},    {0xff534d42, "CIFS"}, {0x00c36400, "Ceph"},
+                {0x01021997, "9p"}, {0x65735546, "FUSE"}, {0x0bd00bd0, "Lustre"},
+                {0x0000ef53, NULL}, {0x01021994, NULL}, /* ext4, tmpfs */
+                {0x9123683e, NULL}, {0x58465342, NULL} /* btrfs, xfs */};
     lx__file root;
     unit_ok(lx__directory_open(&root, LX__HERE, "/proc", &error));
     ck_assert_ptr_null(lx__file_network(&root));

@@ -42,9 +42,16 @@ START_TEST(rejects_hostile_texts)
 {
     lx_error error = LX_ERROR_INIT;
     json_t *object;
-    static const char *const bad[] = {
-        "", "[]", "1", "{", "{}x", "{\"a\": 1, \"a\": 2}", "{\"a\\u0000\": 1}",
-        "{\"a\": 9223372036854775808}", "{\"a\": \"\xff\"}", "\xef\xbb\xbf{}"};
+    static const char *const bad[] = {"",
+                                      "[]",
+                                      "1",
+                                      "{",
+                                      "{}x",
+                                      "{\"a\": 1, \"a\": 2}",
+                                      "{\"a\\u0000\": 1}",
+                                      "{\"a\": 9223372036854775808}",
+                                      "{\"a\": \"\xff\"}",
+                                      "\xef\xbb\xbf{}"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         unit_fails(parse(bad[i], &object, &error), LX_ERR_CORRUPT);
 

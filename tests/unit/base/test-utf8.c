@@ -5,14 +5,31 @@
 
 START_TEST(accepts_the_characters_of_rfc_3629)
 {
-    static const char *const good[] = {
-        "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
-        "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
+    static const char *const good[] = {"a",
+                                       "\x7f",
+                                       "\xc2\x80",
+                                       "\xdf\xbf",
+                                       "\xe0\xa0\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xee\x80\x80",
+                                       "\xef\xbf\xbf",
+                                       "\xf0\x90\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
     /* too long a form, half of a pair, too large, no first byte, cut off */
-    static const char *const bad[] = {
-        "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xed\xa0\x80",
-        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\x80", "\xc2", "\xe1\x80",
-        "\xf1\x80\x80", "\xc2 ", "\xe1\x80 "};
+    static const char *const bad[] = {"\xc0\x80",
+                                      "\xc1\xbf",
+                                      "\xe0\x9f\xbf",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xed\xa0\x80",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xff",
+                                      "\x80",
+                                      "\xc2",
+                                      "\xe1\x80",
+                                      "\xf1\x80\x80",
+                                      "\xc2 ",
+                                      "\xe1\x80 "};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         ck_assert_msg(lx__utf8_valid(good[i]), "good %zu", i);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

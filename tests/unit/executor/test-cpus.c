@@ -28,7 +28,8 @@ static void put(const char *path, const char *text)
 #define MOUNT_V2 "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
 #define MOUNT_V1                                                                                   \
     "31 23 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"                            \
-    "32 23 0:28 / /sys/fs/cgroup/cpu,cpuacct rw shared:9 master:2 - cgroup cgroup rw,cpu,cpuacct\n"
+    "32 23 0:28 / /sys/fs/cgroup/cpu,cpuacct rw shared:9 master:2 - cgroup cgroup "                \
+    "rw,cpu,cpuacct\n"
 
 static uint32_t quota_here(void)
 {

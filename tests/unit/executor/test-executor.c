@@ -76,8 +76,8 @@ START_TEST(close_cancels_queued_tasks)
     job_submit(executor, LX_QUEUE_WRITE, &running);
     gate_await(&shut, 1);
     job_submit(executor, LX_QUEUE_WRITE, &waiting);
-    unit_ok(lx__executor_submit_after(executor, LX_QUEUE_GC, &timed.task, 3600ull * SECOND,
-                                      &error));
+    unit_ok(
+        lx__executor_submit_after(executor, LX_QUEUE_GC, &timed.task, 3600ull * SECOND, &error));
     lx_executor *other = open_executor(0, 1, 1);
     job_submit(other, LX_QUEUE_READ, &unhelped);
     lx_executor_close(other);
@@ -252,10 +252,10 @@ START_TEST(close_at_any_moment_returns)
             jobs[i].also = nap_a_little;
             bool timed = i % 4 == 3;
             lx_queue queue = timed ? LX_QUEUE_WRITE : (lx_queue)(random_next(&random) % 3);
-            lx_status status =
-                timed ? lx__executor_submit_after(executor, queue, &jobs[i].task,
-                                                  random_next(&random) % 2000000, NULL)
-                      : lx__executor_submit(executor, queue, &jobs[i].task, NULL);
+            lx_status status = timed
+                                   ? lx__executor_submit_after(executor, queue, &jobs[i].task,
+                                                               random_next(&random) % 2000000, NULL)
+                                   : lx__executor_submit(executor, queue, &jobs[i].task, NULL);
             ck_assert(status == LX_OK || status == LX_ERR_STATE);
             accepted[i] = status == LX_OK;
             if (accepted[i] && random_next(&random) % 4 == 0)
@@ -340,7 +340,8 @@ static int child(lx_executor *executor, lx_ticket *ticket, struct job *job)
     lx_ticket *mine;
     lx_queue_stats stats;
     if (lx_executor_submit(executor, LX_QUEUE_READ, do_nothing, NULL, 1, &mine, &error) !=
-            LX_ERR_FORKED || error.status != LX_ERR_FORKED || mine != NULL)
+            LX_ERR_FORKED ||
+        error.status != LX_ERR_FORKED || mine != NULL)
         return 1;
     if (lx_executor_get_stats(executor, LX_QUEUE_READ, &stats, NULL) != LX_ERR_FORKED)
         return 2;

@@ -284,8 +284,8 @@ START_TEST(blocks_are_released_on_other_threads)
     pthread_t threads[2 * PAIRS];
     for (int i = 0; i < PAIRS; i++) {
         handovers[i] = (struct handover){.pool = pool, .seed = 77u + (unsigned)i};
-        ck_assert_int_eq(
-            pthread_create(&threads[2 * i], NULL, take_and_hand_over, &handovers[i]), 0);
+        ck_assert_int_eq(pthread_create(&threads[2 * i], NULL, take_and_hand_over, &handovers[i]),
+                         0);
         ck_assert_int_eq(
             pthread_create(&threads[2 * i + 1], NULL, release_what_comes, &handovers[i]), 0);
     }

@@ -156,11 +156,11 @@ START_TEST(an_earlier_timer_fires_first)
     struct job late, early;
     job_init(&late, 1);
     job_init(&early, 1);
-    unit_ok(lx__executor_submit_after(executor, LX_QUEUE_WRITE, &late.task, 3600ull * SECOND,
-                                      &error));
+    unit_ok(
+        lx__executor_submit_after(executor, LX_QUEUE_WRITE, &late.task, 3600ull * SECOND, &error));
     nap(20 * MILLISECOND); /* a thread sleeps until the late one now */
-    unit_ok(lx__executor_submit_after(executor, LX_QUEUE_WRITE, &early.task, 5 * MILLISECOND,
-                                      &error));
+    unit_ok(
+        lx__executor_submit_after(executor, LX_QUEUE_WRITE, &early.task, 5 * MILLISECOND, &error));
     eventually(job_is_over(&early));
     ck_assert(!job_is_over(&late));
     lx_executor_close(executor);
@@ -179,8 +179,8 @@ START_TEST(a_timer_fires_while_threads_are_busy)
     job_init(&timer, 1);
     job_init(&busy, 1);
     busy.gate = &shut;
-    unit_ok(lx__executor_submit_after(executor, LX_QUEUE_WRITE, &timer.task, 50 * MILLISECOND,
-                                      &error));
+    unit_ok(
+        lx__executor_submit_after(executor, LX_QUEUE_WRITE, &timer.task, 50 * MILLISECOND, &error));
     job_submit(executor, LX_QUEUE_WRITE, &busy); /* takes the thread that watched */
     eventually(job_is_over(&timer));
     ck_assert(!job_is_over(&busy));
@@ -241,8 +241,8 @@ static void tick(lx__task *task, size_t part)
 static void tick_again(lx__task *task, bool canceled)
 {
     struct ticking *self = LX__OF_LINK(task, struct ticking, task);
-    if (!canceled && lx__executor_submit_after(self->executor, LX_QUEUE_WRITE, task, MILLISECOND,
-                                               NULL) == LX_OK)
+    if (!canceled &&
+        lx__executor_submit_after(self->executor, LX_QUEUE_WRITE, task, MILLISECOND, NULL) == LX_OK)
         return;
     sem_post(&self->over);
 }

@@ -326,8 +326,8 @@ static lx_status grow(void *user, size_t part, lx_error *error)
         return LX_OK;
     struct tree below = {tree->executor, tree->depth - 1, tree->nodes};
     lx_ticket *ticket;
-    lx_status status =
-        lx_executor_submit(tree->executor, LX_QUEUE_READ, grow, &below, 2, &ticket, error);
+    lx_status status = lx_executor_submit(tree->executor, LX_QUEUE_READ, grow, &below, 2, &ticket,
+                                          error);
     if (status != LX_OK)
         return status;
     status = lx_ticket_wait(ticket, error);
@@ -384,8 +384,7 @@ START_TEST(several_threads_can_wait)
             lx_executor_close(executor);
         for (int i = 0; i < WAITERS; i++) {
             pthread_join(threads[i], NULL);
-            ck_assert_int_eq(waiters[i].status,
-                             atomic_load(&ran) == 100 ? LX_OK : LX_ERR_CANCELED);
+            ck_assert_int_eq(waiters[i].status, atomic_load(&ran) == 100 ? LX_OK : LX_ERR_CANCELED);
         }
         if (round % 8 <= 4)
             lx_executor_close(executor);

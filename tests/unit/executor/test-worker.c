@@ -282,11 +282,11 @@ END_TEST
 #endif
 
 UNIT_MAIN("executor/worker", starts_threads_on_demand,
-          #if !ADDRESS_SANITIZED && !THREAD_SANITIZED
+#if !ADDRESS_SANITIZED && !THREAD_SANITIZED
           reports_a_thread_that_cannot_start,
-          #endif
+#endif
 #if !THREAD_SANITIZED
           survives_a_storm_of_signals,
-          #endif
+#endif
           threads_have_names_and_block_signals, a_large_task_wakes_all_sleepers,
           no_task_waits_for_a_thread_that_sleeps, idle_time_is_counted)

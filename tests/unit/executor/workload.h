@@ -73,7 +73,10 @@ struct gate {
     bool is_open;
 };
 
-#define GATE_SHUT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, false}
+#define GATE_SHUT                                                                                  \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, false                              \
+    }
 
 static inline void gate_pass(struct gate *gate)
 {

@@ -26,11 +26,11 @@ struct numbers {
     uint64_t length;
     uint64_t width; /* bytes an image */
     struct gate *gate;
-    bool failing;        /* records whose index is bad modulo bad_of, with this status */
+    bool failing; /* records whose index is bad modulo bad_of, with this status */
     uint64_t bad, bad_of;
-    uint64_t slow_ns;    /* the lowest of those takes so long to fail */
+    uint64_t slow_ns; /* the lowest of those takes so long to fail */
     lx_status status;
-    bool silent;         /* no error is filled in */
+    bool silent; /* no error is filled in */
     const char *identity;
     atomic_uint fills, released;
 };
@@ -70,11 +70,9 @@ static inline void numbers_release(void *user)
 static inline lx_source *numbers_source(struct numbers *numbers)
 {
     static const source_functions functions = {numbers_fill, numbers_release};
-    const lx_column_info columns[2] = {{.name = "label", .dtype = LX_UINT64},
-                                       {.name = "image",
-                                        .dtype = LX_UINT8,
-                                        .ndim = 1,
-                                        .shape = &numbers->width}};
+    const lx_column_info columns[2] = {
+        {.name = "label", .dtype = LX_UINT64},
+        {.name = "image", .dtype = LX_UINT8, .ndim = 1, .shape = &numbers->width}};
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
     unit_ok(new_source(&functions, numbers, numbers->length, columns, 2, numbers->identity, &source,

@@ -38,8 +38,8 @@ START_TEST(batches_follow_the_order)
     for (int i = 0; i < 40; i++) {
         lx_error error = LX_ERROR_INIT;
         lx_source *source = make_any(&state);
-        lx_loader *loader = open_loader(source, (struct setup){.order = cut.order, .epochs = 2,
-                                                               .threads = (uint32_t)i % 3});
+        lx_loader *loader = open_loader(
+            source, (struct setup){.order = cut.order, .epochs = 2, .threads = (uint32_t)i % 3});
         lx_sampler *sampler;
         uint64_t taken, count, left = 0;
         unit_ok(lx_sampler_new(cut.order, 0, 1, &sampler, &error));
@@ -113,9 +113,10 @@ START_TEST(all_ranks_drop_incomplete_steps)
         unit_ok(lx_order_get_batch_count(cut.order, 0, &count, &error));
         for (int drop = 0; drop < 2; drop++)
             for (uint64_t rank = 0; rank < world; rank++) {
-                lx_loader *loader = open_loader(
-                    source, (struct setup){.order = cut.order, .rank = rank, .world = world,
-                                           .drop_last = drop == 1});
+                lx_loader *loader = open_loader(source, (struct setup){.order = cut.order,
+                                                                       .rank = rank,
+                                                                       .world = world,
+                                                                       .drop_last = drop == 1});
                 uint64_t batches = 0, all = lx_loader_get_epoch_batch_count(loader);
                 ck_assert_uint_eq(all, count / world + (drop == 0 && rank < count % world));
                 for (lx_batch *batch; (batch = next_batch(loader)) != NULL; batches++)
@@ -155,10 +156,10 @@ static uint64_t run_world(lx_source *source, uint64_t world, uint32_t threads, u
     uint64_t position = 0;
     for (uint64_t rank = 0; rank < world; rank++) {
         memcpy(after, text, STATE_SIZE);
-        uint64_t here = run_rank(source,
-                                 (struct setup){.order = cut.order, .rank = rank, .world = world,
-                                                .threads = threads},
-                                 steps, after, seen);
+        uint64_t here = run_rank(
+            source,
+            (struct setup){.order = cut.order, .rank = rank, .world = world, .threads = threads},
+            steps, after, seen);
         ck_assert(rank == 0 || here == position);
         position = here;
     }

@@ -165,9 +165,9 @@ START_TEST(releases_results_of_undelivered_batches)
 {
     for (uint32_t threads = 0; threads <= 2; threads++) {
         struct numbers numbers = {.length = 100, .width = 4};
-        lx_loader *loader =
-            open_numbers(&numbers, (struct setup){.threads = threads, .transform = leave_result,
-                                                  .user = &numbers});
+        lx_loader *loader = open_numbers(
+            &numbers,
+            (struct setup){.threads = threads, .transform = leave_result, .user = &numbers});
         for (int i = 0; i < 10; i++) {
             lx_batch *batch;
             lx_status status = lx_loader_next(loader, &batch, NULL);

@@ -47,10 +47,9 @@ START_TEST(batches_lack_skipped_records)
     static const uint32_t threads[] = {0, 1, 3};
     for (size_t t = 0; t < 3; t++) {
         struct numbers numbers = damaged_numbers(LENGTH, 3, 7);
-        lx_loader *loader =
-            open_numbers(&numbers, (struct setup){.batch_size = BATCH,
-                                                  .threads = threads[t],
-                                                  .damage = LX_DAMAGE_SKIP});
+        lx_loader *loader = open_numbers(
+            &numbers,
+            (struct setup){.batch_size = BATCH, .threads = threads[t], .damage = LX_DAMAGE_SKIP});
         uint64_t wanted = 0, skipped = 0, position = 0;
         digests[t] = 0;
         for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
@@ -80,9 +79,9 @@ START_TEST(zeros_replace_damaged_records)
     static const uint8_t zeros[4096];
     for (size_t t = 0; t < 2; t++) {
         struct numbers numbers = damaged_numbers(200, 0, 5);
-        lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 50,
-                                                                  .threads = threads[t],
-                                                                  .damage = LX_DAMAGE_ZEROS});
+        lx_loader *loader = open_numbers(
+            &numbers,
+            (struct setup){.batch_size = 50, .threads = threads[t], .damage = LX_DAMAGE_ZEROS});
         uint64_t seen = 0;
         for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
             ck_assert_uint_eq(lx_batch_get_row_count(batch), 50);
@@ -203,8 +202,8 @@ START_TEST(other_errors_still_fail)
     lx_batch *batch;
     struct numbers numbers = damaged_numbers(20, 7, 10);
     numbers.status = LX_ERR_IO;
-    lx_loader *loader =
-        open_numbers(&numbers, (struct setup){.batch_size = 6, .damage = LX_DAMAGE_SKIP});
+    lx_loader *loader = open_numbers(&numbers,
+                                     (struct setup){.batch_size = 6, .damage = LX_DAMAGE_SKIP});
     lx_batch_unref(next_batch(loader));
     lx_error_clear(&error);
     ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_IO);
@@ -268,8 +267,8 @@ START_TEST(a_dataset_loses_only_the_damaged_column)
 {
     char *scratch = scratch_make();
     lx_source *source = open_damaged("a", 9);
-    lx_loader *loader =
-        open_loader(source, (struct setup){.batch_size = 8, .damage = LX_DAMAGE_ZEROS});
+    lx_loader *loader = open_loader(source,
+                                    (struct setup){.batch_size = 8, .damage = LX_DAMAGE_ZEROS});
     for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
         const uint64_t *labels = lx_batch_find_column(batch, "alabel")->data;
         const uint8_t *images = lx_batch_find_column(batch, "aimage")->data;
@@ -291,8 +290,8 @@ START_TEST(a_zip_of_datasets_skips_the_damaged_records_of_each)
     lx_error error = LX_ERROR_INIT;
     lx_source *zip, *parts[2] = {open_damaged("a", 9), open_damaged("b", 23)};
     unit_ok(lx_source_new_zip(parts, NULL, 2, &zip, &error));
-    lx_loader *loader =
-        open_loader(zip, (struct setup){.batch_size = 16, .damage = LX_DAMAGE_SKIP});
+    lx_loader *loader = open_loader(zip,
+                                    (struct setup){.batch_size = 16, .damage = LX_DAMAGE_SKIP});
     uint64_t wanted = 0;
     for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
         const uint64_t *labels = lx_batch_find_column(batch, "blabel")->data;

@@ -89,8 +89,8 @@ static bool step(struct training *training, struct team *team)
         elastic_assert(&training->run, got == 0 || got == team->world);
     if (got == 0) /* the end of an epoch, and what was dropped there */
         training->dropped += to - training->position;
-    elastic_assert(&training->run, got != 0 || to - training->position <
-                                                   team->world * team->batch_size);
+    elastic_assert(&training->run,
+                   got != 0 || to - training->position < team->world * team->batch_size);
     training->position = to;
     return got != 0;
 }

@@ -274,8 +274,8 @@ static void expect_indices(lx_loader *loader, const struct kept_state *kept)
         ck_assert_ptr_nonnull(batch);
         for (uint64_t i = 0; i < lx_batch_get_row_count(batch) && count < KEPT_INDICES;
              i++, count++)
-            ck_assert_msg(lx_batch_get_indices(batch)[i] == kept->indices[count],
-                          "%s: index %d", kept->name, (int)count);
+            ck_assert_msg(lx_batch_get_indices(batch)[i] == kept->indices[count], "%s: index %d",
+                          kept->name, (int)count);
         lx_batch_unref(batch);
     }
 }

@@ -110,7 +110,7 @@ static void check_start(lx_source *source, uint64_t position, uint64_t world)
 
 START_TEST(a_start_equals_a_seek)
 {
-    static const uint64_t positions[] = {0,  1,  8,   49,  50,         51,
+    static const uint64_t positions[] = {0,  1,   8,   49,  50,         51,
                                          99, 100, 101, 250, 1000000007, UINT64_MAX};
     struct numbers numbers = {.length = 50, .width = 1};
     lx_source *source = numbers_source(&numbers);

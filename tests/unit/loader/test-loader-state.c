@@ -82,9 +82,11 @@ START_TEST(continues_with_another_batch_size)
     lx_loader *loader = open_loader(source, (struct setup){.batch_size = 7, .order = order});
     for (uint64_t batches = 0; batches < 14; batches++) {
         char *text = save(loader);
-        lx_loader *other = open_loader(
-            source, (struct setup){.batch_size = 1 + batches, .order = order, .drop_last = false,
-                                   .threads = 1, .epochs = 1});
+        lx_loader *other = open_loader(source, (struct setup){.batch_size = 1 + batches,
+                                                              .order = order,
+                                                              .drop_last = false,
+                                                              .threads = 1,
+                                                              .epochs = 1});
         unit_ok(lx_loader_restore(other, text, &error));
         uint64_t at = batches * 7;
         for (lx_batch *batch; (batch = next_batch(other)) != NULL; lx_batch_unref(batch))
@@ -165,8 +167,7 @@ static void expect_refusal(lx_loader *loader, const char *text, lx_status status
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t position = lx_loader_tell(loader);
-    ck_assert_msg(lx_loader_restore(loader, text, &error) == status, "%s: %s", text,
-                  error.message);
+    ck_assert_msg(lx_loader_restore(loader, text, &error) == status, "%s: %s", text, error.message);
     ck_assert_int_eq(error.status, status);
     ck_assert_msg(strstr(error.message, part) != NULL, "%s", error.message);
     ck_assert_uint_eq(lx_loader_tell(loader), position);
@@ -215,8 +216,7 @@ START_TEST(compares_the_lengths_of_source_and_order)
     lx_loader *loader = open_numbers(&ours, (struct setup){.order = order});
     lx_loader *from = open_numbers(&theirs, (struct setup){.order = order});
     char *text = save(from);
-    expect_refusal(loader, text, LX_ERR_MISMATCH,
-                   "source.length\" is 21 in the state and 20 here");
+    expect_refusal(loader, text, LX_ERR_MISMATCH, "source.length\" is 21 in the state and 20 here");
     free(text);
     lx_loader_close(from);
     lx_loader_close(loader);

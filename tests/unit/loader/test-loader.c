@@ -224,8 +224,12 @@ START_TEST(each_record_has_random_numbers_of_its_own)
         for (uint64_t i = 0; i < LENGTH; i++)
             lx_random_get_key(42, epoch, i, right[epoch][i]);
     for (uint64_t world = 1; world <= 3; world++) {
-        struct setup setup = {.batch_size = 7, .world = world, .rank = world - 1, .epochs = 3,
-                              .threads = (uint32_t)world - 1, .order = order};
+        struct setup setup = {.batch_size = 7,
+                              .world = world,
+                              .rank = world - 1,
+                              .epochs = 3,
+                              .threads = (uint32_t)world - 1,
+                              .order = order};
         lx_loader *loader = open_loader(source, setup);
         for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
             uint64_t keys[7][2], epoch = lx_batch_get_epoch(batch);
@@ -297,8 +301,8 @@ START_TEST(an_empty_source_is_at_its_end)
 {
     struct numbers numbers = {.length = 0, .width = 1};
     for (int endless = 0; endless < 2; endless++) {
-        lx_loader *loader =
-            open_numbers(&numbers, (struct setup){.batch_size = 4, .endless = endless});
+        lx_loader *loader = open_numbers(&numbers,
+                                         (struct setup){.batch_size = 4, .endless = endless});
         ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
         for (int i = 0; i < 2; i++) {
             ck_assert_ptr_null(next_batch(loader));
@@ -363,9 +367,10 @@ START_TEST(returns_fields_in_the_requested_order)
     static const char *const turned[] = {"image", "label"}, *const one[] = {"image"};
     struct numbers numbers = {.length = 20, .width = 5};
     for (size_t count = 1; count <= 2; count++) {
-        lx_loader *loader = open_numbers(
-            &numbers, (struct setup){.batch_size = 8, .fields = count == 2 ? turned : one,
-                                     .field_count = count});
+        lx_loader *loader = open_numbers(&numbers,
+                                         (struct setup){.batch_size = 8,
+                                                        .fields = count == 2 ? turned : one,
+                                                        .field_count = count});
         lx_batch *batch = next_batch(loader);
         ck_assert_uint_eq(lx_batch_get_column_count(batch), count);
         ck_assert_str_eq(lx_batch_get_column(batch, 0)->name, "image");
@@ -404,9 +409,12 @@ START_TEST(a_batch_larger_than_the_source_allocates_no_more_than_it)
         uint64_t length = lengths[i / 2 % 3], world = 1 + (uint64_t)(i / 6 % 3);
         struct numbers numbers = {.length = length, .width = 20};
         for (uint64_t rank = 0; rank < world; rank++) {
-            lx_loader *loader = open_numbers(
-                &numbers, (struct setup){.batch_size = sizes[i % 2], .world = world, .rank = rank,
-                                         .epochs = 2, .threads = (uint32_t)(i / 18)});
+            lx_loader *loader = open_numbers(&numbers,
+                                             (struct setup){.batch_size = sizes[i % 2],
+                                                            .world = world,
+                                                            .rank = rank,
+                                                            .epochs = 2,
+                                                            .threads = (uint32_t)(i / 18)});
             uint64_t share = length / world + (rank < length % world);
             for (int epoch = 0; epoch < 2 && share != 0; epoch++) {
                 lx_batch *batch = next_batch(loader);
@@ -517,8 +525,8 @@ END_TEST
 START_TEST(statistics_count_delivered_batches)
 {
     lx_error error = LX_ERROR_INIT;
-    struct numbers numbers = {.length = 20, .width = 5, .failing = true, .bad = 9, .bad_of = 20,
-                              .status = LX_ERR_IO};
+    struct numbers numbers = {
+        .length = 20, .width = 5, .failing = true, .bad = 9, .bad_of = 20, .status = LX_ERR_IO};
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 8});
     lx_batch *batch = next_batch(loader);
     lx_batch_unref(batch);

@@ -50,11 +50,18 @@ START_TEST(gives_the_same_for_any_number_of_threads)
     static const uint32_t threads[] = {1, 2, 16};
     for (int kind = 0; kind < 8; kind++) {
         uint64_t width = kind & 1 ? WIDE : 20;
-        struct numbers numbers = {.length = 150, .width = width, .failing = kind & 2, .bad = 7,
-                                  .bad_of = 50, .status = LX_ERR_CORRUPT};
+        struct numbers numbers = {.length = 150,
+                                  .width = width,
+                                  .failing = kind & 2,
+                                  .bad = 7,
+                                  .bad_of = 50,
+                                  .status = LX_ERR_CORRUPT};
         lx_order *order = make_order("shuffle", 150, 11, 0);
-        struct setup setup = {.batch_size = 16, .order = order, .epochs = 2,
-                              .transform = kind & 4 ? brighten : NULL, .user = &numbers};
+        struct setup setup = {.batch_size = 16,
+                              .order = order,
+                              .epochs = 2,
+                              .transform = kind & 4 ? brighten : NULL,
+                              .user = &numbers};
         uint64_t alone = digest_of(&numbers, setup);
         for (int i = 0; i < 3; i++) {
             setup.threads = threads[i];
@@ -99,8 +106,8 @@ START_TEST(the_caller_fills_small_batches)
 {
     lx_executor *executor = open_executor(2, 1, 1);
     struct numbers numbers = {.length = 64, .width = 20};
-    lx_loader *loader =
-        open_numbers(&numbers, (struct setup){.batch_size = 16, .executor = executor});
+    lx_loader *loader = open_numbers(&numbers,
+                                     (struct setup){.batch_size = 16, .executor = executor});
     for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch))
         check_numbers(batch);
     ck_assert_uint_eq(stats_of(executor, LX_QUEUE_READ).threads, 0);
@@ -112,11 +119,16 @@ END_TEST
 START_TEST(failures_come_in_order_and_the_next_call_continues)
 {
     for (uint32_t threads = 0; threads <= 2; threads++) {
-        struct numbers numbers = {.length = 160, .width = WIDE, .failing = true, .bad = 33,
-                                  .bad_of = 80, .status = LX_ERR_IO};
-        lx_loader *loader =
-            open_numbers(&numbers, (struct setup){.batch_size = 16, .threads = threads,
-                                                  .transform = brighten, .user = &numbers});
+        struct numbers numbers = {.length = 160,
+                                  .width = WIDE,
+                                  .failing = true,
+                                  .bad = 33,
+                                  .bad_of = 80,
+                                  .status = LX_ERR_IO};
+        lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 16,
+                                                                  .threads = threads,
+                                                                  .transform = brighten,
+                                                                  .user = &numbers});
         for (uint64_t position = 0; position < 160; position += 16) {
             lx_error error = LX_ERROR_INIT;
             lx_batch *batch;
@@ -147,8 +159,12 @@ START_TEST(reports_the_lowest_of_several_failures)
 {
     static const uint32_t threads[] = {0, 1, 2, 16};
     for (int i = 0; i < 4; i++) { /* records 5, 30 and 55; threads see 5 fail last */
-        struct numbers numbers = {.length = 64, .width = WIDE, .failing = true, .bad = 5,
-                                  .bad_of = 25, .slow_ns = 20 * MILLISECOND,
+        struct numbers numbers = {.length = 64,
+                                  .width = WIDE,
+                                  .failing = true,
+                                  .bad = 5,
+                                  .bad_of = 25,
+                                  .slow_ns = 20 * MILLISECOND,
                                   .status = LX_ERR_CORRUPT};
         lx_loader *loader = open_numbers(
             &numbers, (struct setup){.batch_size = 64, .epochs = 5, .threads = threads[i]});
@@ -210,8 +226,8 @@ static lx_status dawdle(lx_batch *batch, void *user, lx_error *error)
 START_TEST(a_timeout_loses_nothing)
 {
     struct numbers numbers = {.length = 60, .width = 8};
-    lx_loader *loader = open_numbers(
-        &numbers, (struct setup){.batch_size = 10, .threads = 2, .transform = dawdle});
+    lx_loader *loader =
+        open_numbers(&numbers, (struct setup){.batch_size = 10, .threads = 2, .transform = dawdle});
     uint64_t position = 0;
     for (unsigned tries = 0; tries < 100000; tries++) {
         lx_error error = LX_ERROR_INIT;
@@ -261,10 +277,11 @@ START_TEST(cancel_at_any_moment_ends_each_next)
     struct numbers numbers = {.length = 200, .width = WIDE};
     lx_source *source = numbers_source(&numbers);
     for (int round = 0; round < 200; round++) {
-        lx_loader *loader = open_loader(
-            source, (struct setup){.batch_size = 16, .endless = true,
-                                   .threads = (uint32_t)(round % 4),
-                                   .transform = round & 4 ? do_nothing : NULL});
+        lx_loader *loader = open_loader(source,
+                                        (struct setup){.batch_size = 16,
+                                                       .endless = true,
+                                                       .threads = (uint32_t)(round % 4),
+                                                       .transform = round & 4 ? do_nothing : NULL});
         pthread_t consumers[2];
         for (int i = 0; i < 2; i++)
             pthread_create(&consumers[i], NULL, consume, loader);
@@ -301,8 +318,8 @@ START_TEST(close_returns_at_any_moment)
     uint64_t state = 123456789u;
     for (int round = 0; round < 200; round++) {
         struct numbers numbers = {.length = 200, .width = round & 1 ? WIDE : 20};
-        lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 16,
-                                                                  .threads = 1 + round % 4u});
+        lx_loader *loader =
+            open_numbers(&numbers, (struct setup){.batch_size = 16, .threads = 1 + round % 4u});
         for (uint64_t n = random_next(&state) % 4; n > 0; n--)
             lx_batch_unref(next_batch(loader));
         nap(random_next(&state) % (MILLISECOND / 4));
@@ -349,8 +366,7 @@ START_TEST(a_timeout_holds_while_another_thread_waits)
     lx_batch *batch;
     pthread_create(&consumer, NULL, consume, loader);
     gate_await(&gate, 1);
-    ck_assert_int_eq(lx_loader_next_timed(loader, 10 * MILLISECOND, &batch, NULL),
-                     LX_ERR_TIMEOUT);
+    ck_assert_int_eq(lx_loader_next_timed(loader, 10 * MILLISECOND, &batch, NULL), LX_ERR_TIMEOUT);
     lx_loader_cancel(loader);
     gate_open(&gate);
     pthread_join(consumer, NULL);
@@ -362,9 +378,9 @@ START_TEST(batches_can_all_be_kept_and_read_after_close)
 {
     for (uint32_t threads = 0; threads <= 2; threads += 2) {
         struct numbers numbers = {.length = 320, .width = WIDE};
-        lx_loader *loader =
-            open_numbers(&numbers, (struct setup){.batch_size = 16, .threads = threads,
-                                                  .prefetch_bytes = 1 << 20});
+        lx_loader *loader = open_numbers(
+            &numbers,
+            (struct setup){.batch_size = 16, .threads = threads, .prefetch_bytes = 1 << 20});
         lx_batch *kept[20];
         for (int i = 0; i < 20; i++)
             ck_assert_ptr_nonnull(kept[i] = next_batch(loader));
@@ -389,9 +405,8 @@ START_TEST(the_ring_does_not_grow_with_epochs)
     static const uint64_t widths[] = {0, 20, 1000, WIDE, WIDE + 1};
     for (int kind = 0; kind < 10; kind++) {
         struct numbers numbers = {.length = 64, .width = widths[kind / 2]};
-        lx_loader *loader =
-            open_numbers(&numbers, (struct setup){.batch_size = 16, .threads = kind % 2 * 2u,
-                                                  .endless = true});
+        lx_loader *loader = open_numbers(
+            &numbers, (struct setup){.batch_size = 16, .threads = kind % 2 * 2u, .endless = true});
         uint64_t before = 0;
         for (int i = 0; i < 200; i++) {
             lx_batch_unref(next_batch(loader));
@@ -446,9 +461,11 @@ START_TEST(counts_prefetched_bytes_before_the_first_batch)
 {
     struct gate gate = GATE_SHUT;
     struct numbers numbers = {.length = 6400, .width = WIDE};
-    lx_loader *loader = open_numbers(
-        &numbers, (struct setup){.batch_size = 16, .threads = 1, .transform = pass_gate,
-                                 .user = &gate, .prefetch_bytes = 600000});
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 16,
+                                                              .threads = 1,
+                                                              .transform = pass_gate,
+                                                              .user = &gate,
+                                                              .prefetch_bytes = 600000});
     pthread_t consumer;
     pthread_create(&consumer, NULL, consume, loader);
     gate_await(&gate, 1);
@@ -489,8 +506,8 @@ START_TEST(closing_the_executor_of_a_loader_is_an_error)
 {
     struct numbers numbers = {.length = 640, .width = WIDE};
     lx_executor *executor = open_executor(2, 1, 1);
-    lx_loader *loader =
-        open_numbers(&numbers, (struct setup){.batch_size = 16, .executor = executor});
+    lx_loader *loader = open_numbers(&numbers,
+                                     (struct setup){.batch_size = 16, .executor = executor});
     lx_batch_unref(next_batch(loader));
     lx_executor_close(executor);
     lx_status status;
@@ -535,9 +552,12 @@ START_TEST(a_child_gets_an_error_and_never_hangs)
     for (int round = 0; round < 20; round++) {
         struct gate gate = GATE_SHUT;
         struct numbers numbers = {.length = 6400, .width = round & 1 ? WIDE : 20};
-        lx_loader *loader = open_numbers(
-            &numbers, (struct setup){.batch_size = 16, .endless = true, .transform = pass_gate,
-                                     .user = &gate, .threads = (uint32_t)(round % 3)});
+        lx_loader *loader = open_numbers(&numbers,
+                                         (struct setup){.batch_size = 16,
+                                                        .endless = true,
+                                                        .transform = pass_gate,
+                                                        .user = &gate,
+                                                        .threads = (uint32_t)(round % 3)});
         gate.is_open = true;
         lx_batch *batch = next_batch(loader);
         pthread_t consumer;

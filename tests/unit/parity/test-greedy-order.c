@@ -230,8 +230,8 @@ START_TEST(reports_failed_allocations_of_reads)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t right[20], indices[20], counts[2];
-    lx_order *order =
-        make_greedy((uint64_t[]){10, 20}, (double[]){.4, .6}, 2, LX_EXHAUSTED_STOP, 0);
+    lx_order *order = make_greedy((uint64_t[]){10, 20}, (double[]){.4, .6}, 2, LX_EXHAUSTED_STOP,
+                                  0);
     read_order(order, 0, 1, 20, right);
     for (int left = 1; left < 10; left++) {
         lx__scratch *scratch;

@@ -8,8 +8,7 @@
 static lx__gpt_plan plan_of(uint64_t tokens, uint64_t length, uint64_t samples)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__gpt_plan plan = {
-        .count = 1, .tokens = tokens, .sequence_length = length, .extra = true};
+    lx__gpt_plan plan = {.count = 1, .tokens = tokens, .sequence_length = length, .extra = true};
     unit_ok(lx__gpt_plan_make(&plan, samples, &error));
     return plan;
 }
@@ -47,11 +46,8 @@ END_TEST
 static uint64_t count_partial(uint64_t tokens, uint64_t length)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__gpt_plan plan = {.count = 1,
-                         .tokens = tokens,
-                         .sequence_length = length,
-                         .extra = true,
-                         .partial = true};
+    lx__gpt_plan plan = {
+        .count = 1, .tokens = tokens, .sequence_length = length, .extra = true, .partial = true};
     unit_ok(lx__gpt_plan_make(&plan, LX_NONE, &error));
     return plan.samples;
 }

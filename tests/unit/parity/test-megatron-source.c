@@ -87,8 +87,8 @@ static void make_model(struct model *model, const uint32_t *lengths, const lx_me
     while (how->num_samples != LX_NONE && epochs * tokens < how->num_samples * length + extra)
         epochs++;
     size_t before = ((epochs - 1) * tokens - (epochs > 1 ? extra : 0)) / length;
-    bool separate = epochs > 1 && how->num_samples - before <
-                                      (size_t)(.8 * (double)((tokens - extra) / length));
+    bool separate = epochs > 1 &&
+                    how->num_samples - before < (size_t)(.8 * (double)((tokens - extra) / length));
     size_t last = separate ? n : 0;
     model->places = epochs * n;
     for (size_t i = 0; i < model->places; i++)
@@ -121,8 +121,8 @@ static void expect_row(const struct model *model, const lx_megatron_options *how
         size_t at = from + k;
         bool there = at < model->count;
         int32_t before = k == 0 ? -7 : (int32_t)LX__LE32(rows[0][k - 1]);
-        if (k != 0 && (how->split_at_eod ? is(how, before)
-                                         : there && model->of[at] != model->of[at - 1])) {
+        if (k != 0 &&
+            (how->split_at_eod ? is(how, before) : there && model->of[at] != model->of[at - 1])) {
             segment++;
             position = 0;
         }
@@ -234,9 +234,8 @@ END_TEST
 START_TEST(matches_a_worked_example)
 {
     static const uint32_t lengths[] = {3, 5, 2}; /* the example of doc/packing.md */
-    static const uint64_t tables[3][12] = {{2, 1, 2, 0, 1, 0},
-                                           {0, 0, 1, 2, 2, 1, 4, 0, 4, 4, 5, 2},
-                                           {2, 0, 4, 3, 1}};
+    static const uint64_t tables[3][12] = {
+        {2, 1, 2, 0, 1, 0}, {0, 0, 1, 2, 2, 1, 4, 0, 4, 4, 5, 2}, {2, 0, 4, 3, 1}};
     static const int32_t expected[5][5] = {
         {9, 0, 1, 2, 3}, {8, 9, 3, 4, 5}, {7, 0, 1, 2, -1}, {3, 4, 5, 6, 7}, {5, 6, 7, 8, 9}};
     lx_error error = LX_ERROR_INIT;

@@ -36,8 +36,8 @@ static void expect_indices(lx_order *order, const uint64_t *right, uint64_t coun
 /* The example that Nanotron's documentation has, shuffled by NumPy. */
 START_TEST(matches_nanotron)
 {
-    static const uint64_t given[] = {9,  8, 0, 14, 16, 8,  15, 8,  12, 10,
-                                     8,  9, 1, 8,  9,  10, 9,  13, 11, 9};
+    static const uint64_t given[] = {9, 8, 0, 14, 16, 8,  15, 8,  12, 10,
+                                     8, 9, 1, 8,  9,  10, 9,  13, 11, 9};
     static const uint64_t divided[] = {9, 8,  0, 14, 16, 8,  15, 8, 12, 10,
                                        8, 13, 9, 8,  9,  10, 9,  1, 11, 9};
     static const uint64_t by_length[] = {3, 0, 6, 2, 1, 5, 4};

@@ -24,7 +24,7 @@ static void shuffle(lx__mt19937 *generator, bool wide, uint64_t *numbers, uint64
 /* What numpy.random.RandomState(1234) makes of arange(20), and then of arange(5). */
 START_TEST(matches_a_shuffle_of_numpy)
 {
-    static const uint64_t twenty[] = {3,  13, 2,  16, 14, 5, 4, 0,  8,  18,
+    static const uint64_t twenty[] = {3,  13, 2,  16, 14, 5, 4,  0,  8, 18,
                                       17, 11, 10, 9,  7,  1, 19, 12, 6, 15},
                           five[] = {4, 1, 3, 0, 2};
     for (int wide = 0; wide < 2; wide++) {

@@ -35,10 +35,11 @@ START_TEST(behave_as_orders)
 {
     static const uint64_t indices[] = {7, 1000000007, 5, 5, 0};
     lx_error error = LX_ERROR_INIT;
-    lx_order *orders[] = {make_random(100, 100, false, 42), make_random(100, 250, false, 1),
-                          make_random(100, 7, false, 2),    make_random(100, 55, true, 3),
-                          make_random(1, 1, false, 4),      make_distributed(100, 7, true, false),
-                          make_distributed(100, 7, true, true), NULL};
+    lx_order *orders[] = {
+        make_random(100, 100, false, 42),     make_random(100, 250, false, 1),
+        make_random(100, 7, false, 2),        make_random(100, 55, true, 3),
+        make_random(1, 1, false, 4),          make_distributed(100, 7, true, false),
+        make_distributed(100, 7, true, true), NULL};
     unit_ok(new_torch_subset(indices, 5, 9, NULL, &orders[7], &error));
     for (int i = 0; i < 8; i++) {
         expect_order(orders[i], 5);

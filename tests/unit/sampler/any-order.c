@@ -39,8 +39,8 @@ static struct any_order any_of_numbers(uint64_t *state)
         any.once = false;
         return any;
     case 2:
-        unit_ok(lx_order_new_blocks(length, 1 + below(state, length + 3), seed, &any.order,
-                                    &error));
+        unit_ok(
+            lx_order_new_blocks(length, 1 + below(state, length + 3), seed, &any.order, &error));
         return any;
     default:
         any.order = make_order("shuffle", length, seed, 0);
@@ -130,11 +130,16 @@ static struct any_order any_nanoset(uint64_t *state)
 static struct any_order any_simple(uint64_t *state)
 {
     switch (below(state, 8)) {
-    case 0: return any_by_weights(state);
-    case 1: return any_by_groups(state);
-    case 2: return any_of_torch(state);
-    case 3: return any_nanoset(state);
-    default: return any_of_numbers(state);
+    case 0:
+        return any_by_weights(state);
+    case 1:
+        return any_by_groups(state);
+    case 2:
+        return any_of_torch(state);
+    case 3:
+        return any_nanoset(state);
+    default:
+        return any_of_numbers(state);
     }
 }
 
@@ -164,8 +169,8 @@ static struct any_order any_of_part(uint64_t *state, int depth)
     uint64_t times = 1 + below(state, 3), multiple = 1 + below(state, n < 30 ? 2 * n : 30);
     switch (below(state, 4)) {
     case 0:
-        unit_ok(lx_order_new_slice(part.order, first, 1 + below(state, n - first), &any.order,
-                                   &error));
+        unit_ok(
+            lx_order_new_slice(part.order, first, 1 + below(state, n - first), &any.order, &error));
         break;
     case 1:
         unit_ok(lx_order_new_repeat(part.order, times, &any.order, &error));
@@ -268,9 +273,14 @@ static struct any_order any_within(uint64_t *state, int depth)
     if (depth == 0)
         return any_simple(state);
     switch (below(state, 4)) {
-    case 0: any = any_of_part(state, depth - 1); break;
-    case 1: any = any_of_parts(state, depth - 1); break;
-    default: any = any_simple(state);
+    case 0:
+        any = any_of_part(state, depth - 1);
+        break;
+    case 1:
+        any = any_of_parts(state, depth - 1);
+        break;
+    default:
+        any = any_simple(state);
     }
     if (lx_order_get_length(any.order) <= PART_MAX && lx__order_get_bound(any.order) <= PART_MAX)
         return any;
@@ -281,9 +291,12 @@ static struct any_order any_within(uint64_t *state, int depth)
 static struct any_order any_at_all(uint64_t *state)
 {
     switch (below(state, 4)) {
-    case 0: return any_of_part(state, DEPTH_MAX);
-    case 1: return any_simple(state);
-    default: return any_of_parts(state, DEPTH_MAX);
+    case 0:
+        return any_of_part(state, DEPTH_MAX);
+    case 1:
+        return any_simple(state);
+    default:
+        return any_of_parts(state, DEPTH_MAX);
     }
 }
 

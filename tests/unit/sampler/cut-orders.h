@@ -67,8 +67,7 @@ static inline uint64_t cut_by_hand(const cut_order *cut, const uint64_t *indices
     uint64_t count = 0;
     for (uint64_t begin = 0; begin < cut->length; begin = ends[count++])
         for (ends[count] = begin + 1;
-             ends[count] < cut->length &&
-             cut_fits(cut, indices + begin, ends[count] + 1 - begin);)
+             ends[count] < cut->length && cut_fits(cut, indices + begin, ends[count] + 1 - begin);)
             ends[count]++;
     return count;
 }

@@ -16,8 +16,8 @@
 /** One that is kept. */
 struct kept_state {
     char name[256]; /* "samplers/shuffle" */
-    json_t *file; /* its order, source, state and indices */
-    char *text; /* the state alone */
+    json_t *file;   /* its order, source, state and indices */
+    char *text;     /* the state alone */
     uint64_t indices[KEPT_INDICES];
 };
 
@@ -45,7 +45,8 @@ static inline void kept_states_each(const char *kind, size_t least,
     free(text);
     ck_assert_ptr_nonnull(all);
     ck_assert_uint_ge(json_object_size(all), least);
-    json_object_foreach(all, name, file) {
+    json_object_foreach(all, name, file)
+    {
         struct kept_state kept = {.file = file};
         snprintf(kept.name, sizeof kept.name, "%s/%s", kind, name);
         kept_state_read(&kept);

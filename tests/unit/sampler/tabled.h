@@ -43,8 +43,7 @@ static inline lx_status tabled_greedy(lx_exhausted_policy exhausted, const char 
     return status;
 }
 
-static inline lx_status tabled_greedy_repeat(const char *tables, lx_order **order,
-                                             lx_error *error)
+static inline lx_status tabled_greedy_repeat(const char *tables, lx_order **order, lx_error *error)
 {
     return tabled_greedy(LX_EXHAUSTED_REPEAT, tables, order, error);
 }

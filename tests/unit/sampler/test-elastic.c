@@ -31,8 +31,8 @@ static void take_share(struct elastic *run, uint64_t *state, lx_sampler *sampler
             for (uint64_t i = position; i < to; i++)
                 left += i % run->length % world == rank;
             uint64_t most = left < CHUNK_MAX ? left : CHUNK_MAX;
-            unit_ok(lx_sampler_take(sampler, 1 + random_next(state) % most, indices, &count,
-                                    &error));
+            unit_ok(
+                lx_sampler_take(sampler, 1 + random_next(state) % most, indices, &count, &error));
             next = 0;
         }
         elastic_see(run, position, indices[next++]);

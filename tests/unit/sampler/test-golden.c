@@ -27,7 +27,8 @@ static void check_indices(lx_order *order, const json_t *golden, size_t i)
     size_t k, count = json_array_size(expected);
     ck_assert_uint_le(count, 64);
     read_order(order, number_of(golden, "first"), number_of(golden, "step"), count, indices);
-    json_array_foreach(expected, k, value) {
+    json_array_foreach(expected, k, value)
+    {
         json_t *ours = lx__state_number(indices[k]);
         ck_assert_msg(json_equal(ours, value), "golden %zu, index %zu", i, k);
         json_decref(ours);
@@ -50,8 +51,7 @@ static void check_batches(const lx_order *order, const json_t *golden, size_t i)
     at = epoch * length;
     for (size_t k = 0; k < ends_count; k++, at = end) {
         unit_ok(lx_order_find_batch(order, at, &found, NULL, &end, &error));
-        ck_assert_msg(found == k && end - epoch * length == ends[k], "golden %zu, batch %zu", i,
-                      k);
+        ck_assert_msg(found == k && end - epoch * length == ends[k], "golden %zu, batch %zu", i, k);
     }
     free(ends);
 }
@@ -72,7 +72,8 @@ START_TEST(orders_match_their_definition)
     lx_order *order = NULL;
     size_t i;
     ck_assert_uint_gt(json_array_size(goldens), 500);
-    json_array_foreach(goldens, i, golden) {
+    json_array_foreach(goldens, i, golden)
+    {
         json_t *description = json_object_get(golden, "order");
         if (description != NULL) { /* else it is that of the one before */
             lx_order_unref(order);
@@ -98,7 +99,8 @@ START_TEST(splits_match_their_definition)
     json_t *file = read_goldens(), *golden, *splits = json_object_get(file, "splits");
     size_t i, kept, keys_count;
     ck_assert_uint_gt(json_array_size(splits), 5);
-    json_array_foreach(splits, i, golden) {
+    json_array_foreach(splits, i, golden)
+    {
         uint64_t count = number_of(golden, "count"), found;
         uint64_t *indices = calloc(count + 1, sizeof *indices);
         uint64_t *expected = numbers_of(json_object_get(golden, "indices"), &kept);

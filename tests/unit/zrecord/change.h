@@ -107,9 +107,8 @@ static inline void records_move(const char *path, struct shown *shown, const uin
         sets[i] = (lx__set_item){.field = field->id, .index = to, .entry = entry};
     }
     lx_dataset_close(dataset);
-    log_extend(path, (struct frame){.length = length,
-                                    .sets = sets,
-                                    .set_count = (uint32_t)(count * fields)});
+    log_extend(path, (struct frame){
+                         .length = length, .sets = sets, .set_count = (uint32_t)(count * fields)});
     uint64_t before[5000];
     memcpy(before, shown->shown, sizeof before);
     for (size_t i = 0; i < count; i++)

@@ -96,7 +96,9 @@ static inline lx__set_item changer_set(const struct changer *changer, uint64_t v
 {
     lx__set_item item = {.field = changer->rules[field].field,
                          .index = index,
-                         .entry = {.chunk = LX__CHUNK_INLINE, .physical = 8, .logical = 8,
+                         .entry = {.chunk = LX__CHUNK_INLINE,
+                                   .physical = 8,
+                                   .logical = 8,
                                    .offset = changer_value(version, field, index)}};
     lx__entry_seal_inline(&item.entry, &changer->rules[field]);
     item.entry.crc ^= lx__index_crc(index);
@@ -111,8 +113,11 @@ static inline void changer_commit(struct changer *changer, uint64_t length)
     for (uint64_t i = 0; i < length; i++)
         for (int field = 0; field < 2; field++)
             sets[2 * i + (uint64_t)field] = changer_set(changer, changer->version, field, i);
-    changer_add(changer, &(struct frame){.length = length, .rows = changer->rows, .flags = SYNCED,
-                                         .sets = sets, .set_count = (uint32_t)length * 2});
+    changer_add(changer, &(struct frame){.length = length,
+                                         .rows = changer->rows,
+                                         .flags = SYNCED,
+                                         .sets = sets,
+                                         .set_count = (uint32_t)length * 2});
     free(sets);
 }
 

@@ -14,7 +14,10 @@
 static inline void stage_rules(lx__entry_rules rules[2], bool compresses)
 {
     rules[0] = (lx__entry_rules){.uuid = "uuid", .field = 0, .align = 4, .size = LX_NONE};
-    rules[1] = (lx__entry_rules){.uuid = "uuid", .field = 5, .align = 8, .size = LX_NONE,
+    rules[1] = (lx__entry_rules){.uuid = "uuid",
+                                 .field = 5,
+                                 .align = 8,
+                                 .size = LX_NONE,
                                  .codec = compresses ? &lx__flate : NULL};
 }
 

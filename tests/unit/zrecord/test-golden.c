@@ -103,8 +103,8 @@ static void expect_gathered(lx_dataset *dataset, size_t position, uint64_t size)
         unit_ok(lx_dataset_gather(dataset, position, indices, length, dense, (size_t)size, &error));
         unit_ok(lx_dataset_get_sizes(dataset, position, indices, length, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[length], length * size);
-        unit_ok(lx_dataset_gather_bytes(dataset, position, indices, length, bytes, offsets,
-                                        &error));
+        unit_ok(
+            lx_dataset_gather_bytes(dataset, position, indices, length, bytes, offsets, &error));
         ck_assert_int_eq(memcmp(dense, bytes, length * (size_t)size), 0);
     }
     free(bytes);

@@ -119,8 +119,8 @@ END_TEST
 START_TEST(passes_on_errors_of_fill)
 {
     lx_error error = LX_ERROR_INIT;
-    struct numbers numbers = {.length = 10, .width = 4, .bad = 3, .bad_of = 10,
-                              .status = LX_ERR_IO, .failing = true};
+    struct numbers numbers = {
+        .length = 10, .width = 4, .bad = 3, .bad_of = 10, .status = LX_ERR_IO, .failing = true};
     lx_source *source = numbers_source(&numbers);
     uint64_t labels[3];
     const uint64_t good[] = {9, 0, 9}, bad[] = {1, 3};
@@ -146,8 +146,8 @@ END_TEST
 
 START_TEST(an_earlier_error_is_kept)
 {
-    struct numbers numbers = {.length = 10, .width = 4, .bad = 3, .bad_of = 10,
-                              .status = LX_ERR_IO, .failing = true};
+    struct numbers numbers = {
+        .length = 10, .width = 4, .bad = 3, .bad_of = 10, .status = LX_ERR_IO, .failing = true};
     lx_source *source = numbers_source(&numbers);
     uint64_t label;
     const uint64_t bad = 3;

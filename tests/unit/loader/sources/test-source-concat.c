@@ -99,8 +99,8 @@ START_TEST(a_loader_reads_the_source)
     static struct row row;
     uint64_t state = 3, seen = 0;
     make_row(&row, 7, 5, &state);
-    lx_loader *loader =
-        open_loader(row.all, (struct setup){.batch_size = 13, .threads = 3, .epochs = 1});
+    lx_loader *loader = open_loader(row.all,
+                                    (struct setup){.batch_size = 13, .threads = 3, .epochs = 1});
     for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
         const uint64_t *labels = lx_batch_find_column(batch, "label")->data;
         const uint64_t *indices = lx_batch_get_indices(batch);
@@ -168,7 +168,11 @@ START_TEST(reports_failures_with_their_part)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers good = {.length = 20, .width = 3};
-    struct numbers bad = {.length = 20, .width = 3, .failing = true, .bad = 4, .bad_of = 20,
+    struct numbers bad = {.length = 20,
+                          .width = 3,
+                          .failing = true,
+                          .bad = 4,
+                          .bad_of = 20,
                           .status = LX_ERR_CORRUPT};
     lx_source *parts[] = {numbers_source(&good), numbers_source(&bad)}, *all;
     unit_ok(lx_source_new_concat(parts, 2, &all, &error));

@@ -8,8 +8,8 @@
 #include "../npy-file.h"
 
 static const uint64_t pair[] = {2};
-static const lx_column_info tokens = {.name = "tokens", .dtype = LX_UINT16, .ndim = 1,
-                                      .shape = pair};
+static const lx_column_info tokens = {
+    .name = "tokens", .dtype = LX_UINT16, .ndim = 1, .shape = pair};
 
 static void write_numbers(const char *path, size_t size)
 {

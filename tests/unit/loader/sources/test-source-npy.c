@@ -163,7 +163,7 @@ START_TEST(survives_any_mutation_of_a_file)
         for (uint64_t n = 1 + random_next(&state) % 4; n > 0; n--) {
             size_t at = random_next(&state) % (10 + sizeof header);
             bytes[at] = random_next(&state) % 2 ? (uint8_t)random_next(&state)
-                                                : (uint8_t)"0123456789(),<>|' "[n * 4];
+                                                : (uint8_t) "0123456789(),<>|' "[n * 4];
         }
         write_bytes("a.npy", bytes, random_next(&state) % 8 ? size : random_next(&state) % size);
         read_hostile();

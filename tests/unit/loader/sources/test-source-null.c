@@ -65,8 +65,12 @@ START_TEST(a_rank_without_data_stays_in_step)
             struct numbers numbers = {.length = 100, .width = 30000, .identity = "v1"};
             lx_source *source = numbers_source(&numbers), *null = null_of(source);
             lx_order *order = make_order("shuffle", 100, 5, 0);
-            struct setup setup = {.batch_size = 7, .rank = rank, .world = 3, .epochs = 2,
-                                  .order = order, .threads = threads};
+            struct setup setup = {.batch_size = 7,
+                                  .rank = rank,
+                                  .world = 3,
+                                  .epochs = 2,
+                                  .order = order,
+                                  .threads = threads};
             lx_loader *reading = open_loader(source, setup), *idle = open_loader(null, setup);
             check_in_step(reading, idle);
             lx_loader_stats stats;
@@ -212,8 +216,7 @@ START_TEST(rejects_invalid_arguments)
     unit_refuses_null(lx_source_new_null(source, NULL, &error), "null");
     null = null_of(source);
     static const char *const names[] = {"label"};
-    lx_loader_options *options =
-        make_options((struct setup){.fields = names, .field_count = 1});
+    lx_loader_options *options = make_options((struct setup){.fields = names, .field_count = 1});
     lx_loader *loader;
     unit_fails(lx_loader_open(null, options, &loader, &error), LX_ERR_NOT_FOUND);
     lx_loader_options_free(options);

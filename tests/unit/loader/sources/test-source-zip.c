@@ -150,7 +150,11 @@ START_TEST(passes_on_failures_of_a_part)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
-    struct numbers numbers = {.length = 20, .width = 3, .failing = true, .bad = 4, .bad_of = 20,
+    struct numbers numbers = {.length = 20,
+                              .width = 3,
+                              .failing = true,
+                              .bad = 4,
+                              .bad_of = 20,
                               .status = LX_ERR_CORRUPT};
     lx_source *parts[] = {bytes_source("a.npy", 20), numbers_source(&numbers)}, *zip;
     unit_ok(lx_source_new_zip(parts, NULL, 2, &zip, &error));

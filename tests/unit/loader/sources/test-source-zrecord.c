@@ -36,8 +36,9 @@ static void write_dataset(void)
 static void check_epoch(lx_source *source, uint32_t threads)
 {
     static const char *const fields[] = {"image", "label"};
-    lx_loader *loader = open_loader(source, (struct setup){.batch_size = 7, .threads = threads,
-                                                           .fields = fields, .field_count = 2});
+    lx_loader *loader = open_loader(
+        source,
+        (struct setup){.batch_size = 7, .threads = threads, .fields = fields, .field_count = 2});
     uint64_t seen = 0;
     for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
         ck_assert_str_eq(lx_batch_get_column(batch, 0)->name, "image");
@@ -161,9 +162,9 @@ START_TEST(a_damaged_record_fails_only_its_batch)
     damage(13);
     unit_ok(lx_source_open("d", NULL, &source, &error));
     for (uint32_t threads = 0; threads <= 2; threads += 2) {
-        lx_loader *loader =
-            open_loader(source, (struct setup){.batch_size = 8, .threads = threads,
-                                               .fields = fields, .field_count = 2});
+        lx_loader *loader = open_loader(
+            source, (struct setup){
+                        .batch_size = 8, .threads = threads, .fields = fields, .field_count = 2});
         for (uint64_t position = 0; position < LENGTH; position += 8) {
             lx_batch *batch;
             lx_error_clear(&error);
@@ -247,10 +248,12 @@ START_TEST(each_batch_of_a_live_dataset_is_of_one_snapshot)
     for (uint32_t threads = 0; threads <= 2; threads += 2) {
         for (int made_of = 0; made_of < 4; made_of++) {
             /* Small batches by the caller, and large ones by threads, in parts. */
-            lx_loader *loader = open_loader(
-                sources[made_of],
-                (struct setup){.batch_size = threads == 0 ? 100 : 20000, .threads = threads,
-                               .endless = true, .fields = names, .field_count = 2});
+            lx_loader *loader = open_loader(sources[made_of],
+                                            (struct setup){.batch_size = threads == 0 ? 100 : 20000,
+                                                           .threads = threads,
+                                                           .endless = true,
+                                                           .fields = names,
+                                                           .field_count = 2});
             uint64_t last = 0;
             for (int i = 0; i < (SANITIZED ? 20 : 100); i++) {
                 lx_batch *batch = next_batch(loader);

@@ -41,9 +41,9 @@ START_TEST(records_do_not_overlap)
         const lx_target targets[] = {{labels, stride}, {images, 4}};
         unit_fails(lx_source_fill(source, indices, 2, targets, &error), LX_ERR_ARGUMENT);
     }
-    ck_assert_int_eq(lx_source_fill(source, indices, 2,
-                                    (const lx_target[]){{NULL, 0}, {images, 3}}, &error),
-                     LX_ERR_ARGUMENT);
+    ck_assert_int_eq(
+        lx_source_fill(source, indices, 2, (const lx_target[]){{NULL, 0}, {images, 3}}, &error),
+        LX_ERR_ARGUMENT);
     ck_assert_str_eq(error.field, "image");
     lx_error_clear(&error);
     ck_assert_uint_eq(numbers.fills, 0);

@@ -88,11 +88,11 @@ START_TEST(packs_random_lengths_of_many_kinds)
             uint32_t capacity = capacities[c], count = 1 + draw(PIECES);
             for (uint32_t i = 0; i < count; i++) {
                 uint32_t any = draw(capacity), short_one = draw(capacity / 8 + 1);
-                lengths[i] = kind < 4     ? any
-                             : kind == 4  ? short_one
-                             : kind == 5  ? (i % 3 == 0 ? capacity - 1 - short_one : short_one)
-                             : kind == 6  ? capacity / (1 + draw(7)) % capacity
-                                          : (any * any / capacity) % capacity;
+                lengths[i] = kind < 4    ? any
+                             : kind == 4 ? short_one
+                             : kind == 5 ? (i % 3 == 0 ? capacity - 1 - short_one : short_one)
+                             : kind == 6 ? capacity / (1 + draw(7)) % capacity
+                                         : (any * any / capacity) % capacity;
             }
             expect_law(lengths, count, capacity);
         }

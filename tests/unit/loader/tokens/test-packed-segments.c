@@ -63,8 +63,8 @@ START_TEST(packs_random_batches)
             segments[i] = piece;
         }
         for (int padding = 0; padding < 2; padding++) {
-            size_t count, numbers = measure_plainly(segments, rows, length, padding != 0, expected,
-                                                    &longest);
+            size_t count,
+                numbers = measure_plainly(segments, rows, length, padding != 0, expected, &longest);
             unit_ok(lx_segments_get_sizes(segments, rows, length, padding != 0, places, MOST + 1,
                                           &count, &told, &error));
             ck_assert_uint_eq(count, numbers);

@@ -29,8 +29,8 @@ static lx_source *join(lx_tokens *tokens, uint64_t sequence_length, int64_t sepa
 }
 
 /** All places: their tokens, and the documents that they are of. */
-static size_t list_places(const uint32_t *lengths, size_t count, int64_t separator,
-                          int32_t *tokens, uint32_t *documents)
+static size_t list_places(const uint32_t *lengths, size_t count, int64_t separator, int32_t *tokens,
+                          uint32_t *documents)
 {
     size_t places = 0;
     int32_t token = 0;
@@ -100,9 +100,8 @@ END_TEST
 START_TEST(matches_a_worked_example)
 {
     static const uint32_t lengths[] = {2, 0, 4}; /* the example of doc/packing.md */
-    static const uint32_t expected[2][3][5] = {
-        {{0, 1, 9, 9, 2}, {1, 1, 1, 2, 3}, {0, 1, 2, 0, 0}},
-        {{2, 3, 4, 5, 9}, {1, 1, 1, 1, 1}, {0, 1, 2, 3, 4}}};
+    static const uint32_t expected[2][3][5] = {{{0, 1, 9, 9, 2}, {1, 1, 1, 2, 3}, {0, 1, 2, 0, 0}},
+                                               {{2, 3, 4, 5, 9}, {1, 1, 1, 1, 1}, {0, 1, 2, 3, 4}}};
     lx_error error = LX_ERROR_INIT;
     uint32_t rows[3][5];
     char *scratch = scratch_make();
@@ -190,10 +189,10 @@ START_TEST(rejects_invalid_arguments)
         int64_t separator;
         lx_dtype dtype;
         unsigned columns;
-    } cases[] = {{0, 0, 0, LX_INT32, 0},        {INT32_MAX, 0, 0, LX_INT32, 0},
+    } cases[] = {{0, 0, 0, LX_INT32, 0},          {INT32_MAX, 0, 0, LX_INT32, 0},
                  {UINT64_MAX, 0, 0, LX_INT32, 0}, {4, 0, -2, LX_INT32, 0},
-                 {4, 10, 10, LX_INT32, 0},      {4, 0, INT64_C(1) << 31, LX_INT32, 0},
-                 {4, 0, 0, LX_FLOAT32, 0},      {4, 0, 0, LX_INT32, 8}};
+                 {4, 10, 10, LX_INT32, 0},        {4, 0, INT64_C(1) << 31, LX_INT32, 0},
+                 {4, 0, 0, LX_FLOAT32, 0},        {4, 0, 0, LX_INT32, 8}};
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
     char *scratch = scratch_make();

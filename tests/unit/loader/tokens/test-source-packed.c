@@ -114,9 +114,9 @@ START_TEST(matches_a_worked_example)
 {
     static const uint32_t lengths[] = {3, 12, 0, 2, 5, 4};
     /* the example of doc/packing.md */
-    static const int32_t expected[][5] = {
-        {3, 4, 5, 6, 7}, {8, 9, 10, 11, 12}, {17, 18, 19, 20, 21},
-        {22, 23, 24, 25, -1}, {0, 1, 2, 13, 14}, {15, 16, -1, -1, -1}};
+    static const int32_t expected[][5] = {{3, 4, 5, 6, 7},      {8, 9, 10, 11, 12},
+                                          {17, 18, 19, 20, 21}, {22, 23, 24, 25, -1},
+                                          {0, 1, 2, 13, 14},    {15, 16, -1, -1, -1}};
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
     int64_t sample[5];
@@ -142,9 +142,10 @@ END_TEST
 START_TEST(returns_the_requested_columns)
 {
     static const uint32_t lengths[] = {3, 2};
-    static const char *const names[][3] = {
-        {"tokens"}, {"tokens", "segments"}, {"tokens", "positions"},
-        {"tokens", "segments", "positions"}};
+    static const char *const names[][3] = {{"tokens"},
+                                           {"tokens", "segments"},
+                                           {"tokens", "positions"},
+                                           {"tokens", "segments", "positions"}};
     static const uint32_t segments[] = {1, 1, 1, 2, 2, 0}, positions[] = {0, 1, 2, 0, 1, 0};
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 2);

@@ -91,7 +91,7 @@ START_TEST(reads_many_samples_from_several_files)
     unit_ok(new_tokens(tokens, 1000, LX_INT64, 0, &source, &error));
     lx_tokens_unref(tokens); /* the source has it */
     const uint64_t indices[] = {13, 0, 4, 5, 8, 13, 9};
-    uint64_t (*samples)[1002] = malloc(7 * sizeof *samples);
+    uint64_t(*samples)[1002] = malloc(7 * sizeof *samples);
     lx_target target = {samples, sizeof *samples};
     unit_ok(lx_source_fill(source, indices, 7, &target, &error));
     for (size_t i = 0; i < 7; i++)
@@ -115,8 +115,8 @@ START_TEST(rejects_tokens_outside_the_vocabulary)
     lx_tokens *tokens = make(&count, 1);
     unit_ok(new_tokens(tokens, 10, LX_INT32, 75, &source, &error));
     for (uint64_t i = 0; i < 10; i++) {
-        lx_status status =
-            lx_source_fill(source, &i, 1, &(lx_target){sample, sizeof sample}, &error);
+        lx_status status = lx_source_fill(source, &i, 1, &(lx_target){sample, sizeof sample},
+                                          &error);
         ck_assert_int_eq(status, i < 7 ? LX_OK : LX_ERR_CORRUPT);
         if (i == 7) {
             ck_assert_ptr_nonnull(strstr(error.message, "token 75 of the file is 0x4b, but must "

@@ -64,8 +64,7 @@ START_TEST(matches_one_array_of_all_tokens)
         if (kind % 4 > 1) /* else some rows are in the log */
             seal("d");
         for (size_t i = 0; i < sizeof access_modes / sizeof *access_modes; i++) {
-            lx_tokens *tokens =
-                open_field_by("d", wide ? LX_UINT32 : LX_UINT16, access_modes[i]);
+            lx_tokens *tokens = open_field_by("d", wide ? LX_UINT32 : LX_UINT16, access_modes[i]);
             expect_all(tokens, lengths, count);
             lx_tokens_unref(tokens);
         }
@@ -304,8 +303,8 @@ START_TEST(rejects_a_record_that_ends_within_a_token)
     write_field("d", lengths, 4, 1, LX_COMPRESSION_RAW);
     lx_dataset *dataset = open_dataset("d", LX_ACCESS_MMAP, LX_DAMAGE_RAISE);
     ck_assert_int_eq(lx_tokens_new_field(dataset, 0, LX_UINT32, &tokens, &error), LX_ERR_CORRUPT);
-    ck_assert_ptr_nonnull(strstr(error.message,
-                                 "3 bytes is not a whole number of tokens of uint32"));
+    ck_assert_ptr_nonnull(
+        strstr(error.message, "3 bytes is not a whole number of tokens of uint32"));
     ck_assert_str_eq(error.field, "text");
     ck_assert_str_eq(error.path, "d");
     ck_assert_uint_eq(error.record, 2);
@@ -336,9 +335,8 @@ START_TEST(reports_the_record_of_a_token_out_of_range)
             ck_assert_int_eq(status, i < bad ? LX_OK : LX_ERR_CORRUPT);
         }
         char expected[100];
-        snprintf(expected, sizeof expected,
-                 "token %u of the record is 0x%x, but must be below %u", bad - 20, token_at(bad),
-                 limit);
+        snprintf(expected, sizeof expected, "token %u of the record is 0x%x, but must be below %u",
+                 bad - 20, token_at(bad), limit);
         ck_assert_ptr_nonnull(strstr(error.message, expected));
         ck_assert_str_eq(error.field, "text");
         ck_assert_uint_eq(error.record, 2);
@@ -409,8 +407,8 @@ START_TEST(tolerates_writes_to_its_table)
 {
     enum { WORDS = 2 * 3 }; /* of the rows of three records: chunk and size, then the offset */
     static const uint32_t lengths[] = {100, 200, 300};
-    static const uint64_t sizes[] = {0, 1, 200, 400, 0xffffffff}, places[] = {0, 8, 1200, 1u << 30,
-                                                                              UINT64_MAX - 7};
+    static const uint64_t sizes[] = {0, 1, 200, 400, 0xffffffff},
+                          places[] = {0, 8, 1200, 1u << 30, UINT64_MAX - 7};
     static uint32_t row[601];
     for (int verified = 0; verified < 2; verified++) {
         char *scratch = scratch_make();

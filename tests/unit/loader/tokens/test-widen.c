@@ -73,8 +73,7 @@ START_TEST(vector_code_matches_plain_loops)
             uint64_t limit = lx__widen_limit(dtype, wide ? LX_INT64 : LX_INT32,
                                              round % 3 == 0 ? 0 : state >> (round % 64));
             bool fits = lx__widen_plain[dtype][wide](from + round % 8, count, limit, plain);
-            ck_assert(lx__widen_avx2[dtype][wide](from + round % 8, count, limit, vectors) ==
-                      fits);
+            ck_assert(lx__widen_avx2[dtype][wide](from + round % 8, count, limit, vectors) == fits);
             ck_assert(memcmp(vectors, plain, count * (wide ? 8 : 4)) == 0);
         }
     }

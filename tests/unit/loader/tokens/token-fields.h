@@ -32,8 +32,8 @@ static inline void append_document(lx_writer *writer, uint64_t first, uint32_t l
     free(bytes);
 }
 
-static inline lx_writer *create(const char *path, lx_dtype dtype, const uint64_t *shape, size_t ndim,
-                         lx_compression compression)
+static inline lx_writer *create(const char *path, lx_dtype dtype, const uint64_t *shape,
+                                size_t ndim, lx_compression compression)
 {
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
@@ -45,8 +45,8 @@ static inline lx_writer *create(const char *path, lx_dtype dtype, const uint64_t
 }
 
 /** The dataset at @p path, with documents of these lengths. */
-static inline void write_field(const char *path, const uint32_t *lengths, size_t count, size_t width,
-                        lx_compression compression)
+static inline void write_field(const char *path, const uint32_t *lengths, size_t count,
+                               size_t width, lx_compression compression)
 {
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = create(path, LX_BYTES, NULL, 0, compression);
@@ -73,8 +73,7 @@ static inline void seal(const char *path)
     unit_ok(lx_writer_close(writer, &error));
 }
 
-static inline lx_dataset *open_dataset(const char *path, lx_access access,
-                                       lx_damage_policy damage)
+static inline lx_dataset *open_dataset(const char *path, lx_access access, lx_damage_policy damage)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;

@@ -74,8 +74,7 @@ static inline lx_tokens *open_tokens(const char *path, lx_dtype dtype)
 }
 
 /** Tokens 0, 1 .. of 4 bytes, in documents of these lengths. */
-static inline lx_tokens *make_documents(const char *name, const uint32_t *lengths,
-                                         size_t count)
+static inline lx_tokens *make_documents(const char *name, const uint32_t *lengths, size_t count)
 {
     char path[64];
     uint64_t total = 0, *ends = malloc((count + 1) * sizeof *ends);

@@ -119,8 +119,7 @@ static void *walk_along(void *memory)
     lx__epoch *scratch = NULL;
     for (uint64_t epoch = 0; epoch < 200; epoch++) {
         uint64_t places[] = {epoch * LENGTH + 3, (epoch + 1) * LENGTH + 4};
-        lx_status status =
-            lx__epochs_read(walk->epochs, &some_order, &scratch, places, 2, NULL);
+        lx_status status = lx__epochs_read(walk->epochs, &some_order, &scratch, places, 2, NULL);
         walk->wrong += status != LX_OK || places[0] != epoch * 1000 + 3 ||
                        places[1] != (epoch + 1) * 1000 + 4;
     }

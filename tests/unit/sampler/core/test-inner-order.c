@@ -43,9 +43,8 @@ START_TEST(states_contain_short_parts)
     lx_order *order = slice(make_order("shuffle", 10, 42, 0), 2, 5);
     json_t *json = lx__order_to_json(order);
     char *text = lx__json_text(json, JSON_COMPACT);
-    ck_assert_str_eq(text,
-                     "{\"kind\":\"slice\",\"formula\":1,\"length\":5,\"first\":2,\"part\":"
-                     "{\"kind\":\"shuffle\",\"formula\":1,\"length\":10,\"seed\":42}}");
+    ck_assert_str_eq(text, "{\"kind\":\"slice\",\"formula\":1,\"length\":5,\"first\":2,\"part\":"
+                           "{\"kind\":\"shuffle\",\"formula\":1,\"length\":10,\"seed\":42}}");
     lx__free(text);
     json_decref(json);
     lx_order_unref(order);

@@ -9,7 +9,7 @@
 enum { EPOCHS = 3, MOST = 300 * EPOCHS };
 
 static cut_order cut;
-static uint64_t all[MOST];    /* what stands at the first positions */
+static uint64_t all[MOST];     /* what stands at the first positions */
 static uint64_t numbers[MOST]; /* of the batch at each, in its epoch */
 static uint64_t counts[EPOCHS];
 
@@ -53,8 +53,8 @@ START_TEST(a_step_has_one_batch_for_each_rank)
         uint64_t at = next_choice(&state) % until, found = at;
         while (at < until && !step_by_hand(shard, drop, at, &expected))
             at = expected.end;
-        lx_status status =
-            lx__deal_next(cut.order, &held, shard, drop, &found, until, &share, &error);
+        lx_status status = lx__deal_next(cut.order, &held, shard, drop, &found, until, &share,
+                                         &error);
         if (cut.length > (drop ? world - 1 : shard.rank))
             ck_assert_uint_eq(found, at);
         ck_assert_int_eq(status, at < until ? LX_OK : LX_END);
@@ -155,8 +155,8 @@ START_TEST(a_seek_continues_as_an_uninterrupted_run)
         unit_ok(lx_sampler_new(cut.order, 0, 1, &other, &error));
         for (int k = 0; k < 30; k++) {
             uint64_t within = next_choice(&state);
-            unit_ok(lx_order_find_batch(cut.order, lx_sampler_tell(sampler), &number, &begin,
-                                        &end, &error));
+            unit_ok(lx_order_find_batch(cut.order, lx_sampler_tell(sampler), &number, &begin, &end,
+                                        &error));
             within = begin + within % (end - begin);
             unit_ok(lx_sampler_seek(other, within, &error));
             unit_ok(lx_sampler_take_batch(sampler, 300, ours, &taken, &error));

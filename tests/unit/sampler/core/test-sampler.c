@@ -47,8 +47,8 @@ static struct setup any_setup(uint64_t *state)
     setup.world = next_choice(state) % 12 + 1;
     setup.rank = next_choice(state) % setup.world;
     setup.position = next_choice(state) % (4 * setup.length);
-    setup.order = make_order(kinds[next_choice(state) % 3], setup.length,
-                             next_choice(state) % 100, next_choice(state) % 100);
+    setup.order = make_order(kinds[next_choice(state) % 3], setup.length, next_choice(state) % 100,
+                             next_choice(state) % 100);
     return setup;
 }
 

@@ -27,8 +27,7 @@ struct setup {
     lx_mixture *mixture;
 };
 
-static inline struct setup make_setup(size_t count, const uint64_t *lengths,
-                                      const double *weights)
+static inline struct setup make_setup(size_t count, const uint64_t *lengths, const double *weights)
 {
     lx_error error = LX_ERROR_INIT;
     struct setup setup = {.count = count, .mixture = lx_mixture_new(), .weighting_count = 1};
@@ -45,8 +44,8 @@ static inline struct setup make_setup(size_t count, const uint64_t *lengths,
 static inline void random_weights(uint64_t *state, double *weights, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        weights[i] =
-            i != 0 && next_choice(state) % 7 == 0 ? 0 : (double)(next_choice(state) % 50 + 1);
+        weights[i] = i != 0 && next_choice(state) % 7 == 0 ? 0
+                                                           : (double)(next_choice(state) % 50 + 1);
 }
 
 static inline struct setup random_setup(uint64_t *state, size_t most)

@@ -120,8 +120,8 @@ START_TEST(weights_change_at_their_positions)
     unit_ok(lx_mixture_set_weights(setup.mixture, 500, third, 3, &error));
     lx_order *order = blend(&setup, LX_EXHAUSTED_REPEAT, 600);
     uint64_t counts[3], at[SETS_MAX] = {0};
-    static const uint64_t ends[][4] = {{0, 100, 100, 0}, {100, 500, 0, 300}, {500, 600, 0, 0},
-                                       {600, 1200, 100, 300}};
+    static const uint64_t ends[][4] = {
+        {0, 100, 100, 0}, {100, 500, 0, 300}, {500, 600, 0, 0}, {600, 1200, 100, 300}};
     for (size_t i = 0; i < 4; i++) {
         unit_ok(lx_order_get_part_counts(order, ends[i][0], ends[i][1], counts, &error));
         ck_assert_uint_eq(counts[0], ends[i][2]);

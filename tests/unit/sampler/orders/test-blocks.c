@@ -94,8 +94,10 @@ END_TEST
 
 START_TEST(enters_long_orders_anywhere)
 {
-    static const uint64_t cases[][2] = {{1000000000000, 4096}, {1000000000007, 1000000},
-                                        {UINT64_MAX, 3},       {1ull << 63, 1ull << 32},
+    static const uint64_t cases[][2] = {{1000000000000, 4096},
+                                        {1000000000007, 1000000},
+                                        {UINT64_MAX, 3},
+                                        {1ull << 63, 1ull << 32},
                                         {1ull << 63, 1ull << 63}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         lx_order *order = blocks(cases[c][0], cases[c][1], c);

@@ -26,9 +26,9 @@ static lx_order *make_bucketed(uint64_t count, uint64_t batch, uint64_t bucket, 
 START_TEST(behaves_as_an_order)
 {
     static const uint64_t sizes[][3] = {
-        {1, 1, 1},      {7, 10, 20},    {100, 7, 7},        {100, 7, 21},
-        {3000, 32, 320}, {3000, 1, 1},  {3000, 1, 4000},    {3000, 3000, 6000},
-        {2999, 10, UINT64_MAX / 10 * 10}};
+        {1, 1, 1},       {7, 10, 20},        {100, 7, 7},
+        {100, 7, 21},    {3000, 32, 320},    {3000, 1, 1},
+        {3000, 1, 4000}, {3000, 3000, 6000}, {2999, 10, UINT64_MAX / 10 * 10}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         lx_order *order = make_bucketed(sizes[i][0], sizes[i][1], sizes[i][2], 42);
         expect_order(order, 5);

@@ -54,8 +54,7 @@ static void check_epoch(uint64_t epoch)
     ck_assert_uint_eq(count, batches);
     for (uint64_t i = 0; i < batches; i++) {
         uint64_t first = i > 0 ? ends[i - 1] : 0;
-        unit_ok(lx_order_find_batch(cut.order, start + ends[i] - 1, &number, &begin, &end,
-                                    &error));
+        unit_ok(lx_order_find_batch(cut.order, start + ends[i] - 1, &number, &begin, &end, &error));
         ck_assert_uint_eq(number, i);
         ck_assert_uint_eq(begin, start + first);
         ck_assert_uint_eq(end, start + ends[i]);
@@ -151,14 +150,14 @@ START_TEST(state_errors_name_the_difference)
     const uint64_t costs[] = {5, 6, 7, 8}, others[] = {5, 6, 7, 9};
     expect_other_order(make_budgeted(costs, 4, 20, 0, false),
                        make_budgeted(others, 4, 20, 0, false), "costs");
-    expect_other_order(make_budgeted(costs, 4, 20, 0, false),
-                       make_budgeted(costs, 3, 20, 0, false), "co"); /* count, or costs */
-    expect_other_order(make_budgeted(costs, 4, 20, 0, false),
-                       make_budgeted(costs, 4, 21, 0, false), "budget");
-    expect_other_order(make_budgeted(costs, 4, 20, 0, false),
-                       make_budgeted(costs, 4, 20, 2, false), "rows");
-    expect_other_order(make_budgeted(costs, 4, 20, 0, false),
-                       make_budgeted(costs, 4, 20, 0, true), "padded");
+    expect_other_order(make_budgeted(costs, 4, 20, 0, false), make_budgeted(costs, 3, 20, 0, false),
+                       "co"); /* count, or costs */
+    expect_other_order(make_budgeted(costs, 4, 20, 0, false), make_budgeted(costs, 4, 21, 0, false),
+                       "budget");
+    expect_other_order(make_budgeted(costs, 4, 20, 0, false), make_budgeted(costs, 4, 20, 2, false),
+                       "rows");
+    expect_other_order(make_budgeted(costs, 4, 20, 0, false), make_budgeted(costs, 4, 20, 0, true),
+                       "padded");
 }
 END_TEST
 
@@ -183,8 +182,8 @@ START_TEST(rejects_nesting_in_other_orders)
 END_TEST
 
 /** Fails, and says so. */
-static void expect_refused(const uint64_t *costs, uint64_t count, uint64_t budget,
-                           lx_status status, const char *message)
+static void expect_refused(const uint64_t *costs, uint64_t count, uint64_t budget, lx_status status,
+                           const char *message)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order, *part = make_order("shuffle", 3, 4, 0);

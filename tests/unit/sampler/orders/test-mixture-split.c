@@ -78,9 +78,9 @@ static void check(const double *weights, size_t count)
 
 START_TEST(each_set_has_its_share_to_half_a_level)
 {
-    static const double known[][6] = {{1}, {1, 1}, {0.5, 0.3, 0.2}, {1, 1e-6}, {1e-6, 1},
-                                      {3, 0, 0, 1}, {0, 7}, {1, 2, 4, 8, 16, 32},
-                                      {1e300, 1e300}, {5e-324, 5e-324, 1e-323}};
+    static const double known[][6] = {
+        {1},          {1, 1}, {0.5, 0.3, 0.2},      {1, 1e-6},      {1e-6, 1},
+        {3, 0, 0, 1}, {0, 7}, {1, 2, 4, 8, 16, 32}, {1e300, 1e300}, {5e-324, 5e-324, 1e-323}};
     static const size_t counts[] = {1, 2, 3, 2, 2, 4, 2, 6, 2, 3};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         check(known[i], counts[i]);
@@ -182,8 +182,8 @@ END_TEST
 /** Numbers of all sizes, those at the ends of words among them. */
 static uint64_t next_place(uint64_t *state)
 {
-    static const uint64_t ends[] = {0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 63,
-                                    UINT64_MAX - 1};
+    static const uint64_t ends[] = {
+        0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX - 1};
     uint64_t drawn = next_choice(state);
     return drawn % 8 == 0 ? ends[drawn / 8 % 6] - drawn / 64 % 2 * (drawn / 8 % 6 != 0)
                           : (drawn ^ next_choice(state) << 31) >> drawn / 8 % 60;

@@ -34,11 +34,10 @@ START_TEST(writes_weights_in_any_locale)
     for (int i = 0; i < 3; i++) {
         if (setlocale(LC_ALL, locales[i]) == NULL)
             continue; /* not on this machine */
-        expect_text(setup.mixture,
-                    "[{\"begin\":0,\"weights\":[\"0.10000000000000001\",\"2\","
-                    "\"1.0000000000000001e+300\",\"4.9406564584124654e-324\"]},"
-                    "{\"begin\":\"9223372036854775808\",\"weights\":[\"0\",\"0.5\","
-                    "\"9.9999999999999995e-08\",\"0\"]}]");
+        expect_text(setup.mixture, "[{\"begin\":0,\"weights\":[\"0.10000000000000001\",\"2\","
+                                   "\"1.0000000000000001e+300\",\"4.9406564584124654e-324\"]},"
+                                   "{\"begin\":\"9223372036854775808\",\"weights\":[\"0\",\"0.5\","
+                                   "\"9.9999999999999995e-08\",\"0\"]}]");
     }
     free_setup(&setup);
 }

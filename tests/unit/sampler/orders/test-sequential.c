@@ -62,7 +62,7 @@ END_TEST
 
 START_TEST(the_last_positions_do_not_overflow)
 {
-    static const uint64_t sizes[] = {1, 2, 3, 1000, 1ull << 32, 1ull << 63, UINT64_MAX - 1,
+    static const uint64_t sizes[] = {1,         2, 3, 1000, 1ull << 32, 1ull << 63, UINT64_MAX - 1,
                                      UINT64_MAX};
     uint64_t indices[40];
     for (int l = 0; l < 8; l++) {
@@ -71,8 +71,8 @@ START_TEST(the_last_positions_do_not_overflow)
                 lx_order *order = make_order("sequential", sizes[l], sizes[w], sizes[s]);
                 read_order(order, UINT64_MAX - 40, 1, 40, indices);
                 for (uint64_t k = 0; k < 40; k++)
-                    ck_assert_uint_eq(indices[k], formula(sizes[l], sizes[w], sizes[s],
-                                                          UINT64_MAX - 40 + k));
+                    ck_assert_uint_eq(indices[k],
+                                      formula(sizes[l], sizes[w], sizes[s], UINT64_MAX - 40 + k));
                 lx_order_unref(order);
             }
         }

@@ -24,9 +24,8 @@ START_TEST(each_epoch_is_a_slice_of_the_inner_epoch)
         ck_assert_uint_eq(lx_order_get_length(order), cases[c].taken);
         for (uint64_t epoch = 0; epoch < 3; epoch++)
             for (uint64_t i = 0; i < cases[c].taken; i += 1 + cases[c].taken / 20)
-                ck_assert_uint_eq(
-                    index_at(order, epoch * cases[c].taken + i),
-                    index_at(part, epoch * cases[c].length + cases[c].first + i));
+                ck_assert_uint_eq(index_at(order, epoch * cases[c].taken + i),
+                                  index_at(part, epoch * cases[c].length + cases[c].first + i));
         expect_order(order, c);
         lx_order_unref(order);
         lx_order_unref(part);

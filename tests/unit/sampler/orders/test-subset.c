@@ -6,8 +6,8 @@
 
 START_TEST(returns_indices_in_order_of_position)
 {
-    static const uint64_t narrow[] = {9, 3, 3, 0, 7}, wide[] = {1, UINT32_MAX, 1ull << 32, 5,
-                                                                UINT64_MAX - 1};
+    static const uint64_t narrow[] = {9, 3, 3, 0, 7},
+                          wide[] = {1, UINT32_MAX, 1ull << 32, 5, UINT64_MAX - 1};
     for (int w = 0; w < 2; w++) {
         const uint64_t *indices = w ? wide : narrow;
         lx_error error = LX_ERROR_INIT;

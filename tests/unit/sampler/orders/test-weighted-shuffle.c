@@ -6,8 +6,7 @@
 #include "../statistics.h"
 #include "../../../new-orders.h"
 
-static lx_order *make_shuffle(const double *weights, uint64_t count, uint64_t length,
-                              uint64_t seed)
+static lx_order *make_shuffle(const double *weights, uint64_t count, uint64_t length, uint64_t seed)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;

@@ -48,10 +48,10 @@ START_TEST(one_bit_changes_half_of_the_key)
     for (uint64_t at = 0; at < 200; at++) {
         uint64_t seed = at * at, epoch = at / 7, key = key_of(seed, epoch, LX__STREAM_FEISTEL);
         for (int bit = 0; bit < 64; bit++) {
-            changed += __builtin_popcountll(
-                key ^ key_of(seed ^ 1ull << bit, epoch, LX__STREAM_FEISTEL));
-            changed += __builtin_popcountll(
-                key ^ key_of(seed, epoch ^ 1ull << bit, LX__STREAM_FEISTEL));
+            changed += __builtin_popcountll(key ^
+                                            key_of(seed ^ 1ull << bit, epoch, LX__STREAM_FEISTEL));
+            changed += __builtin_popcountll(key ^
+                                            key_of(seed, epoch ^ 1ull << bit, LX__STREAM_FEISTEL));
             pairs += 128;
         }
     }

@@ -4,9 +4,18 @@
 #include "../../unit.h"
 #include "../statistics.h"
 
-static const uint64_t edges[] = {0, 1, 2, 3, 0xffffffffu, 0x100000000u, 0x100000001u,
-                                 0x7fffffffffffffffu, 0x8000000000000000u, 0xfffffffffffffffeu,
-                                 0xffffffffffffffffu, 0xd2b74407b1ce6e93u};
+static const uint64_t edges[] = {0,
+                                 1,
+                                 2,
+                                 3,
+                                 0xffffffffu,
+                                 0x100000000u,
+                                 0x100000001u,
+                                 0x7fffffffffffffffu,
+                                 0x8000000000000000u,
+                                 0xfffffffffffffffeu,
+                                 0xffffffffffffffffu,
+                                 0xd2b74407b1ce6e93u};
 #define EDGES (sizeof edges / sizeof *edges)
 
 START_TEST(products_are_exact)

@@ -35,8 +35,7 @@ START_TEST(stored_bytes_lie_within_the_committed_bytes_of_their_chunk)
     static const uint64_t beyond[] = {92, UINT64_MAX - 5, UINT64_MAX - 9};
     for (size_t i = 0; i < 3; i++) {
         entry.offset = beyond[i];
-        ck_assert_int_eq(lx__payload_locate(&entry, &raw, &chunk, &extent, &error),
-                         LX_ERR_CORRUPT);
+        ck_assert_int_eq(lx__payload_locate(&entry, &raw, &chunk, &extent, &error), LX_ERR_CORRUPT);
         ck_assert_ptr_nonnull(strstr(error.message, "exceed the 100 committed"));
         ck_assert_ptr_null(extent.chunk);
         lx_error_clear(&error);
@@ -50,10 +49,9 @@ START_TEST(values_in_the_entry_and_missing_ones_have_no_extent)
 {
     lx_error error = LX_ERROR_INIT;
     lx__extent extent;
-    const lx__entry missing = {0}, inlined = {.chunk = LX__CHUNK_INLINE, .offset = 7,
-                                              .physical = 1, .logical = 1},
-                    wrong = {.chunk = LX__CHUNK_INLINE, .offset = 700, .physical = 1,
-                             .logical = 1};
+    const lx__entry missing = {0},
+                    inlined = {.chunk = LX__CHUNK_INLINE, .offset = 7, .physical = 1, .logical = 1},
+                    wrong = {.chunk = LX__CHUNK_INLINE, .offset = 700, .physical = 1, .logical = 1};
     unit_ok(lx__payload_locate(&missing, &raw, NULL, &extent, &error));
     ck_assert(extent.chunk == NULL && !lx__payload_is_stored(&missing));
     unit_ok(lx__payload_locate(&inlined, &raw, NULL, &extent, &error));

@@ -12,7 +12,8 @@ static const struct edit edits[] = {
     {"a field's key twice", IMAGE_NAME, IMAGE_NAME ", " IMAGE_NAME, BAD, "duplicate"},
     {"an unknown key twice", IMAGE_NAME, IMAGE_NAME ", \"a\": {\"b\": 1, \"b\": 1}", BAD,
      "duplicate"},
-    {"16 levels", "\"length\": 0", "\"length\": 0, \"x\": [[[[[[[[[[[[[[[]]]]]]]]]]]]]]]", LX_OK, ""},
+    {"16 levels", "\"length\": 0", "\"length\": 0, \"x\": [[[[[[[[[[[[[[[]]]]]]]]]]]]]]]", LX_OK,
+     ""},
     {"17 levels", "\"length\": 0", "\"length\": 0, \"x\": [[[[[[[[[[[[[[[{}]]]]]]]]]]]]]]]", BAD,
      "deep"},
     {"a fraction", "\"generation\": 0", "\"generation\": 0.0", BAD, "generation"},
@@ -32,7 +33,8 @@ static const struct edit edits[] = {
     {"no chunks", "\"chunks\"", "\"chunk\"", BAD, "\"chunks\""},
     {"no next_field", "\"next_field\"", "\"nextfield\"", BAD, "\"next_field\""},
     {"no fields", "\"fields\"", "\"field\"", BAD, "\"fields\""},
-    {"the largest generation", "\"generation\": 0", "\"generation\": 4611686018427387904", LX_OK, ""},
+    {"the largest generation", "\"generation\": 0", "\"generation\": 4611686018427387904", LX_OK,
+     ""},
     {"a generation above", "\"generation\": 0", "\"generation\": 4611686018427387905", BAD,
      "generation"},
     {"a uuid with capitals", "aabbccddeeff", "AABBCCDDEEFF", BAD, "uuid"},
@@ -84,7 +86,8 @@ static const struct edit edits[] = {
     {"an id twice", "\"id\": 0", "\"id\": 1", BAD, ""},
     {"a negative id", "\"id\": 0", "\"id\": -1", BAD, "id"},
     {"an id above 32 bits", "\"id\": 0", "\"id\": 4294967296", BAD, "id"},
-    {"next_field above 32 bits", "\"next_field\": 3", "\"next_field\": 4294967296", BAD, "next_field"},
+    {"next_field above 32 bits", "\"next_field\": 3", "\"next_field\": 4294967296", BAD,
+     "next_field"},
     {"a name of nothing", IMAGE_NAME, "\"name\": \"\"", BAD, "name"},
     {"a name with a dot before", IMAGE_NAME, "\"name\": \".image\"", BAD, "name"},
     {"a name with a slash", IMAGE_NAME, "\"name\": \"a/b\"", BAD, "name"},
@@ -107,7 +110,8 @@ static const struct edit edits[] = {
     {"a stem with a tilde alone", IMAGE_STEM, "\"stem\": \"image~\"", BAD, "stem"},
     {"a stem with a number alone", IMAGE_STEM, "\"stem\": \"~1\"", BAD, "stem"},
     {"a stem with two numbers", IMAGE_STEM, "\"stem\": \"image~1~2\"", BAD, "stem"},
-    {"a stem of 65", IMAGE_STEM, "\"stem\": \"" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x~1\"", BAD, "stem"},
+    {"a stem of 65", IMAGE_STEM, "\"stem\": \"" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "x~1\"", BAD,
+     "stem"},
     {"a stem twice", IMAGE_STEM, "\"stem\": \"label\"", BAD, ""},
     {"an unknown dtype", "\"uint8\"", "\"uint7\"", NEW, "uint7"},
     {"a number for a dtype", "\"uint8\"", "8", BAD, "dtype"},
@@ -118,7 +122,8 @@ static const struct edit edits[] = {
     {"32 axes", IMAGE_SHAPE,
      "\"shape\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", LX_OK, ""},
     {"33 axes", IMAGE_SHAPE,
-     "\"shape\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", BAD, "shape"},
+     "\"shape\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", BAD,
+     "shape"},
     {"the largest value", IMAGE_SHAPE, "\"shape\": [65535, 65537]", LX_OK, ""},
     {"a value above that", IMAGE_SHAPE, "\"shape\": [65536, 65536]", BAD, "image"},
     {"a size that overflows", IMAGE_SHAPE, "\"shape\": [4294967296, 4294967296]", BAD, "image"},
@@ -145,7 +150,8 @@ static const struct edit edits[] = {
     {"a dictionary of flate", CAPTION_TAIL,
      "\"compress\": \"flate\", \"align\": 8, \"dict\": {\"bytes\": 1, \"crc\": 0}", BAD, "dict"},
     {"a dictionary", CAPTION_TAIL,
-     "\"compress\": \"zstd\", \"align\": 8, \"dict\": {\"bytes\": 4294967295, \"crc\": 0}", LX_OK, ""},
+     "\"compress\": \"zstd\", \"align\": 8, \"dict\": {\"bytes\": 4294967295, \"crc\": 0}", LX_OK,
+     ""},
     {"a dictionary of no bytes", CAPTION_TAIL,
      "\"compress\": \"zstd\", \"align\": 8, \"dict\": {\"bytes\": 0, \"crc\": 0}", BAD, "bytes"},
     {"a dictionary too large", CAPTION_TAIL,
@@ -167,7 +173,8 @@ static const struct edit edits[] = {
     {"a minor version above 32 bits", "[1, 0]", "[1, 4294967296]", BAD, "format"},
     {"a newer format is called newer, whatever else it is",
      "[1, 0],\n  \"features\": {\"must\": [], \"may\": []},", "[2, 0],", NEW, "format"},
-    {"an unknown feature that must be known", "\"must\": []", "\"must\": [\"tiles\"]", NEW, "tiles"},
+    {"an unknown feature that must be known", "\"must\": []", "\"must\": [\"tiles\"]", NEW,
+     "tiles"},
     {"an unknown feature that may be ignored", "\"may\": []", "\"may\": [\"tiles\"]", LX_OK, ""},
     {"a number for a feature", "\"must\": []", "\"must\": [7]", BAD, "must"},
     {"a number for a feature that may be", "\"may\": []", "\"may\": [7]", BAD, "may"},
@@ -178,8 +185,8 @@ static const struct edit edits[] = {
     {"an unknown key", "\"length\": 0", "\"length\": 0, \"colour\": {\"red\": [1.5, null]}", LX_OK,
      ""},
     {"an unknown key of a field", IMAGE_NAME, IMAGE_NAME ", \"unit\": \"m\"", LX_OK, ""},
-    {"tables of a dataset that is not sealed", "\"length\": 0", "\"length\": 0, \"tables\": 7", LX_OK,
-     ""},
+    {"tables of a dataset that is not sealed", "\"length\": 0", "\"length\": 0, \"tables\": 7",
+     LX_OK, ""},
 };
 
 START_TEST(rejects_meta_json_that_breaks_a_rule)
@@ -288,8 +295,17 @@ END_TEST
 
 START_TEST(rejects_other_than_objects)
 {
-    static const char *const texts[] = {"", " ", "[]", "7", "\"x\"", "null", "{", "{}", "nonsense",
-                                        "{\"format\": [1, 0]}", "[[[[[[[[[[[[[[[[[["};
+    static const char *const texts[] = {"",
+                                        " ",
+                                        "[]",
+                                        "7",
+                                        "\"x\"",
+                                        "null",
+                                        "{",
+                                        "{}",
+                                        "nonsense",
+                                        "{\"format\": [1, 0]}",
+                                        "[[[[[[[[[[[[[[[[[["};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         lx_error error = LX_ERROR_INIT;
         lx__meta meta;
@@ -374,8 +390,7 @@ START_TEST(the_checksum_detects_each_damaged_byte)
         lx_error error = LX_ERROR_INIT;
         lx__meta meta;
         text[bit / 8] ^= (char)(1u << bit % 8);
-        ck_assert_int_eq(lx__meta_parse(&meta, text, size, LX__META_CHECK, &error),
-                         LX_ERR_CORRUPT);
+        ck_assert_int_eq(lx__meta_parse(&meta, text, size, LX__META_CHECK, &error), LX_ERR_CORRUPT);
         ck_assert_msg(strstr(error.message, "checksum") != NULL &&
                           strstr(error.message, "'loaderx repair'") != NULL,
                       "bit %zu: %s", bit, error.message);
@@ -387,16 +402,20 @@ END_TEST
 
 START_TEST(rejects_a_meta_json_without_checksum)
 {
-    static const char *const texts[] = {
-        "", "{", "{}", "{\"checksum\": \"00000000\"", "{\"checksum\":\"00000000\",",
-        "{\"checksum\": \"0000\262000\",", "{\"checksum\": \"0000000A\",",
-        "{ \"checksum\": \"00000000\", \"format\": [2, 0]}", "{\"Checksum\": \"00000000\","};
+    static const char *const texts[] = {"",
+                                        "{",
+                                        "{}",
+                                        "{\"checksum\": \"00000000\"",
+                                        "{\"checksum\":\"00000000\",",
+                                        "{\"checksum\": \"0000\262000\",",
+                                        "{\"checksum\": \"0000000A\",",
+                                        "{ \"checksum\": \"00000000\", \"format\": [2, 0]}",
+                                        "{\"Checksum\": \"00000000\","};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         lx_error error = LX_ERROR_INIT;
         lx__meta meta;
-        ck_assert_int_eq(
-            lx__meta_parse(&meta, texts[i], strlen(texts[i]), LX__META_CHECK, &error),
-            LX_ERR_CORRUPT);
+        ck_assert_int_eq(lx__meta_parse(&meta, texts[i], strlen(texts[i]), LX__META_CHECK, &error),
+                         LX_ERR_CORRUPT);
         ck_assert_msg(strstr(error.message, "does not begin with a checksum") != NULL, "%s",
                       error.message);
     }

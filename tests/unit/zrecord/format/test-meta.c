@@ -60,8 +60,8 @@ START_TEST(sealing_records_lengths_chunks_and_tables)
     lx_error error = LX_ERROR_INIT;
     lx__meta meta = made(), back;
     /* Full by records, full by bytes, and two that are neither. */
-    static const lx__chunk_item chunks[] = {{0, 1000, 5}, {1, 7, 1 << 20}, {2, 999, (1 << 20) - 1},
-                                            {9, 1, 1}};
+    static const lx__chunk_item chunks[] = {
+        {0, 1000, 5}, {1, 7, 1 << 20}, {2, 999, (1 << 20) - 1}, {9, 1, 1}};
     static const lx__table_seal tables[] = {{"image.offset", 160, 0xfedcba98},
                                             {"image.check", 80, 7}};
     unit_ok(lx__meta_set_state(&meta, 10, chunks, 4, &error));

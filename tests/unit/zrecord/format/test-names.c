@@ -58,18 +58,27 @@ START_TEST(recognizes_names_of_files)
         bool log, table, chunk;
         uint64_t number;
     } cases[] = {
-        {"LOG", true, false, false, 0},         {"LOG.7", true, false, false, 7},
-        {"LOG.0", false, false, false, 0},      {"LOG.07", false, false, false, 0},
-        {"LOG.", false, false, false, 0},       {"LOGS", false, false, false, 0},
-        {"x.offset", false, true, false, 0},    {"x.check.12", false, true, false, 12},
-        {"x.offset.", false, false, false, 0},  {"x.offset.1a", false, false, false, 0},
-        {"xx.offset", false, false, false, 0},  {"x.offset.bak", false, false, false, 0},
-        {"0.zr", false, false, true, 0},        {"12.zr", false, false, true, 12},
-        {"012.zr", false, false, false, 0},     {"12.zr.bak", false, false, false, 0},
+        {"LOG", true, false, false, 0},
+        {"LOG.7", true, false, false, 7},
+        {"LOG.0", false, false, false, 0},
+        {"LOG.07", false, false, false, 0},
+        {"LOG.", false, false, false, 0},
+        {"LOGS", false, false, false, 0},
+        {"x.offset", false, true, false, 0},
+        {"x.check.12", false, true, false, 12},
+        {"x.offset.", false, false, false, 0},
+        {"x.offset.1a", false, false, false, 0},
+        {"xx.offset", false, false, false, 0},
+        {"x.offset.bak", false, false, false, 0},
+        {"0.zr", false, false, true, 0},
+        {"12.zr", false, false, true, 12},
+        {"012.zr", false, false, false, 0},
+        {"12.zr.bak", false, false, false, 0},
         {"4294967294.zr", false, false, true, 4294967294u},
         {"4294967295.zr", false, false, false, 0},
         {"99999999999999999999.zr", false, false, false, 0},
-        {".zr", false, false, false, 0},        {"", false, false, false, 0},
+        {".zr", false, false, false, 0},
+        {"", false, false, false, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t number;

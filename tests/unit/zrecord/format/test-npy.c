@@ -63,10 +63,10 @@ START_TEST(every_dtype_has_its_code)
     static const struct {
         const char *code;
         lx_dtype dtype;
-    } all[] = {{"|b1", LX_BOOL},     {"|i1", LX_INT8},     {"<i2", LX_INT16},
-               {"<i4", LX_INT32},    {"<i8", LX_INT64},    {"|u1", LX_UINT8},
-               {"<u2", LX_UINT16},   {"<u4", LX_UINT32},   {"<u8", LX_UINT64},
-               {"<f2", LX_FLOAT16},  {"<f4", LX_FLOAT32},  {"<f8", LX_FLOAT64},
+    } all[] = {{"|b1", LX_BOOL},      {"|i1", LX_INT8},       {"<i2", LX_INT16},
+               {"<i4", LX_INT32},     {"<i8", LX_INT64},      {"|u1", LX_UINT8},
+               {"<u2", LX_UINT16},    {"<u4", LX_UINT32},     {"<u8", LX_UINT64},
+               {"<f2", LX_FLOAT16},   {"<f4", LX_FLOAT32},    {"<f8", LX_FLOAT64},
                {"<c8", LX_COMPLEX64}, {"<c16", LX_COMPLEX128}};
     lx_error error = LX_ERROR_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -66,8 +66,8 @@ END_TEST
 START_TEST(rejects_invalid_names)
 {
     static const char *const good[] = {"a", "Z", "0", "_", "-", "a.b", "x..", "A-Z_0.9"};
-    static const char *const bad[] = {"", ".", "..", ".a", "a b", "a/b", "a~1", "\xc3\xa4", "a\n",
-                                      "a:b"};
+    static const char *const bad[] = {"",    ".",   "..",       ".a",  "a b",
+                                      "a/b", "a~1", "\xc3\xa4", "a\n", "a:b"};
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -152,8 +152,8 @@ START_TEST(payload_alignment_divides_their_size)
     static const struct {
         uint64_t size;
         uint32_t align;
-    } cases[] = {{1, 1}, {2, 2}, {3, 1}, {12, 4}, {784, 16}, {64, 64}, {4096, 64},
-                 {96, 32}, {6144, 64}, {0, 8}, {4294967295, 1}};
+    } cases[] = {{1, 1},     {2, 2},   {3, 1},     {12, 4}, {784, 16},      {64, 64},
+                 {4096, 64}, {96, 32}, {6144, 64}, {0, 8},  {4294967295, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lx_error error = LX_ERROR_INIT;
         lx_schema *schema = lx_schema_new();

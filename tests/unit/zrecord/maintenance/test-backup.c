@@ -177,8 +177,7 @@ START_TEST(progress_is_told_in_bytes_and_can_end_it)
     ck_assert_uint_eq(calls, 1 + 2 * FIELDS + 1); /* a chunk, tables, LOG */
     for (uint64_t stop = 1; stop <= calls; stop++) {
         told = (struct told){.stop_at = stop};
-        ck_assert_int_eq(lx_dataset_backup(dataset, "other", note, &told, &error),
-                         LX_ERR_CANCELED);
+        ck_assert_int_eq(lx_dataset_backup(dataset, "other", note, &told, &error), LX_ERR_CANCELED);
         ck_assert_int_eq(error.status, LX_ERR_CANCELED);
         lx_error_clear(&error);
         ck_assert(!file_exists("other"));

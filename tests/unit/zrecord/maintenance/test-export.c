@@ -28,7 +28,7 @@ START_TEST(an_array_has_a_header_and_all_records)
     ck_assert_uint_eq(size, 128 + 30 * 12);
     ck_assert_mem_eq(bytes, "\x93NUMPY\x01\x00\x76\x00", 10);
     ck_assert_ptr_nonnull(strstr((char *)bytes + 10, "'descr': '|u1', 'fortran_order': False, "
-                                                      "'shape': (30, 3, 4), }"));
+                                                     "'shape': (30, 3, 4), }"));
     for (uint64_t i = 0; i < 30; i++) {
         memset(right, 0, 12);
         (void)record_value(IMAGE, i, right);
@@ -87,20 +87,18 @@ START_TEST(what_fails_leaves_no_array)
                LX_ERR_ARGUMENT);
     unit_fails(lx_dataset_export_npy(dataset, IMAGE, &beyond, 1, "x", NULL, NULL, NULL, &error),
                LX_ERR_RANGE);
-    unit_fails(lx_dataset_export_files(dataset, IMAGE, NULL, 0, "x", "/", NULL, NULL, NULL,
-                                       &error),
+    unit_fails(lx_dataset_export_files(dataset, IMAGE, NULL, 0, "x", "/", NULL, NULL, NULL, &error),
                LX_ERR_ARGUMENT);
     unit_refuses_null(
         lx_dataset_export_npy(dataset, IMAGE, NULL, 0, NULL, NULL, NULL, NULL, &error), "path");
-    ck_assert_int_eq(
-        lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
-        LX_ERR_CANCELED);
+    ck_assert_int_eq(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
+                     LX_ERR_CANCELED);
     ck_assert_int_eq(error.status, LX_ERR_CANCELED);
     lx_error_clear(&error);
     ck_assert(!file_exists("x"));
-    ck_assert_int_eq(lx_dataset_export_files(dataset, IMAGE, NULL, 0, "each", NULL, stop, NULL,
-                                             NULL, &error),
-                     LX_ERR_CANCELED);
+    ck_assert_int_eq(
+        lx_dataset_export_files(dataset, IMAGE, NULL, 0, "each", NULL, stop, NULL, NULL, &error),
+        LX_ERR_CANCELED);
     ck_assert_int_eq(error.status, LX_ERR_CANCELED);
     lx_error_clear(&error);
     /* What stands in the way is no damage of the dataset, and stays. */
@@ -114,9 +112,9 @@ START_TEST(what_fails_leaves_no_array)
     /* Its own files are not overwritten, nor others put among them. */
     static const char *const inside[] = {"d/LOG", "d/x.npy", "d/chunk/0.zr"};
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
-        unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, inside[i], NULL, NULL, NULL,
-                                         &error),
-                   LX_ERR_ARGUMENT);
+        unit_fails(
+            lx_dataset_export_npy(dataset, IMAGE, NULL, 0, inside[i], NULL, NULL, NULL, &error),
+            LX_ERR_ARGUMENT);
     static const char *const folders[] = {"d", "d/x", "d/chunk", "d/chunk/x"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         unit_fails(lx_dataset_export_files(dataset, IMAGE, NULL, 0, folders[i], NULL, NULL, NULL,
@@ -136,9 +134,8 @@ START_TEST(what_is_there_stays_until_the_new_one_is_whole)
     lx_dataset *dataset = open_dataset("d");
     size_t names = directory_count("."), size;
     file_put("x", "former", 6);
-    ck_assert_int_eq(
-        lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
-        LX_ERR_CANCELED);
+    ck_assert_int_eq(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
+                     LX_ERR_CANCELED);
     uint8_t *bytes = file_bytes("x", &size);
     ck_assert(size == 6 && memcmp(bytes, "former", 6) == 0);
     free(bytes);
@@ -207,15 +204,14 @@ START_TEST(a_file_that_cannot_be_written_whole_is_not_left)
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
     limit_files(50000);
-    lx_status status =
-        lx_dataset_export_files(dataset, 0, NULL, 0, "out", ".bin", NULL, NULL, NULL, &error);
+    lx_status status = lx_dataset_export_files(dataset, 0, NULL, 0, "out", ".bin", NULL, NULL, NULL,
+                                               &error);
     unlimit_files();
     ck_assert_int_eq(status, LX_ERR_IO);
     ck_assert_uint_eq(directory_count("out"), 1); /* the first is whole */
     ck_assert_uint_eq(file_size("out/00000000.bin"), sizes[0]);
     lx_error_clear(&error);
-    unit_ok(lx_dataset_export_files(dataset, 0, last, 2, "out", ".bin", NULL, NULL, &done,
-                                    &error));
+    unit_ok(lx_dataset_export_files(dataset, 0, last, 2, "out", ".bin", NULL, NULL, &done, &error));
     ck_assert_uint_eq(done.records, 2);
     ck_assert_uint_eq(file_size("out/00000001.bin"), sizes[1]);
     lx_dataset_close(dataset);

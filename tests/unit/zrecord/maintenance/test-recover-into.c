@@ -114,8 +114,7 @@ static void add_frame(uint64_t rows)
 
 START_TEST(leaves_out_rows_that_the_log_claims_and_no_table_has)
 {
-    static const uint64_t claims[] = {25, (uint64_t)1 << 32, (uint64_t)6800000000,
-                                      LX__LENGTH_MAX};
+    static const uint64_t claims[] = {25, (uint64_t)1 << 32, (uint64_t)6800000000, LX__LENGTH_MAX};
     char *scratch = scratch_make();
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
         lx_error error = LX_ERROR_INIT;

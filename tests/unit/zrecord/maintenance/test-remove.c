@@ -121,7 +121,6 @@ START_TEST(an_interrupted_removal_can_be_ended)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/remove", a_dataset_goes_with_its_directory,
-          a_path_may_be_a_link_or_end_in_a_dot, what_is_no_dataset_is_left_alone,
-          a_dataset_in_use_is_not_removed, a_directory_with_files_of_others_stays,
-          an_interrupted_removal_can_be_ended)
+UNIT_MAIN("zrecord/remove", a_dataset_goes_with_its_directory, a_path_may_be_a_link_or_end_in_a_dot,
+          what_is_no_dataset_is_left_alone, a_dataset_in_use_is_not_removed,
+          a_directory_with_files_of_others_stays, an_interrupted_removal_can_be_ended)

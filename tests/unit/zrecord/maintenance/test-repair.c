@@ -214,9 +214,8 @@ static void flip_meta_json(void)
 }
 
 static void (*const damages[])(void) = {
-    no_damage,   harm_two_images, flip_a_caption, lose_a_chunk,
-    cut_a_chunk, lose_the_chunks, lengthen_a_chunk, cut_a_table,
-    lose_a_table, flip_the_log,   lose_the_log,   flip_meta_json,
+    no_damage,        harm_two_images, flip_a_caption, lose_a_chunk, cut_a_chunk,  lose_the_chunks,
+    lengthen_a_chunk, cut_a_table,     lose_a_table,   flip_the_log, lose_the_log, flip_meta_json,
 };
 #define DAMAGES (sizeof damages / sizeof *damages)
 
@@ -248,9 +247,8 @@ START_TEST(finds_something_exactly_where_verify_does)
         lx_status verified = verify("d"), repaired = repair(REPORT, &found, &result, &error);
         ck_assert_msg(verified == repaired, "%zu: %d, %d: %s", i, verified, repaired,
                       error.message);
-        ck_assert_int_eq(verified, i % DAMAGES == 0 || (i % DAMAGES == 6 && !sealed)
-                                       ? LX_OK
-                                       : LX_ERR_CORRUPT);
+        ck_assert_int_eq(
+            verified, i % DAMAGES == 0 || (i % DAMAGES == 6 && !sealed) ? LX_OK : LX_ERR_CORRUPT);
         /* Once it is repaired, here or in a new directory, neither finds anything. */
         const char *whole = "d";
         if (repair(APPLY, &found, &result, &error) != LX_OK) {
@@ -671,9 +669,9 @@ START_TEST(interrupted_anywhere_it_can_be_repeated)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/repair", leaves_a_valid_dataset_unchanged,
-          makes_damaged_values_missing, deletes_damaged_records_from_the_last_down,
-          repairs_every_wrong_number_of_an_entry, finds_something_exactly_where_verify_does,
+UNIT_MAIN("zrecord/repair", leaves_a_valid_dataset_unchanged, makes_damaged_values_missing,
+          deletes_damaged_records_from_the_last_down, repairs_every_wrong_number_of_an_entry,
+          finds_something_exactly_where_verify_does,
           keeps_the_values_before_the_end_of_a_short_chunk,
           removes_a_seal_that_the_files_contradict, does_not_give_up_the_target_of_a_link,
           cuts_the_log_at_the_first_invalid_frame, never_uses_a_chunk_of_lost_commits_again,

@@ -50,8 +50,7 @@ static void expect_fields(const lx_field_stats *fields, uint64_t length)
 }
 
 /** What must be true between the numbers of a dataset of which nothing was changed or deleted. */
-static void expect_sums(const lx_storage_stats *totals, const lx_field_stats *fields,
-                        size_t count)
+static void expect_sums(const lx_storage_stats *totals, const lx_field_stats *fields, size_t count)
 {
     uint64_t live = 0, bytes = 0;
     for (size_t i = 0; i < count; i++) {

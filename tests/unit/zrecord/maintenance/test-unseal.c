@@ -127,5 +127,4 @@ END_TEST
 
 UNIT_MAIN("zrecord/unseal", it_can_be_written_again_and_sealed_again,
           readers_of_the_sealed_one_go_on, one_that_is_not_sealed_stays_as_it_is,
-          what_cannot_be_unsealed_is_told,
-          a_failure_leaves_it_sealed_or_a_second_call_settles_it)
+          what_cannot_be_unsealed_is_told, a_failure_leaves_it_sealed_or_a_second_call_settles_it)

@@ -522,9 +522,8 @@ UNIT_MAIN("zrecord/verify", a_whole_dataset_has_no_damage, nobody_needs_to_be_to
           a_stream_must_give_its_value_also_where_the_checksum_is_right,
           a_chunk_that_is_gone_is_told_of_each_value,
           the_files_of_a_sealed_dataset_are_held_against_meta_json,
-          each_table_of_a_sealed_dataset_is_told,
-          a_chunk_that_no_record_refers_to_is_looked_for, dictionaries_are_held_against_meta_json,
-          who_is_told_may_end_it, progress_is_told_now_and_then,
-          any_number_of_threads_tells_the_same_in_order,
+          each_table_of_a_sealed_dataset_is_told, a_chunk_that_no_record_refers_to_is_looked_for,
+          dictionaries_are_held_against_meta_json, who_is_told_may_end_it,
+          progress_is_told_now_and_then, any_number_of_threads_tells_the_same_in_order,
           an_executor_that_is_closed_meanwhile_is_done_without,
           a_child_verifies_on_threads_of_its_own, a_lack_of_memory_is_no_damage)

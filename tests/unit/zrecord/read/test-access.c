@@ -264,8 +264,7 @@ static void cut_under_readers(lx_verify_policy verify, const char *file, uint64_
 
 START_TEST(pread_reports_a_file_truncated_during_reads)
 {
-    static const char *const files[] = {"chunk/0.zr", "image.offset", "label.offset",
-                                        "wave.check"};
+    static const char *const files[] = {"chunk/0.zr", "image.offset", "label.offset", "wave.check"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         for (int v = 0; v < 2; v++) {
             char *scratch = scratch_make();

@@ -55,8 +55,8 @@ START_TEST(rejects_links_and_fifos_in_place_of_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const char *const names[] = {"d/meta.json", "d/LOG", "d/LOCK", "d/chunk",
-                                        "d/image.offset", "d/blob.check"};
+    static const char *const names[] = {"d/meta.json", "d/LOG",          "d/LOCK",
+                                        "d/chunk",     "d/image.offset", "d/blob.check"};
     records_make("d", 5, 2);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (enum disguise what = 0; what < DISGUISES; what++) {
@@ -341,8 +341,8 @@ START_TEST(reads_changes_and_deletes_of_later_versions)
     /* Record 1 is changed: its label becomes missing. Then record 3, the last one, is deleted, and
      * a record of missing values appended at its index. */
     static const lx__set_item change = {LABEL, 1, {0}};
-    static const lx__set_item appended[] = {{IMAGE, 3, {0}}, {LABEL, 3, {0}}, {WAVE, 3, {0}},
-                                            {CAPTION, 3, {0}}, {BLOB, 3, {0}}};
+    static const lx__set_item appended[] = {
+        {IMAGE, 3, {0}}, {LABEL, 3, {0}}, {WAVE, 3, {0}}, {CAPTION, 3, {0}}, {BLOB, 3, {0}}};
     const struct frame frames[] = {
         {.length = 4, .rows = 4, .next_chunk = 1, .flags = SYNCED, .sets = &change, .set_count = 1},
         {.length = 3, .rows = 4, .next_chunk = 1, .flags = SYNCED},
@@ -385,8 +385,8 @@ START_TEST(skips_updates_of_unknown_fields)
     static const lx__set_item set = {77, 1, {1, 2, 3, 4, 5}};
     records_make("d", 5, 2);
     lx_dataset *dataset = open_dataset("d");
-    add_frame(&(struct frame){.length = 7, .rows = 5, .next_chunk = 1, .flags = SYNCED,
-                              .sets = &set, .set_count = 1});
+    add_frame(&(struct frame){
+        .length = 7, .rows = 5, .next_chunk = 1, .flags = SYNCED, .sets = &set, .set_count = 1});
     expect_dataset("d", 7);
     lx_error error = LX_ERROR_INIT;
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
@@ -449,8 +449,7 @@ START_TEST(a_cleaner_unmaps_old_mappings)
         expect_records(dataset, 7);
         size_t open = descriptors();
         ck_assert_uint_gt(open, before);
-        unit_ok(lx_executor_submit(executor, LX_QUEUE_GC, hold_up, &go_on, 1, &ticket,
-                                   &error));
+        unit_ok(lx_executor_submit(executor, LX_QUEUE_GC, hold_up, &go_on, 1, &ticket, &error));
         lx_dataset_close(dataset);
         ck_assert_uint_eq(descriptors(), open); /* the cleaner is held up, and nobody waits */
         atomic_store(&go_on, true);
@@ -476,7 +475,8 @@ START_TEST(rejects_null_by_name)
     lx_dataset *dataset;
     lx_storage_stats totals;
     lx_chunk_stats chunk;
-    unit_refuses_null(lx_dataset_options_set_verify_policy(NULL, LX_VERIFY_FIRST, &error), "options");
+    unit_refuses_null(lx_dataset_options_set_verify_policy(NULL, LX_VERIFY_FIRST, &error),
+                      "options");
     unit_refuses_null(lx_dataset_options_set_durable(NULL, true, &error), "options");
     unit_refuses_null(lx_dataset_options_set_live(NULL, true, &error), "options");
     unit_refuses_null(lx_dataset_pin(NULL, &dataset, &error), "dataset");

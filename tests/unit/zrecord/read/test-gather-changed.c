@@ -27,8 +27,12 @@ static void copy_values(struct log *log, struct copies *copies, uint64_t seed, u
             sets[i].entry.crc ^= lx__index_crc(from) ^ lx__index_crc(to);
         copies->of[field][to] = from;
     }
-    log_add(log, &(struct frame){.length = CHANGED, .rows = CHANGED, .next_chunk = 1,
-                                 .flags = SYNCED, .sets = sets, .set_count = count});
+    log_add(log, &(struct frame){.length = CHANGED,
+                                 .rows = CHANGED,
+                                 .next_chunk = 1,
+                                 .flags = SYNCED,
+                                 .sets = sets,
+                                 .set_count = count});
     file_put("d/LOG", log->bytes, log->size);
 }
 
@@ -63,8 +67,8 @@ static void expect_copies(lx_dataset *dataset, const struct copies *copies, uint
             indices[i] = mix(seed * 1000 + i) % CHANGED;
         unit_ok(lx_dataset_get_sizes(dataset, field, indices, count, offsets, present, &error));
         if (field < CAPTION)
-            unit_ok(lx_dataset_gather(dataset, field, indices, count, out, dense_sizes[field],
-                                      &error));
+            unit_ok(
+                lx_dataset_gather(dataset, field, indices, count, out, dense_sizes[field], &error));
         else
             unit_ok(lx_dataset_gather_bytes(dataset, field, indices, count, out, offsets, &error));
         for (size_t i = 0; i < count; i++) {
@@ -136,8 +140,12 @@ START_TEST(reports_a_damaged_update)
     lx__entry wrong = entry_of("d", "image", 3);
     wrong.crc ^= 1;
     const lx__set_item sets[] = {{IMAGE, 8, wrong}, {LABEL, 9, {0xffffffff, 8, 7, 8, 1}}};
-    log_add(&log, &(struct frame){.length = CHANGED, .rows = CHANGED, .next_chunk = 1,
-                                  .flags = SYNCED, .sets = sets, .set_count = 2});
+    log_add(&log, &(struct frame){.length = CHANGED,
+                                  .rows = CHANGED,
+                                  .next_chunk = 1,
+                                  .flags = SYNCED,
+                                  .sets = sets,
+                                  .set_count = 2});
     file_put("d/LOG", log.bytes, log.size);
     for (lx_verify_policy verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_ALWAYS; verify++) {
         lx_error error = LX_ERROR_INIT;

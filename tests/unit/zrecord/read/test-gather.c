@@ -34,8 +34,8 @@ static void expect_dense(lx__snapshot *snapshot, int field, const uint64_t *indi
     size_t size = dense_sizes[field], stride = size + gap;
     uint8_t *out = malloc(count * stride + 1), right[VALUE_MAX];
     memset(out, 0xa5, count * stride + 1);
-    unit_ok(lx__gather_dense(snapshot, &damages, (size_t)field, indices, count, out, stride,
-                             &error));
+    unit_ok(
+        lx__gather_dense(snapshot, &damages, (size_t)field, indices, count, out, stride, &error));
     for (size_t i = 0; i < count; i++) {
         memset(right, 0, size);
         (void)record_value(field, indices[i], right);
@@ -53,13 +53,13 @@ static void expect_any(lx__snapshot *snapshot, int field, const uint64_t *indice
     lx_error error = LX_ERROR_INIT;
     uint64_t offsets[MANY + 1], whole[MANY + 1];
     uint8_t present[MANY], right[VALUE_MAX] = {0};
-    unit_ok(lx__measure(snapshot, &damages, (size_t)field, indices, count, offsets, present,
-                        &error));
+    unit_ok(
+        lx__measure(snapshot, &damages, (size_t)field, indices, count, offsets, present, &error));
     unit_ok(lx__measure(snapshot, &damages, (size_t)field, indices, count, whole, NULL, &error));
     ck_assert_mem_eq(offsets, whole, (count + 1) * sizeof *offsets);
     uint8_t *out = malloc(offsets[count] + 1);
-    unit_ok(lx__gather_bytes(snapshot, &damages, (size_t)field, indices, count, out, offsets,
-                             &error));
+    unit_ok(
+        lx__gather_bytes(snapshot, &damages, (size_t)field, indices, count, out, offsets, &error));
     for (size_t i = 0; i < count; i++) {
         uint64_t size = record_value(field, indices[i], right);
         ck_assert_uint_eq(present[i], size != LX_NONE);
@@ -176,8 +176,8 @@ START_TEST(reads_small_values_from_their_entries)
             if (size < LX__INLINE_MAX) { /* however it is verified, and verified before */
                 wrong.offset = right.offset | 1ull << 8 * size;
                 entry_put(name, "small", 7, &wrong);
-                lx_status status =
-                    lx__gather_dense(snapshot, &damages, 0, indices, 100, out, size, &error);
+                lx_status status = lx__gather_dense(snapshot, &damages, 0, indices, 100, out, size,
+                                                    &error);
                 ck_assert_uint_eq(error.record, 7);
                 expect_error(status, LX_ERR_CORRUPT, "padding", "small.offset");
                 entry_put(name, "small", 7, &right);
@@ -202,8 +202,8 @@ static void expect_failure(lx__snapshot *snapshot, int field, uint64_t bad, lx_s
         for (uint64_t i = 0; i <= 100; i++)
             offsets[i] = i * 12;
         indices[at] = bad;
-        lx_status got =
-            lx__gather_dense(snapshot, &damages, (size_t)field, indices, 100, out, 12, &error);
+        lx_status got = lx__gather_dense(snapshot, &damages, (size_t)field, indices, 100, out, 12,
+                                         &error);
         ck_assert_uint_eq(error.record, bad);
         ck_assert_str_eq(error.field, "image");
         expect_error(got, status, said, where);
@@ -358,8 +358,8 @@ START_TEST(rejects_buffers_of_another_size)
                 const uint64_t offsets[] = {VALUE_MAX, VALUE_MAX + wrong[i]};
                 if (wrong[i] == size)
                     continue;
-                lx_status status =
-                    lx__gather_bytes(snapshot, &damages, field, &index, 1, out, offsets, &error);
+                lx_status status = lx__gather_bytes(snapshot, &damages, field, &index, 1, out,
+                                                    offsets, &error);
                 ck_assert_uint_eq(error.record, index);
                 expect_error(status, LX_ERR_MISMATCH, "measure again", "d");
             }

@@ -312,14 +312,16 @@ START_TEST(a_failed_view_returns_null)
         size_t field;
         uint64_t bad;
         lx_status status;
-    } cases[] = {{IMAGE, 8, LX_ERR_CORRUPT},     {IMAGE, 20, LX_ERR_RANGE},
-                 {IMAGE, UINT64_MAX, LX_ERR_RANGE}, {WAVE, 8, LX_ERR_UNSUPPORTED}};
+    } cases[] = {{IMAGE, 8, LX_ERR_CORRUPT},
+                 {IMAGE, 20, LX_ERR_RANGE},
+                 {IMAGE, UINT64_MAX, LX_ERR_RANGE},
+                 {WAVE, 8, LX_ERR_UNSUPPORTED}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const uint64_t indices[] = {1, 3, cases[i].bad, 5};
         lx_slice slices[4];
         lx_view *view = NULL;
-        lx_status status =
-            lx_dataset_view(dataset, cases[i].field, indices, 4, slices, &view, &error);
+        lx_status status = lx_dataset_view(dataset, cases[i].field, indices, 4, slices, &view,
+                                           &error);
         ck_assert_uint_eq(error.record, cases[i].bad);
         ck_assert_str_eq(error.field, cases[i].field == WAVE ? "wave" : "image");
         expect_error(status, cases[i].status, "", "d");

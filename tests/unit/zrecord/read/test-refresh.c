@@ -72,8 +72,10 @@ START_TEST(shares_unchanged_parts)
     lx_dataset *dataset = open_first("d");
     lx__snapshot *first = lx__dataset_pin(dataset);
     lx__set_item one = changer_set(&changer, 2, 0, 5);
-    changer_add(&changer, &(struct frame){.length = LENGTH, .rows = LENGTH, .flags = SYNCED,
-                                          .sets = &one, .set_count = 1});
+    changer_add(
+        &changer,
+        &(struct frame){
+            .length = LENGTH, .rows = LENGTH, .flags = SYNCED, .sets = &one, .set_count = 1});
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     lx__snapshot *second = lx__dataset_pin(dataset);
     ck_assert_ptr_ne(first, second);
@@ -242,8 +244,10 @@ static void switch_log(struct changer *changer, uint64_t live_sets)
         for (int field = 0; field < 2; field++)
             sets[2 * i + (uint64_t)field] = changer_set(changer, changer->version, field, i);
     struct log log = {.identity = changer->log.identity};
-    log_add(&log, &(struct frame){.flags = BASE | SYNCED, .length = changer->length,
-                                  .rows = changer->rows, .sets = sets,
+    log_add(&log, &(struct frame){.flags = BASE | SYNCED,
+                                  .length = changer->length,
+                                  .rows = changer->rows,
+                                  .sets = sets,
                                   .set_count = (uint32_t)live_sets * 2});
     free(sets);
     log_free(&changer->log);
@@ -332,8 +336,11 @@ START_TEST(mappings_and_verification_survive_the_next_log)
     const lx__state *state = &snapshot->state;
     struct log log = {.identity = identity_of(identity.uuid)};
     log.identity.generation = 1;
-    log_add(&log, &(struct frame){.flags = BASE | SYNCED, .length = 40, .rows = 40,
-                                  .next_chunk = state->next_chunk, .chunks = state->chunks,
+    log_add(&log, &(struct frame){.flags = BASE | SYNCED,
+                                  .length = 40,
+                                  .rows = 40,
+                                  .next_chunk = state->next_chunk,
+                                  .chunks = state->chunks,
                                   .chunk_count = (uint32_t)state->chunk_count});
     file_put("d/LOG.1", log.bytes, log.size);
     log_free(&log);
@@ -449,7 +456,8 @@ END_TEST
 /** Field c before the others: its id is 2, and it has no tables. */
 static void add_field_c(void)
 {
-    replace_meta("\"fields\": [", "\"fields\": [{\"id\": 2, \"name\": \"c\", \"stem\": \"c\", "
+    replace_meta("\"fields\": [",
+                 "\"fields\": [{\"id\": 2, \"name\": \"c\", \"stem\": \"c\", "
                  "\"dtype\": \"uint64\", \"shape\": [], \"compress\": \"raw\", \"align\": 8, "
                  "\"dict\": null},");
     replace_meta("\"next_field\": 2", "\"next_field\": 3");
@@ -466,10 +474,13 @@ START_TEST(added_and_renamed_fields_change_nothing_for_a_handle)
     changer_commit(&changer, LENGTH);
     ck_assert_uint_eq(changer_read(live, 17), 1);
     add_field_c();
-    lx__set_item sets[] = {changer_set(&changer, 2, 0, 17), changer_set(&changer, 2, 1, 17),
+    lx__set_item sets[] = {changer_set(&changer, 2, 0, 17),
+                           changer_set(&changer, 2, 1, 17),
                            {.field = 2, .index = 17, .entry = {1, 2, 3, 4, 5}}};
-    changer_add(&changer, &(struct frame){.length = LENGTH, .rows = LENGTH, .flags = SYNCED,
-                                          .sets = sets, .set_count = 3});
+    changer_add(
+        &changer,
+        &(struct frame){
+            .length = LENGTH, .rows = LENGTH, .flags = SYNCED, .sets = sets, .set_count = 3});
     ck_assert_uint_eq(changer_read(live, 17), 2);
     ck_assert_uint_eq(changer_read(live, 18), 1);
     ck_assert_ptr_eq(lx_dataset_get_schema(live), schema);

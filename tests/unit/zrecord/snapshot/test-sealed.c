@@ -26,7 +26,8 @@ static const struct edit edits[] = {
     {"another limit of bytes", "\"limit\": 1073741824", "\"limit\": 1", "chunks"},
     {"no tables", "\"tables\"", "\"tabels\"", "tables"},
     {"a table of another name", "\"image.offset\"", "\"image.offset.1\"", "image.offset"},
-    {"a table more", "\"image.offset\": {", "\"more\": {\"bytes\": 0, \"crc\": 0}, \"image.offset\": {", "tables"},
+    {"a table more", "\"image.offset\": {",
+     "\"more\": {\"bytes\": 0, \"crc\": 0}, \"image.offset\": {", "tables"},
     {"a table that is no object", "\"image.offset\": {", "\"image.offset\": 7, \"x\": {", "tables"},
     {"a stem of another field", "\"stem\": \"label\"", "\"stem\": \"lebal\"", "lebal"},
     {"a table's bytes", "\"bytes\": 160", "\"bytes\": 161", "size of a table"},
@@ -72,8 +73,8 @@ START_TEST(rejects_a_list_of_chunks_that_disagrees)
     char *start = strstr(text, "\"unfull\""), *end = strstr(start, "\"next_field\"");
     ck_assert(start != NULL && end != NULL);
     char *rest = strdup(end);
-    static const int64_t changes[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1},
-                                         {0, 0, -1}};
+    static const int64_t changes[][3] = {{0, 0, 0},  {1, 0, 0}, {0, 1, 0},
+                                         {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
     for (size_t i = 0; i < 8; i++) {
         char lists[128] = "[]";
         if (i < 6)
@@ -287,12 +288,17 @@ START_TEST(rejects_a_log_that_disagrees)
     static const lx__set_item set = {LABEL, 3, {0xffffffff, 8, 5, 8, 1}};
     static const lx__chunk_item chunk = {1, 1, 100};
     const struct frame frames[] = {
-        {.length = 10, .rows = 10, .next_chunk = 1, .boot = lx__boot_id()},           /* not synced */
-        {.length = 11, .rows = 11, .next_chunk = 1, .flags = SYNCED},                 /* longer */
-        {.length = 9, .rows = 10, .next_chunk = 1, .flags = SYNCED},                  /* rows beyond */
-        {.length = 10, .rows = 11, .next_chunk = 1, .flags = SYNCED},                 /* rows beyond */
+        {.length = 10, .rows = 10, .next_chunk = 1, .boot = lx__boot_id()}, /* not synced */
+        {.length = 11, .rows = 11, .next_chunk = 1, .flags = SYNCED},       /* longer */
+        {.length = 9, .rows = 10, .next_chunk = 1, .flags = SYNCED},        /* rows beyond */
+        {.length = 10, .rows = 11, .next_chunk = 1, .flags = SYNCED},       /* rows beyond */
         {.length = 10, .rows = 10, .next_chunk = 1, .flags = SYNCED, .sets = &set, .set_count = 1},
-        {.length = 10, .rows = 10, .next_chunk = 2, .flags = SYNCED, .chunks = &chunk, .chunk_count = 1},
+        {.length = 10,
+         .rows = 10,
+         .next_chunk = 2,
+         .flags = SYNCED,
+         .chunks = &chunk,
+         .chunk_count = 1},
     };
     char *scratch = scratch_make();
     records_make_sealed("whole", 10);

@@ -131,8 +131,12 @@ START_TEST(reports_an_invalid_entry_of_the_log)
                           .crc = identity.checksum};
         directory_copy("whole", "d");
         log.bytes = file_bytes("d/LOG", &log.size);
-        log_add(&log, &(struct frame){.length = 10, .rows = 10, .next_chunk = 1, .flags = SYNCED,
-                                      .sets = &set, .set_count = 1});
+        log_add(&log, &(struct frame){.length = 10,
+                                      .rows = 10,
+                                      .next_chunk = 1,
+                                      .flags = SYNCED,
+                                      .sets = &set,
+                                      .set_count = 1});
         file_put("d/LOG", log.bytes, log.size);
         log_free(&log);
         lx__snapshot *snapshot = pin("d", LX_VERIFY_FIRST);
@@ -196,9 +200,12 @@ START_TEST(finds_chunks_by_sparse_ids)
         size_t count;
         bool spread;
     } cases[] = {
-        {{0}, 0, false},          {{0}, 1, false},
-        {{0xfffffffe}, 1, false}, {{3, 4, 5, 6}, 4, false},
-        {{3, 9, 50, 200}, 4, false}, {{7, 1000000}, 2, true},
+        {{0}, 0, false},
+        {{0}, 1, false},
+        {{0xfffffffe}, 1, false},
+        {{3, 4, 5, 6}, 4, false},
+        {{3, 9, 50, 200}, 4, false},
+        {{7, 1000000}, 2, true},
         {{0, 0xfffffffe}, 2, true},
     };
     char *scratch = scratch_make();
@@ -208,8 +215,7 @@ START_TEST(finds_chunks_by_sparse_ids)
     unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_ACCESS_AUTO, &store, &error));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lx__snapshot *snapshot = with_chunks(store, cases[i].ids, cases[i].count);
-        ck_assert_int_eq(snapshot->chunk_positions == NULL,
-                         cases[i].spread || cases[i].count == 0);
+        ck_assert_int_eq(snapshot->chunk_positions == NULL, cases[i].spread || cases[i].count == 0);
         uint32_t next = 0;
         for (size_t k = 0; k < cases[i].count; k++) {
             uint32_t id = cases[i].ids[k];
@@ -244,8 +250,8 @@ START_TEST(maps_a_chunk_on_first_use)
     unit_ok(lx__fetch_one(&snapshot->fetcher, &extents[0], &again, &error));
     ck_assert_ptr_eq(data, again);
     ck_assert_uint_eq(store->chunk_count, 1);
-    lx_status status =
-        lx__fetch_one(&snapshot->fetcher, &extents[1], &data, &error); /* is not there */
+    lx_status status = lx__fetch_one(&snapshot->fetcher, &extents[1], &data,
+                                     &error); /* is not there */
     expect_error(status, LX_ERR_CORRUPT, "", "chunk/1.zr");
     unit_ok(lx__fetch_one(&snapshot->fetcher, &extents[0], &data, &error));
     lx__snapshot_unref(snapshot);

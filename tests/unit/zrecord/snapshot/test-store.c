@@ -27,8 +27,8 @@ static lx__store *open_store(const char *path)
 static bool is_locked(const char *path, uint64_t byte)
 {
     int fd = open(in(path, "LOCK"), O_RDWR | O_CLOEXEC);
-    struct flock probe = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte,
-                          .l_len = 1};
+    struct flock probe = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
     ck_assert_int_ne(fd, -1);
     ck_assert_int_eq(fcntl(fd, F_OFD_GETLK, &probe), 0);
     close(fd);
@@ -266,8 +266,8 @@ START_TEST(reuses_inflaters_by_one_thread_at_a_time)
 }
 END_TEST
 
-static void *of_executor;      /* its memory */
-static atomic_bool was_freed;  /* and whether that was released */
+static void *of_executor;     /* its memory */
+static atomic_bool was_freed; /* and whether that was released */
 static atomic_bool signals_wait, signal_waits;
 
 static void note_release(void *memory, void *user)

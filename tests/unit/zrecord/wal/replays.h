@@ -10,7 +10,10 @@
 #include "zrecord/wal/replay.h"
 
 /** Entries that are distinguished by a letter. */
-#define ENTRY(letter) {0xffffffff, 1, letter, 1, 0}
+#define ENTRY(letter)                                                                              \
+    {                                                                                              \
+        0xffffffff, 1, letter, 1, 0                                                                \
+    }
 
 /** A schema of three fields with the ids 0, 1 and 2. */
 static inline lx_schema *three_fields(void)
@@ -24,8 +27,8 @@ static inline lx_schema *three_fields(void)
 }
 
 /** Goes on with @p state to the end of the log. */
-static inline lx_status replay(lx__state *state, const struct log *log, lx__replay which, bool *unknown,
-                        lx_error *error)
+static inline lx_status replay(lx__state *state, const struct log *log, lx__replay which,
+                               bool *unknown, lx_error *error)
 {
     bool ignored;
     lx_schema *schema = three_fields();

@@ -5,10 +5,10 @@
 
 /** Frame 0 of a new dataset and frame 2 of the example, as the document shows them. */
 static const uint8_t frame_0[] = {
-    0x4c, 0x58, 0x4c, 0x46, 0x48, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0,
-    0x4f, 0x1c, 0x2a, 0x90, 0x7b, 0xe3, 0x4d, 0x58, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0x1d, 0x83, 0x77, 0x2d};
+    0x4c, 0x58, 0x4c, 0x46, 0x48, 0, 0, 0, 0, 0, 0, 0, 0,    0,    0,    0,    0,    0,
+    0,    0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 0, 0,    0,    0,    0,    0,    0,
+    0,    0,    0,    0,    0,    0, 0, 0, 3, 0, 0, 0, 0x4f, 0x1c, 0x2a, 0x90, 0x7b, 0xe3,
+    0x4d, 0x58, 0,    0,    0,    0, 0, 0, 0, 0, 0, 0, 0,    0,    0x1d, 0x83, 0x77, 0x2d};
 #define BOOT 0x584de37b902a1c4fu
 
 static const lx__chunk_item chunk = {0, 4, 48};
@@ -37,8 +37,13 @@ START_TEST(a_frame_with_items_matches_the_document)
 {
     lx_error error = LX_ERROR_INIT;
     lx__frame_builder builder = {0};
-    lx__frame frame = {.epoch = 2, .length = 3, .rows = 2, .previous_crc = 0x3ec21f18,
-                       .flags = LX__FRAME_SYNCED, .boot = BOOT, .next_chunk = 1};
+    lx__frame frame = {.epoch = 2,
+                       .length = 3,
+                       .rows = 2,
+                       .previous_crc = 0x3ec21f18,
+                       .flags = LX__FRAME_SYNCED,
+                       .boot = BOOT,
+                       .next_chunk = 1};
     unit_ok(lx__frame_begin(&builder, 5, 3, &error)); /* room for more than there will be */
     lx__frame_add_chunk(&builder, &chunk);
     for (size_t i = 0; i < 3; i++)
@@ -49,9 +54,15 @@ START_TEST(a_frame_with_items_matches_the_document)
 
     /* And it is what a second hand makes of the same numbers. */
     struct log log = {.identity = example_log, .epoch = 2, .crc = 0x3ec21f18};
-    log_add(&log, &(struct frame){.length = 3, .rows = 2, .flags = SYNCED, .boot = BOOT,
-                                  .next_chunk = 1, .chunks = &chunk, .chunk_count = 1,
-                                  .sets = sets, .set_count = 3});
+    log_add(&log, &(struct frame){.length = 3,
+                                  .rows = 2,
+                                  .flags = SYNCED,
+                                  .boot = BOOT,
+                                  .next_chunk = 1,
+                                  .chunks = &chunk,
+                                  .chunk_count = 1,
+                                  .sets = sets,
+                                  .set_count = 3});
     ck_assert_uint_eq(builder.size, log.size);
     ck_assert_mem_eq(builder.data, log.bytes, log.size);
     log_free(&log);
@@ -62,9 +73,15 @@ END_TEST
 START_TEST(reads_back_headers_and_items)
 {
     struct log log = {.identity = example_log, .epoch = 1ull << 40, .crc = 7};
-    log_add(&log, &(struct frame){.length = 1ull << 50, .rows = 1ull << 49, .flags = SYNCED,
-                                  .boot = UINT64_MAX, .table_generation = 9, .next_chunk = 10,
-                                  .chunks = &chunk, .chunk_count = 1, .sets = sets,
+    log_add(&log, &(struct frame){.length = 1ull << 50,
+                                  .rows = 1ull << 49,
+                                  .flags = SYNCED,
+                                  .boot = UINT64_MAX,
+                                  .table_generation = 9,
+                                  .next_chunk = 10,
+                                  .chunks = &chunk,
+                                  .chunk_count = 1,
+                                  .sets = sets,
                                   .set_count = 3});
     lx__frame frame;
     ck_assert(lx__frame_load(&frame, log.bytes));

@@ -157,11 +157,9 @@ START_TEST(frees_an_empty_layer)
         uint64_t first, count, length, rows;
         bool gone;
     } cases[] = {
-        {10, 5, 100, 15, true},  /* all were taken */
-        {10, 5, 100, 14, false}, {9, 5, 100, 15, false},
-        {10, 5, 10, 10, true},   /* cut off */
-        {10, 5, 11, 10, false},
-        {10, 5, 13, 13, true},   /* some taken, the others cut off */
+        {10, 5, 100, 15, true},                                                 /* all were taken */
+        {10, 5, 100, 14, false}, {9, 5, 100, 15, false}, {10, 5, 10, 10, true}, /* cut off */
+        {10, 5, 11, 10, false},  {10, 5, 13, 13, true}, /* some taken, the others cut off */
         {10, 5, 13, 12, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -213,9 +211,9 @@ START_TEST(never_exceeds_the_maximum_of_layers)
     lx__sets sets = {0};
     uint64_t number = 0;
     /* Each a fifth of the one before: none is worth merging into the next. */
-    static const uint64_t sizes[] = {250000, 49000, 9700, 1900, 370, 66, 3, 1, 1, 1, 1, 1,
-                                     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const uint64_t sizes[] = {250000, 49000, 9700, 1900, 370, 66, 3, 1, 1, 1, 1, 1, 1,
+                                     1,      1,     1,    1,    1,   1,  1, 1, 1, 1, 1, 1, 1,
+                                     1,      1,     1,    1,    1,   1,  1, 1, 1, 1, 1, 1, 1};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         lx__layer *layer = new_layer(&sets);
         for (uint64_t k = 0; k < sizes[i]; k++)

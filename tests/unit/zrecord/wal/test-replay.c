@@ -53,8 +53,8 @@ START_TEST(accepts_known_fields_that_are_not_shown)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const lx__set_item known[] = {{0, 0, ENTRY('a')}, {2, 0, ENTRY('c')},
-                                         {1, 0, ENTRY('b')}};
+    static const lx__set_item known[] = {
+        {0, 0, ENTRY('a')}, {2, 0, ENTRY('c')}, {1, 0, ENTRY('b')}};
     static const lx__set_item more = {3, 0, ENTRY('d')};
     lx_schema *all = three_fields(), *shown = lx_schema_new();
     for (size_t i = 0; i < 2; i++) { /* c, a */
@@ -66,16 +66,16 @@ START_TEST(accepts_known_fields_that_are_not_shown)
     lx__state state = {0};
     bool unknown;
     lx__log_reader reader = log_put(&log);
-    unit_ok(lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown,
-                             &error));
+    unit_ok(
+        lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     ck_assert(!unknown);
     ck_assert_uint_eq(lx__sets_find(&state.sets, 0, 0)[8], 'c');
     ck_assert_uint_eq(lx__sets_find(&state.sets, 1, 0)[8], 'a');
     ck_assert_uint_eq(lx__sets_count(&state.sets), 2);
     log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = &more, .set_count = 1});
     file_put("LOG", log.bytes, log.size);
-    unit_ok(lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown,
-                             &error));
+    unit_ok(
+        lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     ck_assert(unknown);
     ck_assert_uint_eq(state.items, 4);
     lx__log_close(&reader);
@@ -141,11 +141,11 @@ START_TEST(keeps_chunks_in_order)
     static const lx__chunk_item second[] = {{1, 7, 70}, {3, 2, 15}, {11, 1, 5}};
     struct log log = log_new(&example_log);
     lx__state state = {0};
-    log_add(&log, &(struct frame){.flags = SYNCED, .next_chunk = 10, .chunks = first,
-                                  .chunk_count = 2});
+    log_add(&log,
+            &(struct frame){.flags = SYNCED, .next_chunk = 10, .chunks = first, .chunk_count = 2});
     unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
-    log_add(&log, &(struct frame){.flags = SYNCED, .next_chunk = 12, .chunks = second,
-                                  .chunk_count = 3});
+    log_add(&log,
+            &(struct frame){.flags = SYNCED, .next_chunk = 12, .chunks = second, .chunk_count = 3});
     unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
     static const lx__chunk_item expected[] = {{1, 7, 70}, {3, 2, 15}, {9, 2, 20}, {11, 1, 5}};
     ck_assert_uint_eq(state.chunk_count, 4);
@@ -178,8 +178,9 @@ START_TEST(takes_many_unordered_chunks_quickly)
     for (uint32_t high = 2; high-- != 0;) { /* even ids after MANY, then all below it */
         for (uint32_t i = 0; i < MANY; i++)
             items[i] = (lx__chunk_item){high ? MANY + 2 * i : i, i, high};
-        log_add(&log, &(struct frame){.flags = SYNCED, .next_chunk = 3 * MANY, .chunks = items,
-                                      .chunk_count = MANY});
+        log_add(&log,
+                &(struct frame){
+                    .flags = SYNCED, .next_chunk = 3 * MANY, .chunks = items, .chunk_count = MANY});
     }
     unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
     ck_assert_uint_eq(state.chunk_count, 2 * MANY);
@@ -275,8 +276,13 @@ START_TEST(a_copy_is_independent)
     static const lx__chunk_item before = {2, 4, 80}, more = {9, 1, 1};
     struct log log = log_new(&example_log);
     lx__state state = {0}, copy;
-    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = &set, .set_count = 1,
-                                  .next_chunk = 3, .chunks = &before, .chunk_count = 1});
+    log_add(&log, &(struct frame){.length = 1,
+                                  .flags = SYNCED,
+                                  .sets = &set,
+                                  .set_count = 1,
+                                  .next_chunk = 3,
+                                  .chunks = &before,
+                                  .chunk_count = 1});
     unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
     lx__state_copy(&copy, &state);
     unit_ok(lx__state_put_chunk(&copy, &more, &error));
@@ -314,8 +320,7 @@ static const lx__set_item far_sets[] = {{7, UINT64_MAX, {0}}, {0, 1ull << 60, {1
 
 /** What the frame before the last one says. */
 static const lx__chunk_item before = {2, 4, 80};
-#define BEFORE                                                                                     \
-    .length = 10, .rows = 8, .next_chunk = 5
+#define BEFORE .length = 10, .rows = 8, .next_chunk = 5
 
 static const struct rule rules[] = {
     {"nothing changes", {BEFORE}, NULL},
@@ -357,9 +362,7 @@ static const struct rule rules[] = {
     {"7: the same", {BEFORE, .chunks = &same, .chunk_count = 1}, NULL},
     {"7: as many bytes as can be", {BEFORE, .chunks = &huge, .chunk_count = 1}, NULL},
     {"7: more bytes than that", {BEFORE, .chunks = &too_huge, .chunk_count = 1}, "shrinks"},
-    {"unknown fields, and indices beyond all",
-     {BEFORE, .sets = far_sets, .set_count = 2},
-     NULL},
+    {"unknown fields, and indices beyond all", {BEFORE, .sets = far_sets, .set_count = 2}, NULL},
 };
 
 /** The log before the last frame. */
@@ -407,8 +410,10 @@ START_TEST(rejects_frames_that_break_a_rule)
         rule.last.boot = 1;
         expect_rule(&rule, &log, "does not count");
         if (rule.said != NULL) {
-            struct frame good = {.length = rule.last.length, .rows = rule.last.rows,
-                                 .next_chunk = rule.last.next_chunk, .flags = SYNCED};
+            struct frame good = {.length = rule.last.length,
+                                 .rows = rule.last.rows,
+                                 .next_chunk = rule.last.next_chunk,
+                                 .flags = SYNCED};
             lx_error error = LX_ERROR_INIT;
             lx__state state = {0};
             log_add(&log, &good);
@@ -436,8 +441,15 @@ START_TEST(rejects_a_first_frame_that_breaks_a_rule)
         {"2: the trailer", {.flags = 3, .trailer_zero = 9}, "not zero"},
         {"4: a length from nothing", {.flags = 3, .length = 1}, "length"},
         {"a base of a later generation",
-         {.flags = 3, .length = 5, .rows = 4, .table_generation = 3, .next_chunk = 8,
-          .chunks = chunks, .chunk_count = 2, .sets = ascending, .set_count = 3},
+         {.flags = 3,
+          .length = 5,
+          .rows = 4,
+          .table_generation = 3,
+          .next_chunk = 8,
+          .chunks = chunks,
+          .chunk_count = 2,
+          .sets = ascending,
+          .set_count = 3},
          NULL},
         {"6: next chunk",
          {.flags = 3, .next_chunk = 7, .chunks = chunks, .chunk_count = 2},

@@ -8,15 +8,14 @@
 
 #include "../frames.h"
 
-#define HERE 7u   /* the present boot */
-#define ELSE 8u   /* another one */
+#define HERE 7u /* the present boot */
+#define ELSE 8u /* another one */
 
 /** Scans a log from its start, in the present boot. */
 static lx_status scan(const struct log *log, lx__log_scan *found, lx_error *error)
 {
     lx__log_reader reader = log_put(log);
-    lx_status status =
-        lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, found, error);
+    lx_status status = lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, found, error);
     lx__log_close(&reader);
     return status;
 }
@@ -70,11 +69,11 @@ START_TEST(replays_the_valid_frames)
         uint64_t boot;
         uint64_t trusted, synced; /* epochs behind */
     } cases[] = {
-        {"", HERE, 1, 1},       {"s", HERE, 2, 2},     {"u", HERE, 2, 1},   {"uu", HERE, 3, 1},
-        {"u", ELSE, 1, 1},      {"u", 0, 1, 1},        {"e", HERE, 1, 1},   {"ue", HERE, 2, 1},
-        {"ueu", HERE, 2, 1},    {"0", HERE, 1, 1},     {"0", 0, 1, 1},      {"u0u", HERE, 2, 1},
-        {"us", ELSE, 3, 3},     {"es", HERE, 3, 3},    {"uesu", HERE, 5, 4}, {"uesue", HERE, 5, 4},
-        {"euse", HERE, 4, 4},   {"0s0", 0, 3, 3},      {"ssuu", 0, 3, 3},   {"sue", ELSE, 2, 2},
+        {"", HERE, 1, 1},     {"s", HERE, 2, 2},  {"u", HERE, 2, 1},    {"uu", HERE, 3, 1},
+        {"u", ELSE, 1, 1},    {"u", 0, 1, 1},     {"e", HERE, 1, 1},    {"ue", HERE, 2, 1},
+        {"ueu", HERE, 2, 1},  {"0", HERE, 1, 1},  {"0", 0, 1, 1},       {"u0u", HERE, 2, 1},
+        {"us", ELSE, 3, 3},   {"es", HERE, 3, 3}, {"uesu", HERE, 5, 4}, {"uesue", HERE, 5, 4},
+        {"euse", HERE, 4, 4}, {"0s0", 0, 3, 3},   {"ssuu", 0, 3, 3},    {"sue", ELSE, 2, 2},
     };
     char *scratch = scratch_make();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -82,8 +81,8 @@ START_TEST(replays_the_valid_frames)
         lx__log_scan found;
         struct log log = make(cases[i].frames);
         lx__log_reader reader = log_put(&log);
-        unit_ok(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, cases[i].boot, &found,
-                                  &error));
+        unit_ok(
+            lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, cases[i].boot, &found, &error));
         const char *name = cases[i].frames;
         ck_assert_msg(found.valid.epoch == strlen(name) + 1, "valid of '%s'", name);
         ck_assert_msg(found.trusted.epoch == cases[i].trusted, "trusted of '%s'", name);
@@ -344,12 +343,12 @@ START_TEST(scans_many_false_frames_quickly)
             struct log log = make_fakes(sizes[s], 64, frames[f]);
             lx__log_reader reader = log_put(&log);
             double start = now();
-            lx_status status =
-                lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error);
+            lx_status status = lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found,
+                                                 &error);
             double took = now() - start;
             ck_assert(status == LX_OK || status == LX_ERR_CORRUPT);
-            ck_assert_msg(took < (SANITIZED ? 30 : 1), "%.2f s for %zu bytes, frames of %llu",
-                          took, sizes[s], (unsigned long long)frames[f]);
+            ck_assert_msg(took < (SANITIZED ? 30 : 1), "%.2f s for %zu bytes, frames of %llu", took,
+                          sizes[s], (unsigned long long)frames[f]);
             lx__log_close(&reader);
             log_free(&log);
         }

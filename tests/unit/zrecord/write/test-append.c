@@ -234,8 +234,8 @@ START_TEST(appends_records_larger_than_a_write_buffer)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = one_field("d", LX_BYTES, NULL);
-    size_t sizes[] = {LX__STAGE_BYTES - 1, LX__STAGE_BYTES, LX__STAGE_BYTES + 1, 20,
-                      5 * LX__STAGE_BYTES + 3, 9};
+    size_t sizes[] = {
+        LX__STAGE_BYTES - 1, LX__STAGE_BYTES, LX__STAGE_BYTES + 1, 20, 5 * LX__STAGE_BYTES + 3, 9};
     uint8_t *data = malloc(6 * LX__STAGE_BYTES);
     for (size_t i = 0; i < 6 * LX__STAGE_BYTES; i++)
         data[i] = (uint8_t)mix(i);
@@ -389,8 +389,8 @@ START_TEST(undoes_and_reports_a_full_disk)
     records_append(writer, 100);
     commit(writer);
     static uint8_t large[300000];
-    lx_value values[FIELDS] = {{NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE},
-                               {large, sizeof large}};
+    lx_value values[FIELDS] = {
+        {NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE}, {large, sizeof large}};
     for (size_t i = 0; i < sizeof large; i++)
         large[i] = (uint8_t)mix(i);
     limit_files(2000000);
@@ -429,8 +429,8 @@ START_TEST(close_loses_only_what_failed)
     commit(writer);
     uint64_t log = file_size("d/LOG");
     static const uint8_t large[3000000];
-    lx_value values[FIELDS] = {{NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE},
-                               {large, sizeof large}};
+    lx_value values[FIELDS] = {
+        {NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE}, {large, sizeof large}};
     limit_files(log + 1000000);
     lx_status status = LX_OK;
     for (int i = 0; i < 20 && status == LX_OK; i++)
@@ -478,8 +478,8 @@ START_TEST(threads_append_to_one_writer)
     for (uint32_t i = 0; i < 2; i++) {
         appenders[i].writer = writer;
         appenders[i].number = i;
-        ck_assert_int_eq(
-            pthread_create(&appenders[i].thread, NULL, append_numbers, &appenders[i]), 0);
+        ck_assert_int_eq(pthread_create(&appenders[i].thread, NULL, append_numbers, &appenders[i]),
+                         0);
     }
     for (int i = 0; i < 2; i++)
         pthread_join(appenders[i].thread, NULL);

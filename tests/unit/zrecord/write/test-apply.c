@@ -41,7 +41,7 @@ static void modify(struct fixture *f, size_t field, uint64_t index, uint64_t num
     unit_ok(lx_writer_modify(f->writer, index, &field, &value, 1, &error));
 }
 
-static void delete(struct fixture *f, uint64_t index)
+static void delete (struct fixture *f, uint64_t index)
 {
     lx_error error = LX_ERROR_INIT;
     unit_ok(lx_writer_delete(f->writer, index, NULL, &error));
@@ -119,7 +119,8 @@ START_TEST(changing_a_committed_record_writes_one_entry)
         ck_assert_ptr_nonnull(fresh(&f, LABEL, indices[i]));
         modify(&f, LABEL, indices[i], 71);
         apply(&f);
-        ck_assert_uint_eq(f.writer->applied.updates.count, i + 1); /* the later stands in its place */
+        ck_assert_uint_eq(f.writer->applied.updates.count,
+                          i + 1); /* the later stands in its place */
     }
     /* The rows that wait are those of the log, as it has them. */
     lx__entry waits = lx__rows_get(&f.writer->rows, LABEL, 12);
@@ -163,19 +164,19 @@ END_TEST
 START_TEST(the_last_record_replaces_a_deleted_one)
 {
     struct fixture f = set_up(10, 5);
-    delete(&f, 3); /* 14 moves: from the log to the tables' part */
+    delete (&f, 3); /* 14 moves: from the log to the tables' part */
     apply(&f);
     ck_assert_uint_eq(f.writer->applied.length, 14);
     ck_assert_uint_eq(f.writer->applied.updates.count, FIELDS);
-    delete(&f, 13); /* the last one: nothing moves */
+    delete (&f, 13); /* the last one: nothing moves */
     apply(&f);
     ck_assert_uint_eq(f.writer->applied.updates.count, FIELDS);
-    delete(&f, 3); /* 12 takes the place of 14 */
+    delete (&f, 3); /* 12 takes the place of 14 */
     apply(&f);
     ck_assert_uint_eq(f.writer->applied.updates.count, FIELDS);
-    delete(&f, 11); /* and what moved stays movable */
-    delete(&f, 3);
-    delete(&f, 0);
+    delete (&f, 11); /* and what moved stays movable */
+    delete (&f, 3);
+    delete (&f, 0);
     static const uint64_t others[][2] = {{3, 10}, {0, 9}};
     expect_but(&f, 9, others, 2);
     tear_down(&f);
@@ -186,14 +187,14 @@ START_TEST(a_moved_record_moves_again)
 {
     struct fixture f = set_up(6, 3);
     /* Each time the record that has just moved is the last one. */
-    delete(&f, 7); /* 8 to 7 */
-    delete(&f, 4); /* 7, which is 8, to 4 */
+    delete (&f, 7); /* 8 to 7 */
+    delete (&f, 4); /* 7, which is 8, to 4 */
     truncate_to(&f, 5);
-    delete(&f, 0); /* 4, which is 8, to 0 */
+    delete (&f, 0); /* 4, which is 8, to 0 */
     modify(&f, CAPTION, 0, 8);
     static const uint64_t others[][2] = {{0, 8}};
     expect_but(&f, 4, others, 1);
-    delete(&f, 1);
+    delete (&f, 1);
     static const uint64_t more[][2] = {{0, 8}, {1, 3}};
     expect_but(&f, 3, more, 2);
     tear_down(&f);
@@ -217,7 +218,7 @@ START_TEST(reuses_freed_indices)
         others[i][0] = 4 + i;
         others[i][1] = 100 + i;
     }
-    expect_but(&f, 24, (const uint64_t (*)[2])others, 20);
+    expect_but(&f, 24, (const uint64_t(*)[2])others, 20);
     tear_down(&f);
 }
 END_TEST
@@ -240,10 +241,10 @@ START_TEST(reuses_indices_freed_by_a_commit)
         others[i][0] = 4 + i;
         others[i][1] = 100 + i;
     }
-    expect_but(&f, 13, (const uint64_t (*)[2])others, 9);
+    expect_but(&f, 13, (const uint64_t(*)[2])others, 9);
     close_writer(f.writer);
     f.writer = records_reopen("d", NULL); /* what the log says of it is enough */
-    expect_but(&f, 13, (const uint64_t (*)[2])others, 9);
+    expect_but(&f, 13, (const uint64_t(*)[2])others, 9);
     tear_down(&f);
 }
 END_TEST
@@ -254,14 +255,14 @@ START_TEST(appends_and_deletes_within_one_commit)
     for (uint64_t i = 5; i < 15; i++)
         append(&f, i);
     for (uint64_t i = 14; i >= 7; i--)
-        delete(&f, i);
-    delete(&f, 5); /* 6 to 5, both new */
-    delete(&f, 0); /* 5, which is 6, to the tables' part */
+        delete (&f, i);
+    delete (&f, 5); /* 6 to 5, both new */
+    delete (&f, 0); /* 5, which is 6, to the tables' part */
     append(&f, 90);
     static const uint64_t others[][2] = {{0, 6}, {5, 90}};
     expect_but(&f, 6, others, 2);
     while (lx_writer_get_length(f.writer) != 0)
-        delete(&f, 0);
+        delete (&f, 0);
     static const uint64_t none[][2] = {{0, 0}};
     expect_but(&f, 0, none, 0);
     append(&f, 0);
@@ -283,9 +284,9 @@ START_TEST(changes_rows_written_before_their_frame)
     ck_assert_uint_eq(writer->committed.state.rows, 0);
     for (uint64_t i = 0; i < count; i += 40000)
         unit_ok(number_modify(writer, i, 2, &error));
-    unit_ok(lx_writer_delete(writer, 7, NULL, &error));     /* 199,999 to 7 */
+    unit_ok(lx_writer_delete(writer, 7, NULL, &error)); /* 199,999 to 7 */
     unit_ok(number_modify(writer, count - 2, 3, &error));
-    unit_ok(lx_writer_delete(writer, 8, NULL, &error));     /* 199,998, a 3, to 8 */
+    unit_ok(lx_writer_delete(writer, 8, NULL, &error)); /* 199,998, a 3, to 8 */
     unit_ok(lx_writer_truncate(writer, 150000, &error));
     unit_ok(number_append(writer, 4, NULL, &error));
     for (int round = 0; round < 2; round++) {
@@ -314,7 +315,7 @@ START_TEST(a_rollback_discards_all_kinds_of_changes)
     lx_error error = LX_ERROR_INIT;
     for (int round = 0; round < 3; round++) {
         modify(&f, LABEL, 3, 70);
-        delete(&f, 0);
+        delete (&f, 0);
         append(&f, 71);
         modify(&f, BLOB, 14, 72);
         truncate_to(&f, 2);
@@ -365,7 +366,7 @@ START_TEST(a_failed_allocation_applies_nothing)
         for (uint64_t i = 0; i < 120; i++)
             append(&f, i);
         for (uint64_t i = 0; i < 10; i++)
-            delete(&f, i);
+            delete (&f, i);
         scarce_begin(left);
         lx_status status = lx_writer_commit(f.writer, &error);
         lx_status again = status == LX_OK ? LX_OK : lx_writer_commit(f.writer, NULL);

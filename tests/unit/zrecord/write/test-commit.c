@@ -230,8 +230,10 @@ START_TEST(a_writer_that_lost_its_lock_writes_nothing)
     /* More than a stage takes, so that payloads are placed before any commit. */
     lx_status status = LX_OK;
     uint8_t *large = calloc(1, 3u << 20);
-    const lx_value values[FIELDS] = {[IMAGE] = {NULL, LX_NONE}, [LABEL] = {NULL, LX_NONE},
-                                     [WAVE] = {NULL, LX_NONE}, [CAPTION] = {NULL, LX_NONE},
+    const lx_value values[FIELDS] = {[IMAGE] = {NULL, LX_NONE},
+                                     [LABEL] = {NULL, LX_NONE},
+                                     [WAVE] = {NULL, LX_NONE},
+                                     [CAPTION] = {NULL, LX_NONE},
                                      [BLOB] = {large, 3u << 20}};
     for (int i = 0; i < 20 && status == LX_OK; i++)
         status = lx_writer_append(writer, values, NULL, &error);

@@ -19,7 +19,7 @@ static lx_status create(const char *path, lx_error *error)
 }
 
 static const char *const tables[] = {
-    "image.offset", "image.check",   "label.offset",  "label.check", "wave.offset",
+    "image.offset", "image.check",    "label.offset",  "label.check", "wave.offset",
     "wave.check",   "caption.offset", "caption.check", "blob.offset", "blob.check"};
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -150,9 +150,9 @@ START_TEST(does_not_touch_foreign_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const char *const names[] = {"notes.txt", "meta.json", "a.offset", "a.check", ".hidden",
-                                        "LOG.1", "chunk/photo.jpg", "chunk/0.zr", "LOG",
-                                        "meta.json.new"};
+    static const char *const names[] = {
+        "notes.txt", "meta.json",       "a.offset",   "a.check", ".hidden",
+        "LOG.1",     "chunk/photo.jpg", "chunk/0.zr", "LOG",     "meta.json.new"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ck_assert_int_eq(mkdir("d", 0777), 0);
         ck_assert_int_eq(mkdir("d/chunk", 0777), 0);

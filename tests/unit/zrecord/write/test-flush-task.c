@@ -50,8 +50,8 @@ static void expect_gaps_of_zeros(const lx__stage *stage)
 START_TEST(entries_point_to_their_values)
 {
     char *scratch = scratch_make();
-    static const uint64_t limits[][2] = {{1u << 20, 1u << 30}, {7, 1u << 30}, {1u << 20, 4096},
-                                         {5, 700}};
+    static const uint64_t limits[][2] = {
+        {1u << 20, 1u << 30}, {7, 1u << 30}, {1u << 20, 4096}, {5, 700}};
     for (size_t i = 0; i < 4; i++) {
         for (int compresses = 0; compresses < 2; compresses++) {
             lx_error error = LX_ERROR_INIT;
@@ -178,8 +178,8 @@ START_TEST(each_flush_task_has_its_own_chunks)
     uint32_t last[2] = {UINT32_MAX, UINT32_MAX};
     bool seen[2][100] = {{false}};
     set_up(&f, true, 40, 1u << 20);
-    lx__lane other = {.rules = f.rules, .level = 1, .compresses = true,
-                      .chunks = {.pool = &f.pool}};
+    lx__lane other = {
+        .rules = f.rules, .level = 1, .compresses = true, .chunks = {.pool = &f.pool}};
     for (uint64_t i = 0; i < 20; i++) {
         lx__stage *stage = stage_make(f.rules, i * 30, 30);
         unit_ok(lx__lane_place(i % 2 == 0 ? &f.lane : &other, stage, &error));

@@ -325,9 +325,11 @@ START_TEST(a_failed_task_fails_the_call_until_a_rollback)
         commit(writer);
         uint64_t committed = directory_count("d/chunk");
         static uint8_t large[300000];
-        lx_value values[FIELDS] = {
-            {NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE}, {NULL, LX_NONE},
-            {large, sizeof large}};
+        lx_value values[FIELDS] = {{NULL, LX_NONE},
+                                   {NULL, LX_NONE},
+                                   {NULL, LX_NONE},
+                                   {NULL, LX_NONE},
+                                   {large, sizeof large}};
         limit_files(3000000);
         lx_status status = LX_OK;
         for (int i = 0; i < 200 && status == LX_OK; i++)

@@ -201,7 +201,7 @@ START_TEST(many_callers_need_few_syncs)
         ck_assert_int_eq(actor_join(&actors[i]), LX_OK);
     atomic_store(&sync_takes, 0);
     ck_assert_uint_eq(visible_length("d"), 160);
-    ck_assert_uint_le(frames_of("d"), 1 + 80); /* about 40; 160 if none were shared */
+    ck_assert_uint_le(frames_of("d"), 1 + 80);           /* about 40; 160 if none were shared */
     ck_assert_uint_le(atomic_load(&syncs) - before, 80); /* one a frame: there is no chunk */
     close_writer(writer);
     scratch_remove(scratch);

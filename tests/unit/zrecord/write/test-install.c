@@ -32,7 +32,7 @@ static lx_status do_restart(lx_writer *writer, lx_error *error)
 }
 
 static lx_status (*const switches[])(lx_writer *, lx_error *) = {do_fold, do_rebalance, do_add,
-                                                                  do_restart, lx_writer_seal};
+                                                                 do_restart, lx_writer_seal};
 #define SWITCHES (sizeof switches / sizeof *switches)
 
 static struct shown make_changed(const char *path)

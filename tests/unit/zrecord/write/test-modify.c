@@ -50,8 +50,8 @@ static void modify(struct life *life)
     for (int field = 0; field < FIELDS; field++) {
         if (below(life, 2) == 0)
             continue;
-        uint64_t size =
-            number == PLAIN_MISSING ? LX_NONE : record_value(field, number, memory[field]);
+        uint64_t size = number == PLAIN_MISSING ? LX_NONE
+                                                : record_value(field, number, memory[field]);
         values[count] = (lx_value){memory[field], size};
         fields[count++] = (size_t)field;
         life->now.records[index].numbers[field] = number;
@@ -59,7 +59,7 @@ static void modify(struct life *life)
     unit_ok(lx_writer_modify(life->writer, index, fields, values, count, &error));
 }
 
-static void delete(struct life *life)
+static void delete (struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t moved = 1, index = below(life, life->now.length);
@@ -129,7 +129,7 @@ static void step(struct life *life)
     else if (kind < 18)
         modify(life);
     else if (kind < 26)
-        delete(life);
+        delete (life);
     else if (kind == 26)
         truncate_to(life, below(life, life->now.length + 1));
     else if (kind == 27 && life->now.length < 2 * MANY)

@@ -29,8 +29,9 @@ START_TEST(removes_files_that_were_never_in_use_at_once)
     lx_dataset *reader;
     records_make("d", 3, 2);
     reader = open_dataset("d");
-    static const char *const left[] = {"meta.json.new", "LOG.1", "LOG.9223372036854775807",
-                                       "image.offset.1", "blob.check.4294967295", "chunk/1.zr"};
+    static const char *const left[] = {"meta.json.new",           "LOG.1",
+                                       "LOG.9223372036854775807", "image.offset.1",
+                                       "blob.check.4294967295",   "chunk/1.zr"};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         file_put(in("d", left[i]), "left", 4);
     close_writer(records_reopen("d", NULL));
@@ -171,9 +172,9 @@ START_TEST(leaves_foreign_files_alone)
     file_put("d/late.offset", zeros, sizeof zeros);
     file_patch("d/late.offset", 4999, "x", 1);
     close_writer(records_reopen("d", NULL));
-    static const char *const theirs[] = {"notes.check", "words.dict", "both.offset", "both.check",
-                                         "link.check",  "late.offset", "LOG.77",
-                                         "chunk/9.zr",  "empty.dict"};
+    static const char *const theirs[] = {"notes.check", "words.dict", "both.offset",
+                                         "both.check",  "link.check", "late.offset",
+                                         "LOG.77",      "chunk/9.zr", "empty.dict"};
     for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
         ck_assert(file_exists(in("d", theirs[i])));
     static const char *const ours[] = {"half.offset", "half.check", "lone.offset", "hole.check"};
@@ -359,9 +360,16 @@ START_TEST(finds_readers_in_a_range)
     static const struct {
         uint64_t first, end;
         bool present;
-    } cases[] = {{0, 5, false}, {0, 6, true},   {5, 6, true},  {6, 7, false},
-                 {4, 9, true},  {6, 900, false}, {5, 5, false}, {0, 0, false},
-                 {0, (uint64_t)1 << 62, true},  {6, (uint64_t)1 << 62, false}};
+    } cases[] = {{0, 5, false},
+                 {0, 6, true},
+                 {5, 6, true},
+                 {6, 7, false},
+                 {4, 9, true},
+                 {6, 900, false},
+                 {5, 5, false},
+                 {0, 0, false},
+                 {0, (uint64_t)1 << 62, true},
+                 {6, (uint64_t)1 << 62, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unit_ok(lx__readers_present(&other, cases[i].first, cases[i].end, &present, &error));
         ck_assert_msg(present == cases[i].present, "case %d", (int)i);

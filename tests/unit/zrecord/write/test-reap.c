@@ -53,8 +53,8 @@ START_TEST(a_task_of_the_write_queue_can_append)
     lx_writer_options *options = writer_options(LX_DURABILITY_PERIODIC);
     unit_ok(lx_writer_options_set_executor(options, executor, &error));
     lx_writer *writer = records_create("d", options);
-    unit_ok(lx_executor_submit(executor, LX_QUEUE_WRITE, append_in_a_task, writer, 1, &ticket,
-                               &error));
+    unit_ok(
+        lx_executor_submit(executor, LX_QUEUE_WRITE, append_in_a_task, writer, 1, &ticket, &error));
     unit_ok(lx_ticket_wait(ticket, &error));
     lx_ticket_unref(ticket);
     close_writer(writer);

@@ -263,14 +263,24 @@ END_TEST
 START_TEST(removes_only_orphans)
 {
     char *scratch = scratch_make();
-    static const char *const leftovers[] = {"meta.json.new", "LOG.1", "LOG.77", "image.offset.1",
-                                            "blob.check.4294967295", "chunk/1.zr", "chunk/77.zr",
-                                            "chunk/4294967294.zr"};
-    static const char *const others[] = {"LOG.01", "LOG.x", "LOG.", "LOG.-1", "notes.txt",
-                                         "x.offset.", "image.offsets.1", "image.offset.01",
-                                         "chunk/01.zr", "chunk/x.zr", "chunk/1.zr.bak",
-                                         "chunk/4294967295.zr", "chunk/99999999999999999999.zr",
-                                         "meta.json.old", "image.dict.1"};
+    static const char *const leftovers[] = {
+        "meta.json.new",         "LOG.1",      "LOG.77",      "image.offset.1",
+        "blob.check.4294967295", "chunk/1.zr", "chunk/77.zr", "chunk/4294967294.zr"};
+    static const char *const others[] = {"LOG.01",
+                                         "LOG.x",
+                                         "LOG.",
+                                         "LOG.-1",
+                                         "notes.txt",
+                                         "x.offset.",
+                                         "image.offsets.1",
+                                         "image.offset.01",
+                                         "chunk/01.zr",
+                                         "chunk/x.zr",
+                                         "chunk/1.zr.bak",
+                                         "chunk/4294967295.zr",
+                                         "chunk/99999999999999999999.zr",
+                                         "meta.json.old",
+                                         "image.dict.1"};
     records_make("d", 3, 2);
     for (size_t i = 0; i < sizeof leftovers / sizeof *leftovers; i++)
         file_put(in("d", leftovers[i]), "left", 4);
@@ -508,8 +518,8 @@ START_TEST(rejects_links_and_fifos_in_place_of_files)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
-    static const char *const names[] = {"meta.json", "LOG", "image.offset", "blob.check",
-                                        "chunk/0.zr", "chunk"};
+    static const char *const names[] = {"meta.json",  "LOG",        "image.offset",
+                                        "blob.check", "chunk/0.zr", "chunk"};
     records_make("d", 5, 2);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (enum disguise what = 0; what < DISGUISES; what++) {

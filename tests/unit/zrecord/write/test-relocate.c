@@ -79,8 +79,8 @@ START_TEST(moves_payloads_of_all_sizes)
         for (uint64_t k = 0; k < COUNT; k++) {
             uint8_t *bytes = make_bytes(reversed[k], k);
             size_t field = 0;
-            unit_ok(lx_writer_modify(writer, k, &field, &(lx_value){bytes, reversed[k]}, 1,
-                                     &error));
+            unit_ok(
+                lx_writer_modify(writer, k, &field, &(lx_value){bytes, reversed[k]}, 1, &error));
             free(bytes);
         }
         lx_rebalance_result result;
@@ -136,8 +136,8 @@ START_TEST(gaps_are_zeros)
     unit_ok(lx_schema_add_field(schema, "page", LX_UINT8, page, 1, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     for (size_t i = 0; i < 700; i++)
-        unit_ok(lx_writer_append(writer, (lx_value[]){{full[0], 4093}, {full[1], 4096}}, NULL,
-                                 &error));
+        unit_ok(
+            lx_writer_append(writer, (lx_value[]){{full[0], 4093}, {full[1], 4096}}, NULL, &error));
     unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
     close_writer(writer);
     size_t size;

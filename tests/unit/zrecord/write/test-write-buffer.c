@@ -157,14 +157,15 @@ START_TEST(consecutive_appends_are_one_operation)
 {
     lx_error error = LX_ERROR_INIT;
     lx__stage *stage = make(0, 0);
-    static const lx__operation given[] = {
-        {LX__APPEND, 2, 7, 0}, {LX__APPEND, 2, 8, 0},  {LX__MODIFY, 1, 3, 0}, {LX__MODIFY, 1, 3, 0},
-        {LX__APPEND, 2, 9, 0}, {LX__APPEND, 2, 10, 0}, {LX__DELETE, 0, 4, 0}, {LX__DELETE, 0, 4, 0},
-        {LX__TRUNCATE, 0, 5, 0}, {LX__APPEND, 2, 5, 0}};
-    static const lx__operation kept[] = {
-        {LX__APPEND, 2, 7, 2}, {LX__MODIFY, 1, 3, 1}, {LX__MODIFY, 1, 3, 1}, {LX__APPEND, 2, 9, 2},
-        {LX__DELETE, 0, 4, 1}, {LX__DELETE, 0, 4, 1}, {LX__TRUNCATE, 0, 5, 1},
-        {LX__APPEND, 2, 5, 1}};
+    static const lx__operation given[] = {{LX__APPEND, 2, 7, 0},   {LX__APPEND, 2, 8, 0},
+                                          {LX__MODIFY, 1, 3, 0},   {LX__MODIFY, 1, 3, 0},
+                                          {LX__APPEND, 2, 9, 0},   {LX__APPEND, 2, 10, 0},
+                                          {LX__DELETE, 0, 4, 0},   {LX__DELETE, 0, 4, 0},
+                                          {LX__TRUNCATE, 0, 5, 0}, {LX__APPEND, 2, 5, 0}};
+    static const lx__operation kept[] = {{LX__APPEND, 2, 7, 2},   {LX__MODIFY, 1, 3, 1},
+                                         {LX__MODIFY, 1, 3, 1},   {LX__APPEND, 2, 9, 2},
+                                         {LX__DELETE, 0, 4, 1},   {LX__DELETE, 0, 4, 1},
+                                         {LX__TRUNCATE, 0, 5, 1}, {LX__APPEND, 2, 5, 1}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         unit_ok(lx__stage_reserve(stage, 0, 0, &error));
         lx__stage_operate(stage, &given[i]);
@@ -219,8 +220,8 @@ START_TEST(records_a_chunk_once_with_its_last_size)
     lx__stage *stage = make(0, 0);
     for (uint32_t id = 3; id < 40; id++)
         for (uint32_t records = 1; records < 5; records++)
-            unit_ok(lx__stage_note_chunk(stage, &(lx__chunk_item){id, records, records * 100},
-                                         &error));
+            unit_ok(
+                lx__stage_note_chunk(stage, &(lx__chunk_item){id, records, records * 100}, &error));
     ck_assert_uint_eq(stage->chunk_count, 37);
     for (uint32_t i = 0; i < 37; i++) {
         ck_assert_uint_eq(stage->chunks[i].id, i + 3);
