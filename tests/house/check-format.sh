@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# check-format.sh [--fix]: the sources in C follow .clang-format, or are made to. Other versions than
+# 14 (Debian 12) differ in details, so they are not used.
+set -eu
+cd "$top_srcdir"
+for tool in clang-format-14 clang-format ''; do
+    [ -n "$tool" ] || {
+        echo "clang-format 14 is not installed: the format is not checked"
+        exit 77
+    }
+    ! "$tool" --version 2>/dev/null | grep -q 'version 14\.' || break
+done
+find include lib tools bindings tests doc -name '*.[ch]' ! -path '*/build/*' -print0 |
+    if [ "${1:-}" = --fix ]; then
+        xargs -0 "$tool" -i
+    else
+        xargs -0 "$tool" --dry-run -Werror
+    fi
