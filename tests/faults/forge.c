@@ -47,7 +47,8 @@ void forge_begin(struct forge *forge, const char *path, const char *meta, size_t
     forge_file(forge, "meta.json", whole, size, size);
     free(whole);
     forge_file(forge, "LOG", "", 0, 0);
-    forge_frame(forge, (lx__frame){.flags = LX__FRAME_BASE | LX__FRAME_SYNCED}, NULL, 0, NULL, 0);
+    forge_frame(forge, (lx__frame){.flags = LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED}, NULL, 0, NULL,
+                0);
 }
 
 void forge_end(struct forge *forge)
@@ -77,15 +78,15 @@ char *forge_meta(size_t count, const char *compress)
 }
 
 void forge_frame(struct forge *forge, lx__frame frame, const lx__chunk_item *chunks,
-                 size_t chunk_count, const lx__set_item *sets, size_t set_count)
+                 size_t chunk_count, const lx__update_item *sets, size_t update_count)
 {
     char path[4300];
-    if (lx__frame_begin(&forge->builder, chunk_count, set_count, NULL) != LX_OK)
+    if (lx__frame_begin(&forge->builder, chunk_count, update_count, NULL) != LX_OK)
         give_up("a frame");
     for (size_t i = 0; i < chunk_count; i++)
         lx__frame_add_chunk(&forge->builder, &chunks[i]);
-    for (size_t i = 0; i < set_count; i++)
-        lx__frame_add_set(&forge->builder, &sets[i]);
+    for (size_t i = 0; i < update_count; i++)
+        lx__frame_add_update(&forge->builder, &sets[i]);
     frame.epoch = forge->epoch++;
     frame.previous_crc = forge->crc;
     lx__frame_finish(&forge->builder, &frame, &forge->identity);

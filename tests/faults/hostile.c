@@ -197,7 +197,7 @@ static void make_heads(const char *path)
     uint8_t *bytes = need(calloc(1, size));
     begin_plain(&forge, path, "raw");
     for (size_t at = 0; at + 72 < size; at += 72) {
-        uint32_t sets = (uint32_t)((size - at) / 2 / LX__FRAME_SET);
+        uint32_t sets = (uint32_t)((size - at) / 2 / LX__FRAME_UPDATE);
         lx__store_le32(bytes + at, LX__FRAME_MAGIC);
         lx__store_le32(bytes + at + 4, (uint32_t)lx__frame_size(0, sets));
         lx__store_le64(bytes + at + 8, 1 << 20);
@@ -220,7 +220,7 @@ static void make_sets(const char *path)
     enum { COUNT = 60000 };
     struct forge forge;
     char *meta = forge_meta(LX_MAX_FIELDS, "raw");
-    lx__set_item *sets = need(calloc(COUNT, sizeof *sets));
+    lx__update_item *sets = need(calloc(COUNT, sizeof *sets));
     for (uint64_t i = 0; i < COUNT; i++)
         sets[i].index = i;
     forge_begin(&forge, path, meta, strlen(meta));

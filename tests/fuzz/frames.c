@@ -18,7 +18,7 @@ static void make_sensible(uint8_t *frame, uint32_t chunks, uint32_t sets)
         lx__store_le32(item, i);
         lx__store_le64(item + 8, lx__load_le64(item + 8) % (FRAMES_CHUNK_BYTES + 1));
     }
-    for (uint32_t i = 0; i < sets; i++, item += LX__FRAME_SET) {
+    for (uint32_t i = 0; i < sets; i++, item += LX__FRAME_UPDATE) {
         lx__store_le32(item, lx__load_le32(item) % 5);
         lx__store_le32(item + 4, 0);
         lx__store_le64(item + 8, lx__load_le64(item + 8) % (FUZZ_ROWS * 2));
@@ -44,8 +44,8 @@ static size_t repair(uint8_t *log, size_t size, unsigned options)
             chunks = (uint32_t)(room / LX__FRAME_CHUNK);
         room -= chunks * LX__FRAME_CHUNK;
         uint32_t sets = lx__load_le32(frame + 36) % 64;
-        if (sets * LX__FRAME_SET > room)
-            sets = (uint32_t)(room / LX__FRAME_SET);
+        if (sets * LX__FRAME_UPDATE > room)
+            sets = (uint32_t)(room / LX__FRAME_UPDATE);
         uint32_t bytes = (uint32_t)lx__frame_size(chunks, sets);
         lx__store_le32(frame, LX__FRAME_MAGIC);
         lx__store_le32(frame + 4, bytes);
@@ -56,7 +56,7 @@ static size_t repair(uint8_t *log, size_t size, unsigned options)
         if (options & FRAMES_SENSIBLE)
             make_sensible(frame, chunks, sets);
         if ((options & FRAMES_BASE_FIRST) && epoch == 0)
-            lx__store_le32(frame + 44, LX__FRAME_BASE | LX__FRAME_SYNCED);
+            lx__store_le32(frame + 44, LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED);
         if (options & FRAMES_THIS_BOOT)
             lx__store_le64(frame + 48, boot);
         crc = lx__crc32c(lx__frame_crc_start(&identity), frame, bytes - 4);

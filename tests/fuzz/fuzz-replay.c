@@ -53,43 +53,43 @@ static void screen(const lx__state *state, uint32_t field, uint64_t index)
     uint64_t mark;
     if (state->sets.depth == 0)
         fuzz_fail("there are no layers");
-    lx__sets_mark_many(&state->sets, field, &index, 1, &mark);
-    uint64_t may = lx__sets_screen(&state->sets, field, &index, 1, &mark);
+    lx__overlay_hash_many(&state->sets, field, &index, 1, &mark);
+    uint64_t may = lx__overlay_filter(&state->sets, field, &index, 1, &mark);
     if (may == 0)
         fuzz_fail("a live set is screened off");
-    lx__sets_approach(&state->sets, field, &index, may);
+    lx__overlay_prefetch(&state->sets, field, &index, may);
 }
 
 /** As a writer takes them over, which ends those of the state. */
 static void take_sets(lx__state *state, const struct plain_log *plain, size_t live)
 {
-    lx__set_map map = {0};
+    lx__update_map map = {0};
     lx_error error = LX_ERROR_INIT;
     uint32_t field;
-    if (lx__sets_take(&state->sets, &map, &error) != LX_OK)
+    if (lx__overlay_take(&state->sets, &map, &error) != LX_OK)
         fuzz_fail("the sets cannot be taken: %s", error.message);
     if (map.count != live)
         fuzz_fail("%zu sets are taken, not %zu", map.count, live);
-    for (size_t i = 0; i < plain->set_count; i++) {
+    for (size_t i = 0; i < plain->update_count; i++) {
         const struct plain_set *set = &plain->sets[i];
         if (!set->live || !lx__schema_find_id(schema, set->field, &field))
             continue;
-        const lx__set *taken = lx__set_map_find(&map, field, set->index);
+        const lx__update *taken = lx__update_map_find(&map, field, set->index);
         if (taken == NULL || memcmp(taken->rows, set->rows, LX__ENTRY_BYTES) != 0)
             fuzz_fail("a set that is taken is not found");
     }
-    lx__set_map_free(&map);
+    lx__update_map_free(&map);
 }
 
 static void compare_sets(lx__state *state, const struct plain_log *plain)
 {
     size_t live = 0;
-    for (size_t i = 0; i < plain->set_count; i++) {
+    for (size_t i = 0; i < plain->update_count; i++) {
         const struct plain_set *set = &plain->sets[i];
         uint32_t field;
         if (!lx__schema_find_id(schema, set->field, &field))
             continue;
-        const uint8_t *rows = lx__sets_find(&state->sets, field, set->index);
+        const uint8_t *rows = lx__overlay_find(&state->sets, field, set->index);
         live += set->live;
         if (set->live && (rows == NULL || memcmp(rows, set->rows, LX__ENTRY_BYTES) != 0))
             fuzz_fail("a live set is not found");
@@ -97,8 +97,8 @@ static void compare_sets(lx__state *state, const struct plain_log *plain)
             screen(state, field, set->index);
     }
     /* So those that are not live are not there either. */
-    if (lx__sets_count(&state->sets) != live)
-        fuzz_fail("%zu sets are live, not %zu", lx__sets_count(&state->sets), live);
+    if (lx__overlay_count(&state->sets) != live)
+        fuzz_fail("%zu sets are live, not %zu", lx__overlay_count(&state->sets), live);
     take_sets(state, plain, live);
 }
 

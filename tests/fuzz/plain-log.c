@@ -109,17 +109,17 @@ static void apply_sets(const uint8_t *frame)
 {
     uint64_t length = lx__load_le64(frame + 16), rows = lx__load_le64(frame + 24);
     const uint8_t *item = frame + 64 + 16 * (size_t)lx__load_le32(frame + 32);
-    for (size_t i = 0; i < plain.set_count; i++)
+    for (size_t i = 0; i < plain.update_count; i++)
         if (all_sets[i].index >= plain.rows && all_sets[i].index < rows)
             all_sets[i].live = false;
     for (uint32_t i = 0; i < lx__load_le32(frame + 36); i++, item += 40) {
         struct plain_set now = {lx__load_le64(item + 8), lx__load_le32(item), true, item + 16};
-        for (size_t k = 0; k < plain.set_count; k++)
+        for (size_t k = 0; k < plain.update_count; k++)
             if (all_sets[k].index == now.index && all_sets[k].field == now.field)
                 all_sets[k].live = false;
-        all_sets[plain.set_count++] = now;
+        all_sets[plain.update_count++] = now;
     }
-    for (size_t i = 0; i < plain.set_count; i++)
+    for (size_t i = 0; i < plain.update_count; i++)
         if (all_sets[i].index >= length)
             all_sets[i].live = false;
 }
@@ -174,7 +174,7 @@ static bool replay(const uint8_t *log, size_t count)
     uint64_t items = 0;
     plain.length = plain.rows = plain.offset = plain.epoch = 0;
     plain.crc = plain.table_generation = plain.next_chunk = 0;
-    plain.set_count = plain.chunk_count = 0;
+    plain.update_count = plain.chunk_count = 0;
     for (size_t i = 0; i < count; at = ends[i++]) {
         items += lx__load_le32(log + at + 36);
         if (!keeps_rules(log + at, ends[i] - at, i == 0, items))

@@ -38,7 +38,7 @@ struct plain_log {
     uint32_t crc;           /* of it */
     uint64_t offset;        /* of its end */
     struct plain_set *sets; /* all that ever were: see live */
-    size_t set_count;
+    size_t update_count;
     struct plain_chunk *chunks; /* in no order */
     size_t chunk_count;
 };

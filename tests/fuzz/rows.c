@@ -72,7 +72,7 @@ void rows_write_log(const char *name, uint64_t count, size_t chunk_size)
 {
     lx__log_identity identity = {.generation = 0};
     lx__frame_builder builder = {0};
-    lx__frame first = {.flags = LX__FRAME_BASE | LX__FRAME_SYNCED};
+    lx__frame first = {.flags = LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED};
     uint8_t log[256];
     memcpy(identity.uuid, fuzz_uuid, sizeof fuzz_uuid);
     if (lx__frame_begin(&builder, 1, 0, NULL) != LX_OK)

@@ -225,16 +225,16 @@ lx_status lx__chunk_files_room(lx__chunk_files *files, uint64_t size, uint32_t a
     return LX_OK;
 }
 
-lx_status lx__chunk_files_barrier(lx__chunk_files *files, lx__barrier *barrier, lx_error *error)
+lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list, lx_error *error)
 {
     lx__chunk_pool *pool = files->pool;
-    lx_status status = lx__barrier_reserve(barrier, files->count + 1, error);
+    lx_status status = lx__sync_list_reserve(list, files->count + 1, error);
     if (status != LX_OK)
         return status;
     pthread_mutex_lock(&pool->mutex);
     bool failed = pool->sync_failed;
     if (!failed && pool->directory_dirty && !LX__FAULT(CHUNK_DIRECTORY_SYNC)) {
-        lx__barrier_add_directory(barrier, pool->directory);
+        lx__sync_list_add_directory(list, pool->directory);
         pool->directory_dirty = false;
     }
     pthread_mutex_unlock(&pool->mutex);
@@ -244,7 +244,7 @@ lx_status lx__chunk_files_barrier(lx__chunk_files *files, lx__barrier *barrier, 
     for (size_t i = 0; i < files->count; i++) {
         lx__chunk_file *chunk = &files->list[i];
         if (chunk->dirty && !LX__FAULT(CHUNK_SYNC)) {
-            lx__barrier_add(barrier, &chunk->file);
+            lx__sync_list_add(list, &chunk->file);
             chunk->dirty = false;
             chunk->held = true;
         }

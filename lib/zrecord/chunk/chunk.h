@@ -91,9 +91,9 @@ static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
     return &files->list[files->count - 1];
 }
 
-/** Adds to @p barrier, a sync list, each file written since the last sync, and the directory if it
+/** Adds to @p list, a sync list, each file written since the last sync, and the directory if it
  * changed. They count as synced from then on. Fails after any failed sync. */
-lx_status lx__chunk_files_barrier(lx__chunk_files *files, lx__barrier *barrier, lx_error *error);
+lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list, lx_error *error);
 
 /** Called after the sync list was run: its descriptors may be closed again. */
 void lx__chunk_files_release(lx__chunk_files *files);

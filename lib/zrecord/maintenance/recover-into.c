@@ -153,13 +153,13 @@ static lx_status make_table(lx__recovery *self, size_t field, bool checks, lx_er
 }
 
 /** Writes an update of the log to its row, which may have another index now. */
-static lx_status apply_update(void *user, const lx__set *set, lx_error *error)
+static lx_status apply_update(void *user, const lx__update *set, lx_error *error)
 {
     lx__recovery *self = user;
     uint8_t offset_row[LX__OFFSET_ROW], check_row[LX__CHECK_ROW];
     uint64_t index = set->index;
     const lx__table_files *files = &self->tables.fields[set->field];
-    lx__entry entry = lx__set_entry(set);
+    lx__entry entry = lx__update_entry(set);
     if (index >= self->kept && index < self->end)
         return LX_OK;
     if (index >= self->end)
@@ -176,12 +176,12 @@ static lx_status apply_update(void *user, const lx__set *set, lx_error *error)
 
 static lx_status make_tables(lx__recovery *self, lx_error *error)
 {
-    lx_status status = lx__rows_open(&self->tables, &self->directory, self->meta.schema,
-                                     self->log.state.table_generation, 0, 0, error);
+    lx_status status = lx__table_writer_open(&self->tables, &self->directory, self->meta.schema,
+                                             self->log.state.table_generation, 0, 0, error);
     for (size_t i = 0; status == LX_OK && i < 2 * self->tables.field_count; i++)
         status = make_table(self, i / 2, i % 2 != 0, error);
     if (status == LX_OK)
-        status = lx__sets_each(&self->log.state.sets, apply_update, self, error);
+        status = lx__overlay_each(&self->log.state.sets, apply_update, self, error);
     for (size_t i = 0; status == LX_OK && i < self->tables.field_count; i++) {
         status = lx__file_sync(&self->tables.fields[i].offsets, error);
         if (status == LX_OK)
@@ -227,7 +227,7 @@ static lx_status make_log(lx__recovery *self, lx_error *error)
     lx__log_identity identity = self->log.identity;
     lx__frame frame = {.length = self->length,
                        .rows = self->length,
-                       .flags = LX__FRAME_BASE | LX__FRAME_SYNCED,
+                       .flags = LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED,
                        .boot = lx__boot_id(),
                        .table_generation = state->table_generation,
                        .next_chunk = state->next_chunk};
@@ -403,7 +403,7 @@ lx_status lx_dataset_recover(const char *path, const char *into, const lx_repair
     if (result != NULL)
         *result = self.repair.result;
     lx__log_prefix_free(&self.log);
-    lx__rows_close(&self.tables);
+    lx__table_writer_close(&self.tables);
     lx__meta_free(&self.meta);
     lx__file_close(&self.chunks);
     lx__file_close(&self.directory);

@@ -21,7 +21,7 @@ typedef struct lx__recovery {
     bool made;                            /**< Its directory, and it is to be removed. */
     lx__meta meta;                        /**< Of the old one, then of the new one. */
     lx__log_prefix log;                   /**< Its state is the one that is recovered. */
-    lx__rows tables;                      /**< The new ones. */
+    lx__table_writer tables;              /**< The new ones. */
     uint64_t *rows;  /**< Of each field, those that both of its old tables have. */
     uint64_t *lost;  /**< Of each field, values of records whose row is lost. */
     uint64_t kept;   /**< Records [0, kept) keep their indices. */

@@ -353,15 +353,15 @@ static lx_status shorten_chunks(const run *self, const lx__meta *meta, lx__state
 /** Rotates the log, so that its snapshot frame has the chunks as they are. */
 static lx_status rotate(lx_writer *writer, void *user, lx_error *error)
 {
-    lx__switch next;
-    lx_status status = lx__switch_begin(&next, writer, error);
+    lx__install next;
+    lx_status status = lx__install_begin(&next, writer, error);
     if (status == LX_OK)
         status = shorten_chunks(user, &writer->meta, &next.state, error);
     if (status == LX_OK)
-        status = lx__switch_make_log(&next, &writer->committed.updates, error);
+        status = lx__install_make_log(&next, &writer->committed.updates, error);
     if (status == LX_OK)
-        status = lx__switch_finish(&next, error);
-    lx__switch_end(&next);
+        status = lx__install_finish(&next, error);
+    lx__install_end(&next);
     return status;
 }
 
@@ -371,7 +371,7 @@ static lx_status write_changes(run *self, lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         status = change_values(self, writer, error);
     if (status == LX_OK && (self->shortens || self->cut))
-        status = lx__switch_call(writer, rotate, self, error);
+        status = lx__install_call(writer, rotate, self, error);
     return status;
 }
 

@@ -38,7 +38,7 @@ static lx_status each_entry(lx__snapshot *snapshot, size_t field, visit *see, vo
         if (status == LX_OK)
             status = see(snapshot, &value.entry, sums, error);
         if (status != LX_OK)
-            lx__snapshot_blame(snapshot, field, index, &value.entry, error);
+            lx__snapshot_add_context(snapshot, field, index, &value.entry, error);
     }
     lx__value_reader_end(&reader);
     return status;
@@ -78,7 +78,7 @@ static void count_files(const lx__snapshot *snapshot, lx_storage_stats *totals)
                                  .table_bytes = state->rows * meta->schema->count *
                                                 (LX__OFFSET_ROW + LX__CHECK_ROW),
                                  .log_bytes = state->place.offset,
-                                 .log_entries = lx__sets_count(&state->sets)};
+                                 .log_entries = lx__overlay_count(&state->sets)};
     for (size_t i = 0; i < state->chunk_count; i++) {
         totals->payloads += state->chunks[i].records;
         totals->chunk_bytes += state->chunks[i].bytes;

@@ -89,8 +89,8 @@ static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lin
 /** Computes the hashes of a block's records for the filters of the overlay. */
 static void mark_block(const dense *g, const uint64_t *indices, size_t count, uint64_t *marks)
 {
-    lx__sets_mark_many(&g->snapshot->state.sets, (uint32_t)g->field, indices,
-                       count < BLOCK ? count : BLOCK, marks);
+    lx__overlay_hash_many(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+                          count < BLOCK ? count : BLOCK, marks);
 }
 
 /** Tests the hashes of a block in the filters; returns a bit for each record that may have a row
@@ -98,8 +98,8 @@ static void mark_block(const dense *g, const uint64_t *indices, size_t count, ui
 static uint64_t screen_block(const dense *g, const uint64_t *indices, size_t count,
                              const uint64_t *marks)
 {
-    return lx__sets_screen(&g->snapshot->state.sets, (uint32_t)g->field, indices,
-                           count < BLOCK ? count : BLOCK, marks);
+    return lx__overlay_filter(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+                              count < BLOCK ? count : BLOCK, marks);
 }
 
 /**
@@ -149,13 +149,13 @@ static inline __attribute__((always_inline)) bool is_intact(const dense *g, uint
 
 /** Whether the value of a row update is intact. */
 static __attribute__((noinline)) bool set_is_intact(const dense *g, uint64_t index,
-                                                    const lx__set *set, const uint8_t *data)
+                                                    const lx__update *set, const uint8_t *data)
 {
-    lx__entry entry = lx__set_entry(set);
+    lx__entry entry = lx__update_entry(set);
     if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
         return false; /* copy_any() reports the damage */
     if (!g->always)
-        lx__set_note_verified(set);
+        lx__update_set_verified(set);
     return true;
 }
 
@@ -181,7 +181,8 @@ static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, ui
 /** Copies a located block; the bits of @p have mark the records whose values are of @p sets. */
 static inline __attribute__((always_inline)) lx_status
 copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
-           const lx__set *const *sets, size_t count, uint8_t *out, size_t stride, lx_error *error)
+           const lx__update *const *sets, size_t count, uint8_t *out, size_t stride,
+           lx_error *error)
 {
     size_t size = g->size;
     /* The checksum reads three streams at once, which the processor's prefetcher does not
@@ -195,7 +196,7 @@ copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const
         bool right = found[i] != NULL;
         if ((have >> i & 1) != 0) {
             verify_hidden(g, indices[i]);
-            right = right && (!g->verify_sets || (!g->always && lx__set_is_verified(sets[i])) ||
+            right = right && (!g->verify_sets || (!g->always && lx__update_is_verified(sets[i])) ||
                               set_is_intact(g, indices[i], sets[i], found[i]));
         } else if (right && g->verify) {
             right = is_intact(g, indices[i], found[i]);
@@ -215,19 +216,19 @@ copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const
  * returns the bits of those that have. */
 static inline __attribute__((always_inline)) uint64_t
 find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
-           const lx__set **sets, const uint8_t **found)
+           const lx__update **sets, const uint8_t **found)
 {
-    const lx__sets *all = &g->snapshot->state.sets;
+    const lx__overlay *all = &g->snapshot->state.sets;
     uint64_t have = 0;
     if (may != 0)
-        lx__sets_approach(all, (uint32_t)g->field, indices, may);
+        lx__overlay_prefetch(all, (uint32_t)g->field, indices, may);
     for (size_t i = 0; i < block; i++) {
         uint64_t index = indices[i];
         const uint8_t *rows = NULL;
         if (i + LX__ROWS_AHEAD < count)
             prefetch_rows(g, indices[i + LX__ROWS_AHEAD]);
         if ((may >> i & 1) != 0 &&
-            (sets[i] = lx__sets_find_set(all, (uint32_t)g->field, index)) != NULL) {
+            (sets[i] = lx__overlay_find_update(all, (uint32_t)g->field, index)) != NULL) {
             rows = sets[i]->rows;
             have |= 1ull << i;
         }
@@ -246,7 +247,7 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
                              size_t stride, lx_error *error)
 {
     const uint8_t *found[BLOCK];
-    const lx__set *sets[BLOCK];
+    const lx__update *sets[BLOCK];
     uint64_t marks[BLOCK];
     lx_status status = LX_OK;
     for (size_t i = 0; i < LX__ROWS_AHEAD && i < count; i++)
@@ -321,11 +322,12 @@ static size_t copy_short(const dense *g, const uint64_t *indices, size_t count, 
 /** Copies a short value that may have a row update; false if copy_blocks() has to do it. */
 static bool copy_short_set(dense *g, uint64_t index, uint8_t *out)
 {
-    const lx__set *set = lx__sets_find_set(&g->snapshot->state.sets, (uint32_t)g->field, index);
+    const lx__update *set = lx__overlay_find_update(&g->snapshot->state.sets, (uint32_t)g->field,
+                                                    index);
     if (set == NULL)
         return copy_short(g, &index, 1, 1, out, 0) == 1;
     const uint8_t *found = index < g->length ? find_raw(g, index, set->rows) : NULL;
-    if (found == NULL || g->verify || (g->verify_sets && !lx__set_is_verified(set)))
+    if (found == NULL || g->verify || (g->verify_sets && !lx__update_is_verified(set)))
         return false;
     memcpy(out, found, g->size);
     return true;
@@ -368,7 +370,7 @@ static lx_status copy_short_sets(dense *g, const uint64_t *indices, size_t count
         size_t known = count - at, block = known < BLOCK ? known : BLOCK;
         const uint64_t *next = indices + at + block;
         mark_block(g, next, known - block, marks);
-        lx__sets_approach(&g->snapshot->state.sets, (uint32_t)g->field, indices + at, may);
+        lx__overlay_prefetch(&g->snapshot->state.sets, (uint32_t)g->field, indices + at, may);
         uint64_t next_may = screen_block(g, next, known - block, marks);
         status = copy_short_block(g, indices + at, block, known, may, out + at * stride, stride,
                                   error);

@@ -330,7 +330,7 @@ static lx_status find_measured(gather *g, size_t i, lx__value *value, lx_error *
         status = fetch_verified(g, i, value, error);
     if (status == LX_OK && refused) {
         status = lx__payload_check_codec(&value->entry, g->rules, error);
-        lx__snapshot_blame(g->reader.snapshot, g->field, g->indices[i], &value->entry, error);
+        lx__snapshot_add_context(g->reader.snapshot, g->field, g->indices[i], &value->entry, error);
     }
     return status;
 }
@@ -384,7 +384,7 @@ static lx_status refuse_compressed(const lx__snapshot *snapshot, size_t field, u
         return LX_OK;
     lx_status status = lx__fail(error, LX_ERR_UNSUPPORTED,
                                 "cannot view the record in place: it is compressed: gather it");
-    lx__snapshot_blame(snapshot, field, index, entry, error);
+    lx__snapshot_add_context(snapshot, field, index, entry, error);
     return status;
 }
 

@@ -9,7 +9,7 @@
  * path has to read it: the value is inline, its chunk is not mapped yet, or the location is
  * invalid. */
 static bool find_plain(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                       const lx__set *set, lx_slice *slice)
+                       const lx__update *set, lx_slice *slice)
 {
     const lx__column *column = &snapshot->columns[field];
     if (set == NULL && index >= snapshot->state.rows)
@@ -26,10 +26,10 @@ static bool find_plain(const lx__snapshot *snapshot, size_t field, uint64_t inde
     return true;
 }
 
-static const lx__set *find_set(const lx__snapshot *snapshot, size_t field, uint64_t index)
+static const lx__update *find_set(const lx__snapshot *snapshot, size_t field, uint64_t index)
 {
-    const lx__sets *sets = &snapshot->state.sets;
-    return sets->depth != 0 ? lx__sets_find_set(sets, (uint32_t)field, index) : NULL;
+    const lx__overlay *sets = &snapshot->state.sets;
+    return sets->depth != 0 ? lx__overlay_find_update(sets, (uint32_t)field, index) : NULL;
 }
 
 bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index, lx_slice *slice)
@@ -40,10 +40,10 @@ bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index,
 
 /** Whether a value was verified before. If so, and if its field is raw, the value is raw. */
 static bool is_verified(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                        const lx__set *set)
+                        const lx__update *set)
 {
     return snapshot->store->verify == LX_VERIFY_FIRST &&
-           (set != NULL ? lx__set_is_verified(set)
+           (set != NULL ? lx__update_is_verified(set)
                         : lx__table_is_verified(snapshot->columns[field].table, index));
 }
 
@@ -51,7 +51,7 @@ lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index, lx_
                            lx_error *error)
 {
     lx__snapshot *snapshot = pinned->snapshot;
-    const lx__set *set = find_set(snapshot, field, index);
+    const lx__update *set = find_set(snapshot, field, index);
     if (find_plain(snapshot, field, index, set, slice) && is_verified(snapshot, field, index, set))
         return LX_OK;
     lx__dataset_check_process(pinned); /* the slow path may lock the store to map a chunk */

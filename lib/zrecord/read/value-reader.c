@@ -115,9 +115,9 @@ lx_status lx__value_load(lx__value_reader *reader, size_t field, uint64_t index,
     }
     value->entry = (lx__entry){0};
     value->data = value->slot;
-    value->set = lx__sets_find_set(&state->sets, (uint32_t)field, index);
+    value->set = lx__overlay_find_update(&state->sets, (uint32_t)field, index);
     if (value->set != NULL)
-        value->entry = lx__set_entry(value->set);
+        value->entry = lx__update_entry(value->set);
     else if (index < state->rows)
         status = load_row(reader, field, index, &value->entry, error);
     lx__store_le64(value->slot, value->entry.offset);
@@ -142,7 +142,7 @@ lx_status lx__value_fetch_stored(lx__value_reader *reader, size_t field, uint64_
     value->extent.into = into;
     lx_status status = lx__fetch_one(fetcher, &value->extent, &value->data, error);
     if (status != LX_OK)
-        lx__snapshot_blame(reader->snapshot, field, index, &value->entry, error);
+        lx__snapshot_add_context(reader->snapshot, field, index, &value->entry, error);
     return status;
 }
 
@@ -155,7 +155,7 @@ lx_status lx__value_inflate(lx__value_reader *reader, size_t field, uint64_t ind
     lx_status status = lx__payload_decode(&value->entry, snapshot->columns[field].rules,
                                           value->data, &reader->inflater, out, error);
     if (status != LX_OK && status != LX_ERR_NOMEM)
-        lx__snapshot_blame(snapshot, field, index, &value->entry, error);
+        lx__snapshot_add_context(snapshot, field, index, &value->entry, error);
     return status;
 }
 

@@ -51,15 +51,15 @@ static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64
 {
     size_t listed = 0;
     bool sorted = true;
-    const lx__sets *sets = &snapshot->state.sets;
+    const lx__overlay *sets = &snapshot->state.sets;
     for (size_t i = 0; i < count; i++) {
         loaded[i] = (lx__loaded){0};
         if (indices[i] >= snapshot->state.length)
             continue;
         if (sets->depth != 0)
-            loaded[i].set = lx__sets_find_set(sets, (uint32_t)field, indices[i]);
+            loaded[i].set = lx__overlay_find_update(sets, (uint32_t)field, indices[i]);
         if (loaded[i].set != NULL) {
-            loaded[i].entry = lx__set_entry(loaded[i].set);
+            loaded[i].entry = lx__update_entry(loaded[i].set);
         } else if (indices[i] < snapshot->state.rows) {
             sorted = sorted && (listed == 0 || rows[listed - 1].index <= indices[i]);
             rows[listed++] = (wanted){indices[i], i};

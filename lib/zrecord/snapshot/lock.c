@@ -123,8 +123,8 @@ lx_status lx__reader_lock(const lx__file *directory, uint64_t generation, lx__fi
                               "cannot lock LOCK: it is replaced continually: try again");
 }
 
-lx_status lx__readers_find(const lx__file *lock, uint64_t *first, uint64_t *end, bool *present,
-                           lx_error *error)
+lx_status lx__reader_locks_find(const lx__file *lock, uint64_t *first, uint64_t *end, bool *present,
+                                lx_error *error)
 {
     *present = false;
     if (*first >= *end) /* and a length of 0 would be the rest of the file */
@@ -146,8 +146,8 @@ lx_status lx__readers_find(const lx__file *lock, uint64_t *first, uint64_t *end,
     return LX_OK;
 }
 
-lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end, bool *present,
-                              lx_error *error)
+lx_status lx__reader_locks_present(const lx__file *lock, uint64_t first, uint64_t end,
+                                   bool *present, lx_error *error)
 {
-    return lx__readers_find(lock, &first, &end, present, error);
+    return lx__reader_locks_find(lock, &first, &end, present, error);
 }

@@ -31,11 +31,11 @@ lx_status lx__reader_lock(const lx__file *directory, uint64_t generation, lx__fi
                           lx_error *error);
 
 /** Finds a lock of readers of generations [@p first, @p end), and narrows these to its own. */
-lx_status lx__readers_find(const lx__file *lock, uint64_t *first, uint64_t *end, bool *present,
-                           lx_error *error);
+lx_status lx__reader_locks_find(const lx__file *lock, uint64_t *first, uint64_t *end, bool *present,
+                                lx_error *error);
 
 /** Whether readers hold the lock of a generation in [@p first, @p end). */
-lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end, bool *present,
-                              lx_error *error);
+lx_status lx__reader_locks_present(const lx__file *lock, uint64_t first, uint64_t end,
+                                   bool *present, lx_error *error);
 
 #endif

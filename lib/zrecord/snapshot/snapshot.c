@@ -217,14 +217,14 @@ void lx__snapshot_unref(lx__snapshot *snapshot)
     lx__free(snapshot);
 }
 
-void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                        const lx__entry *entry, lx_error *error)
+void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                              const lx__entry *entry, lx_error *error)
 {
     if (error == NULL || error->status >= 0)
         return;
     const lx__store *store = snapshot->store;
-    lx__state_blame(&snapshot->state, &store->directory, &store->chunk_directory,
-                    lx__schema_field(store->schema, field), index, entry, error);
+    lx__state_add_context(&snapshot->state, &store->directory, &store->chunk_directory,
+                          lx__schema_field(store->schema, field), index, entry, error);
 }
 
 void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t index, lx__value *value)
@@ -232,7 +232,7 @@ void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t inde
     static const uint8_t missing[LX__ENTRY_BYTES];
     const lx__column *column = &snapshot->columns[field];
     const uint8_t *offset_row = missing, *check_row = missing + LX__OFFSET_ROW;
-    value->set = lx__sets_find_set(&snapshot->state.sets, (uint32_t)field, index);
+    value->set = lx__overlay_find_update(&snapshot->state.sets, (uint32_t)field, index);
     if (value->set != NULL) {
         offset_row = value->set->rows;
         check_row = offset_row + LX__OFFSET_ROW;
@@ -253,7 +253,7 @@ lx_status lx__snapshot_locate(const lx__snapshot *snapshot, size_t field, uint64
         entry, snapshot->columns[field].rules,
         position != LX__NO_CHUNK ? &snapshot->state.chunks[position] : NULL, &value->extent, error);
     if (status != LX_OK)
-        lx__snapshot_blame(snapshot, field, index, entry, error);
+        lx__snapshot_add_context(snapshot, field, index, entry, error);
     if (!lx__entry_is_inline(entry))
         value->data = NULL;
     return status;
@@ -267,7 +267,7 @@ lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, ui
     lx_status status = lx__payload_check(&value->entry, snapshot->columns[field].rules, index,
                                          value->data, error);
     if (status != LX_OK)
-        lx__snapshot_blame(snapshot, field, index, &value->entry, error);
+        lx__snapshot_add_context(snapshot, field, index, &value->entry, error);
     return status;
 }
 
@@ -282,12 +282,12 @@ lx_status lx__snapshot_verify(const lx__snapshot *snapshot, size_t field, uint64
         return LX_OK;
 
     bool row = value->set == NULL && index < snapshot->state.rows;
-    if (value->set != NULL ? lx__set_is_verified(value->set)
+    if (value->set != NULL ? lx__update_is_verified(value->set)
                            : row && lx__table_is_verified(table, index))
         return LX_OK;
     lx_status status = lx__snapshot_verify_now(snapshot, field, index, value, error);
     if (status == LX_OK && value->set != NULL)
-        lx__set_note_verified(value->set);
+        lx__update_set_verified(value->set);
     else if (status == LX_OK && row)
         lx__table_set_verified(table, index);
     return status;

@@ -45,10 +45,10 @@ typedef struct lx__snapshot {
 /** A value of a record, and how far it was read. */
 typedef struct lx__value {
     lx__entry entry;
-    const lx__set *set;  /**< The row update with the entry; NULL if the entry is of a table, or
+    const lx__update *set; /**< The row update with the entry; NULL if the entry is of a table, or
                               the value is missing. */
-    lx__extent extent;   /**< Set by lx__snapshot_locate(). */
-    const uint8_t *data; /**< Stored bytes; NULL: missing, or not fetched yet. Before the value is
+    lx__extent extent;     /**< Set by lx__snapshot_locate(). */
+    const uint8_t *data;   /**< Stored bytes; NULL: missing, or not fetched yet. Before the value is
                               located: the bytes of the entry's offset slot. */
     uint8_t slot[LX__INLINE_MAX]; /**< A copy of the offset slot, if it was read by pread. */
 } lx__value;
@@ -93,8 +93,8 @@ lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, ui
 void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index);
 
 /** Adds the file, the offset, the field and the record of a failed value to @p error. */
-void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                        const lx__entry *entry, lx_error *error);
+void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                              const lx__entry *entry, lx_error *error);
 
 /** Returns the position of chunk @p id in state.chunks; LX__NO_CHUNK if it is not in the list. */
 static inline uint32_t lx__snapshot_find_chunk(const lx__snapshot *snapshot, uint32_t id)

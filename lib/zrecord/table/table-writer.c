@@ -23,11 +23,12 @@ static lx_status open_tables(lx__table_files *files, const lx__file *directory, 
                               error);
 }
 
-lx_status lx__rows_open(lx__rows *rows, const lx__file *directory, const lx_schema *schema,
-                        uint32_t generation, uint64_t committed, uint64_t first, lx_error *error)
+lx_status lx__table_writer_open(lx__table_writer *rows, const lx__file *directory,
+                                const lx_schema *schema, uint32_t generation, uint64_t committed,
+                                uint64_t first, lx_error *error)
 {
     lx_status status = LX_OK;
-    *rows = (lx__rows){.first = first};
+    *rows = (lx__table_writer){.first = first};
     rows->fields = lx__alloc_array(schema->count, sizeof *rows->fields);
     if (rows->fields == NULL)
         return lx__fail_memory(error, "tables");
@@ -44,7 +45,7 @@ lx_status lx__rows_open(lx__rows *rows, const lx__file *directory, const lx_sche
     return status;
 }
 
-void lx__rows_close(lx__rows *rows)
+void lx__table_writer_close(lx__table_writer *rows)
 {
     for (size_t i = 0; i < rows->field_count; i++) {
         lx__table_files *files = &rows->fields[i];
@@ -54,10 +55,10 @@ void lx__rows_close(lx__rows *rows)
         lx__free(files->check_rows);
     }
     lx__free(rows->fields);
-    *rows = (lx__rows){0};
+    *rows = (lx__table_writer){0};
 }
 
-static lx_status reserve(lx__rows *rows, uint64_t more, lx_error *error)
+static lx_status reserve(lx__table_writer *rows, uint64_t more, lx_error *error)
 {
     size_t wanted = rows->count + (size_t)more;
     if (wanted <= rows->capacity)
@@ -80,22 +81,23 @@ static lx_status reserve(lx__rows *rows, uint64_t more, lx_error *error)
     return LX_OK;
 }
 
-void lx__rows_put(lx__rows *rows, size_t field, uint64_t index, const lx__entry *entry)
+void lx__table_writer_put(lx__table_writer *rows, size_t field, uint64_t index,
+                          const lx__entry *entry)
 {
     size_t row = (size_t)(index - rows->first);
     lx__entry_store(entry, rows->fields[field].offset_rows + row * LX__OFFSET_ROW,
                     rows->fields[field].check_rows + row * LX__CHECK_ROW);
 }
 
-lx__entry lx__rows_get(const lx__rows *rows, size_t field, uint64_t index)
+lx__entry lx__table_writer_get(const lx__table_writer *rows, size_t field, uint64_t index)
 {
     size_t row = (size_t)(index - rows->first);
     return lx__entry_load(rows->fields[field].offset_rows + row * LX__OFFSET_ROW,
                           rows->fields[field].check_rows + row * LX__CHECK_ROW);
 }
 
-lx_status lx__rows_take(lx__rows *rows, const lx__entry *entries, size_t stride, uint64_t records,
-                        lx_error *error)
+lx_status lx__table_writer_append(lx__table_writer *rows, const lx__entry *entries, size_t stride,
+                                  uint64_t records, lx_error *error)
 {
     lx_status status = reserve(rows, records, error);
     if (status != LX_OK)
@@ -108,13 +110,13 @@ lx_status lx__rows_take(lx__rows *rows, const lx__entry *entries, size_t stride,
             lx__entry entry = *(const lx__entry *)next;
             if (!lx__entry_is_missing(&entry))
                 entry.crc ^= index_crc;
-            lx__rows_put(rows, field, index, &entry);
+            lx__table_writer_put(rows, field, index, &entry);
         }
     }
     return LX_OK;
 }
 
-lx_status lx__rows_add(lx__rows *rows, lx_error *error)
+lx_status lx__table_writer_add_row(lx__table_writer *rows, lx_error *error)
 {
     static const lx__entry missing;
     lx_status status = reserve(rows, 1, error);
@@ -122,11 +124,11 @@ lx_status lx__rows_add(lx__rows *rows, lx_error *error)
         return status;
     uint64_t index = rows->first + rows->count++;
     for (size_t field = 0; field < rows->field_count; field++)
-        lx__rows_put(rows, field, index, &missing);
+        lx__table_writer_put(rows, field, index, &missing);
     return LX_OK;
 }
 
-lx_status lx__rows_write(lx__rows *rows, lx_error *error)
+lx_status lx__table_writer_write(lx__table_writer *rows, lx_error *error)
 {
     lx_status status = LX_OK;
     if (rows->count == 0)
@@ -147,8 +149,8 @@ lx_status lx__rows_write(lx__rows *rows, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__rows_read(const lx__rows *rows, size_t field, uint64_t index, lx__entry *entry,
-                        lx_error *error)
+lx_status lx__table_writer_read(const lx__table_writer *rows, size_t field, uint64_t index,
+                                lx__entry *entry, lx_error *error)
 {
     uint8_t offset_row[LX__OFFSET_ROW], check_row[LX__CHECK_ROW];
     const lx__table_files *files = &rows->fields[field];
@@ -162,7 +164,7 @@ lx_status lx__rows_read(const lx__rows *rows, size_t field, uint64_t index, lx__
     return status;
 }
 
-void lx__rows_cut(lx__rows *rows, uint64_t end)
+void lx__table_writer_truncate(lx__table_writer *rows, uint64_t end)
 {
     if (rows->first > end)
         rows->first = end;
@@ -170,16 +172,16 @@ void lx__rows_cut(lx__rows *rows, uint64_t end)
         rows->count = (size_t)(end - rows->first);
 }
 
-lx_status lx__rows_barrier(lx__rows *rows, lx__barrier *barrier, lx_error *error)
+lx_status lx__table_writer_list_syncs(lx__table_writer *rows, lx__sync_list *list, lx_error *error)
 {
     if (!rows->dirty || LX__FAULT(TABLE_SYNC))
         return LX_OK;
-    lx_status status = lx__barrier_reserve(barrier, 2 * rows->field_count, error);
+    lx_status status = lx__sync_list_reserve(list, 2 * rows->field_count, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < rows->field_count; i++) {
-        lx__barrier_add(barrier, &rows->fields[i].offsets);
-        lx__barrier_add(barrier, &rows->fields[i].checks);
+        lx__sync_list_add(list, &rows->fields[i].offsets);
+        lx__sync_list_add(list, &rows->fields[i].checks);
     }
     rows->dirty = false;
     return LX_OK;

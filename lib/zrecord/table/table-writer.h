@@ -23,49 +23,51 @@ typedef struct lx__table_files {
     uint8_t *check_rows;  /**< Buffered rows of the check table. */
 } lx__table_files;
 
-typedef struct lx__rows {
+typedef struct lx__table_writer {
     lx__table_files *fields;
     size_t field_count;
     uint64_t first; /**< Index of the first buffered row. */
     size_t count;   /**< Buffered rows. */
     size_t capacity;
     bool dirty; /**< Rows were appended to the files since the last sync. */
-} lx__rows;
+} lx__table_writer;
 
 /** Opens the tables of table generation @p generation of each field, which must have @p committed
  * rows. The buffer is empty, and begins at row @p first. */
-lx_status lx__rows_open(lx__rows *rows, const lx__file *directory, const lx_schema *schema,
-                        uint32_t generation, uint64_t committed, uint64_t first, lx_error *error);
+lx_status lx__table_writer_open(lx__table_writer *rows, const lx__file *directory,
+                                const lx_schema *schema, uint32_t generation, uint64_t committed,
+                                uint64_t first, lx_error *error);
 
-void lx__rows_close(lx__rows *rows);
+void lx__table_writer_close(lx__table_writer *rows);
 
 /** Adds the rows of @p records records to the buffer. @p entries has an entry for each field of
  * each record, @p stride bytes apart; their CRCs lack the part of the index. */
-lx_status lx__rows_take(lx__rows *rows, const lx__entry *entries, size_t stride, uint64_t records,
-                        lx_error *error);
+lx_status lx__table_writer_append(lx__table_writer *rows, const lx__entry *entries, size_t stride,
+                                  uint64_t records, lx_error *error);
 
-/** Adds a row of missing values to the buffer, to be filled in by lx__rows_put(). */
-lx_status lx__rows_add(lx__rows *rows, lx_error *error);
+/** Adds a row of missing values to the buffer, to be filled in by lx__table_writer_put(). */
+lx_status lx__table_writer_add_row(lx__table_writer *rows, lx_error *error);
 
 /** Sets the entry of @p field in the buffered row @p index. */
-void lx__rows_put(lx__rows *rows, size_t field, uint64_t index, const lx__entry *entry);
+void lx__table_writer_put(lx__table_writer *rows, size_t field, uint64_t index,
+                          const lx__entry *entry);
 
 /** Returns the entry of @p field in the buffered row @p index. */
-lx__entry lx__rows_get(const lx__rows *rows, size_t field, uint64_t index);
+lx__entry lx__table_writer_get(const lx__table_writer *rows, size_t field, uint64_t index);
 
 /** Reads the entry of @p field in row @p index of the tables. */
-lx_status lx__rows_read(const lx__rows *rows, size_t field, uint64_t index, lx__entry *entry,
-                        lx_error *error);
+lx_status lx__table_writer_read(const lx__table_writer *rows, size_t field, uint64_t index,
+                                lx__entry *entry, lx_error *error);
 
 /** Appends all buffered rows to the tables, and empties the buffer. */
-lx_status lx__rows_write(lx__rows *rows, lx_error *error);
+lx_status lx__table_writer_write(lx__table_writer *rows, lx_error *error);
 
 /** Drops rows from @p end on, both buffered rows and rows in the tables; the files keep their
  * size, and later rows overwrite the dropped ones. */
-void lx__rows_cut(lx__rows *rows, uint64_t end);
+void lx__table_writer_truncate(lx__table_writer *rows, uint64_t end);
 
-/** Adds the tables to @p barrier, a sync list, if they were written since the last sync. They count
+/** Adds the tables to @p list, a sync list, if they were written since the last sync. They count
  * as synced from then on. */
-lx_status lx__rows_barrier(lx__rows *rows, lx__barrier *barrier, lx_error *error);
+lx_status lx__table_writer_list_syncs(lx__table_writer *rows, lx__sync_list *list, lx_error *error);
 
 #endif

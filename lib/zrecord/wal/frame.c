@@ -10,12 +10,12 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 
-uint64_t lx__frame_size(uint64_t chunk_count, uint64_t set_count)
+uint64_t lx__frame_size(uint64_t chunk_count, uint64_t update_count)
 {
-    if (chunk_count > LX__FRAME_MAX || set_count > LX__FRAME_MAX)
+    if (chunk_count > LX__FRAME_MAX || update_count > LX__FRAME_MAX)
         return LX_NONE;
-    uint64_t size = LX__FRAME_HEADER + chunk_count * LX__FRAME_CHUNK + set_count * LX__FRAME_SET +
-                    LX__FRAME_TRAILER;
+    uint64_t size = LX__FRAME_HEADER + chunk_count * LX__FRAME_CHUNK +
+                    update_count * LX__FRAME_UPDATE + LX__FRAME_TRAILER;
     return size <= LX__FRAME_MAX ? size : LX_NONE;
 }
 
@@ -26,14 +26,14 @@ bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER])
                          .length = lx__load_le64(header + 16),
                          .rows = lx__load_le64(header + 24),
                          .chunk_count = lx__load_le32(header + 32),
-                         .set_count = lx__load_le32(header + 36),
+                         .update_count = lx__load_le32(header + 36),
                          .previous_crc = lx__load_le32(header + 40),
                          .flags = lx__load_le32(header + 44),
                          .boot = lx__load_le64(header + 48),
                          .table_generation = lx__load_le32(header + 56),
                          .next_chunk = lx__load_le32(header + 60)};
     return lx__load_le32(header) == LX__FRAME_MAGIC &&
-           frame->bytes == lx__frame_size(frame->chunk_count, frame->set_count);
+           frame->bytes == lx__frame_size(frame->chunk_count, frame->update_count);
 }
 
 uint32_t lx__frame_crc_start(const lx__log_identity *log)
@@ -50,26 +50,26 @@ lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK])
                             .bytes = lx__load_le64(item + 8)};
 }
 
-lx__set_item lx__set_item_load(const uint8_t item[LX__FRAME_SET])
+lx__update_item lx__update_item_load(const uint8_t item[LX__FRAME_UPDATE])
 {
-    return (lx__set_item){.field = lx__load_le32(item),
-                          .index = lx__load_le64(item + 8),
-                          .entry = lx__entry_load(item + 16, item + 32)};
+    return (lx__update_item){.field = lx__load_le32(item),
+                             .index = lx__load_le64(item + 8),
+                             .entry = lx__entry_load(item + 16, item + 32)};
 }
 
-lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint64_t set_count,
+lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint64_t update_count,
                           lx_error *error)
 {
-    uint64_t size = lx__frame_size(chunk_count, set_count);
+    uint64_t size = lx__frame_size(chunk_count, update_count);
     if (size == LX_NONE)
         return lx__fail(error, LX_ERR_LIMIT,
                         "a commit of %llu changes does not fit into one frame of the log: commit "
                         "more often",
-                        (unsigned long long)set_count);
+                        (unsigned long long)update_count);
     if (!lx__reserve(&builder->data, &builder->capacity, (size_t)size))
         return lx__fail_memory(error, "a frame of the log");
     builder->size = LX__FRAME_HEADER;
-    builder->chunk_count = builder->set_count = 0;
+    builder->chunk_count = builder->update_count = 0;
     return LX_OK;
 }
 
@@ -83,15 +83,15 @@ void lx__frame_add_chunk(lx__frame_builder *builder, const lx__chunk_item *item)
     builder->chunk_count++;
 }
 
-void lx__frame_add_set(lx__frame_builder *builder, const lx__set_item *item)
+void lx__frame_add_update(lx__frame_builder *builder, const lx__update_item *item)
 {
     uint8_t *to = builder->data + builder->size;
     lx__store_le32(to, item->field);
     lx__store_le32(to + 4, 0);
     lx__store_le64(to + 8, item->index);
     lx__entry_store(&item->entry, to + 16, to + 32);
-    builder->size += LX__FRAME_SET;
-    builder->set_count++;
+    builder->size += LX__FRAME_UPDATE;
+    builder->update_count++;
 }
 
 void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__log_identity *log)
@@ -100,7 +100,7 @@ void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__lo
     builder->size += LX__FRAME_TRAILER;
     frame->bytes = (uint32_t)builder->size;
     frame->chunk_count = builder->chunk_count;
-    frame->set_count = builder->set_count;
+    frame->update_count = builder->update_count;
 
     lx__store_le32(header, LX__FRAME_MAGIC);
     lx__store_le32(header + 4, frame->bytes);
@@ -108,7 +108,7 @@ void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__lo
     lx__store_le64(header + 16, frame->length);
     lx__store_le64(header + 24, frame->rows);
     lx__store_le32(header + 32, frame->chunk_count);
-    lx__store_le32(header + 36, frame->set_count);
+    lx__store_le32(header + 36, frame->update_count);
     lx__store_le32(header + 40, frame->previous_crc);
     lx__store_le32(header + 44, frame->flags);
     lx__store_le64(header + 48, frame->boot);

@@ -18,10 +18,10 @@
 #define LX__FRAME_HEADER 64
 #define LX__FRAME_TRAILER 8
 #define LX__FRAME_CHUNK 16
-#define LX__FRAME_SET 40
+#define LX__FRAME_UPDATE 40
 #define LX__FRAME_MAX (1ull << 30)
 #define LX__FRAME_ALIGN 8
-#define LX__FRAME_BASE 1u
+#define LX__FRAME_SNAPSHOT 1u
 #define LX__FRAME_SYNCED 2u
 
 /** The log that a frame belongs to: no frame is valid in another. */
@@ -37,7 +37,7 @@ typedef struct lx__frame {
     uint64_t length;
     uint64_t rows;
     uint32_t chunk_count;
-    uint32_t set_count;
+    uint32_t update_count;
     uint32_t previous_crc;
     uint32_t flags;
     uint64_t boot;
@@ -47,14 +47,14 @@ typedef struct lx__frame {
 } lx__frame;
 
 /** An entry of the log: it stands in place of the table's. */
-typedef struct lx__set_item {
+typedef struct lx__update_item {
     uint32_t field; /**< Id. */
     uint64_t index;
     lx__entry entry;
-} lx__set_item;
+} lx__update_item;
 
 /** Bytes that a frame of so many items has; LX_NONE if that is over LX__FRAME_MAX. */
-uint64_t lx__frame_size(uint64_t chunk_count, uint64_t set_count);
+uint64_t lx__frame_size(uint64_t chunk_count, uint64_t update_count);
 
 /** Reads a header. False if it cannot be one: wrong magic, or a size that is not its items'. */
 bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER]);
@@ -63,10 +63,10 @@ bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER]);
 uint32_t lx__frame_crc_start(const lx__log_identity *log);
 
 lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK]);
-lx__set_item lx__set_item_load(const uint8_t item[LX__FRAME_SET]);
+lx__update_item lx__update_item_load(const uint8_t item[LX__FRAME_UPDATE]);
 
 /** True if the bytes that must be zero in a set item are. */
-static inline bool lx__set_item_clean(const uint8_t item[LX__FRAME_SET])
+static inline bool lx__update_item_clean(const uint8_t item[LX__FRAME_UPDATE])
 {
     return lx__load_le32(item + 4) == 0;
 }
@@ -78,15 +78,15 @@ typedef struct lx__frame_builder {
     size_t size;
     size_t capacity;
     uint32_t chunk_count;
-    uint32_t set_count;
+    uint32_t update_count;
 } lx__frame_builder;
 
 /** Starts a frame of at most so many items; takes the memory for all of them. */
-lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint64_t set_count,
+lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint64_t update_count,
                           lx_error *error);
 
 void lx__frame_add_chunk(lx__frame_builder *builder, const lx__chunk_item *item);
-void lx__frame_add_set(lx__frame_builder *builder, const lx__set_item *item);
+void lx__frame_add_update(lx__frame_builder *builder, const lx__update_item *item);
 
 /** Fills in header and trailer; sizes, counts and crc are set in @p frame. */
 void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__log_identity *log);

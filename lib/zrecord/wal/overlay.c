@@ -17,46 +17,46 @@
 /* ---- a layer */
 
 /** NULL when out of memory. */
-static lx__layer *new_layer(uint64_t seed, size_t expected)
+static lx__overlay_layer *new_layer(uint64_t seed, size_t expected)
 {
-    lx__layer *layer = lx__alloc_array(1, sizeof *layer);
+    lx__overlay_layer *layer = lx__alloc_array(1, sizeof *layer);
     if (layer == NULL)
         return NULL;
     atomic_init(&layer->references, 1);
     layer->map.seed = seed;
-    if (lx__set_map_reserve(&layer->map, expected, NULL) != LX_OK) {
-        lx__layer_unref(layer);
+    if (lx__update_map_reserve(&layer->map, expected, NULL) != LX_OK) {
+        lx__overlay_layer_unref(layer);
         return NULL;
     }
     return layer;
 }
 
-lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected)
+lx__overlay_layer *lx__overlay_layer_new(lx__overlay *sets, uint64_t expected)
 {
-    size_t most = LX__SETS_MAX - LX__PUT_MAX;
+    size_t most = LX__UPDATES_MAX - LX__PUT_MAX;
     /* Room for the last that are put, before it is known which of them are there already. */
-    return new_layer(lx__sets_seed(sets),
+    return new_layer(lx__overlay_seed(sets),
                      (expected < most ? (size_t)expected : most) + LX__PUT_MAX);
 }
 
-void lx__layer_unref(lx__layer *layer)
+void lx__overlay_layer_unref(lx__overlay_layer *layer)
 {
     if (layer == NULL ||
         atomic_fetch_sub_explicit(&layer->references, 1, memory_order_acq_rel) != 1)
         return;
-    lx__set_map_free(&layer->map);
+    lx__update_map_free(&layer->map);
     lx__free(layer->filter);
     lx__free(layer);
 }
 
 /** Where a layer is a copy of another one with more behind it, what lookups need is copied, too. */
 typedef struct start {
-    const lx__layer *of; /**< NULL: it is none, or not all was copied. */
+    const lx__overlay_layer *of; /**< NULL: it is none, or not all was copied. */
     size_t count;
 } start;
 
 /** Makes what lookups need. */
-static lx_status finish(lx__layer *layer, const start *from, lx_error *error)
+static lx_status finish(lx__overlay_layer *layer, const start *from, lx_error *error)
 {
     uint64_t words = 1;
     while (words < layer->map.count / FILTER_WORD_SETS)
@@ -72,9 +72,9 @@ static lx_status finish(lx__layer *layer, const start *from, lx_error *error)
     if (same)
         memcpy(layer->filter, from->of->filter, (size_t)words * sizeof *layer->filter);
     for (size_t i = same ? from->count : 0; i < layer->map.count; i++) {
-        const lx__set *set = &layer->map.list[i];
-        uint64_t mark = lx__sets_mark(layer->map.seed, set->field, set->index);
-        layer->filter[lx__sets_word(mark, layer->filter_mask)] |= lx__sets_bits(mark);
+        const lx__update *set = &layer->map.list[i];
+        uint64_t mark = lx__overlay_hash(layer->map.seed, set->field, set->index);
+        layer->filter[lx__overlay_word(mark, layer->filter_mask)] |= lx__overlay_bits(mark);
         layer->least = set->index < layer->least ? set->index : layer->least;
         layer->most = set->index > layer->most ? set->index : layer->most;
     }
@@ -84,71 +84,71 @@ static lx_status finish(lx__layer *layer, const start *from, lx_error *error)
 /* ---- layers */
 
 /** Whether later frames dropped all of a layer, as far as its least and its largest index tell. */
-static bool is_dropped(const lx__layer_use *use, uint64_t rows)
+static bool is_dropped(const lx__overlay_layer_use *use, uint64_t rows)
 {
     uint64_t first = use->layer->least, last = use->layer->most;
     bool low_end = first >= use->length || (first >= use->rows && first < rows);
     return low_end && (last < rows || rows >= use->length || first >= use->length);
 }
 
-static lx__set copy_set(const lx__set *set)
+static lx__update copy_set(const lx__update *set)
 {
-    lx__set copy = {.index = set->index, .field = set->field};
+    lx__update copy = {.index = set->index, .field = set->field};
     memcpy(copy.rows, set->rows, sizeof copy.rows);
-    atomic_init(&copy.note, lx__set_is_verified(set)); /* readers may be about to note it */
+    atomic_init(&copy.note, lx__update_is_verified(set)); /* readers may be about to note it */
     return copy;
 }
 
 /** A layer of what still counts of an older one, with room for @p more sets. It is made in the
  * order in which it lies in memory, and not hashed set by set. NULL when out of memory. */
-static lx__layer *copy_layer(const lx__layer_use *older, uint64_t rows, size_t more)
+static lx__overlay_layer *copy_layer(const lx__overlay_layer_use *older, uint64_t rows, size_t more)
 {
-    const lx__set_map *from = &older->layer->map;
-    lx__layer *layer = new_layer(from->seed, from->count + more + LX__PUT_MAX);
+    const lx__update_map *from = &older->layer->map;
+    lx__overlay_layer *layer = new_layer(from->seed, from->count + more + LX__PUT_MAX);
     if (layer == NULL)
         return NULL;
-    lx__set_map *map = &layer->map;
+    lx__update_map *map = &layer->map;
     for (size_t i = 0; i < from->count; i++)
-        if (lx__layer_counts(older, rows, from->list[i].index))
+        if (lx__overlay_layer_counts(older, rows, from->list[i].index))
             map->list[map->count++] = copy_set(&from->list[i]);
-    lx__set_map_fill_places(map, map->count == from->count ? from : NULL);
+    lx__update_map_fill_places(map, map->count == from->count ? from : NULL);
     return layer;
 }
 
 /** Puts what still counts of a newer layer into @p layer. */
-static lx_status put_newer(lx__layer *layer, const lx__layer_use *newer, uint64_t rows,
-                           lx_error *error)
+static lx_status put_newer(lx__overlay_layer *layer, const lx__overlay_layer_use *newer,
+                           uint64_t rows, lx_error *error)
 {
-    lx__set sets[LX__PUT_MAX];
+    lx__update sets[LX__PUT_MAX];
     lx_status status = LX_OK;
-    const lx__set_map *from = &newer->layer->map;
+    const lx__update_map *from = &newer->layer->map;
     for (size_t i = 0; status == LX_OK && i < from->count;) {
         size_t count = 0;
         for (; i < from->count && count < LX__PUT_MAX; i++)
-            if (lx__layer_counts(newer, rows, from->list[i].index))
+            if (lx__overlay_layer_counts(newer, rows, from->list[i].index))
                 sets[count++] = copy_set(&from->list[i]);
-        status = lx__set_map_put_many(&layer->map, sets, count, error);
+        status = lx__update_map_put_many(&layer->map, sets, count, error);
     }
     return status;
 }
 
 /** Whether the newer layers, which have @p count sets, are merged with the one before them. */
-static bool worth_merging(const lx__sets *sets, size_t depth, size_t count)
+static bool worth_merging(const lx__overlay *sets, size_t depth, size_t count)
 {
     size_t older = sets->uses[depth - 1].layer->map.count;
-    return older <= SMALL || older / MERGE_PART <= count || depth == LX__LAYERS_MAX;
+    return older <= SMALL || older / MERGE_PART <= count || depth == LX__OVERLAY_LAYERS_MAX;
 }
 
 /** Notes what new frames drop of the layers, and lets go of those of which nothing is left. */
-static void limit(lx__sets *sets, uint64_t length, uint64_t rows)
+static void limit(lx__overlay *sets, uint64_t length, uint64_t rows)
 {
     size_t kept = 0;
     for (size_t i = 0; i < sets->depth; i++) {
-        lx__layer_use *use = &sets->uses[i];
+        lx__overlay_layer_use *use = &sets->uses[i];
         if (length < use->length)
             use->length = length;
         if (is_dropped(use, rows))
-            lx__layer_unref(use->layer);
+            lx__overlay_layer_unref(use->layer);
         else
             sets->uses[kept++] = *use;
     }
@@ -158,12 +158,13 @@ static void limit(lx__sets *sets, uint64_t length, uint64_t rows)
 
 /** The layers of @p sets from @p depth on and the newest, @p layer, in one, which takes its
  * place. */
-static lx_status merge(const lx__sets *sets, size_t depth, size_t count, lx__layer **layer,
-                       start *from, lx_error *error)
+static lx_status merge(const lx__overlay *sets, size_t depth, size_t count,
+                       lx__overlay_layer **layer, start *from, lx_error *error)
 {
-    const lx__layer_use *oldest = &sets->uses[depth];
-    const lx__layer_use newest = {.layer = *layer, .length = UINT64_MAX, .rows = sets->rows};
-    lx__layer *merged = copy_layer(oldest, sets->rows, count - oldest->layer->map.count);
+    const lx__overlay_layer_use *oldest = &sets->uses[depth];
+    const lx__overlay_layer_use newest = {
+        .layer = *layer, .length = UINT64_MAX, .rows = sets->rows};
+    lx__overlay_layer *merged = copy_layer(oldest, sets->rows, count - oldest->layer->map.count);
     if (merged == NULL)
         return lx__fail_memory(error, "entries of the log");
     if (merged->map.count == oldest->layer->map.count)
@@ -174,16 +175,17 @@ static lx_status merge(const lx__sets *sets, size_t depth, size_t count, lx__lay
     if (status == LX_OK)
         status = put_newer(merged, &newest, sets->rows, error);
     if (status != LX_OK) {
-        lx__layer_unref(merged);
+        lx__overlay_layer_unref(merged);
         return status;
     }
-    lx__layer_unref(*layer);
+    lx__overlay_layer_unref(*layer);
     *layer = merged;
     return LX_OK;
 }
 
 /** Merges with @p layer the newest layers of @p sets that are worth it, and makes its filter. */
-static lx_status take_in(const lx__sets *sets, lx__layer **layer, size_t *depth, lx_error *error)
+static lx_status take_in(const lx__overlay *sets, lx__overlay_layer **layer, size_t *depth,
+                         lx_error *error)
 {
     start from = {NULL, 0};
     lx_status status = LX_OK;
@@ -197,90 +199,91 @@ static lx_status take_in(const lx__sets *sets, lx__layer **layer, size_t *depth,
     return status == LX_OK ? finish(*layer, &from, error) : status;
 }
 
-lx_status lx__sets_add(lx__sets *sets, lx__layer *layer, uint64_t length, uint64_t rows,
-                       lx_error *error)
+lx_status lx__overlay_add(lx__overlay *sets, lx__overlay_layer *layer, uint64_t length,
+                          uint64_t rows, lx_error *error)
 {
-    lx__sets next;
+    lx__overlay next;
     size_t depth;
-    lx__sets_copy(&next, sets);
+    lx__overlay_copy(&next, sets);
     limit(&next, length, rows);
     if (layer != NULL && layer->map.count != 0) {
         lx_status status = take_in(&next, &layer, &depth, error);
         if (status != LX_OK) {
-            lx__layer_unref(layer);
-            lx__sets_free(&next);
+            lx__overlay_layer_unref(layer);
+            lx__overlay_free(&next);
             return status;
         }
         while (next.depth > depth)
-            lx__layer_unref(next.uses[--next.depth].layer);
-        next.uses[next.depth++] = (lx__layer_use){.filter = layer->filter,
-                                                  .filter_mask = layer->filter_mask,
-                                                  .layer = layer,
-                                                  .length = UINT64_MAX,
-                                                  .rows = rows};
+            lx__overlay_layer_unref(next.uses[--next.depth].layer);
+        next.uses[next.depth++] = (lx__overlay_layer_use){.filter = layer->filter,
+                                                          .filter_mask = layer->filter_mask,
+                                                          .layer = layer,
+                                                          .length = UINT64_MAX,
+                                                          .rows = rows};
     } else {
-        lx__layer_unref(layer);
+        lx__overlay_layer_unref(layer);
     }
-    lx__sets_free(sets);
+    lx__overlay_free(sets);
     *sets = next;
     return LX_OK;
 }
 
-void lx__sets_copy(lx__sets *copy, const lx__sets *sets)
+void lx__overlay_copy(lx__overlay *copy, const lx__overlay *sets)
 {
     *copy = *sets;
     for (size_t i = 0; i < sets->depth; i++)
         atomic_fetch_add_explicit(&sets->uses[i].layer->references, 1, memory_order_relaxed);
 }
 
-void lx__sets_free(lx__sets *sets)
+void lx__overlay_free(lx__overlay *sets)
 {
     while (sets->depth != 0)
-        lx__layer_unref(sets->uses[--sets->depth].layer);
-    *sets = (lx__sets){0};
+        lx__overlay_layer_unref(sets->uses[--sets->depth].layer);
+    *sets = (lx__overlay){0};
 }
 
-uint64_t lx__sets_seed(lx__sets *sets)
+uint64_t lx__overlay_seed(lx__overlay *sets)
 {
     if (sets->seed == 0)
-        sets->seed = lx__set_map_new_seed();
+        sets->seed = lx__update_map_new_seed();
     return sets->seed;
 }
 
-static lx_status count_one(void *user, const lx__set *set, lx_error *error)
+static lx_status count_one(void *user, const lx__update *set, lx_error *error)
 {
     (void)set, (void)error;
     ++*(size_t *)user;
     return LX_OK;
 }
 
-size_t lx__sets_count(const lx__sets *sets)
+size_t lx__overlay_count(const lx__overlay *sets)
 {
     size_t count = 0;
-    (void)lx__sets_each(sets, count_one, &count, NULL);
+    (void)lx__overlay_each(sets, count_one, &count, NULL);
     return count;
 }
 
 /** Whether a set of layer @p depth is live. Of the newest layer each is that no frame dropped. */
-static bool is_live(const lx__sets *sets, size_t depth, const lx__set *set)
+static bool is_live(const lx__overlay *sets, size_t depth, const lx__update *set)
 {
-    if (!lx__layer_counts(&sets->uses[depth], sets->rows, set->index))
+    if (!lx__overlay_layer_counts(&sets->uses[depth], sets->rows, set->index))
         return false;
     if (depth + 1 == sets->depth)
         return true;
-    uint64_t mark = lx__sets_mark(sets->seed, set->field, set->index);
+    uint64_t mark = lx__overlay_hash(sets->seed, set->field, set->index);
     for (size_t i = depth + 1; i < sets->depth; i++)
-        if (lx__layer_may_have(&sets->uses[i], mark) &&
-            lx__set_map_find(&sets->uses[i].layer->map, set->field, set->index) != NULL)
+        if (lx__overlay_layer_may_have(&sets->uses[i], mark) &&
+            lx__update_map_find(&sets->uses[i].layer->map, set->field, set->index) != NULL)
             return false;
     return true;
 }
 
-lx_status lx__sets_each(const lx__sets *sets, lx__set_visit *visit, void *user, lx_error *error)
+lx_status lx__overlay_each(const lx__overlay *sets, lx__update_visit *visit, void *user,
+                           lx_error *error)
 {
     lx_status status = LX_OK;
     for (size_t i = 0; i < sets->depth; i++) {
-        const lx__set_map *map = &sets->uses[i].layer->map;
+        const lx__update_map *map = &sets->uses[i].layer->map;
         for (size_t k = 0; status == LX_OK && k < map->count; k++)
             if (is_live(sets, i, &map->list[k]))
                 status = visit(user, &map->list[k], error);
@@ -288,85 +291,86 @@ lx_status lx__sets_each(const lx__sets *sets, lx__set_visit *visit, void *user, 
     return status;
 }
 
-static lx_status take_one(void *user, const lx__set *set, lx_error *error)
+static lx_status take_one(void *user, const lx__update *set, lx_error *error)
 {
-    lx__set copy = copy_set(set);
-    return lx__set_map_put_many(user, &copy, 1, error);
+    lx__update copy = copy_set(set);
+    return lx__update_map_put_many(user, &copy, 1, error);
 }
 
-lx_status lx__sets_take(lx__sets *sets, lx__set_map *map, lx_error *error)
+lx_status lx__overlay_take(lx__overlay *sets, lx__update_map *map, lx_error *error)
 {
-    const lx__layer_use *only = &sets->uses[0];
+    const lx__overlay_layer_use *only = &sets->uses[0];
     lx_status status = LX_OK;
     if (sets->depth == 1 && only->length > only->layer->most && only->rows == sets->rows &&
         atomic_load_explicit(&only->layer->references, memory_order_acquire) == 1) {
         *map = only->layer->map;
-        only->layer->map = (lx__set_map){0};
+        only->layer->map = (lx__update_map){0};
     } else {
-        status = lx__sets_each(sets, take_one, map, error);
+        status = lx__overlay_each(sets, take_one, map, error);
     }
     if (status == LX_OK)
-        lx__sets_free(sets);
+        lx__overlay_free(sets);
     else
-        lx__set_map_free(map);
+        lx__update_map_free(map);
     return status;
 }
 
 /* ---- finding many */
 
-void lx__sets_mark_many(const lx__sets *sets, uint32_t field, const uint64_t *indices, size_t count,
-                        uint64_t *marks)
+void lx__overlay_hash_many(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
+                           size_t count, uint64_t *marks)
 {
     if (sets->depth == 0)
         return;
     for (size_t k = 0; k < count; k++)
-        marks[k] = lx__sets_mark(sets->seed, field, indices[k]);
+        marks[k] = lx__overlay_hash(sets->seed, field, indices[k]);
     for (size_t i = 0; i < sets->depth; i++) {
         const uint64_t *filter = sets->uses[i].filter, mask = sets->uses[i].filter_mask;
         for (size_t k = 0; k < count; k++)
-            __builtin_prefetch(&filter[lx__sets_word(marks[k], mask)]);
+            __builtin_prefetch(&filter[lx__overlay_word(marks[k], mask)]);
     }
 }
 
-static uint64_t screen_layer(const lx__layer_use *use, size_t count, const uint64_t *marks)
+static uint64_t screen_layer(const lx__overlay_layer_use *use, size_t count, const uint64_t *marks)
 {
     const uint64_t *filter = use->filter, mask = use->filter_mask;
     uint64_t may = 0;
     for (size_t k = 0; k < count; k++) {
         /* Both bits without a branch between them, which one in ten would take. */
-        uint64_t mark = marks[k], word = filter[lx__sets_word(mark, mask)];
-        if ((word >> lx__sets_first_bit(mark) & word >> lx__sets_second_bit(mark) & 1) != 0)
+        uint64_t mark = marks[k], word = filter[lx__overlay_word(mark, mask)];
+        if ((word >> lx__overlay_first_bit(mark) & word >> lx__overlay_second_bit(mark) & 1) != 0)
             may |= 1ull << k;
     }
     return may;
 }
 
-uint64_t lx__sets_screen(const lx__sets *sets, uint32_t field, const uint64_t *indices,
-                         size_t count, const uint64_t *marks)
+uint64_t lx__overlay_filter(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
+                            size_t count, const uint64_t *marks)
 {
     uint64_t all = 0;
     for (size_t i = 0; i < sets->depth; i++) {
-        const lx__set_map *map = &sets->uses[i].layer->map;
+        const lx__update_map *map = &sets->uses[i].layer->map;
         uint64_t may = screen_layer(&sets->uses[i], count, marks);
         all |= may;
         for (; may != 0; may &= may - 1) {
-            uint64_t hash = lx__set_hash(sets->seed, field, indices[__builtin_ctzll(may)]);
-            __builtin_prefetch(&map->places[lx__set_map_start(map, hash)]);
+            uint64_t hash = lx__update_hash(sets->seed, field, indices[__builtin_ctzll(may)]);
+            __builtin_prefetch(&map->places[lx__update_map_start(map, hash)]);
         }
     }
     return all;
 }
 
-void lx__sets_approach(const lx__sets *sets, uint32_t field, const uint64_t *indices, uint64_t may)
+void lx__overlay_prefetch(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
+                          uint64_t may)
 {
     for (; may != 0; may &= may - 1) {
         uint64_t index = indices[__builtin_ctzll(may)];
-        uint64_t mark = lx__sets_mark(sets->seed, field, index);
-        uint64_t hash = lx__set_hash(sets->seed, field, index);
+        uint64_t mark = lx__overlay_hash(sets->seed, field, index);
+        uint64_t hash = lx__update_hash(sets->seed, field, index);
         for (size_t i = 0; i < sets->depth; i++) {
-            const lx__set_map *map = &sets->uses[i].layer->map;
-            uint32_t place = map->places[lx__set_map_start(map, hash)];
-            if (place != 0 && lx__layer_may_have(&sets->uses[i], mark))
+            const lx__update_map *map = &sets->uses[i].layer->map;
+            uint32_t place = map->places[lx__update_map_start(map, hash)];
+            if (place != 0 && lx__overlay_layer_may_have(&sets->uses[i], mark))
                 __builtin_prefetch(&map->list[place - 1]);
         }
     }

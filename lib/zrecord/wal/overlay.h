@@ -17,43 +17,43 @@
 #include "zrecord/wal/update-map.h"
 
 /** Most layers of a state. */
-#define LX__LAYERS_MAX 16
+#define LX__OVERLAY_LAYERS_MAX 16
 
 /** Sets of frames that follow each other, one for a field and index. Nothing of it changes once it
  * is added to a state, but for what is noted of its sets. */
-typedef struct lx__layer {
+typedef struct lx__overlay_layer {
     atomic_size_t references;
-    lx__set_map map;  /**< With the seed of the sets that it is for. */
-    uint64_t *filter; /**< Two bits a set in one word of it. Made by lx__sets_add(). */
+    lx__update_map map; /**< With the seed of the sets that it is for. */
+    uint64_t *filter;   /**< Two bits a set in one word of it. Made by lx__overlay_add(). */
     uint64_t filter_mask;
-    uint64_t least, most; /**< Of the indices. Noted by lx__sets_add(). */
-} lx__layer;
+    uint64_t least, most; /**< Of the indices. Noted by lx__overlay_add(). */
+} lx__overlay_layer;
 
 /** A layer in a state. A set of it counts if its index is below @ref length, and not in
  * [@ref rows, rows of the state): frames behind the layer took these into the tables. */
-typedef struct lx__layer_use {
+typedef struct lx__overlay_layer_use {
     const uint64_t *filter; /**< The layer's. */
     uint64_t filter_mask;
-    lx__layer *layer;
+    lx__overlay_layer *layer;
     uint64_t length; /**< The least length of all frames behind the layer. */
     uint64_t rows;   /**< Of the tables where the layer ends. */
-} lx__layer_use;
+} lx__overlay_layer_use;
 
-/** The sets of a state; zeroed, none. A value: copied with lx__sets_copy(). */
-typedef struct lx__sets {
-    size_t depth;                       /**< Layers. */
-    uint64_t rows;                      /**< Of the state. */
-    uint64_t seed;                      /**< Of the hash and the filters. */
-    lx__layer_use uses[LX__LAYERS_MAX]; /**< The oldest first. */
-} lx__sets;
+/** The sets of a state; zeroed, none. A value: copied with lx__overlay_copy(). */
+typedef struct lx__overlay {
+    size_t depth;                                       /**< Layers. */
+    uint64_t rows;                                      /**< Of the state. */
+    uint64_t seed;                                      /**< Of the hash and the filters. */
+    lx__overlay_layer_use uses[LX__OVERLAY_LAYERS_MAX]; /**< The oldest first. */
+} lx__overlay;
 
 /* ---- making a layer */
 
 /** An empty layer for @p sets, for about @p expected sets. NULL when out of memory. */
-lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected);
+lx__overlay_layer *lx__overlay_layer_new(lx__overlay *sets, uint64_t expected);
 
 /** Gives up a layer that is not added, or a reference to one; NULL is nothing. */
-void lx__layer_unref(lx__layer *layer);
+void lx__overlay_layer_unref(lx__overlay_layer *layer);
 
 /* ---- the layers of a state */
 
@@ -66,95 +66,99 @@ void lx__layer_unref(lx__layer *layer);
  * @param[in]     length  The least length of these frames.
  * @param[in]     rows    Of the tables, after them.
  */
-lx_status lx__sets_add(lx__sets *sets, lx__layer *layer, uint64_t length, uint64_t rows,
-                       lx_error *error);
+lx_status lx__overlay_add(lx__overlay *sets, lx__overlay_layer *layer, uint64_t length,
+                          uint64_t rows, lx_error *error);
 
 /** A copy that shares the layers. */
-void lx__sets_copy(lx__sets *copy, const lx__sets *sets);
+void lx__overlay_copy(lx__overlay *copy, const lx__overlay *sets);
 
-void lx__sets_free(lx__sets *sets);
+void lx__overlay_free(lx__overlay *sets);
 
 /** A secret of these sets, made when it is first asked for. */
-uint64_t lx__sets_seed(lx__sets *sets);
+uint64_t lx__overlay_seed(lx__overlay *sets);
 
 /** How many sets are live; counts them one by one. */
-size_t lx__sets_count(const lx__sets *sets);
+size_t lx__overlay_count(const lx__overlay *sets);
 
 /** Called for a live set; a failure ends the walk. */
-typedef lx_status lx__set_visit(void *user, const lx__set *set, lx_error *error);
+typedef lx_status lx__update_visit(void *user, const lx__update *set, lx_error *error);
 
 /** Calls @p visit for each live set, in no order. */
-lx_status lx__sets_each(const lx__sets *sets, lx__set_visit *visit, void *user, lx_error *error);
+lx_status lx__overlay_each(const lx__overlay *sets, lx__update_visit *visit, void *user,
+                           lx_error *error);
 
 /** Moves the live sets to @p map, which is empty; on failure they stay. Sets that nobody shares are
  * moved as they are. */
-lx_status lx__sets_take(lx__sets *sets, lx__set_map *map, lx_error *error);
+lx_status lx__overlay_take(lx__overlay *sets, lx__update_map *map, lx_error *error);
 
 /* ---- finding one */
 
 /** Where a set stands in filters: a hash that is cheaper, and no worse if somebody sees through it
  * than that filters are of no use. The field is not mixed into the index before it is multiplied:
  * one field of a record would have the mark of the next field of the record beside it. */
-static inline uint64_t lx__sets_mark(uint64_t seed, uint32_t field, uint64_t index)
+static inline uint64_t lx__overlay_hash(uint64_t seed, uint32_t field, uint64_t index)
 {
     return (index ^ seed) * 0x9e3779b97f4a7c15u + field * 0xd1342543de82ef95u;
 }
 
 /** The bits of a set in its word of a filter. */
-static inline unsigned lx__sets_first_bit(uint64_t mark)
+static inline unsigned lx__overlay_first_bit(uint64_t mark)
 {
     return (unsigned)(mark >> 58);
 }
 
-static inline unsigned lx__sets_second_bit(uint64_t mark)
+static inline unsigned lx__overlay_second_bit(uint64_t mark)
 {
     return (unsigned)(mark >> 52 & 63);
 }
 
-static inline uint64_t lx__sets_bits(uint64_t mark)
+static inline uint64_t lx__overlay_bits(uint64_t mark)
 {
-    return 1ull << lx__sets_first_bit(mark) | 1ull << lx__sets_second_bit(mark);
+    return 1ull << lx__overlay_first_bit(mark) | 1ull << lx__overlay_second_bit(mark);
 }
 
-static inline size_t lx__sets_word(uint64_t mark, uint64_t mask)
+static inline size_t lx__overlay_word(uint64_t mark, uint64_t mask)
 {
     return (size_t)(mark >> 24 & mask);
 }
 
-static inline bool lx__layer_may_have(const lx__layer_use *use, uint64_t mark)
+static inline bool lx__overlay_layer_may_have(const lx__overlay_layer_use *use, uint64_t mark)
 {
-    uint64_t bits = lx__sets_bits(mark);
-    return (use->filter[lx__sets_word(mark, use->filter_mask)] & bits) == bits;
+    uint64_t bits = lx__overlay_bits(mark);
+    return (use->filter[lx__overlay_word(mark, use->filter_mask)] & bits) == bits;
 }
 
 /** Whether no later frame dropped the sets of that index in the layer. */
-static inline bool lx__layer_counts(const lx__layer_use *use, uint64_t rows, uint64_t index)
+static inline bool lx__overlay_layer_counts(const lx__overlay_layer_use *use, uint64_t rows,
+                                            uint64_t index)
 {
     return index < use->length && (index < use->rows || index >= rows);
 }
 
 /** The live set of a field and index, valid as long as @p sets; NULL if there is none. */
-static inline const lx__set *lx__sets_find_set(const lx__sets *sets, uint32_t field, uint64_t index)
+static inline const lx__update *lx__overlay_find_update(const lx__overlay *sets, uint32_t field,
+                                                        uint64_t index)
 {
     if (sets->depth == 0)
         return NULL;
-    uint64_t mark = lx__sets_mark(sets->seed, field, index);
+    uint64_t mark = lx__overlay_hash(sets->seed, field, index);
     for (size_t i = sets->depth; i-- != 0;) {
-        const lx__layer_use *use = &sets->uses[i];
-        if (!lx__layer_may_have(use, mark))
+        const lx__overlay_layer_use *use = &sets->uses[i];
+        if (!lx__overlay_layer_may_have(use, mark))
             continue;
-        const lx__set *set = lx__set_map_find(&use->layer->map, field, index);
+        const lx__update *set = lx__update_map_find(&use->layer->map, field, index);
         /* What drops a set drops all older ones of its index, too. */
         if (set != NULL)
-            return lx__layer_counts(use, sets->rows, index) ? set : NULL;
+            return lx__overlay_layer_counts(use, sets->rows, index) ? set : NULL;
     }
     return NULL;
 }
 
 /** The 24 bytes of both rows of a live set, valid as long as @p sets; NULL if there is none. */
-static inline const uint8_t *lx__sets_find(const lx__sets *sets, uint32_t field, uint64_t index)
+static inline const uint8_t *lx__overlay_find(const lx__overlay *sets, uint32_t field,
+                                              uint64_t index)
 {
-    const lx__set *set = lx__sets_find_set(sets, field, index);
+    const lx__update *set = lx__overlay_find_update(sets, field, index);
     return set != NULL ? set->rows : NULL;
 }
 
@@ -163,15 +167,16 @@ static inline const uint8_t *lx__sets_find(const lx__sets *sets, uint32_t field,
 /** @{ */
 
 /** Makes the marks of @p count records; none where there are no layers. */
-void lx__sets_mark_many(const lx__sets *sets, uint32_t field, const uint64_t *indices, size_t count,
-                        uint64_t *marks);
+void lx__overlay_hash_many(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
+                           size_t count, uint64_t *marks);
 
 /** Which of them may have sets, a bit each. */
-uint64_t lx__sets_screen(const lx__sets *sets, uint32_t field, const uint64_t *indices,
-                         size_t count, const uint64_t *marks);
+uint64_t lx__overlay_filter(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
+                            size_t count, const uint64_t *marks);
 
 /** Approaches those that @p may have sets, a bit each. */
-void lx__sets_approach(const lx__sets *sets, uint32_t field, const uint64_t *indices, uint64_t may);
+void lx__overlay_prefetch(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
+                          uint64_t may);
 
 /** @} */
 

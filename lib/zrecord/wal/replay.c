@@ -31,20 +31,20 @@ typedef struct replay {
     lx__state *state;
     lx__log_reader *log;
     const lx_schema *schema;
-    const lx_schema *known; /**< The fields that there are, also those that are not kept. */
-    uint64_t rows;          /**< Before the first frame: none of them takes a row below that. */
-    uint64_t end;           /**< Where the last frame ends. */
-    uint32_t frames;        /**< Replayed so far. */
-    lx__layer *layer;       /**< Their sets; NULL while there is none. */
-    lx__set waiting[LX__PUT_MAX]; /**< Sets that are not in the layer yet. */
+    const lx_schema *known;   /**< The fields that there are, also those that are not kept. */
+    uint64_t rows;            /**< Before the first frame: none of them takes a row below that. */
+    uint64_t end;             /**< Where the last frame ends. */
+    uint32_t frames;          /**< Replayed so far. */
+    lx__overlay_layer *layer; /**< Their sets; NULL while there is none. */
+    lx__update waiting[LX__PUT_MAX]; /**< Sets that are not in the layer yet. */
     size_t waiting_count;
     uint32_t first_frame; /**< Of those that have sets. */
     uint64_t most;        /**< Index of a set. */
     drops taken;          /**< Frames that took rows: bound is their rows. Both ascend. */
     drops cuts; /**< Frames whose length no later one goes below: bound is it. Both ascend. */
-    uint32_t next_field;   /**< Position that the next set probably has. */
-    bool follows;          /**< A set of the same frame came before the next one: */
-    lx__set_item previous; /**< this, of which there are only field and index. */
+    uint32_t next_field;      /**< Position that the next set probably has. */
+    bool follows;             /**< A set of the same frame came before the next one: */
+    lx__update_item previous; /**< this, of which there are only field and index. */
     bool unknown;
     /** Of chunks, a hash table of their positions plus 1, as soon as one came that stands neither
      * where it belongs nor behind the others: to keep millions of them in order meanwhile would
@@ -102,7 +102,7 @@ static bool was_taken(const replay *r, uint64_t index, uint32_t frame)
     return taken != NULL && frame < taken->frame;
 }
 
-static bool set_stays(const lx__set *set, const void *user)
+static bool set_stays(const lx__update *set, const void *user)
 {
     const replay *r = user;
     uint32_t frame = atomic_load_explicit(&set->note, memory_order_relaxed);
@@ -126,13 +126,13 @@ static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error, co
 static const char *broken_rule(const lx__state *state, const lx__frame *frame)
 {
     bool first = state->place.epoch == 0;
-    if (first ? frame->flags != (LX__FRAME_BASE | LX__FRAME_SYNCED)
+    if (first ? frame->flags != (LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED)
               : frame->flags != 0 && frame->flags != LX__FRAME_SYNCED)
         return "its flags cannot be";
     if (frame->rows < state->rows || frame->rows > LX__LENGTH_MAX)
         return "its rows cannot be";
     if (frame->length > LX__LENGTH_MAX ||
-        frame->length > frame->rows + state->items + frame->set_count)
+        frame->length > frame->rows + state->items + frame->update_count)
         return "its length is more than rows and sets can give";
     if (!first && frame->table_generation != state->table_generation)
         return "its table generation is another";
@@ -145,7 +145,7 @@ static const char *broken_rule(const lx__state *state, const lx__frame *frame)
 static uint32_t *place_of(const replay *r, uint32_t id)
 {
     size_t mask = r->place_capacity - 1;
-    size_t at = (size_t)lx__set_hash(r->state->sets.seed, 0, id) & mask;
+    size_t at = (size_t)lx__update_hash(r->state->sets.seed, 0, id) & mask;
     while (r->places[at] != 0 && r->state->chunks[r->places[at] - 1].id != id)
         at = (at + 1) & mask;
     return &r->places[at];
@@ -163,7 +163,7 @@ static lx_status make_places(replay *r, lx_error *error)
     lx__free(r->places);
     r->place_capacity = capacity;
     r->places = places;
-    (void)lx__sets_seed(&r->state->sets);
+    (void)lx__overlay_seed(&r->state->sets);
     for (size_t i = 0; i < r->state->chunk_count; i++)
         *place_of(r, r->state->chunks[i].id) = (uint32_t)i + 1;
     return LX_OK;
@@ -245,7 +245,7 @@ static lx_status put_waiting(replay *r, lx_error *error)
 {
     size_t count = r->waiting_count;
     r->waiting_count = 0;
-    return lx__set_map_put_many(&r->layer->map, r->waiting, count, error);
+    return lx__update_map_put_many(&r->layer->map, r->waiting, count, error);
 }
 
 /** Keeps a set of a field that is shown, and looks whether one of another is known. */
@@ -262,7 +262,7 @@ static lx_status keep_set(replay *r, uint32_t id, uint64_t index, const uint8_t 
         }
     }
     r->next_field = field + 1 < r->schema->count ? field + 1 : 0;
-    lx__set *set = &r->waiting[r->waiting_count++];
+    lx__update *set = &r->waiting[r->waiting_count++];
     set->index = index;
     set->field = field;
     r->most = index > r->most ? index : r->most;
@@ -274,8 +274,8 @@ static lx_status keep_set(replay *r, uint32_t id, uint64_t index, const uint8_t 
 /** Makes the layer for all frames that are left, if they have as many sets a byte as this one. */
 static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
-    uint64_t sets = (r->end - offset) / (frame->bytes / frame->set_count);
-    r->layer = lx__layer_new(&r->state->sets, sets);
+    uint64_t sets = (r->end - offset) / (frame->bytes / frame->update_count);
+    r->layer = lx__overlay_layer_new(&r->state->sets, sets);
     r->first_frame = r->frames;
     return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the log");
 }
@@ -284,21 +284,22 @@ static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, 
 static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool base, lx_error *error)
 {
     const uint8_t *bytes;
-    lx_status status = lx__log_bytes(r->log, offset, (size_t)count * LX__FRAME_SET, &bytes, error);
-    for (uint32_t i = 0; status == LX_OK && i < count; i++, bytes += LX__FRAME_SET) {
+    lx_status status = lx__log_bytes(r->log, offset, (size_t)count * LX__FRAME_UPDATE, &bytes,
+                                     error);
+    for (uint32_t i = 0; status == LX_OK && i < count; i++, bytes += LX__FRAME_UPDATE) {
         uint32_t id = lx__load_le32(bytes);
         uint64_t index = lx__load_le64(bytes + 8);
         const char *broken = NULL;
-        if (!lx__set_item_clean(bytes))
+        if (!lx__update_item_clean(bytes))
             broken = "reserved bytes are not zero";
         else if (base && r->follows &&
                  (index < r->previous.index ||
                   (index == r->previous.index && id <= r->previous.field)))
             broken = "the sets of a base do not ascend";
         if (broken != NULL)
-            return fail_rule(r, offset + (uint64_t)i * LX__FRAME_SET, error, broken);
+            return fail_rule(r, offset + (uint64_t)i * LX__FRAME_UPDATE, error, broken);
         r->follows = true;
-        r->previous = (lx__set_item){.field = id, .index = index};
+        r->previous = (lx__update_item){.field = id, .index = index};
         status = keep_set(r, id, index, bytes + 16, error);
     }
     return status;
@@ -307,15 +308,15 @@ static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool ba
 static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
     lx_status status = LX_OK;
-    bool base = (frame->flags & LX__FRAME_BASE) != 0;
+    bool base = (frame->flags & LX__FRAME_SNAPSHOT) != 0;
     uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)frame->chunk_count * LX__FRAME_CHUNK;
     r->follows = false;
-    if (frame->set_count != 0 && r->layer == NULL)
+    if (frame->update_count != 0 && r->layer == NULL)
         status = make_layer(r, offset, frame, error);
-    for (uint32_t left = frame->set_count; status == LX_OK && left != 0;) {
+    for (uint32_t left = frame->update_count; status == LX_OK && left != 0;) {
         uint32_t count = left < BLOCK_SETS ? left : BLOCK_SETS;
         status = apply_block(r, at, count, base, error);
-        at += (uint64_t)count * LX__FRAME_SET;
+        at += (uint64_t)count * LX__FRAME_UPDATE;
         left -= count;
     }
     return status == LX_OK && r->layer != NULL ? put_waiting(r, error) : status;
@@ -357,13 +358,13 @@ static lx_status apply_frame(replay *r, lx_error *error)
         return status;
     r->frames++;
 
-    bool changes = offset == 0 || frame.set_count != 0 || frame.chunk_count != 0 ||
+    bool changes = offset == 0 || frame.update_count != 0 || frame.chunk_count != 0 ||
                    frame.length != state->length || frame.rows != state->rows;
     state->length = frame.length;
     state->rows = frame.rows;
     state->table_generation = frame.table_generation;
     state->next_chunk = frame.next_chunk;
-    state->items += frame.set_count;
+    state->items += frame.update_count;
     state->place = (lx__log_place){offset + frame.bytes, frame.epoch + 1, frame.crc};
     if (changes)
         state->changed = state->place;
@@ -379,11 +380,11 @@ static lx_status settle(replay *r, lx_error *error)
     if (r->frames == 0)
         return LX_OK;
     if (r->layer != NULL && r->first_frame < dropped_before(r))
-        lx__set_map_keep(&r->layer->map, set_stays, r);
-    lx__layer *layer = r->layer;
+        lx__update_map_keep(&r->layer->map, set_stays, r);
+    lx__overlay_layer *layer = r->layer;
     r->layer = NULL;
     /* The first of the cuts is the least. */
-    return lx__sets_add(&state->sets, layer, r->cuts.list[0].bound, state->rows, error);
+    return lx__overlay_add(&state->sets, layer, r->cuts.list[0].bound, state->rows, error);
 }
 
 /** What is kept of a log, and what else is no surprise in it. */
@@ -408,7 +409,7 @@ static lx_status apply_to(lx__state *state, lx__log_reader *log, const fields *o
     if (status == LX_OK)
         status = settle(&r, error);
     *unknown = r.unknown;
-    lx__layer_unref(r.layer);
+    lx__overlay_layer_unref(r.layer);
     lx__free(r.taken.list);
     lx__free(r.cuts.list);
     lx__free(r.places);
@@ -486,13 +487,13 @@ void lx__state_copy(lx__state *copy, const lx__state *state)
 {
     *copy = *state;
     (void)lx__shared_ref(copy->chunks);
-    lx__sets_copy(&copy->sets, &state->sets);
+    lx__overlay_copy(&copy->sets, &state->sets);
 }
 
 void lx__state_free(lx__state *state)
 {
     lx__shared_unref(state->chunks);
-    lx__sets_free(&state->sets);
+    lx__overlay_free(&state->sets);
     *state = (lx__state){0};
 }
 
@@ -516,9 +517,9 @@ const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id)
     return at < state->chunk_count && state->chunks[at].id == id ? &state->chunks[at] : NULL;
 }
 
-void lx__state_blame(const lx__state *state, const lx__file *tables, const lx__file *chunks,
-                     const lx__field *field, uint64_t index, const lx__entry *entry,
-                     lx_error *error)
+void lx__state_add_context(const lx__state *state, const lx__file *tables, const lx__file *chunks,
+                           const lx__field *field, uint64_t index, const lx__entry *entry,
+                           lx_error *error)
 {
     char name[LX__NAME_SIZE], path[sizeof error->path];
     bool in_chunk = !lx__entry_is_inline(entry) && !lx__entry_is_missing(entry) &&

@@ -22,7 +22,7 @@ typedef struct lx__state {
     lx__chunk_item *chunks; /**< Ascending by id; shared memory. */
     size_t chunk_count;
     size_t chunk_capacity;
-    lx__sets sets;
+    lx__overlay sets;
 } lx__state;
 
 /** Which of a log's frames to replay. */
@@ -74,9 +74,9 @@ const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id);
 
 /** Notes in @p error where a damaged value lies: in its chunk, or, if it is in none that there is, in
  * the row of its table. @p tables and @p chunks are the directories of these. */
-void lx__state_blame(const lx__state *state, const lx__file *tables, const lx__file *chunks,
-                     const lx__field *field, uint64_t index, const lx__entry *entry,
-                     lx_error *error);
+void lx__state_add_context(const lx__state *state, const lx__file *tables, const lx__file *chunks,
+                           const lx__field *field, uint64_t index, const lx__entry *entry,
+                           lx_error *error);
 
 /** Makes room for @p count more chunks, so that noting them cannot fail as long as the state is not
  * copied. */

@@ -4,57 +4,57 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-lx_status lx__barrier_reserve(lx__barrier *barrier, size_t more, lx_error *error)
+lx_status lx__sync_list_reserve(lx__sync_list *list, size_t more, lx_error *error)
 {
-    size_t wanted = barrier->count + more;
-    if (wanted <= barrier->capacity)
+    size_t wanted = list->count + more;
+    if (wanted <= list->capacity)
         return LX_OK;
     size_t capacity = wanted < 16 ? 16 : wanted * 2;
-    lx__file *files = lx__resize_array(barrier->files, capacity, sizeof *files);
+    lx__file *files = lx__resize_array(list->files, capacity, sizeof *files);
     if (files != NULL)
-        barrier->files = files;
-    bool *directories = lx__resize_array(barrier->directories, capacity, sizeof *directories);
+        list->files = files;
+    bool *directories = lx__resize_array(list->directories, capacity, sizeof *directories);
     if (directories != NULL)
-        barrier->directories = directories;
+        list->directories = directories;
     if (files == NULL || directories == NULL)
         return lx__fail_memory(error, "a commit");
-    barrier->capacity = capacity;
+    list->capacity = capacity;
     return LX_OK;
 }
 
-static void add(lx__barrier *barrier, const lx__file *file, bool directory)
+static void add(lx__sync_list *list, const lx__file *file, bool directory)
 {
-    barrier->directories[barrier->count] = directory;
-    barrier->files[barrier->count++] = *file;
+    list->directories[list->count] = directory;
+    list->files[list->count++] = *file;
 }
 
-void lx__barrier_add(lx__barrier *barrier, const lx__file *file)
+void lx__sync_list_add(lx__sync_list *list, const lx__file *file)
 {
-    add(barrier, file, false);
+    add(list, file, false);
 }
 
-void lx__barrier_add_directory(lx__barrier *barrier, const lx__file *directory)
+void lx__sync_list_add_directory(lx__sync_list *list, const lx__file *directory)
 {
-    add(barrier, directory, true);
+    add(list, directory, true);
 }
 
-lx_status lx__barrier_run(lx__barrier *barrier, lx_error *error)
+lx_status lx__sync_list_run(lx__sync_list *list, lx_error *error)
 {
     lx_status status = LX_OK;
     /* Start them all, then wait for each: the device sees them together. */
-    for (size_t i = 0; barrier->count > 1 && i < barrier->count; i++)
-        if (!barrier->directories[i])
-            lx__file_start_sync(&barrier->files[i], 0, 0);
-    for (size_t i = 0; status == LX_OK && i < barrier->count; i++)
-        status = barrier->directories[i] ? lx__file_sync(&barrier->files[i], error)
-                                         : lx__file_sync_data(&barrier->files[i], error);
-    barrier->count = 0;
+    for (size_t i = 0; list->count > 1 && i < list->count; i++)
+        if (!list->directories[i])
+            lx__file_start_sync(&list->files[i], 0, 0);
+    for (size_t i = 0; status == LX_OK && i < list->count; i++)
+        status = list->directories[i] ? lx__file_sync(&list->files[i], error)
+                                      : lx__file_sync_data(&list->files[i], error);
+    list->count = 0;
     return status;
 }
 
-void lx__barrier_free(lx__barrier *barrier)
+void lx__sync_list_free(lx__sync_list *list)
 {
-    lx__free(barrier->files);
-    lx__free(barrier->directories);
-    *barrier = (lx__barrier){0};
+    lx__free(list->files);
+    lx__free(list->directories);
+    *list = (lx__sync_list){0};
 }

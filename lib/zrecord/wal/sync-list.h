@@ -12,25 +12,25 @@
 #include "base/file.h"
 
 /** Zeroed, an empty one. */
-typedef struct lx__barrier {
-    lx__file *files;   /**< Borrowed: whoever added them closes none before the barrier was run. */
+typedef struct lx__sync_list {
+    lx__file *files; /**< Borrowed: whoever added them closes none before the sync list was run. */
     bool *directories; /**< Beside files: what each is. */
     size_t count;
     size_t capacity;
-} lx__barrier;
+} lx__sync_list;
 
 /** Makes room for @p more, so that adding them cannot fail. */
-lx_status lx__barrier_reserve(lx__barrier *barrier, size_t more, lx_error *error);
+lx_status lx__sync_list_reserve(lx__sync_list *list, size_t more, lx_error *error);
 
 /** Adds a file, for which there is room: its data will be synced. */
-void lx__barrier_add(lx__barrier *barrier, const lx__file *file);
+void lx__sync_list_add(lx__sync_list *list, const lx__file *file);
 
 /** Adds a directory, for which there is room: its entries will be synced. */
-void lx__barrier_add_directory(lx__barrier *barrier, const lx__file *directory);
+void lx__sync_list_add_directory(lx__sync_list *list, const lx__file *directory);
 
 /** Syncs all that was added and forgets it, whatever fails: no sync is to be repeated. */
-lx_status lx__barrier_run(lx__barrier *barrier, lx_error *error);
+lx_status lx__sync_list_run(lx__sync_list *list, lx_error *error);
 
-void lx__barrier_free(lx__barrier *barrier);
+void lx__sync_list_free(lx__sync_list *list);
 
 #endif

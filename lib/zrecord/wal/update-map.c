@@ -13,11 +13,11 @@
 #define KEPT_MAX ((size_t)1 << 16)
 
 /** The place of that key, or the free one where it belongs. */
-static uint32_t *place_of(const lx__set_map *map, uint32_t field, uint64_t index, uint64_t hash)
+static uint32_t *place_of(const lx__update_map *map, uint32_t field, uint64_t index, uint64_t hash)
 {
-    size_t at = lx__set_map_start(map, hash);
+    size_t at = lx__update_map_start(map, hash);
     while (map->places[at] != 0) {
-        const lx__set *set = &map->list[map->places[at] - 1];
+        const lx__update *set = &map->list[map->places[at] - 1];
         if (set->index == index && set->field == field)
             break;
         at = (at + 1) & map->place_mask;
@@ -25,12 +25,13 @@ static uint32_t *place_of(const lx__set_map *map, uint32_t field, uint64_t index
     return &map->places[at];
 }
 
-static uint32_t *place_of_set(const lx__set_map *map, const lx__set *set)
+static uint32_t *place_of_set(const lx__update_map *map, const lx__update *set)
 {
-    return place_of(map, set->field, set->index, lx__set_hash(map->seed, set->field, set->index));
+    return place_of(map, set->field, set->index,
+                    lx__update_hash(map->seed, set->field, set->index));
 }
 
-uint64_t lx__set_map_new_seed(void)
+uint64_t lx__update_map_new_seed(void)
 {
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed || seed == 0)
@@ -38,7 +39,7 @@ uint64_t lx__set_map_new_seed(void)
     return seed;
 }
 
-void lx__set_map_fill_places(lx__set_map *map, const lx__set_map *like)
+void lx__update_map_fill_places(lx__update_map *map, const lx__update_map *like)
 {
     size_t first = 0;
     if (like != NULL && like->place_mask == map->place_mask && like->seed == map->seed) {
@@ -51,7 +52,7 @@ void lx__set_map_fill_places(lx__set_map *map, const lx__set_map *like)
 
 /* ---- room */
 
-static lx_status make_places(lx__set_map *map, size_t count, lx_error *error)
+static lx_status make_places(lx__update_map *map, size_t count, lx_error *error)
 {
     size_t wanted = PLACES_MIN;
     if (map->places != NULL && count <= map->place_mask / 2)
@@ -62,24 +63,24 @@ static lx_status make_places(lx__set_map *map, size_t count, lx_error *error)
     if (places == NULL)
         return lx__fail_memory(error, "entries of the log");
     if (map->seed == 0)
-        map->seed = lx__set_map_new_seed();
+        map->seed = lx__update_map_new_seed();
     lx__free(map->places);
     map->places = places;
     map->place_mask = wanted - 1;
-    lx__set_map_fill_places(map, NULL);
+    lx__update_map_fill_places(map, NULL);
     return LX_OK;
 }
 
-lx_status lx__set_map_reserve(lx__set_map *map, size_t more, lx_error *error)
+lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *error)
 {
-    if (more > LX__SETS_MAX - map->count)
+    if (more > LX__UPDATES_MAX - map->count)
         return lx__fail(error, LX_ERR_LIMIT,
                         "more than %zu changes at once: commit more often, or checkpoint",
-                        LX__SETS_MAX);
+                        LX__UPDATES_MAX);
     size_t wanted = map->count + more;
     if (wanted > map->capacity) {
         size_t capacity = map->capacity * 2 > wanted ? map->capacity * 2 : wanted;
-        lx__set *list = lx__resize_array(map->list, capacity, sizeof *list);
+        lx__update *list = lx__resize_array(map->list, capacity, sizeof *list);
         if (list == NULL)
             return lx__fail_memory(error, "entries of the log");
         map->list = list;
@@ -90,7 +91,7 @@ lx_status lx__set_map_reserve(lx__set_map *map, size_t more, lx_error *error)
 
 /* ---- putting and finding */
 
-static void put(lx__set_map *map, const lx__set *set, uint64_t hash)
+static void put(lx__update_map *map, const lx__update *set, uint64_t hash)
 {
     uint32_t *place = place_of(map, set->field, set->index, hash);
     if (*place == 0)
@@ -98,37 +99,39 @@ static void put(lx__set_map *map, const lx__set *set, uint64_t hash)
     map->list[*place - 1] = *set;
 }
 
-void lx__set_map_put(lx__set_map *map, const lx__set *set)
+void lx__update_map_put(lx__update_map *map, const lx__update *set)
 {
-    put(map, set, lx__set_hash(map->seed, set->field, set->index));
+    put(map, set, lx__update_hash(map->seed, set->field, set->index));
 }
 
-void lx__set_map_put_entry(lx__set_map *map, uint32_t field, uint64_t index, const lx__entry *entry)
+void lx__update_map_put_entry(lx__update_map *map, uint32_t field, uint64_t index,
+                              const lx__entry *entry)
 {
-    lx__set set = {.index = index, .field = field};
+    lx__update set = {.index = index, .field = field};
     lx__entry_store(entry, set.rows, set.rows + LX__OFFSET_ROW);
-    lx__set_map_put(map, &set);
+    lx__update_map_put(map, &set);
 }
 
 /** Fetches the places of sets, then what stands there. */
-static void approach_many(const lx__set_map *map, const lx__set *sets, size_t count,
+static void approach_many(const lx__update_map *map, const lx__update *sets, size_t count,
                           uint64_t *hashes)
 {
     for (size_t i = 0; i < count; i++) {
-        hashes[i] = lx__set_hash(map->seed, sets[i].field, sets[i].index);
-        __builtin_prefetch(&map->places[lx__set_map_start(map, hashes[i])]);
+        hashes[i] = lx__update_hash(map->seed, sets[i].field, sets[i].index);
+        __builtin_prefetch(&map->places[lx__update_map_start(map, hashes[i])]);
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t place = map->places[lx__set_map_start(map, hashes[i])];
+        uint32_t place = map->places[lx__update_map_start(map, hashes[i])];
         if (place != 0)
             __builtin_prefetch(&map->list[place - 1]);
     }
 }
 
-lx_status lx__set_map_put_many(lx__set_map *map, const lx__set *sets, size_t count, lx_error *error)
+lx_status lx__update_map_put_many(lx__update_map *map, const lx__update *sets, size_t count,
+                                  lx_error *error)
 {
     uint64_t hashes[LX__PUT_MAX];
-    lx_status status = lx__set_map_reserve(map, count, error);
+    lx_status status = lx__update_map_reserve(map, count, error);
     if (status != LX_OK)
         return status;
     approach_many(map, sets, count, hashes);
@@ -137,22 +140,22 @@ lx_status lx__set_map_put_many(lx__set_map *map, const lx__set *sets, size_t cou
     return LX_OK;
 }
 
-const lx__set *lx__set_map_find(const lx__set_map *map, uint32_t field, uint64_t index)
+const lx__update *lx__update_map_find(const lx__update_map *map, uint32_t field, uint64_t index)
 {
     if (map->count == 0)
         return NULL;
-    uint32_t place = *place_of(map, field, index, lx__set_hash(map->seed, field, index));
+    uint32_t place = *place_of(map, field, index, lx__update_hash(map->seed, field, index));
     return place != 0 ? &map->list[place - 1] : NULL;
 }
 
 /* ---- forgetting */
 
-static void clear_places(lx__set_map *map)
+static void clear_places(lx__update_map *map)
 {
     memset(map->places, 0, (map->place_mask + 1) * sizeof *map->places);
 }
 
-void lx__set_map_keep(lx__set_map *map, lx__set_filter *stays, const void *user)
+void lx__update_map_keep(lx__update_map *map, lx__update_filter *stays, const void *user)
 {
     size_t kept = 0;
     for (size_t i = 0; i < map->count; i++)
@@ -162,13 +165,13 @@ void lx__set_map_keep(lx__set_map *map, lx__set_filter *stays, const void *user)
         return;
     map->count = kept;
     clear_places(map);
-    lx__set_map_fill_places(map, NULL);
+    lx__update_map_fill_places(map, NULL);
 }
 
-void lx__set_map_clear(lx__set_map *map)
+void lx__update_map_clear(lx__update_map *map)
 {
     if (map->capacity > KEPT_MAX) {
-        lx__set_map_free(map);
+        lx__update_map_free(map);
         return;
     }
     if (map->count < map->place_mask / 16) {
@@ -181,35 +184,35 @@ void lx__set_map_clear(lx__set_map *map)
     map->count = 0;
 }
 
-void lx__set_map_free(lx__set_map *map)
+void lx__update_map_free(lx__update_map *map)
 {
     lx__free(map->list);
     lx__free(map->places);
-    *map = (lx__set_map){0};
+    *map = (lx__update_map){0};
 }
 
 static int compare_sorted(const void *a, const void *b)
 {
-    const lx__sorted *left = a, *right = b;
+    const lx__sorted_update *left = a, *right = b;
     if (left->index != right->index)
         return left->index < right->index ? -1 : 1;
     return (left->field_id > right->field_id) - (left->field_id < right->field_id);
 }
 
-lx_status lx__sets_sort(const lx__set_map *sets, const lx_schema *schema, uint64_t length,
-                        lx__sorted **sorted, size_t *count, lx_error *error)
+lx_status lx__update_map_sort(const lx__update_map *sets, const lx_schema *schema, uint64_t length,
+                              lx__sorted_update **sorted, size_t *count, lx_error *error)
 {
-    lx__sorted *list = lx__alloc_array(sets->count, sizeof *list);
+    lx__sorted_update *list = lx__alloc_array(sets->count, sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "changes");
     *count = 0;
     for (size_t i = 0; i < sets->count; i++) {
-        const lx__set *set = &sets->list[i];
+        const lx__update *set = &sets->list[i];
         if (set->index < length)
             list[(*count)++] =
-                (lx__sorted){.index = set->index,
-                             .field_id = lx__schema_field(schema, set->field)->shown.id,
-                             .position = (uint32_t)i};
+                (lx__sorted_update){.index = set->index,
+                                    .field_id = lx__schema_field(schema, set->field)->shown.id,
+                                    .position = (uint32_t)i};
     }
     qsort(list, *count, sizeof *list, compare_sorted);
     *sorted = list;

@@ -22,87 +22,89 @@ static lx_status make_room(lx_writer *writer, lx_error *error)
         status = lx__writer_usable(writer, error);
     if (status != LX_OK || !lx__write_ring_is_full(&writer->ring))
         return status;
-    return lx__writer_collect_oldest(writer, error);
+    return lx__writer_reap_oldest(writer, error);
 }
 
-/** The stage that is being filled, or another one. */
-static lx_status begin_stage(lx_writer *writer, lx__stage **stage, lx_error *error)
+/** The write buffer that is being filled, or another one. */
+static lx_status begin_buffer(lx_writer *writer, lx__write_buffer **buffer, lx_error *error)
 {
     lx_status status = LX_OK;
     if (!writer->ring.filling && lx__write_ring_is_full(&writer->ring))
         status = make_room(writer, error);
     if (status != LX_OK)
         return status;
-    *stage = lx__write_ring_fill(&writer->ring);
-    return *stage != NULL ? LX_OK : lx__fail_memory(error, "a write buffer");
+    *buffer = lx__write_ring_fill(&writer->ring);
+    return *buffer != NULL ? LX_OK : lx__fail_memory(error, "a write buffer");
 }
 
 /** Begins an operation with @p bytes bytes of payload. */
 static lx_status begin(lx_writer *writer, const lx__operation *operation, uint64_t bytes,
-                       lx__stage **stage, lx_error *error)
+                       lx__write_buffer **buffer, lx_error *error)
 {
-    lx_status status = begin_stage(writer, stage, error);
+    lx_status status = begin_buffer(writer, buffer, error);
     if (status == LX_OK)
-        status = lx__stage_reserve(*stage, operation->values, bytes, error);
+        status = lx__write_buffer_reserve(*buffer, operation->values, bytes, error);
     if (status != LX_OK)
         return status;
-    if ((*stage)->operation_count == 0)
-        (*stage)->first_call = writer->calls.made + 1;
-    lx__stage_operate(*stage, operation);
-    (*stage)->last_call = writer->calls.made + 1;
+    if ((*buffer)->operation_count == 0)
+        (*buffer)->first_call = writer->calls.made + 1;
+    lx__write_buffer_add_operation(*buffer, operation);
+    (*buffer)->last_call = writer->calls.made + 1;
     writer->pending_bytes += bytes;
     return LX_OK;
 }
 
-static lx_status finish(lx_writer *writer, const lx__stage *stage, lx_error *error)
+static lx_status finish(lx_writer *writer, const lx__write_buffer *buffer, lx_error *error)
 {
-    return lx__stage_is_full(stage) ? lx__writer_submit_stage(writer, error) : LX_OK;
+    return lx__write_buffer_is_full(buffer) ? lx__writer_flush(writer, error) : LX_OK;
 }
 
 lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, const size_t *fields,
                          const lx_value *values, lx_error *error)
 {
     uint64_t bytes = 0;
-    lx__stage *stage;
+    lx__write_buffer *buffer;
     for (size_t i = 0; i < operation->values; i++)
-        bytes += lx__stage_room(&writer->rules[fields != NULL ? fields[i] : i], values[i].size);
-    lx_status status = begin(writer, operation, bytes, &stage, error);
+        bytes += lx__write_buffer_room(&writer->rules[fields != NULL ? fields[i] : i],
+                                       values[i].size);
+    lx_status status = begin(writer, operation, bytes, &buffer, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < operation->values; i++) {
         size_t field = fields != NULL ? fields[i] : i;
-        lx__stage_add(stage, (uint32_t)field, &writer->rules[field], values[i].data,
-                      values[i].size);
+        lx__write_buffer_add(buffer, (uint32_t)field, &writer->rules[field], values[i].data,
+                             values[i].size);
     }
-    return finish(writer, stage, error);
+    return finish(writer, buffer, error);
 }
 
 /** What is compressed lies in a chunk, however short it has become. */
 static uint64_t stored_room(const lx__entry_rules *rules, const lx__stored *value)
 {
-    return value->as_stored ? value->size + rules->align - 1 : lx__stage_room(rules, value->size);
+    return value->as_stored ? value->size + rules->align - 1
+                            : lx__write_buffer_room(rules, value->size);
 }
 
 lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operation,
                                 const lx__stored *values, lx_error *error)
 {
     uint64_t bytes = 0;
-    lx__stage *stage;
+    lx__write_buffer *buffer;
     for (size_t i = 0; i < operation->values; i++)
         bytes += stored_room(&writer->rules[i], &values[i]);
-    lx_status status = begin(writer, operation, bytes, &stage, error);
+    lx_status status = begin(writer, operation, bytes, &buffer, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < operation->values; i++) {
         const lx__stored *value = &values[i];
         const lx__entry_rules *rules = &writer->rules[i];
         if (value->as_stored)
-            lx__stage_add_stored(stage, (uint32_t)i, rules, value->data, (uint32_t)value->size,
-                                 value->logical);
+            lx__write_buffer_add_stored(buffer, (uint32_t)i, rules, value->data,
+                                        (uint32_t)value->size, value->logical);
         else
-            lx__stage_add(stage, (uint32_t)i, rules, value->data, value->size);
+            lx__write_buffer_add(buffer, (uint32_t)i, rules, value->data, value->size);
     }
-    return finish(writer, stage, error);
+    return finish(writer, buffer, error);
 }
 
 /** Commits and syncs what is due. */
@@ -113,7 +115,7 @@ static lx_status catch_up(lx_writer *writer, lx_error *error)
         writer->pending_bytes >= AUTO_COMMIT_BYTES) {
         status = lx__writer_commit(writer, writer->calls.made, 0, error);
         if (status == LX_OK)
-            lx__writer_upkeep(writer);
+            lx__writer_maintain(writer);
         lx__writer_start_timer(writer);
     }
     return status == LX_OK ? lx__writer_sync_due(writer, error) : status;

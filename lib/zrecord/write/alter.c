@@ -12,24 +12,24 @@
 /** What comes with another schema. All of it is made before meta.json names it, so that nothing can
  * fail after that. */
 typedef struct change {
-    lx__switch next;
+    lx__install next;
     lx_schema *schema;
     lx__entry_rules *rules;
-    lx__set_map live;
+    lx__update_map live;
     size_t dropped; /**< Position of the field that goes; SIZE_MAX: none does. */
 } change;
 
 /** Takes over the live sets of fields that stay, with the positions they will have. */
 static lx_status take_over_live(change *self, const lx_writer *writer, lx_error *error)
 {
-    const lx__set_map *live = &writer->committed.updates;
-    lx_status status = lx__set_map_reserve(&self->live, live->count, error);
+    const lx__update_map *live = &writer->committed.updates;
+    lx_status status = lx__update_map_reserve(&self->live, live->count, error);
     for (size_t i = 0; status == LX_OK && i < live->count; i++) {
-        const lx__set *set = &live->list[i];
-        lx__set moved = *set;
+        const lx__update *set = &live->list[i];
+        lx__update moved = *set;
         moved.field -= set->field > self->dropped;
         if (set->field != self->dropped)
-            lx__set_map_put(&self->live, &moved);
+            lx__update_map_put(&self->live, &moved);
     }
     return status;
 }
@@ -51,8 +51,8 @@ static lx_status prepare(change *self, lx_error *error)
         self->rules[i] = lx__field_rules(lx__schema_field(self->schema, i), writer->meta.uuid);
     lx_status status = take_over_live(self, writer, error);
     if (status == LX_OK)
-        status = lx__rows_open(&self->next.rows, &writer->directory, self->schema,
-                               state->table_generation, state->rows, state->rows, error);
+        status = lx__table_writer_open(&self->next.rows, &writer->directory, self->schema,
+                                       state->table_generation, state->rows, state->rows, error);
     return status;
 }
 
@@ -64,20 +64,20 @@ static void adopt(change *self)
     writer->meta.schema = self->schema;
     lx__free(writer->rules);
     writer->rules = self->rules;
-    lx__set_map_free(&writer->committed.updates);
+    lx__update_map_free(&writer->committed.updates);
     writer->committed.updates = self->live;
-    lx__placer_start(&writer->placer, writer->executor, writer->rules, self->schema->count,
-                     writer->level);
+    lx__flush_start(&writer->flush, writer->executor, writer->rules, self->schema->count,
+                    writer->level);
     self->schema = NULL;
     self->rules = NULL;
-    self->live = (lx__set_map){0};
+    self->live = (lx__update_map){0};
 }
 
 static lx_status finish(change *self, lx_error *error)
 {
     lx_status status = prepare(self, error);
     if (status == LX_OK)
-        status = lx__switch_finish(&self->next, error);
+        status = lx__install_finish(&self->next, error);
     if (status == LX_OK)
         adopt(self);
     return status;
@@ -87,8 +87,8 @@ static void end(change *self)
 {
     lx_schema_free(self->schema);
     lx__free(self->rules);
-    lx__set_map_free(&self->live);
-    lx__switch_end(&self->next);
+    lx__update_map_free(&self->live);
+    lx__install_end(&self->next);
 }
 
 /** A schema of the writer's fields, without the one at @p dropped, and with that at @p renamed
@@ -213,7 +213,7 @@ static lx_status add(lx_writer *writer, void *user, lx_error *error)
                         UINT32_MAX);
     field->id = (uint32_t)id;
     choose_stem(writer, field->name, id, stem);
-    lx_status status = lx__switch_begin(&self.next, writer, error);
+    lx_status status = lx__install_begin(&self.next, writer, error);
     if (status == LX_OK)
         status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
     if (status == LX_OK)
@@ -237,7 +237,7 @@ lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtyp
         return status;
     lx_field field = {
         .name = name, .dtype = dtype, .ndim = ndim, .shape = shape, .compression = compression};
-    return lx__switch_call(writer, add, &field, error);
+    return lx__install_call(writer, add, &field, error);
 }
 
 /* ---- dropping */
@@ -248,11 +248,11 @@ static void leave_behind(lx_writer *writer, const char *stem)
     char name[LX__NAME_SIZE];
     uint64_t end = writer->meta.generation + 1;
     lx__table_name(stem, LX__OFFSET_KIND, writer->committed.state.table_generation, name);
-    lx__old_files_add(&writer->old, false, name, writer->old.tables_since, end);
+    lx__obsolete_files_add(&writer->obsolete, false, name, writer->obsolete.tables_since, end);
     lx__table_name(stem, LX__CHECK_KIND, writer->committed.state.table_generation, name);
-    lx__old_files_add(&writer->old, false, name, writer->old.tables_since, end);
+    lx__obsolete_files_add(&writer->obsolete, false, name, writer->obsolete.tables_since, end);
     lx__dict_name(stem, name);
-    lx__old_files_add(&writer->old, false, name, 0, end);
+    lx__obsolete_files_add(&writer->obsolete, false, name, 0, end);
 }
 
 static lx_status drop(lx_writer *writer, void *user, lx_error *error)
@@ -267,7 +267,7 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "'%s' is the only field, and a dataset keeps at least one", name);
     self = (change){.dropped = position};
-    status = lx__switch_begin(&self.next, writer, error);
+    status = lx__install_begin(&self.next, writer, error);
     if (status == LX_OK)
         status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
     if (status == LX_OK)
@@ -286,7 +286,7 @@ lx_status lx_writer_drop_field(lx_writer *writer, const char *name, lx_error *er
 {
     if (name == NULL)
         return lx__fail_null(error, "name");
-    return lx__switch_call(writer, drop, (void *)name, error);
+    return lx__install_call(writer, drop, (void *)name, error);
 }
 
 /* ---- renaming */
@@ -303,7 +303,7 @@ static lx_status rename_to(lx_writer *writer, void *user, lx_error *error)
     lx_status status = lx_schema_find_field(writer->meta.schema, name->from, &position, error);
     if (status != LX_OK)
         return status;
-    status = lx__switch_begin(&self.next, writer, error);
+    status = lx__install_begin(&self.next, writer, error);
     if (status == LX_OK)
         status = copy_schema(&self, writer->meta.schema, position, name->to, error);
     if (status == LX_OK)
@@ -320,5 +320,5 @@ lx_status lx_writer_rename_field(lx_writer *writer, const char *name, const char
     if (name == NULL || to == NULL)
         return lx__fail_null(error, name == NULL ? "name" : "to");
     names both = {name, to};
-    return lx__switch_call(writer, rename_to, &both, error);
+    return lx__install_call(writer, rename_to, &both, error);
 }

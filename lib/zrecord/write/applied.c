@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "zrecord/fault.h"
 
-lx_status lx__applied_add_chunks(lx__applied *applied, const lx__stage *buffer, lx_error *error)
+lx_status lx__applied_add_chunks(lx__applied *applied, const lx__write_buffer *buffer,
+                                 lx_error *error)
 {
     for (size_t i = 0; i < buffer->chunk_count; i++) {
         const lx__chunk_item *item = &buffer->chunks[i];
@@ -52,11 +53,11 @@ void lx__applied_clear(lx__applied *applied, uint64_t length)
     applied->length = length;
     applied->grown_count = 0;
     if (!LX__FAULT(STALE_CHANGES))
-        lx__set_map_clear(&applied->updates);
+        lx__update_map_clear(&applied->updates);
 }
 
 void lx__applied_free(lx__applied *applied)
 {
-    lx__set_map_free(&applied->updates);
+    lx__update_map_free(&applied->updates);
     lx__free(applied->grown);
 }

@@ -3,7 +3,7 @@
  * @file
  * @brief What the next frame of a writer commits: operations that have become entries.
  *
- * Rows for new records wait in lx__rows. Used under the writer's mutex.
+ * Rows for new records wait in lx__table_writer. Used under the writer's mutex.
  */
 #ifndef LX_ZRECORD_APPLIED_H
 #define LX_ZRECORD_APPLIED_H
@@ -12,14 +12,15 @@
 #include "zrecord/wal/update-map.h"
 
 typedef struct lx__applied {
-    uint64_t length;       /**< Of the dataset, after these operations. */
-    lx__set_map updates;   /**< Entries in place of rows that are committed, or in the tables. */
-    lx__chunk_item *grown; /**< Chunks that have grown; a chunk's last item holds. */
+    uint64_t length;        /**< Of the dataset, after these operations. */
+    lx__update_map updates; /**< Entries in place of rows that are committed, or in the tables. */
+    lx__chunk_item *grown;  /**< Chunks that have grown; a chunk's last item holds. */
     size_t grown_count, grown_capacity;
 } lx__applied;
 
 /** Adds what chunks hold after a flushed buffer. */
-lx_status lx__applied_add_chunks(lx__applied *applied, const lx__stage *buffer, lx_error *error);
+lx_status lx__applied_add_chunks(lx__applied *applied, const lx__write_buffer *buffer,
+                                 lx_error *error);
 
 /** Puts the chunks that have grown in the order of their ids, each once. */
 void lx__applied_sort_chunks(lx__applied *applied);

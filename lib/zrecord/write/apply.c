@@ -14,16 +14,16 @@ static bool is_new_row(const lx_writer *writer, uint64_t index)
 static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__entry *entry,
                      lx_error *error)
 {
-    const lx__set *found = lx__set_map_find(&writer->applied.updates, (uint32_t)field, index);
+    const lx__update *found = lx__update_map_find(&writer->applied.updates, (uint32_t)field, index);
     if (found == NULL && index >= writer->rows.first) {
-        *entry = lx__rows_get(&writer->rows, field, index);
+        *entry = lx__table_writer_get(&writer->rows, field, index);
         return LX_OK;
     }
     if (found == NULL && index < writer->committed.state.rows)
-        found = lx__set_map_find(&writer->committed.updates, (uint32_t)field, index);
+        found = lx__update_map_find(&writer->committed.updates, (uint32_t)field, index);
     if (found == NULL)
-        return lx__rows_read(&writer->rows, field, index, entry, error);
-    *entry = lx__set_entry(found);
+        return lx__table_writer_read(&writer->rows, field, index, entry, error);
+    *entry = lx__update_entry(found);
     return LX_OK;
 }
 
@@ -33,22 +33,22 @@ static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry
     if (!lx__entry_is_missing(&entry))
         entry.crc ^= lx__index_crc(index);
     if (is_new_row(writer, index))
-        lx__rows_put(&writer->rows, field, index, &entry);
+        lx__table_writer_put(&writer->rows, field, index, &entry);
     else
-        lx__set_map_put_entry(&writer->applied.updates, (uint32_t)field, index, &entry);
+        lx__update_map_put_entry(&writer->applied.updates, (uint32_t)field, index, &entry);
 }
 
 /** Makes room for new entries of a record, which may be the first behind all others. */
 static lx_status reserve(lx_writer *writer, uint64_t index, lx_error *error)
 {
     if (!is_new_row(writer, index))
-        return lx__set_map_reserve(&writer->applied.updates, writer->rows.field_count, error);
+        return lx__update_map_reserve(&writer->applied.updates, writer->rows.field_count, error);
     if (index < writer->rows.first + writer->rows.count)
         return LX_OK;
-    return lx__rows_add(&writer->rows, error);
+    return lx__table_writer_add_row(&writer->rows, error);
 }
 
-static lx_status append_one(lx_writer *writer, const lx__staged *values, lx_error *error)
+static lx_status append_one(lx_writer *writer, const lx__buffered_value *values, lx_error *error)
 {
     lx_status status = reserve(writer, writer->applied.length, error);
     if (status != LX_OK)
@@ -59,8 +59,8 @@ static lx_status append_one(lx_writer *writer, const lx__staged *values, lx_erro
     return LX_OK;
 }
 
-static lx_status append(lx_writer *writer, const lx__operation *operation, const lx__staged *values,
-                        lx_error *error)
+static lx_status append(lx_writer *writer, const lx__operation *operation,
+                        const lx__buffered_value *values, lx_error *error)
 {
     lx_status status = LX_OK;
     uint64_t left = operation->count;
@@ -73,14 +73,15 @@ static lx_status append(lx_writer *writer, const lx__operation *operation, const
         left--;
     }
     if (status == LX_OK)
-        status = lx__rows_take(&writer->rows, &values->entry, sizeof *values, left, error);
+        status = lx__table_writer_append(&writer->rows, &values->entry, sizeof *values, left,
+                                         error);
     if (status == LX_OK)
         writer->applied.length += left;
     return status;
 }
 
-static lx_status modify(lx_writer *writer, const lx__operation *operation, const lx__staged *values,
-                        lx_error *error)
+static lx_status modify(lx_writer *writer, const lx__operation *operation,
+                        const lx__buffered_value *values, lx_error *error)
 {
     lx_status status = reserve(writer, operation->index, error);
     for (uint32_t i = 0; status == LX_OK && i < operation->values; i++)
@@ -108,13 +109,13 @@ static lx_status delete (lx_writer *writer, uint64_t index, lx_error *error)
     return status;
 }
 
-lx_status lx__writer_apply(lx_writer *writer, const lx__stage *stage, lx_error *error)
+lx_status lx__writer_apply(lx_writer *writer, const lx__write_buffer *buffer, lx_error *error)
 {
-    const lx__staged *values = stage->values;
+    const lx__buffered_value *values = buffer->values;
     size_t fields = writer->rows.field_count;
-    lx_status status = lx__applied_add_chunks(&writer->applied, stage, error);
-    for (size_t i = 0; status == LX_OK && i < stage->operation_count; i++) {
-        const lx__operation *operation = &stage->operations[i];
+    lx_status status = lx__applied_add_chunks(&writer->applied, buffer, error);
+    for (size_t i = 0; status == LX_OK && i < buffer->operation_count; i++) {
+        const lx__operation *operation = &buffer->operations[i];
         switch (operation->kind) {
         case LX__APPEND:
             status = append(writer, operation, values, error);

@@ -8,7 +8,8 @@
 
 #include "zrecord/write/writer.h"
 
-/** Adds the operations of @p stage, which is flushed, to those that the next frame commits. */
-lx_status lx__writer_apply(lx_writer *writer, const lx__stage *stage, lx_error *error);
+/** Adds the operations of @p write buffer, which is flushed, to those that the next frame commits.
+ * */
+lx_status lx__writer_apply(lx_writer *writer, const lx__write_buffer *buffer, lx_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "executor/executor.h"
 
-static void write_bytes(lx__output *output)
+static void write_bytes(lx__block_writer *output)
 {
     output->error = (lx_error)LX_ERROR_INIT;
     output->status = lx__file_write(output->file, output->written, output->size, output->start,
@@ -17,9 +17,9 @@ static void write_bytes(lx__output *output)
         lx__file_start_sync(output->file, output->start, output->size);
 }
 
-static lx__output *output_of(lx__task *task)
+static lx__block_writer *output_of(lx__task *task)
 {
-    return (lx__output *)((char *)task - offsetof(lx__output, task));
+    return (lx__block_writer *)((char *)task - offsetof(lx__block_writer, task));
 }
 
 static void run(lx__task *task, size_t part)
@@ -30,7 +30,7 @@ static void run(lx__task *task, size_t part)
 
 static void finish(lx__task *task, bool canceled)
 {
-    lx__output *output = output_of(task);
+    lx__block_writer *output = output_of(task);
     if (canceled)
         write_bytes(output); /* the executor is being closed: whoever does that helps */
     pthread_mutex_lock(&output->mutex);
@@ -39,19 +39,19 @@ static void finish(lx__task *task, bool canceled)
     pthread_mutex_unlock(&output->mutex);
 }
 
-lx_status lx__output_open(lx__output *output, lx_executor *executor, lx_error *error)
+lx_status lx__block_writer_open(lx__block_writer *output, lx_executor *executor, lx_error *error)
 {
-    *output = (lx__output){.executor = executor};
+    *output = (lx__block_writer){.executor = executor};
     pthread_mutex_init(&output->mutex, NULL);
     pthread_cond_init(&output->over, NULL);
     lx__task_init(&output->task, run, finish, 1);
-    output->data = lx__alloc(LX__OUTPUT_BYTES);
-    output->written = lx__alloc(LX__OUTPUT_BYTES);
+    output->data = lx__alloc(LX__BLOCK_WRITER_BYTES);
+    output->written = lx__alloc(LX__BLOCK_WRITER_BYTES);
     return output->data != NULL && output->written != NULL ? LX_OK
                                                            : lx__fail_memory(error, "writing");
 }
 
-lx_status lx__output_wait(lx__output *output, lx_error *error)
+lx_status lx__block_writer_wait(lx__block_writer *output, lx_error *error)
 {
     /* In a child of fork() nobody ends what the parent's thread was writing. */
     lx_status status = lx__executor_check(output->executor, error);
@@ -70,10 +70,10 @@ lx_status lx__output_wait(lx__output *output, lx_error *error)
     return status;
 }
 
-lx_status lx__output_write(lx__output *output, const lx__file *file, uint64_t start,
-                           lx_error *error)
+lx_status lx__block_writer_write(lx__block_writer *output, const lx__file *file, uint64_t start,
+                                 lx_error *error)
 {
-    lx_status status = lx__output_wait(output, error);
+    lx_status status = lx__block_writer_wait(output, error);
     size_t size = output->used;
     output->used = 0;
     if (status != LX_OK || size == 0)
@@ -90,11 +90,11 @@ lx_status lx__output_write(lx__output *output, const lx__file *file, uint64_t st
     return LX_OK;
 }
 
-void lx__output_close(lx__output *output)
+void lx__block_writer_close(lx__block_writer *output)
 {
     if (output->executor == NULL)
         return;
-    (void)lx__output_wait(output, NULL);
+    (void)lx__block_writer_wait(output, NULL);
     lx__free(output->data);
     lx__free(output->written);
     pthread_cond_destroy(&output->over);

@@ -9,9 +9,9 @@
 #include "zrecord/write/install.h"
 
 /** Makes tables with the entries of all records. */
-lx_status lx__switch_fold(lx__switch *self, lx_error *error);
+lx_status lx__install_checkpoint(lx__install *self, lx_error *error);
 
 /** Makes new tables and a log without updates, and installs them. */
-lx_status lx__writer_fold(lx_writer *writer, lx_error *error);
+lx_status lx__writer_checkpoint(lx_writer *writer, lx_error *error);
 
 #endif

@@ -46,13 +46,13 @@ static lx_status sync_log(lx_writer *writer, const lx__frame *frame, unsigned ho
 static void advance(lx_writer *writer, const lx__frame *frame, bool changes);
 static void adopt(lx_writer *writer, const lx__frame *frame);
 
-lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
+lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     uint64_t before = writer->pending_bytes;
     lx_status status = lx__writer_check_lock(writer, error);
     if (status == LX_OK && !(how & LX__COMMIT_REPEAT))
-        status = lx__writer_collect(writer, target, error);
+        status = lx__writer_reap(writer, target, error);
     if (status != LX_OK)
         return status; /* the writer has kept it */
 
@@ -98,7 +98,7 @@ static lx_status commit_changes(lx_writer *writer, unsigned how, lx_error *error
  * it, they are. Operations that are not committed stay out of it. */
 static lx_status repeat_frame(lx_writer *writer, unsigned how, lx_error *error)
 {
-    lx__placer_drain(&writer->placer);
+    lx__flush_drain(&writer->flush);
     if (!writer->wal.unsynced && (writer->committed.opening_synced || LX__FAULT(OPENING_SYNC)))
         return LX_OK;
     lx__frame frame = lx__committed_next_frame(&writer->committed, LX__FRAME_SYNCED,
@@ -150,8 +150,8 @@ static lx_status write_rows(lx_writer *writer, unsigned how, lx_error *error)
     uint64_t fresh = writer->applied.length > first ? (writer->applied.length - first) * fields : 0;
     uint64_t most = writer->durability == LX_DURABILITY_FULL ? SYNCED_UPDATES_MAX : UPDATES_MAX;
     if ((how & LX__COMMIT_ROWS) || fresh > most ||
-        writer->rows.count * fields * LX__FRAME_SET > PENDING_UPDATES_BYTES)
-        return lx__rows_write(&writer->rows, error);
+        writer->rows.count * fields * LX__FRAME_UPDATE > PENDING_UPDATES_BYTES)
+        return lx__table_writer_write(&writer->rows, error);
     return LX_OK;
 }
 
@@ -164,24 +164,24 @@ static bool has_changes(const lx_writer *writer)
 
 static void add_set(lx_writer *writer, size_t field, uint64_t index, const lx__entry *entry)
 {
-    lx__set_item item = {.field = lx__schema_field(writer->meta.schema, field)->shown.id,
-                         .index = index,
-                         .entry = *entry};
-    lx__frame_add_set(&writer->wal.frame, &item);
+    lx__update_item item = {.field = lx__schema_field(writer->meta.schema, field)->shown.id,
+                            .index = index,
+                            .entry = *entry};
+    lx__frame_add_update(&writer->wal.frame, &item);
 }
 
 /** Adds the entries of @p frame: updates, and rows that are not in the tables. */
 static void add_entries(lx_writer *writer, const lx__frame *frame)
 {
     for (size_t i = 0; i < writer->applied.updates.count; i++) {
-        const lx__set *set = &writer->applied.updates.list[i];
-        lx__entry entry = lx__set_entry(set);
+        const lx__update *set = &writer->applied.updates.list[i];
+        lx__entry entry = lx__update_entry(set);
         if (set->index < frame->length)
             add_set(writer, set->field, set->index, &entry);
     }
     for (uint64_t index = first_new_row(writer); index < frame->length; index++) {
         for (size_t i = 0; i < writer->rows.field_count; i++) {
-            lx__entry entry = lx__rows_get(&writer->rows, i, index);
+            lx__entry entry = lx__table_writer_get(&writer->rows, i, index);
             add_set(writer, i, index, &entry);
         }
     }
@@ -194,7 +194,7 @@ static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, 
     *frame = lx__committed_next_frame(
         &writer->committed, how & LX__COMMIT_SYNCED ? LX__FRAME_SYNCED : 0, writer->wal.boot);
     frame->length = writer->applied.length;
-    frame->next_chunk = lx__chunk_pool_next(&writer->placer.pool);
+    frame->next_chunk = lx__chunk_pool_next(&writer->flush.pool);
     frame->rows = writer->rows.first;
     for (size_t i = 0; LX__FAULT(CHUNK_PREFIX) && i < writer->ring.count; i++)
         (void)lx__applied_add_chunks(&writer->applied, lx__write_ring_at(&writer->ring, i), NULL);
@@ -217,11 +217,11 @@ static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, 
 static lx_status reserve(lx_writer *writer, lx_error *error)
 {
     size_t count = 2 * writer->rows.field_count + 3;
-    for (size_t i = 0; i < writer->placer.lane_count; i++)
-        count += writer->placer.lanes[i].lane.chunks.count + 1;
+    for (size_t i = 0; i < writer->flush.worker_count; i++)
+        count += writer->flush.workers[i].flush_task.chunks.count + 1;
     lx_status status = lx__committed_reserve(&writer->committed, writer->applied.grown_count,
                                              writer->applied.updates.count, error);
-    return status == LX_OK ? lx__barrier_reserve(&writer->barrier, count, error) : status;
+    return status == LX_OK ? lx__sync_list_reserve(&writer->sync_list, count, error) : status;
 }
 
 /* ---- syncs, while which the mutex is released */
@@ -237,25 +237,26 @@ static void end_wait(lx_writer *writer, unsigned how)
 {
     if (!(how & LX__COMMIT_ALONE))
         pthread_mutex_lock(&writer->mutex.mutex);
-    lx__placer_drain(&writer->placer);
+    lx__flush_drain(&writer->flush);
 }
 
 /** Lists everything that the frames so far and the next one name. */
 static lx_status list_everything(lx_writer *writer, lx_error *error)
 {
-    lx__barrier *list = &writer->barrier;
+    lx__sync_list *list = &writer->sync_list;
     bool opening_synced = writer->committed.opening_synced;
-    lx_status status = lx__rows_barrier(&writer->rows, list, error);
-    size_t lanes = LX__FAULT(LANE_BARRIER) ? 1 : writer->placer.lane_count;
-    for (size_t i = 0; status == LX_OK && i < lanes; i++)
-        status = lx__chunk_files_barrier(&writer->placer.lanes[i].lane.chunks, list, error);
+    lx_status status = lx__table_writer_list_syncs(&writer->rows, list, error);
+    size_t workers = LX__FAULT(LANE_BARRIER) ? 1 : writer->flush.worker_count;
+    for (size_t i = 0; status == LX_OK && i < workers; i++)
+        status = lx__chunk_files_list_syncs(&writer->flush.workers[i].flush_task.chunks, list,
+                                            error);
     if (status != LX_OK)
         return status;
     if ((writer->wal.unsynced || !opening_synced) && !LX__FAULT(LOG_BARRIER))
-        lx__barrier_add(list, &writer->wal.file);
+        lx__sync_list_add(list, &writer->wal.file);
     if (!opening_synced) {
-        lx__barrier_add_directory(list, &writer->chunk_directory);
-        lx__barrier_add_directory(list, &writer->directory);
+        lx__sync_list_add_directory(list, &writer->chunk_directory);
+        lx__sync_list_add_directory(list, &writer->directory);
     }
     return LX_OK;
 }
@@ -270,15 +271,15 @@ static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned h
     if (everything)
         status = list_everything(writer, error);
     else if (frame->rows > writer->committed.state.rows)
-        status = lx__rows_barrier(&writer->rows, &writer->barrier, error);
+        status = lx__table_writer_list_syncs(&writer->rows, &writer->sync_list, error);
     else
         return LX_OK;
     if (status == LX_OK) {
         begin_wait(writer, how);
-        status = lx__barrier_run(&writer->barrier, error);
+        status = lx__sync_list_run(&writer->sync_list, error);
         end_wait(writer, how);
-        for (size_t i = 0; i < writer->placer.lane_count; i++)
-            lx__chunk_files_release(&writer->placer.lanes[i].lane.chunks);
+        for (size_t i = 0; i < writer->flush.worker_count; i++)
+            lx__chunk_files_release(&writer->flush.workers[i].flush_task.chunks);
     }
     writer->committed.opening_synced |= everything && status == LX_OK;
     return status == LX_OK ? LX_OK : LX_ERR_POISONED;
@@ -320,17 +321,17 @@ static void adopt_updates(lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
     for (size_t i = 0; i < writer->applied.updates.count; i++) {
-        const lx__set *set = &writer->applied.updates.list[i];
-        lx__entry entry = lx__set_entry(set);
+        const lx__update *set = &writer->applied.updates.list[i];
+        lx__entry entry = lx__update_entry(set);
         if (set->index >= state->length)
             continue;
         if (set->index < state->rows)
-            lx__set_map_put(&writer->committed.updates, set);
+            lx__update_map_put(&writer->committed.updates, set);
         else
-            lx__rows_put(&writer->rows, set->field, set->index, &entry);
+            lx__table_writer_put(&writer->rows, set->field, set->index, &entry);
     }
-    lx__set_map_clear(&writer->applied.updates);
-    lx__rows_cut(&writer->rows, lx__committed_row_end(&writer->committed));
+    lx__update_map_clear(&writer->applied.updates);
+    lx__table_writer_truncate(&writer->rows, lx__committed_row_end(&writer->committed));
 }
 
 /** The frame is in the log: it says what is committed. */
@@ -339,8 +340,8 @@ static void adopt(lx_writer *writer, const lx__frame *frame)
     lx__applied *applied = &writer->applied;
     advance(writer, frame, true);
     lx__committed_adopt(&writer->committed, frame, applied->grown, applied->grown_count);
-    for (size_t i = 0; i < writer->placer.lane_count; i++)
-        lx__chunk_files_committed(&writer->placer.lanes[i].lane.chunks, applied->grown,
+    for (size_t i = 0; i < writer->flush.worker_count; i++)
+        lx__chunk_files_committed(&writer->flush.workers[i].flush_task.chunks, applied->grown,
                                   applied->grown_count);
     applied->grown_count = 0;
     adopt_updates(writer);

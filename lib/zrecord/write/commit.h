@@ -22,7 +22,8 @@ enum {
  * Commits calls up to @p target by one frame, if they change anything. The writer keeps a failure.
  * Unless alone, the mutex is released during syncs: the caller has set writer.committing.
  */
-lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error);
+lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned how,
+                                  lx_error *error);
 
 /**
  * Writes a frame that repeats the last one, at the end of a writer that has synced everything: rot

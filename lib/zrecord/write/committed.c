@@ -5,7 +5,7 @@ lx_status lx__committed_reserve(lx__committed *committed, size_t chunks, size_t 
                                 lx_error *error)
 {
     lx_status status = lx__state_reserve_chunks(&committed->state, chunks, error);
-    return status == LX_OK ? lx__set_map_reserve(&committed->updates, updates, error) : status;
+    return status == LX_OK ? lx__update_map_reserve(&committed->updates, updates, error) : status;
 }
 
 lx__frame lx__committed_next_frame(const lx__committed *committed, uint32_t flags, uint64_t boot)
@@ -43,5 +43,5 @@ void lx__committed_adopt(lx__committed *committed, const lx__frame *frame,
 void lx__committed_free(lx__committed *committed)
 {
     lx__state_free(&committed->state);
-    lx__set_map_free(&committed->updates);
+    lx__update_map_free(&committed->updates);
 }

@@ -14,9 +14,10 @@
 #include "zrecord/wal/update-map.h"
 
 typedef struct lx__committed {
-    lx__state state;     /**< At the last frame, without updates: those of rows in the tables are
+    lx__state state; /**< At the last frame, without updates: those of rows in the tables are
                               below, new rows are in the writer's table append buffer. */
-    lx__set_map updates; /**< Updates of the log below state.rows. Those at or above the length do
+    lx__update_map
+        updates;         /**< Updates of the log below state.rows. Those at or above the length do
                               not count. */
     bool opening_synced; /**< What the opening found was made durable by this writer. */
 } lx__committed;

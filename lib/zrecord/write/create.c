@@ -270,7 +270,7 @@ static lx_status make_log(const lx__file *directory, const lx__meta *meta, lx_er
 {
     lx__log_identity identity = {.generation = 0};
     memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
-    lx__frame frame = {.flags = LX__FRAME_BASE | LX__FRAME_SYNCED, .boot = lx__boot_id()};
+    lx__frame frame = {.flags = LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED, .boot = lx__boot_id()};
     lx__frame_builder builder = {0};
     lx__file file;
     lx_status status = lx__frame_begin(&builder, 0, 0, error);

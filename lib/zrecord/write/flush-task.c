@@ -14,59 +14,59 @@
 static const uint8_t zeros[LX__ALIGN_MAX];
 
 /** Writes to a chunk, and starts what will be waited for at the next commit. */
-static lx_status write_chunk(const lx__lane *lane, const lx__chunk_file *chunk, const void *data,
-                             size_t size, uint64_t start, lx_error *error)
+static lx_status write_chunk(const lx__flush_task *task, const lx__chunk_file *chunk,
+                             const void *data, size_t size, uint64_t start, lx_error *error)
 {
     lx_status status = lx__file_write(&chunk->file, data, size, start, error);
-    if (status == LX_OK && lane->chunks.pool->each_synced && size >= START_BYTES)
+    if (status == LX_OK && task->chunks.pool->each_synced && size >= START_BYTES)
         lx__file_start_sync(&chunk->file, start, size);
     return status;
 }
 
 /** Completes the entry of a payload at @p start of @p chunk. */
-static void seal_stored(const lx__lane *lane, lx__staged *value, const lx__chunk_file *chunk,
-                        uint64_t start, const uint8_t *stored)
+static void seal_stored(const lx__flush_task *task, lx__buffered_value *value,
+                        const lx__chunk_file *chunk, uint64_t start, const uint8_t *stored)
 {
     value->entry.chunk = chunk->now.id;
     value->entry.offset = start;
-    value->entry.crc = lx__entry_crc(&value->entry, &lane->rules[value->field], stored);
+    value->entry.crc = lx__entry_crc(&value->entry, &task->rules[value->field], stored);
 }
 
-static bool goes_to_chunk(const lx__staged *value)
+static bool goes_to_chunk(const lx__buffered_value *value)
 {
     return value->entry.physical != 0 && !lx__entry_is_inline(&value->entry);
 }
 
 /** Completes what needs no chunk; counts what does. */
-static uint64_t seal_inline_values(const lx__lane *lane, lx__stage *stage)
+static uint64_t seal_inline_values(const lx__flush_task *task, lx__write_buffer *buffer)
 {
     uint64_t payloads = 0;
-    for (size_t i = 0; i < stage->count; i++) {
-        lx__staged *value = &stage->values[i];
+    for (size_t i = 0; i < buffer->count; i++) {
+        lx__buffered_value *value = &buffer->values[i];
         if (lx__entry_is_inline(&value->entry))
-            lx__entry_seal_inline(&value->entry, &lane->rules[value->field]);
+            lx__entry_seal_inline(&value->entry, &task->rules[value->field]);
         payloads += goes_to_chunk(value);
     }
     return payloads;
 }
 
 /**
- * The usual case of raw records: the stage's data, laid out as it is, fits behind what the chunk
- * has, and is written in one piece. False in @p done where it does not.
+ * The usual case of raw records: the write buffer's data, laid out as it is, fits behind what the
+ * chunk has, and is written in one piece. False in @p done where it does not.
  */
-static lx_status place_whole(lx__lane *lane, lx__stage *stage, uint64_t payloads, bool *done,
-                             lx_error *error)
+static lx_status place_whole(lx__flush_task *task, lx__write_buffer *buffer, uint64_t payloads,
+                             bool *done, lx_error *error)
 {
-    const lx__chunk_pool *pool = lane->chunks.pool;
+    const lx__chunk_pool *pool = task->chunks.pool;
     lx__chunk_file *chunk;
     uint64_t start, bytes, records;
     *done = false;
-    lx__chunk_files_left(&lane->chunks, &bytes, &records);
-    if (lane->compresses ||
-        (bytes != 0 && (payloads > records || stage->used + stage->align > bytes)) ||
-        payloads > pool->records_limit || stage->used > pool->bytes_limit)
+    lx__chunk_files_left(&task->chunks, &bytes, &records);
+    if (task->compresses ||
+        (bytes != 0 && (payloads > records || buffer->used + buffer->align > bytes)) ||
+        payloads > pool->records_limit || buffer->used > pool->bytes_limit)
         return LX_OK;
-    lx_status status = lx__chunk_files_room(&lane->chunks, stage->used, (uint32_t)stage->align,
+    lx_status status = lx__chunk_files_room(&task->chunks, buffer->used, (uint32_t)buffer->align,
                                             &chunk, &start, error);
     if (status == LX_OK && payloads > pool->records_limit - chunk->now.records)
         return LX_OK; /* one that was left before, and takes not so many */
@@ -75,33 +75,33 @@ static lx_status place_whole(lx__lane *lane, lx__stage *stage, uint64_t payloads
                                 chunk->now.bytes, error);
     if (status != LX_OK)
         return status;
-    for (size_t i = 0; i < stage->count; i++) {
-        lx__staged *value = &stage->values[i];
+    for (size_t i = 0; i < buffer->count; i++) {
+        lx__buffered_value *value = &buffer->values[i];
         if (goes_to_chunk(value))
-            seal_stored(lane, value, chunk, start + value->entry.offset,
-                        stage->data + value->entry.offset);
+            seal_stored(task, value, chunk, start + value->entry.offset,
+                        buffer->data + value->entry.offset);
     }
     chunk->dirty = true;
-    status = write_chunk(lane, chunk, stage->data, stage->used, start, error);
+    status = write_chunk(task, chunk, buffer->data, buffer->used, start, error);
     if (status == LX_OK) {
-        chunk->now.bytes = start + stage->used;
+        chunk->now.bytes = start + buffer->used;
         chunk->now.records += (uint32_t)payloads;
         *done = true;
-        status = lx__stage_note_chunk(stage, &chunk->now, error);
+        status = lx__write_buffer_add_chunk(buffer, &chunk->now, error);
     }
     return status;
 }
 
 /** Writes the output so far; it is the end of the chunk that is appended to. */
-static lx_status write_output(lx__lane *lane, lx_error *error)
+static lx_status write_output(lx__flush_task *task, lx_error *error)
 {
-    if (lane->output.used == 0)
+    if (task->output.used == 0)
         return LX_OK;
-    lx__chunk_file *chunk = lx__chunk_files_last(&lane->chunks);
-    size_t size = lane->output.used;
-    lane->output.used = 0;
+    lx__chunk_file *chunk = lx__chunk_files_last(&task->chunks);
+    size_t size = task->output.used;
+    task->output.used = 0;
     chunk->dirty = true;
-    return write_chunk(lane, chunk, lane->output.data, size, chunk->now.bytes - size, error);
+    return write_chunk(task, chunk, task->output.data, size, chunk->now.bytes - size, error);
 }
 
 static lx_status reserve(lx__buffer *buffer, size_t size, lx_error *error)
@@ -119,84 +119,85 @@ static lx_status reserve(lx__buffer *buffer, size_t size, lx_error *error)
     return LX_OK;
 }
 
-/** Compresses a value, if it is to be and shrinks; @p stored is then in the lane's memory. */
-static lx_status compress(lx__lane *lane, const lx__codec *codec, lx__entry *entry,
+/** Compresses a value, if it is to be and shrinks; @p stored is then in the flush task's memory. */
+static lx_status compress(lx__flush_task *task, const lx__codec *codec, lx__entry *entry,
                           const uint8_t **stored, lx_error *error)
 {
-    if (lane->deflater != NULL && lane->deflater->codec != codec) {
-        lx__deflater_free(lane->deflater);
-        lane->deflater = NULL;
+    if (task->deflater != NULL && task->deflater->codec != codec) {
+        lx__deflater_free(task->deflater);
+        task->deflater = NULL;
     }
-    if (lane->deflater == NULL)
-        lane->deflater = lx__deflater_new(codec, lane->level);
-    if (lane->deflater == NULL)
+    if (task->deflater == NULL)
+        task->deflater = lx__deflater_new(codec, task->level);
+    if (task->deflater == NULL)
         return lx__fail_memory(error, "compression");
-    lx_status status = reserve(&lane->packed, entry->logical, error);
+    lx_status status = reserve(&task->packed, entry->logical, error);
     if (status != LX_OK)
         return status;
-    size_t size = lx__deflate(lane->deflater, *stored, entry->logical, lane->packed.data,
+    size_t size = lx__deflate(task->deflater, *stored, entry->logical, task->packed.data,
                               entry->logical - 1);
     if (size != 0) {
         entry->physical = (uint32_t)size;
-        *stored = lane->packed.data;
+        *stored = task->packed.data;
     }
     return LX_OK;
 }
 
 /** Appends one payload to the output of the chunk that has room for it. */
-static lx_status place_value(lx__lane *lane, lx__stage *stage, size_t position, lx_error *error)
+static lx_status place_value(lx__flush_task *task, lx__write_buffer *buffer, size_t position,
+                             lx_error *error)
 {
-    lx__staged *value = &stage->values[position];
-    const lx__entry_rules *rules = &lane->rules[value->field];
-    const uint8_t *stored = stage->data + value->entry.offset;
+    lx__buffered_value *value = &buffer->values[position];
+    const lx__entry_rules *rules = &task->rules[value->field];
+    const uint8_t *stored = buffer->data + value->entry.offset;
     lx_status status = LX_OK;
     if (rules->codec != NULL && rules->codec->deflate != NULL && !value->as_stored)
-        status = compress(lane, rules->codec, &value->entry, &stored, error);
+        status = compress(task, rules->codec, &value->entry, &stored, error);
     uint32_t size = value->entry.physical;
-    if (status == LX_OK && !lx__chunk_files_fits(&lane->chunks, size, rules->align))
-        status = write_output(lane, error);
+    if (status == LX_OK && !lx__chunk_files_fits(&task->chunks, size, rules->align))
+        status = write_output(task, error);
     lx__chunk_file *chunk;
     uint64_t start;
     if (status == LX_OK)
-        status = lx__chunk_files_room(&lane->chunks, size, rules->align, &chunk, &start, error);
+        status = lx__chunk_files_room(&task->chunks, size, rules->align, &chunk, &start, error);
     if (status == LX_OK)
-        status = reserve(&lane->output, (size_t)size + LX__ALIGN_MAX, error);
+        status = reserve(&task->output, (size_t)size + LX__ALIGN_MAX, error);
     if (status != LX_OK)
         return status;
 
     size_t gap = (size_t)(start - chunk->now.bytes);
-    uint8_t *to = lane->output.data + lane->output.used;
+    uint8_t *to = task->output.data + task->output.used;
     memset(to, 0, gap);
     memcpy(to + gap, stored, size);
-    seal_stored(lane, value, chunk, start, stored);
-    lane->output.used += gap + size;
+    seal_stored(task, value, chunk, start, stored);
+    task->output.used += gap + size;
     chunk->now.bytes = start + size;
     chunk->now.records++;
-    status = lx__stage_note_chunk(stage, &chunk->now, error);
-    return status == LX_OK && lane->output.used >= OUTPUT_BYTES ? write_output(lane, error)
+    status = lx__write_buffer_add_chunk(buffer, &chunk->now, error);
+    return status == LX_OK && task->output.used >= OUTPUT_BYTES ? write_output(task, error)
                                                                 : status;
 }
 
-lx_status lx__lane_place(lx__lane *lane, lx__stage *stage, lx_error *error)
+lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, lx_error *error)
 {
     bool done;
-    uint64_t payloads = seal_inline_values(lane, stage);
+    uint64_t payloads = seal_inline_values(task, buffer);
     if (payloads == 0)
         return LX_OK;
-    lx_status status = place_whole(lane, stage, payloads, &done, error);
-    for (size_t i = 0; status == LX_OK && !done && i < stage->count; i++)
-        if (goes_to_chunk(&stage->values[i]))
-            status = place_value(lane, stage, i, error);
+    lx_status status = place_whole(task, buffer, payloads, &done, error);
+    for (size_t i = 0; status == LX_OK && !done && i < buffer->count; i++)
+        if (goes_to_chunk(&buffer->values[i]))
+            status = place_value(task, buffer, i, error);
     if (status == LX_OK)
-        status = write_output(lane, error);
-    lane->output.used = 0;
+        status = write_output(task, error);
+    task->output.used = 0;
     return status;
 }
 
-void lx__lane_close(lx__lane *lane)
+void lx__flush_task_close(lx__flush_task *task)
 {
-    lx__chunk_files_close(&lane->chunks);
-    lx__deflater_free(lane->deflater);
-    lx__free(lane->output.data);
-    lx__free(lane->packed.data);
+    lx__chunk_files_close(&task->chunks);
+    lx__deflater_free(task->deflater);
+    lx__free(task->output.data);
+    lx__free(task->packed.data);
 }

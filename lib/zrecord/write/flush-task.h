@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Gives the payloads of a stage their place: compresses them and appends them to chunks.
+ * @brief Gives the payloads of a write buffer their place: compresses them and appends them to
+ * chunks.
  *
- * A lane has a chunk of its own to append to, and is used by one thread at a time.
+ * A flush task has a chunk of its own to append to, and is used by one thread at a time.
  */
 #ifndef LX_ZRECORD_FLUSH_TASK_H
 #define LX_ZRECORD_FLUSH_TASK_H
@@ -19,7 +20,7 @@ typedef struct lx__buffer {
     size_t capacity;
 } lx__buffer;
 
-typedef struct lx__lane {
+typedef struct lx__flush_task {
     const lx__entry_rules *rules; /**< One a field. */
     int level;
     bool compresses; /**< Some field is compressed. */
@@ -27,13 +28,13 @@ typedef struct lx__lane {
     lx__deflater *deflater;
     lx__buffer output; /**< Payloads not yet written, the end of the last chunk. */
     lx__buffer packed; /**< A value compressed. */
-} lx__lane;
+} lx__flush_task;
 
-/** Places all values of a stage, and completes their entries. After a failure the lane's chunks are
- * to be rolled back. */
-lx_status lx__lane_place(lx__lane *lane, lx__stage *stage, lx_error *error);
+/** Places all values of a write buffer, and completes their entries. After a failure the flush
+ * task's chunks are to be rolled back. */
+lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, lx_error *error);
 
-/** Ends a lane, whose chunks are closed without a sync. */
-void lx__lane_close(lx__lane *lane);
+/** Ends a flush task, whose chunks are closed without a sync. */
+void lx__flush_task_close(lx__flush_task *task);
 
 #endif

@@ -8,149 +8,150 @@
 
 /* ---- with the mutex held */
 
-static void note_change(lx__placer *placer)
+static void note_change(lx__flush *flush)
 {
-    placer->changes++;
-    pthread_cond_broadcast(&placer->changed);
+    flush->changes++;
+    pthread_cond_broadcast(&flush->changed);
 }
 
-static bool is_running(const lx__placer *placer)
+static bool is_running(const lx__flush *flush)
 {
-    for (size_t i = 0; i < placer->lane_count; i++)
-        if (placer->lanes[i].running)
+    for (size_t i = 0; i < flush->worker_count; i++)
+        if (flush->workers[i].running)
             return true;
     return false;
 }
 
-/** What no lane has taken is not placed. */
-static void drop_queue(lx__placer *placer)
+/** What no flush task has taken is not placed. */
+static void drop_queue(lx__flush *flush)
 {
-    placer->head = placer->tail = NULL;
+    flush->head = flush->tail = NULL;
 }
 
-static void fail(lx__placer *placer, const lx_error *failure)
+static void fail(lx__flush *flush, const lx_error *failure)
 {
-    if (!placer->failed)
-        placer->failure = *failure;
-    placer->failed = true;
-    drop_queue(placer);
+    if (!flush->failed)
+        flush->failure = *failure;
+    flush->failed = true;
+    drop_queue(flush);
 }
 
-static void put_stage(lx__placer *placer, lx__stage *stage)
+static void put_buffer(lx__flush *flush, lx__write_buffer *buffer)
 {
-    stage->next = NULL;
-    if (placer->tail != NULL)
-        placer->tail->next = stage;
+    buffer->next = NULL;
+    if (flush->tail != NULL)
+        flush->tail->next = buffer;
     else
-        placer->head = stage;
-    placer->tail = stage;
+        flush->head = buffer;
+    flush->tail = buffer;
 }
 
-/** Has a lane that rests begin, if there is a stage for it. Lower numbers first, so that a few
- * small ones go to one chunk. Its task is with the executor before the mutex is given back: who
- * waits for a lane that runs must be able to help it. */
-static lx_status wake_lane(lx__placer *placer, lx_error *error)
+/** Has a flush task that rests begin, if there is a write buffer for it. Lower numbers first, so
+ * that a few small ones go to one chunk. Its task is with the executor before the mutex is given
+ * back: who waits for a flush task that runs must be able to help it. */
+static lx_status wake_worker(lx__flush *flush, lx_error *error)
 {
     size_t i = 0;
     lx_error why = LX_ERROR_INIT;
-    while (i < placer->lane_count && placer->lanes[i].running)
+    while (i < flush->worker_count && flush->workers[i].running)
         i++;
-    if (placer->head == NULL || i == placer->lane_count)
+    if (flush->head == NULL || i == flush->worker_count)
         return LX_OK;
-    placer->lanes[i].running = true;
-    if (lx__executor_submit(placer->executor, LX_QUEUE_WRITE, &placer->lanes[i].task, &why) ==
+    flush->workers[i].running = true;
+    if (lx__executor_submit(flush->executor, LX_QUEUE_WRITE, &flush->workers[i].task, &why) ==
         LX_OK)
         return LX_OK;
-    placer->lanes[i].running = false;
-    if (is_running(placer))
-        return LX_OK; /* another lane takes what waits */
-    fail(placer, &why);
-    note_change(placer);
+    flush->workers[i].running = false;
+    if (is_running(flush))
+        return LX_OK; /* another flush task takes what waits */
+    fail(flush, &why);
+    note_change(flush);
     lx__error_pass(error, &why);
     return why.status;
 }
 
-/* ---- lanes */
+/* ---- flush tasks */
 
-static lx__placer_lane *lane_of(lx__task *task)
+static lx__flush_worker *worker_of(lx__task *task)
 {
-    return (lx__placer_lane *)((char *)task - offsetof(lx__placer_lane, task));
+    return (lx__flush_worker *)((char *)task - offsetof(lx__flush_worker, task));
 }
 
-static lx__stage *take_stage(lx__placer *placer)
+static lx__write_buffer *take_buffer(lx__flush *flush)
 {
-    pthread_mutex_lock(&placer->mutex);
-    lx__stage *stage = placer->head;
-    if (stage != NULL) {
-        placer->head = stage->next;
-        stage->fate = LX__STAGE_TAKEN;
+    pthread_mutex_lock(&flush->mutex);
+    lx__write_buffer *buffer = flush->head;
+    if (buffer != NULL) {
+        flush->head = buffer->next;
+        buffer->flush_state = LX__FLUSH_RUNNING;
     }
-    if (placer->head == NULL)
-        placer->tail = NULL;
-    pthread_mutex_unlock(&placer->mutex);
-    return stage;
+    if (flush->head == NULL)
+        flush->tail = NULL;
+    pthread_mutex_unlock(&flush->mutex);
+    return buffer;
 }
 
-/** Places a stage and notes its fate; the first failure is kept. */
-static lx_status place(lx__placer *placer, lx__lane *lane, lx__stage *stage, lx_error *failure)
+/** Places a write buffer and notes its fate; the first failure is kept. */
+static lx_status flush_one(lx__flush *flush, lx__flush_task *worker, lx__write_buffer *buffer,
+                           lx_error *failure)
 {
-    lx_status status = lx__lane_place(lane, stage, failure);
-    pthread_mutex_lock(&placer->mutex);
-    stage->fate = status == LX_OK ? LX__STAGE_PLACED : LX__STAGE_FAILED;
+    lx_status status = lx__flush_task_write(worker, buffer, failure);
+    pthread_mutex_lock(&flush->mutex);
+    buffer->flush_state = status == LX_OK ? LX__FLUSH_DONE : LX__FLUSH_FAILED;
     if (status != LX_OK)
-        fail(placer, failure);
-    note_change(placer);
-    pthread_mutex_unlock(&placer->mutex);
+        fail(flush, failure);
+    note_change(flush);
+    pthread_mutex_unlock(&flush->mutex);
     return status;
 }
 
 static void run(lx__task *task, size_t part)
 {
     (void)part;
-    lx__placer_lane *lane = lane_of(task);
-    lx__stage *stage;
-    while ((stage = take_stage(lane->placer)) != NULL) {
+    lx__flush_worker *worker = worker_of(task);
+    lx__write_buffer *buffer;
+    while ((buffer = take_buffer(worker->flush)) != NULL) {
         lx_error failure = LX_ERROR_INIT;
-        (void)place(lane->placer, &lane->lane, stage, &failure);
+        (void)flush_one(worker->flush, &worker->flush_task, buffer, &failure);
     }
 }
 
-/** The task is the lane's again. A stage may have come after run() looked last. */
+/** The task is the flush task's again. A write buffer may have come after run() looked last. */
 static void finish(lx__task *task, bool canceled)
 {
-    lx__placer_lane *lane = lane_of(task);
-    lx__placer *placer = lane->placer;
+    lx__flush_worker *worker = worker_of(task);
+    lx__flush *flush = worker->flush;
     lx_error why = LX_ERROR_INIT;
-    pthread_mutex_lock(&placer->mutex);
-    lane->running = false;
+    pthread_mutex_lock(&flush->mutex);
+    worker->running = false;
     if (canceled) {
         lx__fail(&why, LX_ERR_STATE, "the executor was closed before all was written");
-        fail(placer, &why);
+        fail(flush, &why);
     }
-    (void)wake_lane(placer, NULL);
-    note_change(placer);
-    pthread_mutex_unlock(&placer->mutex);
+    (void)wake_worker(flush, NULL);
+    note_change(flush);
+    pthread_mutex_unlock(&flush->mutex);
 }
 
-/* ---- stages */
+/* ---- write buffers */
 
-lx_status lx__placer_submit(lx__placer *placer, lx__stage *stage, lx_error *error)
+lx_status lx__flush_submit(lx__flush *flush, lx__write_buffer *buffer, lx_error *error)
 {
     lx_status status = LX_OK;
-    pthread_mutex_lock(&placer->mutex);
-    /* After a failure it is left out of the queue; lx__placer_wait() tells of that. */
-    if (!placer->failed) {
-        put_stage(placer, stage);
-        status = wake_lane(placer, error);
+    pthread_mutex_lock(&flush->mutex);
+    /* After a failure it is left out of the queue; lx__flush_wait() tells of that. */
+    if (!flush->failed) {
+        put_buffer(flush, buffer);
+        status = wake_worker(flush, error);
     }
-    pthread_mutex_unlock(&placer->mutex);
+    pthread_mutex_unlock(&flush->mutex);
     return status;
 }
 
-lx_status lx__placer_place(lx__placer *placer, lx__stage *stage, lx_error *error)
+lx_status lx__flush_now(lx__flush *flush, lx__write_buffer *buffer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    lx_status status = place(placer, &placer->lanes[0].lane, stage, &failure);
+    lx_status status = flush_one(flush, &flush->workers[0].flush_task, buffer, &failure);
     if (status != LX_OK)
         lx__error_pass(error, &failure);
     return status;
@@ -158,63 +159,64 @@ lx_status lx__placer_place(lx__placer *placer, lx__stage *stage, lx_error *error
 
 /** Waits for a change; the mutex is held before and after. Tasks that have not begun are run here:
  * the threads of the queue may all be in tasks that wait for these, or for the caller. */
-static void wait_for_change(lx__placer *placer)
+static void wait_for_change(lx__flush *flush)
 {
-    uint64_t changes = placer->changes;
-    for (size_t i = 0; i < placer->lane_count; i++) {
-        if (!placer->lanes[i].running)
+    uint64_t changes = flush->changes;
+    for (size_t i = 0; i < flush->worker_count; i++) {
+        if (!flush->workers[i].running)
             continue;
-        pthread_mutex_unlock(&placer->mutex);
-        lx__executor_help(placer->executor, &placer->lanes[i].task);
-        pthread_mutex_lock(&placer->mutex);
+        pthread_mutex_unlock(&flush->mutex);
+        lx__executor_help(flush->executor, &flush->workers[i].task);
+        pthread_mutex_lock(&flush->mutex);
     }
-    if (placer->changes == changes)
-        pthread_cond_wait(&placer->changed, &placer->mutex);
+    if (flush->changes == changes)
+        pthread_cond_wait(&flush->changed, &flush->mutex);
 }
 
-/** Whether a stage will be placed, if it is not yet. */
-static bool is_coming(const lx__placer *placer, const lx__stage *stage)
+/** Whether a write buffer will be placed, if it is not yet. */
+static bool is_coming(const lx__flush *flush, const lx__write_buffer *buffer)
 {
-    return stage->fate == LX__STAGE_TAKEN || (stage->fate == LX__STAGE_WAITS && !placer->failed);
+    return buffer->flush_state == LX__FLUSH_RUNNING ||
+           (buffer->flush_state == LX__FLUSH_WAITING && !flush->failed);
 }
 
-lx_status lx__placer_wait(lx__placer *placer, const lx__stage *stage, lx_error *error)
+lx_status lx__flush_wait(lx__flush *flush, const lx__write_buffer *buffer, lx_error *error)
 {
     lx_status status = LX_OK;
-    pthread_mutex_lock(&placer->mutex);
-    while (is_coming(placer, stage))
-        wait_for_change(placer);
-    if (stage->fate != LX__STAGE_PLACED) {
-        status = placer->failure.status;
-        lx__error_pass(error, &placer->failure);
+    pthread_mutex_lock(&flush->mutex);
+    while (is_coming(flush, buffer))
+        wait_for_change(flush);
+    if (buffer->flush_state != LX__FLUSH_DONE) {
+        status = flush->failure.status;
+        lx__error_pass(error, &flush->failure);
     }
-    pthread_mutex_unlock(&placer->mutex);
+    pthread_mutex_unlock(&flush->mutex);
     return status;
 }
 
-void lx__placer_drain(lx__placer *placer)
+void lx__flush_drain(lx__flush *flush)
 {
-    pthread_mutex_lock(&placer->mutex);
-    while (is_running(placer))
-        wait_for_change(placer);
-    pthread_mutex_unlock(&placer->mutex);
+    pthread_mutex_lock(&flush->mutex);
+    while (is_running(flush))
+        wait_for_change(flush);
+    pthread_mutex_unlock(&flush->mutex);
 }
 
-bool lx__placer_idle(lx__placer *placer)
+bool lx__flush_is_idle(lx__flush *flush)
 {
-    pthread_mutex_lock(&placer->mutex);
-    bool idle = !is_running(placer) && placer->head == NULL;
-    pthread_mutex_unlock(&placer->mutex);
+    pthread_mutex_lock(&flush->mutex);
+    bool idle = !is_running(flush) && flush->head == NULL;
+    pthread_mutex_unlock(&flush->mutex);
     return idle;
 }
 
-lx_status lx__placer_reset(lx__placer *placer, lx_error *error)
+lx_status lx__flush_reset(lx__flush *flush, lx_error *error)
 {
     lx_status status = LX_OK;
-    placer->failed = false;
-    placer->failure = (lx_error)LX_ERROR_INIT;
-    for (size_t i = 0; i < placer->lane_count; i++) {
-        lx_status undone = lx__chunk_files_rollback(&placer->lanes[i].lane.chunks, error);
+    flush->failed = false;
+    flush->failure = (lx_error)LX_ERROR_INIT;
+    for (size_t i = 0; i < flush->worker_count; i++) {
+        lx_status undone = lx__chunk_files_rollback(&flush->workers[i].flush_task.chunks, error);
         status = status != LX_OK ? status : undone;
     }
     return status;
@@ -222,39 +224,39 @@ lx_status lx__placer_reset(lx__placer *placer, lx_error *error)
 
 /* ---- beginning and end */
 
-void lx__placer_init(lx__placer *placer)
+void lx__flush_init(lx__flush *flush)
 {
-    placer->failure = (lx_error)LX_ERROR_INIT;
-    lx__chunk_pool_init(&placer->pool);
-    pthread_mutex_init(&placer->mutex, NULL);
-    pthread_cond_init(&placer->changed, NULL);
+    flush->failure = (lx_error)LX_ERROR_INIT;
+    lx__chunk_pool_init(&flush->pool);
+    pthread_mutex_init(&flush->mutex, NULL);
+    pthread_cond_init(&flush->changed, NULL);
     for (size_t i = 0; i < LX_MAX_WRITERS; i++) {
-        placer->lanes[i].placer = placer;
-        placer->lanes[i].lane.chunks.pool = &placer->pool;
-        lx__task_init(&placer->lanes[i].task, run, finish, 1);
+        flush->workers[i].flush = flush;
+        flush->workers[i].flush_task.chunks.pool = &flush->pool;
+        lx__task_init(&flush->workers[i].task, run, finish, 1);
     }
 }
 
-void lx__placer_start(lx__placer *placer, lx_executor *executor, const lx__entry_rules *rules,
-                      size_t fields, int level)
+void lx__flush_start(lx__flush *flush, lx_executor *executor, const lx__entry_rules *rules,
+                     size_t fields, int level)
 {
     bool compresses = false;
     for (size_t i = 0; i < fields; i++)
         compresses = compresses || (rules[i].codec != NULL && rules[i].codec->deflate != NULL);
-    placer->executor = executor;
-    placer->lane_count = lx_executor_get_writer_count(executor);
-    for (size_t i = 0; i < placer->lane_count; i++) {
-        placer->lanes[i].lane.rules = rules;
-        placer->lanes[i].lane.level = level;
-        placer->lanes[i].lane.compresses = compresses;
+    flush->executor = executor;
+    flush->worker_count = lx_executor_get_writer_count(executor);
+    for (size_t i = 0; i < flush->worker_count; i++) {
+        flush->workers[i].flush_task.rules = rules;
+        flush->workers[i].flush_task.level = level;
+        flush->workers[i].flush_task.compresses = compresses;
     }
 }
 
-void lx__placer_close(lx__placer *placer)
+void lx__flush_close(lx__flush *flush)
 {
     for (size_t i = 0; i < LX_MAX_WRITERS; i++)
-        lx__lane_close(&placer->lanes[i].lane);
-    lx__chunk_pool_free(&placer->pool);
-    pthread_cond_destroy(&placer->changed);
-    pthread_mutex_destroy(&placer->mutex);
+        lx__flush_task_close(&flush->workers[i].flush_task);
+    lx__chunk_pool_free(&flush->pool);
+    pthread_cond_destroy(&flush->changed);
+    pthread_mutex_destroy(&flush->mutex);
 }

@@ -34,12 +34,12 @@ static lx_status put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_
     lx_error failure = LX_ERROR_INIT;
     uint64_t all = how & LX__COMMIT_SUBMITTED ? writer->calls.submitted : writer->calls.made;
     if (all <= target || writer->transaction || writer->calls.failure.status != LX_OK)
-        return lx__writer_put_frame(writer, target, how, error);
-    lx_status status = lx__writer_put_frame(writer, all, how, &failure);
+        return lx__writer_commit_frame(writer, target, how, error);
+    lx_status status = lx__writer_commit_frame(writer, all, how, &failure);
     if (status == LX_OK)
         return LX_OK;
     if (committable(writer, target, NULL) == LX_OK)
-        return lx__writer_put_frame(writer, target, how, error);
+        return lx__writer_commit_frame(writer, target, how, error);
     lx__error_pass(error, &failure);
     return status;
 }
@@ -83,7 +83,7 @@ bool lx__writer_sync_by_timer(lx__sync_timer *timer)
     if (!lx__write_mutex_try_lock(&writer->mutex))
         return false;
     bool idle = !lx__write_mutex_is_busy(&writer->mutex) && writer->calls.failure.status == LX_OK &&
-                lx__placer_idle(&writer->placer);
+                lx__flush_is_idle(&writer->flush);
     /* The writer keeps a failure for its next call. */
     if (idle)
         (void)lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, NULL);

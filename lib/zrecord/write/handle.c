@@ -45,11 +45,11 @@ bool lx__writer_is_at_rest(lx_writer *writer)
     if (!lx__write_mutex_try_lock(&writer->mutex))
         return false;
     bool rests = !lx__write_mutex_is_busy(&writer->mutex) &&
-                 pthread_mutex_trylock(&writer->placer.mutex) == 0;
+                 pthread_mutex_trylock(&writer->flush.mutex) == 0;
     if (rests)
-        pthread_mutex_unlock(&writer->placer.mutex);
+        pthread_mutex_unlock(&writer->flush.mutex);
     lx__write_mutex_unlock(&writer->mutex);
-    return rests && lx__placer_idle(&writer->placer);
+    return rests && lx__flush_is_idle(&writer->flush);
 }
 
 lx_status lx__writer_usable(lx_writer *writer, lx_error *error)

@@ -21,17 +21,17 @@ lx_status lx__sync_or_poison(const lx__file *file, lx_error *error)
 
 /* ---- what is made */
 
-lx_status lx__switch_begin(lx__switch *self, lx_writer *writer, lx_error *error)
+lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *error)
 {
-    *self = (lx__switch){.writer = writer, .log = LX__FILE_CLOSED};
+    *self = (lx__install){.writer = writer, .log = LX__FILE_CLOSED};
     lx_status status = lx__meta_succeed(&self->meta, &writer->meta, error);
     if (status == LX_OK)
         lx__state_copy(&self->state, &writer->committed.state);
     self->first_chunk = self->state.next_chunk = lx__writer_next_chunk(writer);
-    return status == LX_OK ? lx__leftovers_remove(writer, error) : status;
+    return status == LX_OK ? lx__orphans_remove(writer, error) : status;
 }
 
-lx_status lx__switch_make_tables(lx__switch *self, lx_error *error)
+lx_status lx__install_make_tables(lx__install *self, lx_error *error)
 {
     lx_writer *writer = self->writer;
     if (self->state.table_generation == UINT32_MAX)
@@ -40,13 +40,13 @@ lx_status lx__switch_make_tables(lx__switch *self, lx_error *error)
     self->state.table_generation++;
     self->state.rows = self->state.length;
     self->new_tables = true;
-    lx_status status = lx__rows_open(&self->rows, &writer->directory, writer->meta.schema,
-                                     self->state.table_generation, 0, 0, error);
+    lx_status status = lx__table_writer_open(&self->rows, &writer->directory, writer->meta.schema,
+                                             self->state.table_generation, 0, 0, error);
     self->rows.first = self->state.length;
     return status;
 }
 
-lx_status lx__switch_sync_tables(lx__switch *self, lx_error *error)
+lx_status lx__install_sync_tables(lx__install *self, lx_error *error)
 {
     lx_status status = LX_OK;
     /* The device sees all of them together. */
@@ -64,8 +64,8 @@ lx_status lx__switch_sync_tables(lx__switch *self, lx_error *error)
     return status;
 }
 
-static lx_status add_sets(lx__switch *self, lx__frame_builder *builder, const lx__set_map *live,
-                          const lx__sorted *sorted, size_t count, lx_error *error)
+static lx_status add_sets(lx__install *self, lx__frame_builder *builder, const lx__update_map *live,
+                          const lx__sorted_update *sorted, size_t count, lx_error *error)
 {
     const lx__state *state = &self->state;
     lx_status status = lx__frame_begin(builder, state->chunk_count, count, error);
@@ -74,29 +74,29 @@ static lx_status add_sets(lx__switch *self, lx__frame_builder *builder, const lx
     for (size_t i = 0; i < state->chunk_count; i++)
         lx__frame_add_chunk(builder, &state->chunks[i]);
     for (size_t i = 0; i < count; i++) {
-        lx__set_item item = {.field = sorted[i].field_id,
-                             .index = sorted[i].index,
-                             .entry = lx__set_entry(&live->list[sorted[i].position])};
-        lx__frame_add_set(builder, &item);
+        lx__update_item item = {.field = sorted[i].field_id,
+                                .index = sorted[i].index,
+                                .entry = lx__update_entry(&live->list[sorted[i].position])};
+        lx__frame_add_update(builder, &item);
     }
     return LX_OK;
 }
 
 /** Writes frame 0, and puts the state behind it. */
-static lx_status write_log(lx__switch *self, lx__frame_builder *builder, lx_error *error)
+static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_error *error)
 {
     lx__state *state = &self->state;
     lx__log_identity identity = self->writer->wal.identity;
     identity.generation = self->meta.generation;
     lx__frame frame = {.length = state->length,
                        .rows = state->rows,
-                       .flags = LX__FRAME_BASE | LX__FRAME_SYNCED,
+                       .flags = LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED,
                        .boot = self->writer->wal.boot,
                        .table_generation = state->table_generation,
                        .next_chunk = state->next_chunk};
     lx__frame_finish(builder, &frame, &identity);
     state->place = (lx__log_place){.offset = frame.bytes, .epoch = 1, .crc = frame.crc};
-    state->items = frame.set_count;
+    state->items = frame.update_count;
     char name[LX__NAME_SIZE];
     lx__log_name(self->meta.generation, name);
     lx_status status = lx__file_open(&self->log, &self->writer->directory, name,
@@ -108,17 +108,17 @@ static lx_status write_log(lx__switch *self, lx__frame_builder *builder, lx_erro
     return status;
 }
 
-lx_status lx__switch_make_log(lx__switch *self, const lx__set_map *live, lx_error *error)
+lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx_error *error)
 {
     lx__frame_builder builder = {0};
-    lx__sorted *sorted = NULL;
+    lx__sorted_update *sorted = NULL;
     size_t count = 0;
     if (self->meta.generation >= LX__GENERATION_MAX)
         return lx__fail(error, LX_ERR_LIMIT, "all generations are used up: copy the dataset");
     lx_status status = lx__meta_set_generation(&self->meta, self->meta.generation + 1, error);
     if (status == LX_OK && live != NULL)
-        status = lx__sets_sort(live, self->writer->meta.schema, self->state.length, &sorted, &count,
-                               error);
+        status = lx__update_map_sort(live, self->writer->meta.schema, self->state.length, &sorted,
+                                     &count, error);
     if (status == LX_OK)
         status = add_sets(self, &builder, live, sorted, count, error);
     if (status == LX_OK)
@@ -138,7 +138,7 @@ static bool is_still(const lx_writer *writer, const struct stat *before)
            now.st_dev == before->st_dev && now.st_ino == before->st_ino;
 }
 
-static lx_status replace_meta(lx__switch *self, lx_error *error)
+static lx_status replace_meta(lx__install *self, lx_error *error)
 {
     const lx__file *directory = &self->writer->directory;
     struct stat before = {0};
@@ -149,7 +149,7 @@ static lx_status replace_meta(lx__switch *self, lx_error *error)
 }
 
 /** Notes the files that readers of generations before this one may have open. */
-static void leave_behind(lx__switch *self)
+static void leave_behind(lx__install *self)
 {
     char name[LX__NAME_SIZE];
     lx_writer *writer = self->writer;
@@ -157,32 +157,32 @@ static void leave_behind(lx__switch *self)
     uint64_t before = writer->meta.generation, end = before + 1;
     if (self->log.fd != -1) {
         lx__log_name(before, name);
-        lx__old_files_add(&writer->old, false, name, before, end);
+        lx__obsolete_files_add(&writer->obsolete, false, name, before, end);
     }
     for (size_t i = 0; self->new_tables && i < writer->meta.schema->count; i++) {
         const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
         lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
-        lx__old_files_add(&writer->old, false, name, writer->old.tables_since, end);
+        lx__obsolete_files_add(&writer->obsolete, false, name, writer->obsolete.tables_since, end);
         lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
-        lx__old_files_add(&writer->old, false, name, writer->old.tables_since, end);
+        lx__obsolete_files_add(&writer->obsolete, false, name, writer->obsolete.tables_since, end);
     }
     for (size_t i = 0; self->new_chunks && i < state->chunk_count; i++) {
         lx__chunk_name(state->chunks[i].id, name);
-        lx__old_files_add(&writer->old, true, name, writer->old.chunks_since, end);
+        lx__obsolete_files_add(&writer->obsolete, true, name, writer->obsolete.chunks_since, end);
     }
     if (self->new_tables)
-        writer->old.tables_since = end;
+        writer->obsolete.tables_since = end;
     if (self->new_chunks)
-        writer->old.chunks_since = end;
+        writer->obsolete.chunks_since = end;
 }
 
 /** What is appended next goes to new chunks that have room, and to none of the old ones. */
 static void use_chunks(lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
-    lx__chunk_pool *pool = &writer->placer.pool;
-    for (size_t i = 0; i < writer->placer.lane_count; i++)
-        lx__chunk_files_close(&writer->placer.lanes[i].lane.chunks);
+    lx__chunk_pool *pool = &writer->flush.pool;
+    for (size_t i = 0; i < writer->flush.worker_count; i++)
+        lx__chunk_files_close(&writer->flush.workers[i].flush_task.chunks);
     lx__chunk_pool_forget(pool);
     pool->next_id = state->next_chunk; /* nothing is being placed */
     for (size_t i = 0; i < state->chunk_count; i++)
@@ -190,7 +190,7 @@ static void use_chunks(lx_writer *writer)
 }
 
 /** The writer goes on with what is there now. Nothing here can fail. */
-static void adopt(lx__switch *self)
+static void adopt(lx__install *self)
 {
     lx_writer *writer = self->writer;
     leave_behind(self);
@@ -206,17 +206,17 @@ static void adopt(lx__switch *self)
         writer->wal.retry_at = 0;
     }
     if (self->rows.fields != NULL) {
-        lx__rows_close(&writer->rows);
+        lx__table_writer_close(&writer->rows);
         writer->rows = self->rows;
-        self->rows = (lx__rows){0};
+        self->rows = (lx__table_writer){0};
     }
     if (self->new_tables)
-        lx__set_map_clear(&writer->committed.updates);
+        lx__update_map_clear(&writer->committed.updates);
     if (self->new_chunks)
         use_chunks(writer);
 }
 
-lx_status lx__switch_finish(lx__switch *self, lx_error *error)
+lx_status lx__install_finish(lx__install *self, lx_error *error)
 {
     lx_writer *writer = self->writer;
     const lx__state *state = &self->state;
@@ -228,7 +228,7 @@ lx_status lx__switch_finish(lx__switch *self, lx_error *error)
         status = lx__sync_or_poison(&writer->directory, error);
     if (status == LX_OK && LX__FAULT(OLD_EARLY)) {
         leave_behind(self);
-        lx__old_files_remove(writer);
+        lx__obsolete_files_remove(writer);
     }
     if (status == LX_OK)
         status = replace_meta(self, error);
@@ -239,9 +239,9 @@ lx_status lx__switch_finish(lx__switch *self, lx_error *error)
     return LX_OK;
 }
 
-/** Removes new files; what cannot be removed is a leftover. A child of fork(), which came back from
+/** Removes new files; what cannot be removed is an orphan. A child of fork(), which came back from
  * a callback, leaves them to its parent. */
-static void remove_new(lx__switch *self)
+static void remove_new(lx__install *self)
 {
     char name[LX__NAME_SIZE];
     lx_writer *writer = self->writer;
@@ -261,26 +261,26 @@ static void remove_new(lx__switch *self)
     for (uint32_t id = self->first_chunk; id != self->state.next_chunk; id++) {
         lx__chunk_name(id, name);
         (void)lx__file_remove(&writer->chunk_directory, name, NULL);
-        writer->placer.pool.next_id = id + 1; /* one that cannot be removed is in nobody's way */
+        writer->flush.pool.next_id = id + 1; /* one that cannot be removed is in nobody's way */
     }
     (void)lx__file_remove(&writer->directory, LX__META_NEW_NAME, NULL);
 }
 
-void lx__switch_end(lx__switch *self)
+void lx__install_end(lx__install *self)
 {
     if (self->done)
-        lx__old_files_remove(self->writer);
+        lx__obsolete_files_remove(self->writer);
     else if (!self->named)
         remove_new(self);
     lx__file_close(&self->log);
-    lx__rows_close(&self->rows);
+    lx__table_writer_close(&self->rows);
     lx__state_free(&self->state);
     lx__meta_forget(&self->meta);
 }
 
 /* ---- a call */
 
-lx_status lx__switch_commit(lx_writer *writer, lx_error *error)
+lx_status lx__install_commit(lx_writer *writer, lx_error *error)
 {
     return lx__writer_commit(writer, writer->calls.made,
                              LX__COMMIT_SYNCED | LX__COMMIT_ALONE |
@@ -288,7 +288,7 @@ lx_status lx__switch_commit(lx_writer *writer, lx_error *error)
                              error);
 }
 
-lx_status lx__switch_call(lx_writer *writer, lx__switch_job *job, void *user, lx_error *error)
+lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error)
 {
     lx_status status = lx__writer_enter_alone(writer, error);
     if (status != LX_OK)
@@ -297,7 +297,7 @@ lx_status lx__switch_call(lx_writer *writer, lx__switch_job *job, void *user, lx
     if (status == LX_OK && writer->transaction)
         status = lx__fail(error, LX_ERR_STATE, "a transaction is open: end it first");
     if (status == LX_OK)
-        status = lx__switch_commit(writer, error);
+        status = lx__install_commit(writer, error);
     if (status == LX_OK) {
         lx_error failure = LX_ERROR_INIT;
         status = job(writer, user, &failure);

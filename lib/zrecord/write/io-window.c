@@ -10,31 +10,31 @@
 /* Bytes between two payloads that are read with them: fewer than a second call would cost. */
 #define GAP_MAX 8192u
 
-bool lx__window_open(lx__window *window)
+bool lx__io_window_open(lx__io_window *window)
 {
-    window->moves = lx__alloc_array(LX__WINDOW_MOVES, sizeof *window->moves);
-    window->sources = lx__alloc_array(LX__WINDOW_MOVES, sizeof *window->sources);
+    window->moves = lx__alloc_array(LX__IO_WINDOW_MOVES, sizeof *window->moves);
+    window->sources = lx__alloc_array(LX__IO_WINDOW_MOVES, sizeof *window->sources);
     return window->moves != NULL && window->sources != NULL;
 }
 
-void lx__window_close(lx__window *window)
+void lx__io_window_close(lx__io_window *window)
 {
     lx__free(window->moves);
     lx__free(window->sources);
 }
 
-void lx__window_clear(lx__window *window)
+void lx__io_window_clear(lx__io_window *window)
 {
     window->count = 0;
     window->bytes = 0;
 }
 
-bool lx__window_fits(const lx__window *window, uint32_t size)
+bool lx__io_window_fits(const lx__io_window *window, uint32_t size)
 {
-    return window->count < LX__WINDOW_MOVES && window->bytes + size <= LX__WINDOW_BYTES;
+    return window->count < LX__IO_WINDOW_MOVES && window->bytes + size <= LX__IO_WINDOW_BYTES;
 }
 
-void lx__window_add(lx__window *window, const lx__move *move, lx__source source)
+void lx__io_window_add(lx__io_window *window, const lx__move *move, lx__source source)
 {
     source.move = (uint32_t)window->count;
     window->sources[window->count] = source;
@@ -50,7 +50,7 @@ static int compare(const void *a, const void *b)
     return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
-void lx__window_sort(lx__window *window)
+void lx__io_window_sort(lx__io_window *window)
 {
     for (size_t i = 1; i < window->count; i++) {
         if (compare(&window->sources[i - 1], &window->sources[i]) > 0) {
@@ -60,31 +60,31 @@ void lx__window_sort(lx__window *window)
     }
 }
 
-/** Whether the piece grows by the next source, and by the gap before that. */
-static bool extend(const lx__window *window, lx__piece *piece, const lx__source *next)
+/** Whether the extent grows by the next source, and by the gap before that. */
+static bool extend(const lx__io_window *window, lx__io_extent *extent, const lx__source *next)
 {
-    uint64_t end = piece->start + piece->size;
+    uint64_t end = extent->start + extent->size;
     /* One that lies over the last is read anew. */
     if (next->chunk != next[-1].chunk || next->offset < end)
         return false;
     uint64_t gap = next->offset - end;
-    if (gap > GAP_MAX || gap > LX__WINDOW_INPUT - window->bytes - piece->gaps ||
-        piece->size + gap + next->size > PIECE_BYTES)
+    if (gap > GAP_MAX || gap > LX__IO_WINDOW_INPUT - window->bytes - extent->gaps ||
+        extent->size + gap + next->size > PIECE_BYTES)
         return false;
-    piece->size += gap + next->size;
-    piece->gaps += gap;
+    extent->size += gap + next->size;
+    extent->gaps += gap;
     return true;
 }
 
-bool lx__window_next(const lx__window *window, lx__piece *piece)
+bool lx__io_window_next(const lx__io_window *window, lx__io_extent *extent)
 {
-    size_t i = piece->first = piece->end;
+    size_t i = extent->first = extent->end;
     if (i == window->count)
         return false;
-    piece->start = window->sources[i].offset;
-    piece->size = window->sources[i].size;
-    for (i++; i < window->count && extend(window, piece, &window->sources[i]);)
+    extent->start = window->sources[i].offset;
+    extent->size = window->sources[i].size;
+    for (i++; i < window->count && extend(window, extent, &window->sources[i]);)
         i++;
-    piece->end = i;
+    extent->end = i;
     return true;
 }

@@ -20,14 +20,14 @@
 typedef enum lx__place {
     CURRENT,  /**< It is. */
     FOREIGN,  /**< It is nothing of ours. */
-    LEFTOVER, /**< Of a switch that was never made. */
-    OLD,      /**< Of a generation before this one. */
+    ORPHAN,   /**< Of a switch that was never made. */
+    OBSOLETE, /**< Of a generation before this one. */
     GONE      /**< Of a field that there is no more, also for readers of this generation. */
 } lx__place;
 
 static lx__place compare(uint64_t number, uint64_t now)
 {
-    return number > now ? LEFTOVER : number < now ? OLD : CURRENT;
+    return number > now ? ORPHAN : number < now ? OBSOLETE : CURRENT;
 }
 
 /** Whether a file has no other bytes than zeros, or none. */
@@ -90,7 +90,7 @@ static lx__place place_of(const lx_writer *writer, const char *name)
     if (lx__file_is_ours(&writer->directory, meta, name, &ours, NULL) != LX_OK || !ours)
         return FOREIGN;
     if (strcmp(name, LX__META_NEW_NAME) == 0)
-        return LEFTOVER;
+        return ORPHAN;
     if (!split(name, stem, &number, &table)) {
         (void)lx__name_is_log(name, &number);
         return compare(number, meta->generation);
@@ -112,14 +112,14 @@ static lx__place place_of_chunk(lx_writer *writer, const char *name)
     if (lx__state_find_chunk(&writer->committed.state, (uint32_t)id) != NULL)
         return CURRENT;
     if (id < writer->committed.state.next_chunk)
-        return OLD;
+        return OBSOLETE;
     /* One that was made, and nothing placed in it yet. */
-    return id < lx__writer_next_chunk(writer) ? CURRENT : LEFTOVER;
+    return id < lx__writer_next_chunk(writer) ? CURRENT : ORPHAN;
 }
 
-/* ---- leftovers */
+/* ---- orphans */
 
-static lx_status remove_leftover(const lx__file *directory, const char *name, lx_error *error)
+static lx_status remove_orphan(const lx__file *directory, const char *name, lx_error *error)
 {
     lx__log(LX_LOG_INFO, "%s: removing %s, left by an interrupted writer", directory->path, name);
     return lx__file_remove(directory, name, error);
@@ -128,19 +128,19 @@ static lx_status remove_leftover(const lx__file *directory, const char *name, lx
 static lx_status visit_file(void *user, const char *name, lx_error *error)
 {
     const lx_writer *writer = user;
-    return place_of(writer, name) == LEFTOVER ? remove_leftover(&writer->directory, name, error)
-                                              : LX_OK;
+    return place_of(writer, name) == ORPHAN ? remove_orphan(&writer->directory, name, error)
+                                            : LX_OK;
 }
 
 static lx_status visit_chunk(void *user, const char *name, lx_error *error)
 {
     lx_writer *writer = user;
-    return place_of_chunk(writer, name) == LEFTOVER
-               ? remove_leftover(&writer->chunk_directory, name, error)
+    return place_of_chunk(writer, name) == ORPHAN
+               ? remove_orphan(&writer->chunk_directory, name, error)
                : LX_OK;
 }
 
-lx_status lx__leftovers_remove(lx_writer *writer, lx_error *error)
+lx_status lx__orphans_remove(lx_writer *writer, lx_error *error)
 {
     lx_status status = LX__FAULT(LEFTOVERS)
                            ? LX_OK
@@ -150,27 +150,28 @@ lx_status lx__leftovers_remove(lx_writer *writer, lx_error *error)
                : status;
 }
 
-/* ---- old files */
+/* ---- obsolete files */
 
-void lx__old_files_add(lx__old_files *old, bool is_chunk, const char *name, uint64_t first,
-                       uint64_t end)
+void lx__obsolete_files_add(lx__obsolete_files *obsolete, bool is_chunk, const char *name,
+                            uint64_t first, uint64_t end)
 {
-    lx__old_file *list = lx__grow_array(old->list, old->count, &old->capacity, sizeof *list);
+    lx__obsolete_file *list = lx__grow_array(obsolete->list, obsolete->count, &obsolete->capacity,
+                                             sizeof *list);
     char *copy = lx__strdup(name);
     if (list != NULL)
-        old->list = list;
+        obsolete->list = list;
     if (list == NULL || copy == NULL) {
         lx__free(copy); /* the next writer finds it */
         return;
     }
-    list[old->count++] =
-        (lx__old_file){.name = copy, .is_chunk = is_chunk, .first = first, .end = end};
+    list[obsolete->count++] =
+        (lx__obsolete_file){.name = copy, .is_chunk = is_chunk, .first = first, .end = end};
 }
 
-/** A look for old files. */
+/** A look for obsolete files. */
 typedef struct finding {
     lx_writer *writer;
-    lx__users users;
+    lx__readers readers;
 } finding;
 
 static lx_status find_file(void *user, const char *name, lx_error *error)
@@ -182,16 +183,16 @@ static lx_status find_file(void *user, const char *name, lx_error *error)
     lx__generations in = {0, now + 1}; /* a dictionary has no generation of its own */
     char stem[LX__NAME_SIZE];
     (void)error;
-    if (place != OLD && place != GONE)
+    if (place != OBSOLETE && place != GONE)
         return LX_OK;
     if (lx__name_is_log(name, &number)) {
         in = (lx__generations){number, number + 1};
     } else if (lx__name_split_table(name, stem, &number)) {
-        in = lx__users_of_tables(&self->users, number);
+        in = lx__readers_of_tables(&self->readers, number);
         if (place == GONE && number == writer->committed.state.table_generation)
             lx__generations_add(&in, now); /* for readers who still show the field */
     }
-    lx__old_files_add(&writer->old, false, name, in.first, in.end);
+    lx__obsolete_files_add(&writer->obsolete, false, name, in.first, in.end);
     return LX_OK;
 }
 
@@ -200,21 +201,21 @@ static lx_status find_chunk(void *user, const char *name, lx_error *error)
     finding *self = user;
     uint64_t id;
     (void)error;
-    if (place_of_chunk(self->writer, name) != OLD || !lx__name_is_chunk(name, &id))
+    if (place_of_chunk(self->writer, name) != OBSOLETE || !lx__name_is_chunk(name, &id))
         return LX_OK;
-    lx__generations in = lx__users_of_chunk(&self->users, id);
-    lx__old_files_add(&self->writer->old, true, name, in.first, in.end);
+    lx__generations in = lx__readers_of_chunk(&self->readers, id);
+    lx__obsolete_files_add(&self->writer->obsolete, true, name, in.first, in.end);
     return LX_OK;
 }
 
-lx_status lx__old_files_find(lx_writer *writer, lx_error *error)
+lx_status lx__obsolete_files_find(lx_writer *writer, lx_error *error)
 {
     finding self = {.writer = writer};
-    lx__users_find(&self.users, &writer->directory, &writer->lock, &writer->meta);
+    lx__readers_find(&self.readers, &writer->directory, &writer->lock, &writer->meta);
     lx_status status = lx__directory_each(&writer->directory, find_file, &self, error);
     if (status == LX_OK)
         status = lx__directory_each(&writer->chunk_directory, find_chunk, &self, error);
-    lx__users_free(&self.users);
+    lx__readers_free(&self.readers);
     return status;
 }
 
@@ -222,11 +223,12 @@ lx_status lx__old_files_find(lx_writer *writer, lx_error *error)
  * The rule: a file may go when no generation in which it was in use has a reader. One that opens
  * such a generation later than this looks at meta.json once more, and finds a newer one.
  */
-static bool may_go(const lx_writer *writer, const lx__old_file *file)
+static bool may_go(const lx_writer *writer, const lx__obsolete_file *file)
 {
     bool present;
     return LX__FAULT(OLD_UNDER_READER) ||
-           (lx__readers_present(&writer->lock, file->first, file->end, &present, NULL) == LX_OK &&
+           (lx__reader_locks_present(&writer->lock, file->first, file->end, &present, NULL) ==
+                LX_OK &&
             !present);
 }
 
@@ -234,20 +236,20 @@ static bool may_go(const lx_writer *writer, const lx__old_file *file)
  * Whether the dataset has such a file after all, or somebody else: tables of an interrupted
  * addition wait by a name that a field may get later, or that somebody may write to.
  */
-static bool has_to_stay(lx_writer *writer, const lx__old_file *file)
+static bool has_to_stay(lx_writer *writer, const lx__obsolete_file *file)
 {
     lx__place place = file->is_chunk ? place_of_chunk(writer, file->name)
                                      : place_of(writer, file->name);
     return place == CURRENT || place == FOREIGN;
 }
 
-void lx__old_files_remove(lx_writer *writer)
+void lx__obsolete_files_remove(lx_writer *writer)
 {
-    lx__old_files *old = &writer->old;
+    lx__obsolete_files *obsolete = &writer->obsolete;
     size_t kept = 0;
     bool goes = false;
-    for (size_t i = 0; i < old->count; i++) {
-        lx__old_file *file = &old->list[i];
+    for (size_t i = 0; i < obsolete->count; i++) {
+        lx__obsolete_file *file = &obsolete->list[i];
         /* Most come in runs of the same generations. */
         if (i == 0 || file->first != file[-1].first || file->end != file[-1].end)
             goes = may_go(writer, file);
@@ -258,16 +260,16 @@ void lx__old_files_remove(lx_writer *writer)
             file->name = NULL;
         }
     }
-    for (size_t i = 0; i < old->count; i++)
-        if (old->list[i].name != NULL)
-            old->list[kept++] = old->list[i];
-    old->count = kept;
+    for (size_t i = 0; i < obsolete->count; i++)
+        if (obsolete->list[i].name != NULL)
+            obsolete->list[kept++] = obsolete->list[i];
+    obsolete->count = kept;
 }
 
-void lx__old_files_free(lx__old_files *old)
+void lx__obsolete_files_free(lx__obsolete_files *obsolete)
 {
-    for (size_t i = 0; i < old->count; i++)
-        lx__free(old->list[i].name);
-    lx__free(old->list);
-    *old = (lx__old_files){0};
+    for (size_t i = 0; i < obsolete->count; i++)
+        lx__free(obsolete->list[i].name);
+    lx__free(obsolete->list);
+    *obsolete = (lx__obsolete_files){0};
 }

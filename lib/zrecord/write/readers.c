@@ -9,12 +9,12 @@
 #include "zrecord/wal/wal.h"
 
 /* Of more generations with readers, which nobody has, any file may be in use. */
-#define USERS_MAX 64
+#define READERS_MAX 64
 
 /** Reads what a generation had in the end; sets of values do not matter. */
-static lx_status load(lx__user *user, const lx__file *directory, const lx__meta *meta)
+static lx_status load(lx__reader *reader, const lx__file *directory, const lx__meta *meta)
 {
-    lx__log_identity identity = {.generation = user->generation};
+    lx__log_identity identity = {.generation = reader->generation};
     lx__log_reader log;
     bool unknown;
     lx_schema *none = lx_schema_new();
@@ -23,7 +23,7 @@ static lx_status load(lx__user *user, const lx__file *directory, const lx__meta 
     memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
     lx_status status = lx__log_open(&log, directory, &identity, NULL);
     if (status == LX_OK) {
-        status = lx__state_replay(&user->state, &log, none, LX__REPLAY_NEWEST, NULL, &unknown,
+        status = lx__state_replay(&reader->state, &log, none, LX__REPLAY_NEWEST, NULL, &unknown,
                                   NULL);
         lx__log_close(&log);
     }
@@ -31,48 +31,49 @@ static lx_status load(lx__user *user, const lx__file *directory, const lx__meta 
     return status;
 }
 
-static bool add(lx__users *users, uint64_t generation, const lx__file *directory,
+static bool add(lx__readers *readers, uint64_t generation, const lx__file *directory,
                 const lx__meta *meta)
 {
-    lx__user *list = lx__grow_array(users->list, users->count, &users->capacity, sizeof *list);
+    lx__reader *list = lx__grow_array(readers->list, readers->count, &readers->capacity,
+                                      sizeof *list);
     if (list == NULL)
         return false;
-    users->list = list;
-    list[users->count] = (lx__user){.generation = generation};
-    if (load(&list[users->count], directory, meta) != LX_OK)
+    readers->list = list;
+    list[readers->count] = (lx__reader){.generation = generation};
+    if (load(&list[readers->count], directory, meta) != LX_OK)
         return false;
-    users->count++;
+    readers->count++;
     return true;
 }
 
-void lx__users_find(lx__users *users, const lx__file *directory, const lx__file *lock,
-                    const lx__meta *meta)
+void lx__readers_find(lx__readers *readers, const lx__file *directory, const lx__file *lock,
+                      const lx__meta *meta)
 {
     /* Ranges that were not looked at yet; the last one is next. */
-    lx__generations left[USERS_MAX + 2] = {{0, meta->generation}};
+    lx__generations left[READERS_MAX + 2] = {{0, meta->generation}};
     size_t ranges = 1;
-    *users = (lx__users){.end = meta->generation};
-    while (ranges != 0 && !users->unknown) {
+    *readers = (lx__readers){.end = meta->generation};
+    while (ranges != 0 && !readers->unknown) {
         lx__generations range = left[--ranges], held = range;
         bool present;
-        if (lx__readers_find(lock, &held.first, &held.end, &present, NULL) != LX_OK) {
-            users->unknown = true;
+        if (lx__reader_locks_find(lock, &held.first, &held.end, &present, NULL) != LX_OK) {
+            readers->unknown = true;
         } else if (present) {
             /* Readers lock a byte each. */
-            users->unknown = users->count == USERS_MAX || held.end - held.first != 1 ||
-                             !add(users, held.first, directory, meta);
+            readers->unknown = readers->count == READERS_MAX || held.end - held.first != 1 ||
+                               !add(readers, held.first, directory, meta);
             left[ranges++] = (lx__generations){range.first, held.first};
             left[ranges++] = (lx__generations){held.end, range.end};
         }
     }
 }
 
-void lx__users_free(lx__users *users)
+void lx__readers_free(lx__readers *readers)
 {
-    for (size_t i = 0; i < users->count; i++)
-        lx__state_free(&users->list[i].state);
-    lx__free(users->list);
-    *users = (lx__users){0};
+    for (size_t i = 0; i < readers->count; i++)
+        lx__state_free(&readers->list[i].state);
+    lx__free(readers->list);
+    *readers = (lx__readers){0};
 }
 
 void lx__generations_add(lx__generations *in, uint64_t generation)
@@ -85,20 +86,20 @@ void lx__generations_add(lx__generations *in, uint64_t generation)
         in->end = generation + 1;
 }
 
-lx__generations lx__users_of_tables(const lx__users *users, uint64_t table_generation)
+lx__generations lx__readers_of_tables(const lx__readers *readers, uint64_t table_generation)
 {
-    lx__generations in = {0, users->unknown ? users->end : 0};
-    for (size_t i = 0; !users->unknown && i < users->count; i++)
-        if (users->list[i].state.table_generation == table_generation)
-            lx__generations_add(&in, users->list[i].generation);
+    lx__generations in = {0, readers->unknown ? readers->end : 0};
+    for (size_t i = 0; !readers->unknown && i < readers->count; i++)
+        if (readers->list[i].state.table_generation == table_generation)
+            lx__generations_add(&in, readers->list[i].generation);
     return in;
 }
 
-lx__generations lx__users_of_chunk(const lx__users *users, uint64_t id)
+lx__generations lx__readers_of_chunk(const lx__readers *readers, uint64_t id)
 {
-    lx__generations in = {0, users->unknown ? users->end : 0};
-    for (size_t i = 0; !users->unknown && i < users->count; i++)
-        if (lx__state_find_chunk(&users->list[i].state, (uint32_t)id) != NULL)
-            lx__generations_add(&in, users->list[i].generation);
+    lx__generations in = {0, readers->unknown ? readers->end : 0};
+    for (size_t i = 0; !readers->unknown && i < readers->count; i++)
+        if (lx__state_find_chunk(&readers->list[i].state, (uint32_t)id) != NULL)
+            lx__generations_add(&in, readers->list[i].generation);
     return in;
 }

@@ -12,19 +12,19 @@
 #include "zrecord/wal/replay.h"
 
 /** A generation with readers. */
-typedef struct lx__user {
+typedef struct lx__reader {
     uint64_t generation;
     lx__state state; /**< The last one of it. */
-} lx__user;
+} lx__reader;
 
 /** All of them; zeroed, there are none. */
-typedef struct lx__users {
+typedef struct lx__readers {
     uint64_t end; /**< They are below it. */
     bool unknown; /**< Some are not in the list: any file may be in use in any generation. */
-    lx__user *list;
+    lx__reader *list;
     size_t count;
     size_t capacity;
-} lx__users;
+} lx__readers;
 
 /** Generations [first, end); none if they are equal. */
 typedef struct lx__generations {
@@ -35,13 +35,13 @@ typedef struct lx__generations {
 /** Makes them reach to @p generation. */
 void lx__generations_add(lx__generations *in, uint64_t generation);
 
-/** Looks for readers of generations before that of @p meta, for lx__users_free(). */
-void lx__users_find(lx__users *users, const lx__file *directory, const lx__file *lock,
-                    const lx__meta *meta);
-void lx__users_free(lx__users *users);
+/** Looks for readers of generations before that of @p meta, for lx__readers_free(). */
+void lx__readers_find(lx__readers *readers, const lx__file *directory, const lx__file *lock,
+                      const lx__meta *meta);
+void lx__readers_free(lx__readers *readers);
 
 /** In which of their generations the tables of a table generation, or a chunk, may be in use. */
-lx__generations lx__users_of_tables(const lx__users *users, uint64_t table_generation);
-lx__generations lx__users_of_chunk(const lx__users *users, uint64_t id);
+lx__generations lx__readers_of_tables(const lx__readers *readers, uint64_t table_generation);
+lx__generations lx__readers_of_chunk(const lx__readers *readers, uint64_t id);
 
 #endif

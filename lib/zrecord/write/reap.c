@@ -11,26 +11,26 @@
 /* Rows that wait before the tables are appended to in the middle of a large append. */
 #define BULK_ROWS ((size_t)1 << 16)
 
-lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error)
+lx_status lx__writer_reap_oldest(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    lx__stage *stage = lx__write_ring_at(&writer->ring, 0);
-    lx_status status = lx__placer_wait(&writer->placer, stage, &failure);
-    uint64_t call = stage->first_call;
+    lx__write_buffer *buffer = lx__write_ring_at(&writer->ring, 0);
+    lx_status status = lx__flush_wait(&writer->flush, buffer, &failure);
+    uint64_t call = buffer->first_call;
     if (status == LX_OK) {
         call = 0; /* what fails from here on leaves half of it done */
-        status = lx__writer_apply(writer, stage, &failure);
+        status = lx__writer_apply(writer, buffer, &failure);
     }
     if (status == LX_OK && writer->rows.count >= BULK_ROWS)
-        status = lx__rows_write(&writer->rows, &failure);
+        status = lx__table_writer_write(&writer->rows, &failure);
     if (status != LX_OK)
         return lx__calls_fail(&writer->calls, call, status, &failure, error);
-    writer->calls.applied = stage->last_call;
+    writer->calls.applied = buffer->last_call;
     lx__write_ring_pop(&writer->ring);
     return LX_OK;
 }
 
-lx_status lx__writer_submit_stage(lx_writer *writer, lx_error *error)
+lx_status lx__writer_flush(lx_writer *writer, lx_error *error)
 {
     if (!writer->ring.filling)
         return LX_OK;
@@ -38,28 +38,28 @@ lx_status lx__writer_submit_stage(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     writer->ring.filling = false;
-    return lx__placer_submit(&writer->placer, lx__write_ring_last(&writer->ring), error);
+    return lx__flush_submit(&writer->flush, lx__write_ring_last(&writer->ring), error);
 }
 
-/** Has the stage that is being filled placed. */
-static lx_status place_last(lx_writer *writer, lx_error *error)
+/** Has the write buffer that is being filled placed. */
+static lx_status flush_last(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     lx_status status;
-    lx__stage *last = lx__write_ring_last(&writer->ring);
-    if (writer->ring.count == 1 && lx__placer_idle(&writer->placer)) {
+    lx__write_buffer *last = lx__write_ring_last(&writer->ring);
+    if (writer->ring.count == 1 && lx__flush_is_idle(&writer->flush)) {
         /* Nothing is under way: to wake a thread for it would only cost two switches. */
         writer->ring.filling = false;
-        status = lx__placer_place(&writer->placer, last, &failure);
+        status = lx__flush_now(&writer->flush, last, &failure);
     } else {
-        status = lx__writer_submit_stage(writer, &failure);
+        status = lx__writer_flush(writer, &failure);
     }
     return lx__calls_fail(&writer->calls, last->first_call, status, &failure, error);
 }
 
-/** Has all stages placed that calls up to @p target put something in. Where one of them fails,
- * none is taken back, so that what came before the failure can still be committed. */
-static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, lx_error *error)
+/** Has all write buffers placed that calls up to @p target put something in. Where one of them
+ * fails, none is taken back, so that what came before the failure can still be committed. */
+static lx_status flush_up_to(lx_writer *writer, uint64_t target, size_t *count, lx_error *error)
 {
     const lx__write_ring *ring = &writer->ring;
     lx_status status = LX_OK;
@@ -72,40 +72,40 @@ static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, 
         return lx__writer_usable(writer, error);
     }
     if (ring->filling && *count == ring->count)
-        status = place_last(writer, error);
+        status = flush_last(writer, error);
     for (size_t i = 0; status == LX_OK && i < *count; i++) {
         lx_error failure = LX_ERROR_INIT;
-        const lx__stage *buffer = lx__write_ring_at(ring, i);
-        status = lx__placer_wait(&writer->placer, buffer, &failure);
+        const lx__write_buffer *buffer = lx__write_ring_at(ring, i);
+        status = lx__flush_wait(&writer->flush, buffer, &failure);
         lx__calls_fail(&writer->calls, buffer->first_call, status, &failure, error);
     }
     return status;
 }
 
-lx_status lx__writer_collect(lx_writer *writer, uint64_t target, lx_error *error)
+lx_status lx__writer_reap(lx_writer *writer, uint64_t target, lx_error *error)
 {
     size_t count;
-    lx_status status = place_up_to(writer, target, &count, error);
+    lx_status status = flush_up_to(writer, target, &count, error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = lx__writer_collect_oldest(writer, error);
+        status = lx__writer_reap_oldest(writer, error);
     if (status == LX_OK && writer->calls.applied < target)
         writer->calls.applied = target;
-    lx__placer_drain(&writer->placer);
+    lx__flush_drain(&writer->flush);
     return status;
 }
 
-lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
+lx_status lx__writer_drop(lx_writer *writer, lx_error *error)
 {
     const lx__state *state = &writer->committed.state;
-    lx__placer_drain(&writer->placer);
-    if (writer->placer.failure.status == LX_ERR_POISONED)
-        return lx__calls_fail(&writer->calls, 0, LX_ERR_POISONED, &writer->placer.failure, error);
+    lx__flush_drain(&writer->flush);
+    if (writer->flush.failure.status == LX_ERR_POISONED)
+        return lx__calls_fail(&writer->calls, 0, LX_ERR_POISONED, &writer->flush.failure, error);
     lx__write_ring_clear(&writer->ring);
     writer->length = state->length;
     lx__applied_clear(&writer->applied, state->length);
     lx__commit_requests_settle(&writer->requests, &writer->calls);
     lx__calls_roll_back(&writer->calls);
     writer->pending_bytes = 0;
-    lx__rows_cut(&writer->rows, lx__committed_row_end(&writer->committed));
-    return lx__placer_reset(&writer->placer, error);
+    lx__table_writer_truncate(&writer->rows, lx__committed_row_end(&writer->committed));
+    return lx__flush_reset(&writer->flush, error);
 }

@@ -9,9 +9,9 @@
 #define REPORT_BYTES ((uint64_t)32 << 20)
 
 typedef struct rebalance {
-    lx__switch next;
-    lx__stripe stripe;
-    lx__mover mover;
+    lx__install next;
+    lx__row_block block;
+    lx__relocation relocation;
     uint64_t reported; /**< Bytes that had been moved at the last report. */
     lx_progress_function progress;
     void *user;
@@ -19,19 +19,19 @@ typedef struct rebalance {
     lx_rebalance_result *result;
 } rebalance;
 
-/** Value number @p at of the stripe: record by record, in each field by field. */
-static lx__move value_at(const lx__stripe *stripe, size_t at)
+/** Value number @p at of the row block: record by record, in each field by field. */
+static lx__move value_at(const lx__row_block *block, size_t at)
 {
-    size_t fields = stripe->writer->meta.schema->count, record = at / fields, field = at % fields;
-    return (lx__move){.offset_row = lx__stripe_offset_row(stripe, field, record),
-                      .check_row = lx__stripe_check_row(stripe, field, record),
-                      .index = stripe->first + record,
+    size_t fields = block->writer->meta.schema->count, record = at / fields, field = at % fields;
+    return (lx__move){.offset_row = lx__row_block_offset_row(block, field, record),
+                      .check_row = lx__row_block_check_row(block, field, record),
+                      .index = block->first + record,
                       .field = (uint32_t)field};
 }
 
-static size_t value_count(const lx__stripe *stripe)
+static size_t value_count(const lx__row_block *block)
 {
-    return stripe->count * stripe->writer->meta.schema->count;
+    return block->count * block->writer->meta.schema->count;
 }
 
 static uint64_t stored_bytes(const lx__entry *entry)
@@ -66,18 +66,18 @@ static lx_status count(rebalance *self, lx_error *error)
     lx_rebalance_result *result = self->result;
     const lx__state *state = &self->next.writer->committed.state;
     lx_status status;
-    while ((status = lx__stripe_next(&self->stripe, error)) == LX_OK) {
-        for (size_t i = 0; i < value_count(&self->stripe); i++) {
-            lx__move value = value_at(&self->stripe, i);
+    while ((status = lx__row_block_next(&self->block, error)) == LX_OK) {
+        for (size_t i = 0; i < value_count(&self->block); i++) {
+            lx__move value = value_at(&self->block, i);
             lx__entry entry = lx__entry_load(value.offset_row, value.check_row);
-            status = lx__mover_check(&self->mover, &value, error);
+            status = lx__relocation_check(&self->relocation, &value, error);
             if (status != LX_OK)
                 return status;
             result->payloads += stored_bytes(&entry) != 0;
             result->bytes += stored_bytes(&entry);
         }
     }
-    lx__stripe_rewind(&self->stripe);
+    lx__row_block_rewind(&self->block);
     if (status != LX_END)
         return status;
     result->records = state->length;
@@ -96,7 +96,7 @@ static lx_status count(rebalance *self, lx_error *error)
 
 static lx_status report(rebalance *self, uint64_t done, lx_error *error)
 {
-    self->reported = self->mover.bytes;
+    self->reported = self->relocation.bytes;
     if (self->progress == NULL)
         return LX_OK;
     lx_status answer = self->progress(done, self->next.writer->committed.state.length, self->user);
@@ -108,52 +108,52 @@ static lx_status report(rebalance *self, uint64_t done, lx_error *error)
     return lx__error_answer(error, self->answer) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
 }
 
-static lx_status move_stripe(rebalance *self, lx_error *error)
+static lx_status move_block(rebalance *self, lx_error *error)
 {
     lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < value_count(&self->stripe); i++) {
-        lx__move value = value_at(&self->stripe, i);
-        status = lx__mover_move(&self->mover, &value, error);
-        if (status == LX_OK && self->mover.bytes - self->reported >= REPORT_BYTES)
+    for (size_t i = 0; status == LX_OK && i < value_count(&self->block); i++) {
+        lx__move value = value_at(&self->block, i);
+        status = lx__relocation_add(&self->relocation, &value, error);
+        if (status == LX_OK && self->relocation.bytes - self->reported >= REPORT_BYTES)
             status = report(self, value.index, error);
     }
     if (status == LX_OK)
-        status = lx__mover_flush(&self->mover, error);
+        status = lx__relocation_flush(&self->relocation, error);
     if (status == LX_OK)
-        status = lx__stripe_write(&self->stripe, &self->next.rows, error);
-    return status == LX_OK ? report(self, self->stripe.first + self->stripe.count, error) : status;
+        status = lx__row_block_write(&self->block, &self->next.rows, error);
+    return status == LX_OK ? report(self, self->block.first + self->block.count, error) : status;
 }
 
 static lx_status move_all(rebalance *self, lx_error *error)
 {
-    lx_status status = lx__mover_open(&self->mover, error);
+    lx_status status = lx__relocation_open(&self->relocation, error);
     bool more = status == LX_OK;
     while (more) {
-        status = lx__stripe_next(&self->stripe, error);
+        status = lx__row_block_next(&self->block, error);
         more = status == LX_OK;
         if (status == LX_END)
-            status = lx__mover_finish(&self->mover, error);
+            status = lx__relocation_finish(&self->relocation, error);
         else if (more)
-            status = move_stripe(self, error);
+            status = move_block(self, error);
         more = more && status == LX_OK;
     }
-    lx__mover_close(&self->mover);
+    lx__relocation_close(&self->relocation);
     return status;
 }
 
 static lx_status make_all(rebalance *self, lx_error *error)
 {
-    lx_status status = lx__switch_make_tables(&self->next, error);
+    lx_status status = lx__install_make_tables(&self->next, error);
     self->next.new_chunks = true;
     self->next.state.chunk_count = 0;
     if (status == LX_OK)
         status = move_all(self, error);
     if (status == LX_OK)
-        status = lx__switch_sync_tables(&self->next, error);
+        status = lx__install_sync_tables(&self->next, error);
     if (status == LX_OK)
-        status = lx__switch_make_log(&self->next, NULL, error);
+        status = lx__install_make_log(&self->next, NULL, error);
     if (status == LX_OK)
-        status = lx__switch_finish(&self->next, error);
+        status = lx__install_finish(&self->next, error);
     return status;
 }
 
@@ -161,18 +161,18 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
 {
     rebalance *self = user;
     lx_rebalance_result *result = self->result;
-    lx_status status = lx__switch_begin(&self->next, writer, error);
-    self->mover = (lx__mover){.directory = &writer->chunk_directory,
-                              .tables = &writer->directory,
-                              .schema = writer->meta.schema,
-                              .rules = writer->rules,
-                              .from = &writer->committed.state,
-                              .to = &self->next.state,
-                              .records_limit = writer->meta.chunk_records,
-                              .bytes_limit = writer->meta.chunk_limit,
-                              .executor = writer->executor};
+    lx_status status = lx__install_begin(&self->next, writer, error);
+    self->relocation = (lx__relocation){.directory = &writer->chunk_directory,
+                                        .tables = &writer->directory,
+                                        .schema = writer->meta.schema,
+                                        .rules = writer->rules,
+                                        .from = &writer->committed.state,
+                                        .to = &self->next.state,
+                                        .records_limit = writer->meta.chunk_records,
+                                        .bytes_limit = writer->meta.chunk_limit,
+                                        .executor = writer->executor};
     if (status == LX_OK)
-        status = lx__stripe_open(&self->stripe, writer, error);
+        status = lx__row_block_open(&self->block, writer, error);
     if (status == LX_OK)
         status = count(self, error);
     if (status == LX_OK)
@@ -183,8 +183,8 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
         measure(writer, &writer->committed.state, result, &result->utilisation_after,
                 &result->live_ratio_after);
     }
-    lx__stripe_close(&self->stripe);
-    lx__switch_end(&self->next);
+    lx__row_block_close(&self->block);
+    lx__install_end(&self->next);
     return status;
 }
 
@@ -193,7 +193,7 @@ lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function progress, 
 {
     lx_rebalance_result figures = {0};
     rebalance self = {.progress = progress, .user = user, .result = &figures};
-    lx_status status = lx__switch_call(writer, run, &self, error);
+    lx_status status = lx__install_call(writer, run, &self, error);
     if (self.answer != LX_OK)
         status = self.answer;
     if (status == LX_OK && result != NULL)

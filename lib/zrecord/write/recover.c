@@ -136,8 +136,8 @@ static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_e
         return LX_OK;
     bool present;
     uint64_t generation = writer->meta.generation;
-    lx_status status = lx__readers_present(&writer->lock, generation, generation + 1, &present,
-                                           error);
+    lx_status status = lx__reader_locks_present(&writer->lock, generation, generation + 1, &present,
+                                                error);
     if (status != LX_OK || !present)
         return status;
     return lx__fail(error, LX_ERR_BUSY,
@@ -174,7 +174,7 @@ static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t e
     return status;
 }
 
-static bool is_in_place_of_row(const lx__set *set, const void *user)
+static bool is_in_place_of_row(const lx__update *set, const void *user)
 {
     return set->index < *(const uint64_t *)user;
 }
@@ -199,18 +199,18 @@ static lx_status take_up_sets(lx_writer *writer, lx_error *error)
     lx__state *state = &writer->committed.state;
     lx_status status = LX_OK;
     for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
-        status = lx__rows_add(&writer->rows, error);
+        status = lx__table_writer_add_row(&writer->rows, error);
     if (status == LX_OK)
-        status = lx__sets_take(&state->sets, &writer->committed.updates, error);
+        status = lx__overlay_take(&state->sets, &writer->committed.updates, error);
     if (status != LX_OK || state->length <= state->rows)
         return status;
     for (size_t i = 0; i < writer->committed.updates.count; i++) {
-        const lx__set *set = &writer->committed.updates.list[i];
-        lx__entry entry = lx__set_entry(set);
+        const lx__update *set = &writer->committed.updates.list[i];
+        lx__entry entry = lx__update_entry(set);
         if (set->index >= state->rows)
-            lx__rows_put(&writer->rows, set->field, set->index, &entry);
+            lx__table_writer_put(&writer->rows, set->field, set->index, &entry);
     }
-    lx__set_map_keep(&writer->committed.updates, is_in_place_of_row, &state->rows);
+    lx__update_map_keep(&writer->committed.updates, is_in_place_of_row, &state->rows);
     return LX_OK;
 }
 
@@ -239,7 +239,7 @@ static lx_status look_at_chunk(const lx_writer *writer, uint32_t id, uint64_t *s
  * as good as full. */
 static lx_status find_spares(lx_writer *writer, lx_error *error)
 {
-    lx__chunk_pool *pool = &writer->placer.pool;
+    lx__chunk_pool *pool = &writer->flush.pool;
     lx_status status = LX_OK;
     for (size_t i = 0; i < writer->committed.state.chunk_count; i++)
         lx__chunk_pool_offer(pool, &writer->committed.state.chunks[i]);
@@ -265,8 +265,9 @@ static lx_status find_spares(lx_writer *writer, lx_error *error)
 static lx_status take_up(lx_writer *writer, const lx__state *durable, lx_error *error)
 {
     const lx__state *state = &writer->committed.state;
-    lx_status status = lx__rows_open(&writer->rows, &writer->directory, writer->meta.schema,
-                                     state->table_generation, state->rows, state->rows, error);
+    lx_status status = lx__table_writer_open(&writer->rows, &writer->directory, writer->meta.schema,
+                                             state->table_generation, state->rows, state->rows,
+                                             error);
     if (status == LX_OK && writer->wal.unsynced)
         status = report_lost(writer, durable, error);
     if (status == LX_OK)
@@ -285,7 +286,7 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         status = check_readers(writer, &scan, error);
     if (status == LX_OK)
-        status = lx__leftovers_remove(writer, error);
+        status = lx__orphans_remove(writer, error);
     lx__log_name(writer->meta.generation, name);
     if (status == LX_OK)
         status = lx__file_open(&writer->wal.file, &writer->directory, name, O_RDWR, error);

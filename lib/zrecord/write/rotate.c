@@ -33,16 +33,16 @@ static bool restart_is_due(const lx_writer *writer)
            lx__frame_size(state->chunk_count, writer->committed.updates.count) < bytes / 2;
 }
 
-lx_status lx__writer_restart(lx_writer *writer, lx_error *error)
+lx_status lx__writer_rotate(lx_writer *writer, lx_error *error)
 {
-    lx__switch next;
-    lx_status status = lx__switch_begin(&next, writer, error);
+    lx__install next;
+    lx_status status = lx__install_begin(&next, writer, error);
     if (status == LX_OK)
-        status = lx__switch_make_log(
+        status = lx__install_make_log(
             &next, LX__FAULT(BASE_SETS) ? NULL : &writer->committed.updates, error);
     if (status == LX_OK)
-        status = lx__switch_finish(&next, error);
-    lx__switch_end(&next);
+        status = lx__install_finish(&next, error);
+    lx__install_end(&next);
     return status;
 }
 
@@ -56,10 +56,10 @@ static void put_off(lx_writer *writer, bool clean, const lx_error *failure)
     if (writer->calls.failure.status == LX_OK || !clean)
         return;
     lx__calls_clear_failure(&writer->calls);
-    (void)lx__writer_forget(writer, NULL);
+    (void)lx__writer_drop(writer, NULL);
 }
 
-void lx__writer_upkeep(lx_writer *writer)
+void lx__writer_maintain(lx_writer *writer)
 {
     bool folds = fold_is_due(writer), clean = writer->calls.committed == writer->calls.made;
     /* Whoever commits now will come here, too. */
@@ -69,18 +69,19 @@ void lx__writer_upkeep(lx_writer *writer)
         (!folds && !restart_is_due(writer)))
         return;
     lx_error failure = LX_ERROR_INIT;
-    lx_status status = lx__switch_commit(writer, &failure);
+    lx_status status = lx__install_commit(writer, &failure);
     if (status == LX_OK)
-        status = folds ? lx__writer_fold(writer, &failure) : lx__writer_restart(writer, &failure);
+        status = folds ? lx__writer_checkpoint(writer, &failure)
+                       : lx__writer_rotate(writer, &failure);
     if (status == LX_ERR_POISONED)
         (void)lx__calls_fail(&writer->calls, 0, status, &failure, NULL);
     else if (status != LX_OK)
         put_off(writer, clean, &failure);
 }
 
-void lx__writer_upkeep_submitted(lx_writer *writer)
+void lx__writer_maintain_submitted(lx_writer *writer)
 {
     if (writer->calls.made == writer->calls.committed ||
         writer->calls.made == writer->calls.submitted)
-        lx__writer_upkeep(writer);
+        lx__writer_maintain(writer);
 }

@@ -20,10 +20,10 @@ static lx_status trim(const lx__file *file, uint64_t bytes, lx__table_seal *seal
     return status;
 }
 
-static lx_status trim_tables(lx__switch *next, lx__table_seal *seals, lx_error *error)
+static lx_status trim_tables(lx__install *next, lx__table_seal *seals, lx_error *error)
 {
     const lx_writer *writer = next->writer;
-    const lx__rows *rows = next->new_tables ? &next->rows : &writer->rows;
+    const lx__table_writer *rows = next->new_tables ? &next->rows : &writer->rows;
     uint32_t generation = next->state.table_generation;
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < rows->field_count; i++) {
@@ -39,7 +39,7 @@ static lx_status trim_tables(lx__switch *next, lx__table_seal *seals, lx_error *
     return status;
 }
 
-static lx_status trim_chunks(lx__switch *next, lx_error *error)
+static lx_status trim_chunks(lx__install *next, lx_error *error)
 {
     char name[LX__NAME_SIZE];
     lx_status status = LX_OK;
@@ -60,7 +60,7 @@ static lx_status trim_chunks(lx__switch *next, lx_error *error)
 
 /** What meta.json will say, all of it durable and of its final size. Tables and log are those of
  * the next generation, if there is one: nothing of the present one is cut that a reader needs. */
-static lx_status trim_all(lx__switch *next, lx__table_seal *seals, lx_error *error)
+static lx_status trim_all(lx__install *next, lx__table_seal *seals, lx_error *error)
 {
     lx_writer *writer = next->writer;
     lx_status status = trim_tables(next, seals, error);
@@ -73,25 +73,25 @@ static lx_status trim_all(lx__switch *next, lx__table_seal *seals, lx_error *err
     return status == LX_OK ? lx__sync_or_poison(&writer->chunk_directory, error) : status;
 }
 
-static lx_status seal_into(lx__switch *next, lx__table_seal *seals, size_t tables, lx_error *error)
+static lx_status seal_into(lx__install *next, lx__table_seal *seals, size_t tables, lx_error *error)
 {
     lx_writer *writer = next->writer;
-    lx_status status = lx__switch_begin(next, writer, error);
+    lx_status status = lx__install_begin(next, writer, error);
     if (status == LX_OK && lx__committed_has_changes(&writer->committed)) {
-        status = lx__switch_fold(next, error);
+        status = lx__install_checkpoint(next, error);
         if (status == LX_OK)
-            status = lx__switch_make_log(next, NULL, error);
+            status = lx__install_make_log(next, NULL, error);
     }
     if (status == LX_OK)
         status = trim_all(next, seals, error);
     if (status == LX_OK)
         status = lx__meta_seal(&next->meta, seals, tables, error);
-    return status == LX_OK ? lx__switch_finish(next, error) : status;
+    return status == LX_OK ? lx__install_finish(next, error) : status;
 }
 
 static lx_status seal(lx_writer *writer, void *user, lx_error *error)
 {
-    lx__switch next;
+    lx__install next;
     size_t tables = 2 * writer->rows.field_count;
     lx__table_seal *seals = lx__alloc_array(tables, sizeof *seals);
     (void)user;
@@ -99,12 +99,12 @@ static lx_status seal(lx_writer *writer, void *user, lx_error *error)
         return lx__fail_memory(error, "sealing");
     next.writer = writer;
     lx_status status = seal_into(&next, seals, tables, error);
-    lx__switch_end(&next);
+    lx__install_end(&next);
     lx__free(seals);
     return status;
 }
 
 lx_status lx_writer_seal(lx_writer *writer, lx_error *error)
 {
-    return lx__switch_call(writer, seal, NULL, error);
+    return lx__install_call(writer, seal, NULL, error);
 }

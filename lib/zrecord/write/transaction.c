@@ -18,7 +18,7 @@ static lx_status catch_up(lx_writer *writer, lx_status status, lx_error *error)
 {
     if (status != LX_OK)
         return status;
-    lx__writer_upkeep(writer);
+    lx__writer_maintain(writer);
     lx__writer_start_timer(writer);
     return lx__writer_sync_due(writer, error);
 }
@@ -68,7 +68,7 @@ static lx_status run(void *user, size_t part, lx_error *error)
     if (request->committed)
         status = LX_OK; /* whatever became of the writer since */
     if (status == LX_OK) {
-        lx__writer_upkeep_submitted(writer);
+        lx__writer_maintain_submitted(writer);
         lx__writer_start_timer(writer);
     }
     lx__write_mutex_unlock(&writer->mutex);
@@ -86,9 +86,9 @@ static lx_status submit(lx_writer *writer, lx_ticket **ticket, lx_error *error)
     request = lx__commit_request_new(&writer->requests, writer, &writer->calls);
     if (request == NULL)
         return lx__fail_memory(error, "a commit");
-    /* What comes later is not to be in the same stage. */
+    /* What comes later is not to be in the same write buffer. */
     lx_error failure = LX_ERROR_INIT;
-    status = lx__writer_submit_stage(writer, &failure);
+    status = lx__writer_flush(writer, &failure);
     lx__calls_fail(&writer->calls, writer->calls.made, status, &failure, error);
     if (status == LX_OK)
         status = lx_executor_submit(writer->executor, LX_QUEUE_WRITE, run, request, 1,
@@ -113,7 +113,7 @@ lx_status lx_writer_submit_commit(lx_writer *writer, lx_ticket **ticket, lx_erro
         return status;
     status = submit(writer, ticket, error);
     if (status == LX_OK) /* when the commit is made, there may be something else already */
-        lx__writer_upkeep_submitted(writer);
+        lx__writer_maintain_submitted(writer);
     lx__writer_leave(writer);
     return status;
 }
@@ -164,7 +164,7 @@ static lx_status roll_back(lx_writer *writer, lx_error *error)
         return writer->meta.sealed ? LX_OK : lx__writer_usable(writer, error);
     lx__calls_clear_failure(&writer->calls);
     writer->transaction = false;
-    return lx__writer_forget(writer, error);
+    return lx__writer_drop(writer, error);
 }
 
 lx_status lx_writer_rollback(lx_writer *writer, lx_error *error)

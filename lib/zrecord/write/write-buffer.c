@@ -7,108 +7,109 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-lx__stage *lx__stage_new(void)
+lx__write_buffer *lx__write_buffer_new(void)
 {
-    return lx__alloc_array(1, sizeof(lx__stage));
+    return lx__alloc_array(1, sizeof(lx__write_buffer));
 }
 
-void lx__stage_free(lx__stage *stage)
+void lx__write_buffer_free(lx__write_buffer *buffer)
 {
-    if (stage == NULL)
+    if (buffer == NULL)
         return;
-    lx__free(stage->operations);
-    lx__free(stage->data);
-    lx__free(stage->values);
-    lx__free(stage->chunks);
-    lx__free(stage);
+    lx__free(buffer->operations);
+    lx__free(buffer->data);
+    lx__free(buffer->values);
+    lx__free(buffer->chunks);
+    lx__free(buffer);
 }
 
-void lx__stage_clear(lx__stage *stage)
+void lx__write_buffer_clear(lx__write_buffer *buffer)
 {
-    if (stage->capacity > 2 * LX__STAGE_BYTES) {
-        lx__free(stage->data);
-        stage->data = NULL;
-        stage->capacity = 0;
+    if (buffer->capacity > 2 * LX__WRITE_BUFFER_BYTES) {
+        lx__free(buffer->data);
+        buffer->data = NULL;
+        buffer->capacity = 0;
     }
-    stage->operation_count = stage->chunk_count = 0;
-    stage->used = stage->count = 0;
-    stage->align = 1;
-    stage->fate = LX__STAGE_WAITS;
+    buffer->operation_count = buffer->chunk_count = 0;
+    buffer->used = buffer->count = 0;
+    buffer->align = 1;
+    buffer->flush_state = LX__FLUSH_WAITING;
 }
 
-static lx_status reserve_bytes(lx__stage *stage, uint64_t bytes, lx_error *error)
+static lx_status reserve_bytes(lx__write_buffer *buffer, uint64_t bytes, lx_error *error)
 {
-    uint64_t wanted = stage->used + bytes;
-    if (wanted <= stage->capacity)
+    uint64_t wanted = buffer->used + bytes;
+    if (wanted <= buffer->capacity)
         return LX_OK;
-    /* Room for a usual stage and one record more, so that it is taken once. */
-    uint64_t capacity = LX__STAGE_BYTES + LX__STAGE_BYTES / 4;
+    /* Room for a usual write buffer and one record more, so that it is taken once. */
+    uint64_t capacity = LX__WRITE_BUFFER_BYTES + LX__WRITE_BUFFER_BYTES / 4;
     if (capacity < wanted)
         capacity = wanted;
-    uint8_t *data = capacity <= SIZE_MAX ? lx__resize_array(stage->data, (size_t)capacity, 1)
+    uint8_t *data = capacity <= SIZE_MAX ? lx__resize_array(buffer->data, (size_t)capacity, 1)
                                          : NULL;
     if (data == NULL)
         return lx__fail_memory(error, "records to be written");
-    stage->data = data;
-    stage->capacity = (size_t)capacity;
+    buffer->data = data;
+    buffer->capacity = (size_t)capacity;
     return LX_OK;
 }
 
-lx_status lx__stage_reserve(lx__stage *stage, size_t values, uint64_t bytes, lx_error *error)
+lx_status lx__write_buffer_reserve(lx__write_buffer *buffer, size_t values, uint64_t bytes,
+                                   lx_error *error)
 {
-    if (stage->count + values > stage->value_capacity) {
-        size_t capacity = LX__STAGE_VALUES + values;
-        lx__staged *list = lx__resize_array(stage->values, capacity, sizeof *list);
+    if (buffer->count + values > buffer->value_capacity) {
+        size_t capacity = LX__WRITE_BUFFER_VALUES + values;
+        lx__buffered_value *list = lx__resize_array(buffer->values, capacity, sizeof *list);
         if (list == NULL)
             return lx__fail_memory(error, "records to be written");
-        stage->values = list;
-        stage->value_capacity = capacity;
+        buffer->values = list;
+        buffer->value_capacity = capacity;
     }
-    lx__operation *operations = lx__grow_array(stage->operations, stage->operation_count,
-                                               &stage->operation_capacity, sizeof *operations);
+    lx__operation *operations = lx__grow_array(buffer->operations, buffer->operation_count,
+                                               &buffer->operation_capacity, sizeof *operations);
     if (operations == NULL)
         return lx__fail_memory(error, "records to be written");
-    stage->operations = operations;
-    return reserve_bytes(stage, bytes, error);
+    buffer->operations = operations;
+    return reserve_bytes(buffer, bytes, error);
 }
 
-void lx__stage_operate(lx__stage *stage, const lx__operation *operation)
+void lx__write_buffer_add_operation(lx__write_buffer *buffer, const lx__operation *operation)
 {
-    lx__operation *last = stage->operation_count != 0
-                              ? &stage->operations[stage->operation_count - 1]
+    lx__operation *last = buffer->operation_count != 0
+                              ? &buffer->operations[buffer->operation_count - 1]
                               : NULL;
     if (operation->kind == LX__APPEND && last != NULL && last->kind == LX__APPEND) {
         last->count++; /* nothing came between, so it goes on there */
         return;
     }
-    last = &stage->operations[stage->operation_count++];
+    last = &buffer->operations[buffer->operation_count++];
     *last = *operation;
     last->count = 1;
 }
 
 /** Copies @p size bytes to where they will lie, and notes the place in the entry. */
-static void lay_out(lx__stage *stage, lx__entry *entry, const lx__entry_rules *rules,
+static void lay_out(lx__write_buffer *buffer, lx__entry *entry, const lx__entry_rules *rules,
                     const void *data, size_t size)
 {
-    size_t at = (size_t)lx__align_up(stage->used, rules->align);
-    memset(stage->data + stage->used, 0, at - stage->used); /* gaps are zeros */
-    memcpy(stage->data + at, data, size);
+    size_t at = (size_t)lx__align_up(buffer->used, rules->align);
+    memset(buffer->data + buffer->used, 0, at - buffer->used); /* gaps are zeros */
+    memcpy(buffer->data + at, data, size);
     entry->offset = at;
-    stage->used = at + size;
-    if (rules->align > stage->align)
-        stage->align = rules->align;
+    buffer->used = at + size;
+    if (rules->align > buffer->align)
+        buffer->align = rules->align;
 }
 
-void lx__stage_add(lx__stage *stage, uint32_t field, const lx__entry_rules *rules, const void *data,
-                   uint64_t size)
+void lx__write_buffer_add(lx__write_buffer *buffer, uint32_t field, const lx__entry_rules *rules,
+                          const void *data, uint64_t size)
 {
-    lx__staged *value = &stage->values[stage->count++];
-    *value = (lx__staged){.field = field};
+    lx__buffered_value *value = &buffer->values[buffer->count++];
+    *value = (lx__buffered_value){.field = field};
     if (size == LX_NONE)
         return;
     value->entry.physical = value->entry.logical = (uint32_t)size;
     if (size > LX__INLINE_MAX) {
-        lay_out(stage, &value->entry, rules, data, (size_t)size);
+        lay_out(buffer, &value->entry, rules, data, (size_t)size);
         return;
     }
     uint8_t slot[LX__INLINE_MAX] = {0};
@@ -118,26 +119,28 @@ void lx__stage_add(lx__stage *stage, uint32_t field, const lx__entry_rules *rule
     value->entry.offset = lx__load_le64(slot);
 }
 
-void lx__stage_add_stored(lx__stage *stage, uint32_t field, const lx__entry_rules *rules,
-                          const void *data, uint32_t physical, uint32_t logical)
+void lx__write_buffer_add_stored(lx__write_buffer *buffer, uint32_t field,
+                                 const lx__entry_rules *rules, const void *data, uint32_t physical,
+                                 uint32_t logical)
 {
-    lx__staged *value = &stage->values[stage->count++];
-    *value = (lx__staged){
+    lx__buffered_value *value = &buffer->values[buffer->count++];
+    *value = (lx__buffered_value){
         .entry = {.physical = physical, .logical = logical}, .field = field, .as_stored = true};
-    lay_out(stage, &value->entry, rules, data, physical);
+    lay_out(buffer, &value->entry, rules, data, physical);
 }
 
-lx_status lx__stage_note_chunk(lx__stage *stage, const lx__chunk_item *item, lx_error *error)
+lx_status lx__write_buffer_add_chunk(lx__write_buffer *buffer, const lx__chunk_item *item,
+                                     lx_error *error)
 {
-    if (stage->chunk_count != 0 && stage->chunks[stage->chunk_count - 1].id == item->id) {
-        stage->chunks[stage->chunk_count - 1] = *item;
+    if (buffer->chunk_count != 0 && buffer->chunks[buffer->chunk_count - 1].id == item->id) {
+        buffer->chunks[buffer->chunk_count - 1] = *item;
         return LX_OK;
     }
-    lx__chunk_item *chunks = lx__grow_array(stage->chunks, stage->chunk_count,
-                                            &stage->chunk_capacity, sizeof *chunks);
+    lx__chunk_item *chunks = lx__grow_array(buffer->chunks, buffer->chunk_count,
+                                            &buffer->chunk_capacity, sizeof *chunks);
     if (chunks == NULL)
         return lx__fail_memory(error, "a chunk");
-    stage->chunks = chunks;
-    chunks[stage->chunk_count++] = *item;
+    buffer->chunks = chunks;
+    chunks[buffer->chunk_count++] = *item;
     return LX_OK;
 }

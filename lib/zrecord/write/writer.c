@@ -44,7 +44,7 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
     lx__write_mutex_init(&made->mutex);
     lx__sync_timer_init(&made->timer);
     made->timer.sync = lx__writer_sync_by_timer;
-    lx__placer_init(&made->placer);
+    lx__flush_init(&made->flush);
     made->directory = made->chunk_directory = made->lock = made->wal.file =
         (lx__file)LX__FILE_CLOSED;
     made->durability = options->durability;
@@ -62,15 +62,15 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
 
 static void free_writer(lx_writer *writer)
 {
-    lx__placer_close(&writer->placer);
-    lx__rows_close(&writer->rows);
+    lx__flush_close(&writer->flush);
+    lx__table_writer_close(&writer->rows);
     lx__applied_free(&writer->applied);
-    lx__barrier_free(&writer->barrier);
+    lx__sync_list_free(&writer->sync_list);
     lx__wal_writer_close(&writer->wal);
     lx__write_ring_free(&writer->ring);
     lx__committed_free(&writer->committed);
     lx__meta_free(&writer->meta);
-    lx__old_files_free(&writer->old);
+    lx__obsolete_files_free(&writer->obsolete);
     for (size_t i = 0; i < writer->former.count; i++)
         lx_schema_free(writer->former.list[i]);
     lx__free(writer->former.list);
@@ -133,20 +133,20 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
                                            writer->meta.uuid);
     writer->wal.identity.generation = writer->meta.generation;
     memcpy(writer->wal.identity.uuid, writer->meta.uuid, sizeof writer->wal.identity.uuid);
-    writer->placer.pool.directory = &writer->chunk_directory;
-    writer->placer.pool.records_limit = writer->meta.chunk_records;
-    writer->placer.pool.bytes_limit = writer->meta.chunk_limit;
-    writer->placer.pool.each_synced = writer->durability == LX_DURABILITY_FULL;
-    lx__placer_start(&writer->placer, writer->executor, writer->rules, fields, writer->level);
+    writer->flush.pool.directory = &writer->chunk_directory;
+    writer->flush.pool.records_limit = writer->meta.chunk_records;
+    writer->flush.pool.bytes_limit = writer->meta.chunk_limit;
+    writer->flush.pool.each_synced = writer->durability == LX_DURABILITY_FULL;
+    lx__flush_start(&writer->flush, writer->executor, writer->rules, fields, writer->level);
     status = lx__writer_recover(writer, error);
-    writer->placer.pool.next_id = LX__FAULT(CHUNK_IDS) ? writer->committed.state.chunk_count
-                                                       : writer->committed.state.next_chunk;
+    writer->flush.pool.next_id = LX__FAULT(CHUNK_IDS) ? writer->committed.state.chunk_count
+                                                      : writer->committed.state.next_chunk;
     if (status == LX_OK)
         status = make_durable(writer, error);
     if (status == LX_OK)
-        status = lx__old_files_find(writer, error);
+        status = lx__obsolete_files_find(writer, error);
     if (status == LX_OK)
-        lx__old_files_remove(writer);
+        lx__obsolete_files_remove(writer);
     if (status == LX_OK && writer->wal.boot == 0 && writer->durability != LX_DURABILITY_FULL)
         lx__log(LX_LOG_WARNING, "%s: the kernel's boot id is not known, so every commit is synced",
                 writer->directory.path);
@@ -227,7 +227,7 @@ static lx_status finish(lx_writer *writer, lx_error *error)
         if (writer->calls.failure.status == LX_ERR_POISONED)
             return lx__writer_usable(writer, error);
         lx__calls_clear_failure(&writer->calls);
-        lx_status undone = lx__writer_forget(writer, error);
+        lx_status undone = lx__writer_drop(writer, error);
         if (undone == LX_ERR_POISONED)
             return undone;
         status = status != LX_OK ? status : undone;
@@ -268,9 +268,9 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     status = writer->meta.sealed ? LX_OK : finish(writer, error);
-    lx__placer_drain(&writer->placer);
+    lx__flush_drain(&writer->flush);
     if (status == LX_OK)
-        lx__old_files_remove(writer);
+        lx__obsolete_files_remove(writer);
     lx__writer_leave(writer);
     lx__commit_requests_end(&writer->requests);
     lx__sync_timer_stop(&writer->timer);

@@ -7,7 +7,7 @@
  * buffer, flush.c writes the values of that into chunks, reap.c waits for this, apply.c turns the
  * operation into entries, and commit.c makes these visible and durable by a frame of the log.
  *
- * Lock order: writer.mutex, then placer.mutex, then the chunk pool's. The executor's locks come
+ * Lock order: writer.mutex, then flush.mutex, then the chunk pool's. The executor's locks come
  * after them. Each part below is used under writer.mutex, unless its header says otherwise.
  */
 #ifndef LX_ZRECORD_WRITER_H
@@ -52,21 +52,21 @@ struct lx_writer {
     lx__calls calls;
     lx__commit_requests requests;
     lx__write_ring ring;
-    lx__placer placer;
+    lx__flush flush;
     lx__applied applied;
-    lx__rows rows; /**< Its first is never below committed.state.rows. */
-    lx__barrier barrier;
+    lx__table_writer rows; /**< Its first is never below committed.state.rows. */
+    lx__sync_list sync_list;
     lx__committed committed;
     lx__wal_writer wal;
 
     lx__sync_timer timer;
-    lx__old_files old;
+    lx__obsolete_files obsolete;
 };
 
 /** Above the id of each chunk that was ever made. */
 static inline uint32_t lx__writer_next_chunk(lx_writer *writer)
 {
-    uint32_t made = lx__chunk_pool_next(&writer->placer.pool);
+    uint32_t made = lx__chunk_pool_next(&writer->flush.pool);
     uint32_t named = writer->committed.state.next_chunk;
     return made > named ? made : named; /* recovery has not told the pool yet */
 }

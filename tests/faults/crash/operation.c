@@ -194,7 +194,7 @@ static lx_status drop_field(struct column column, lx_writer *writer, lx_error *e
 static lx_status restart(lx_writer *writer, void *user, lx_error *error)
 {
     (void)user;
-    return lx__writer_restart(writer, error);
+    return lx__writer_rotate(writer, error);
 }
 
 lx_status operation_do(const struct operation *operation, struct records *records,
@@ -225,7 +225,7 @@ lx_status operation_do(const struct operation *operation, struct records *record
     case OPERATION_REBALANCE:
         return lx_writer_rebalance(writer, NULL, NULL, NULL, error);
     case OPERATION_RESTART:
-        return lx__switch_call(writer, restart, NULL, error);
+        return lx__install_call(writer, restart, NULL, error);
     default:
         return LX_OK;
     }

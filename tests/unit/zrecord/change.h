@@ -96,7 +96,7 @@ static inline void records_move(const char *path, struct shown *shown, const uin
 {
     lx_dataset *dataset = open_dataset(path);
     size_t fields = lx_schema_get_field_count(lx_dataset_get_schema(dataset));
-    lx__set_item *sets = calloc(count * fields + 1, sizeof *sets);
+    lx__update_item *sets = calloc(count * fields + 1, sizeof *sets);
     for (size_t i = 0; i < count * fields; i++) {
         uint64_t from = moves[i / fields][0], to = moves[i / fields][1];
         bool row;
@@ -104,11 +104,12 @@ static inline void records_move(const char *path, struct shown *shown, const uin
         if (!lx__entry_is_missing(&entry))
             entry.crc ^= lx__index_crc(from) ^ lx__index_crc(to);
         const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(dataset), i % fields);
-        sets[i] = (lx__set_item){.field = field->id, .index = to, .entry = entry};
+        sets[i] = (lx__update_item){.field = field->id, .index = to, .entry = entry};
     }
     lx_dataset_close(dataset);
-    log_extend(path, (struct frame){
-                         .length = length, .sets = sets, .set_count = (uint32_t)(count * fields)});
+    log_extend(
+        path,
+        (struct frame){.length = length, .sets = sets, .update_count = (uint32_t)(count * fields)});
     uint64_t before[5000];
     memcpy(before, shown->shown, sizeof before);
     for (size_t i = 0; i < count; i++)

@@ -91,15 +91,15 @@ static inline void changer_add(struct changer *changer, const struct frame *fram
 }
 
 /** The set that gives a record its value of that version. */
-static inline lx__set_item changer_set(const struct changer *changer, uint64_t version, int field,
-                                       uint64_t index)
+static inline lx__update_item changer_set(const struct changer *changer, uint64_t version,
+                                          int field, uint64_t index)
 {
-    lx__set_item item = {.field = changer->rules[field].field,
-                         .index = index,
-                         .entry = {.chunk = LX__CHUNK_INLINE,
-                                   .physical = 8,
-                                   .logical = 8,
-                                   .offset = changer_value(version, field, index)}};
+    lx__update_item item = {.field = changer->rules[field].field,
+                            .index = index,
+                            .entry = {.chunk = LX__CHUNK_INLINE,
+                                      .physical = 8,
+                                      .logical = 8,
+                                      .offset = changer_value(version, field, index)}};
     lx__entry_seal_inline(&item.entry, &changer->rules[field]);
     item.entry.crc ^= lx__index_crc(index);
     return item;
@@ -108,7 +108,7 @@ static inline lx__set_item changer_set(const struct changer *changer, uint64_t v
 /** Commits the next version of all records, of which there are @p length now. */
 static inline void changer_commit(struct changer *changer, uint64_t length)
 {
-    lx__set_item *sets = malloc((size_t)length * 2 * sizeof *sets);
+    lx__update_item *sets = malloc((size_t)length * 2 * sizeof *sets);
     changer->version++;
     for (uint64_t i = 0; i < length; i++)
         for (int field = 0; field < 2; field++)
@@ -117,7 +117,7 @@ static inline void changer_commit(struct changer *changer, uint64_t length)
                                          .rows = changer->rows,
                                          .flags = SYNCED,
                                          .sets = sets,
-                                         .set_count = (uint32_t)length * 2});
+                                         .update_count = (uint32_t)length * 2});
     free(sets);
 }
 

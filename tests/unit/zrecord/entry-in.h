@@ -13,10 +13,10 @@ static inline lx__entry entry_in(const lx__snapshot *snapshot, size_t field, uin
                                  bool *row)
 {
     const lx__column *column = &snapshot->columns[field];
-    const lx__set *set = lx__sets_find_set(&snapshot->state.sets, (uint32_t)field, index);
+    const lx__update *set = lx__overlay_find_update(&snapshot->state.sets, (uint32_t)field, index);
     *row = set == NULL && index < snapshot->state.rows;
     if (set != NULL)
-        return lx__set_entry(set);
+        return lx__update_entry(set);
     return *row ? lx__entry_load(column->offsets + index * LX__OFFSET_ROW,
                                  column->checks + index * LX__CHECK_ROW)
                 : (lx__entry){0};

@@ -54,8 +54,8 @@ struct frame {
     uint32_t next_chunk;
     const lx__chunk_item *chunks;
     uint32_t chunk_count;
-    const lx__set_item *sets;
-    uint32_t set_count;
+    const lx__update_item *sets;
+    uint32_t update_count;
     /* What makes it wrong. */
     uint32_t epoch_error;    /**< Added to the epoch. */
     uint32_t previous_error; /**< XORed into the crc of the frame before. */
@@ -75,7 +75,7 @@ struct log {
 
 static inline size_t frame_bytes(const struct frame *frame)
 {
-    return 64 + 16 * (size_t)frame->chunk_count + 40 * (size_t)frame->set_count + 8;
+    return 64 + 16 * (size_t)frame->chunk_count + 40 * (size_t)frame->update_count + 8;
 }
 
 static inline void put_items(uint8_t *at, const struct frame *frame)
@@ -85,10 +85,10 @@ static inline void put_items(uint8_t *at, const struct frame *frame)
         lx__store_le32(at + 4, frame->chunks[i].records);
         lx__store_le64(at + 8, frame->chunks[i].bytes);
     }
-    for (uint32_t i = 0; i < frame->set_count; i++, at += 40) {
+    for (uint32_t i = 0; i < frame->update_count; i++, at += 40) {
         const lx__entry *entry = &frame->sets[i].entry;
         lx__store_le32(at, frame->sets[i].field);
-        lx__store_le32(at + 4, i + 1 == frame->set_count ? frame->set_zero : 0);
+        lx__store_le32(at + 4, i + 1 == frame->update_count ? frame->set_zero : 0);
         lx__store_le64(at + 8, frame->sets[i].index);
         lx__store_le32(at + 16, entry->chunk);
         lx__store_le32(at + 20, entry->physical);
@@ -121,7 +121,7 @@ static inline void log_add(struct log *log, const struct frame *frame)
     lx__store_le64(at + 16, frame->length);
     lx__store_le64(at + 24, frame->rows);
     lx__store_le32(at + 32, frame->chunk_count);
-    lx__store_le32(at + 36, frame->set_count);
+    lx__store_le32(at + 36, frame->update_count);
     lx__store_le32(at + 40, log->crc ^ frame->previous_error);
     lx__store_le32(at + 44, frame->flags);
     lx__store_le64(at + 48, frame->boot);

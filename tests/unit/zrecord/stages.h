@@ -21,24 +21,26 @@ static inline void stage_rules(lx__entry_rules rules[2], bool compresses)
                                  .codec = compresses ? &lx__flate : NULL};
 }
 
-static inline lx__stage *stage_new(void)
+static inline lx__write_buffer *stage_new(void)
 {
-    lx__stage *stage = lx__stage_new();
+    lx__write_buffer *stage = lx__write_buffer_new();
     ck_assert_ptr_nonnull(stage);
-    lx__stage_clear(stage);
+    lx__write_buffer_clear(stage);
     return stage;
 }
 
 /** Adds one record to a stage. */
-static inline void stage_append(lx__stage *stage, const lx__entry_rules rules[2], const void *raw,
-                                uint64_t raw_size, const void *packed, uint64_t packed_size)
+static inline void stage_append(lx__write_buffer *stage, const lx__entry_rules rules[2],
+                                const void *raw, uint64_t raw_size, const void *packed,
+                                uint64_t packed_size)
 {
     lx_error error = LX_ERROR_INIT;
-    uint64_t room = lx__stage_room(&rules[0], raw_size) + lx__stage_room(&rules[1], packed_size);
-    unit_ok(lx__stage_reserve(stage, 2, room, &error));
-    lx__stage_operate(stage, &(lx__operation){.kind = LX__APPEND, .values = 2});
-    lx__stage_add(stage, 0, &rules[0], raw, raw_size);
-    lx__stage_add(stage, 1, &rules[1], packed, packed_size);
+    uint64_t room = lx__write_buffer_room(&rules[0], raw_size) +
+                    lx__write_buffer_room(&rules[1], packed_size);
+    unit_ok(lx__write_buffer_reserve(stage, 2, room, &error));
+    lx__write_buffer_add_operation(stage, &(lx__operation){.kind = LX__APPEND, .values = 2});
+    lx__write_buffer_add(stage, 0, &rules[0], raw, raw_size);
+    lx__write_buffer_add(stage, 1, &rules[1], packed, packed_size);
 }
 
 /** The value of field @p field in record @p record: sizes of all kinds, the flate one dull. */
@@ -51,10 +53,11 @@ static inline uint64_t staged_value(size_t field, uint64_t record, uint8_t value
 }
 
 /** A stage of the records [first, first + count). */
-static inline lx__stage *stage_make(const lx__entry_rules rules[2], uint64_t first, uint64_t count)
+static inline lx__write_buffer *stage_make(const lx__entry_rules rules[2], uint64_t first,
+                                           uint64_t count)
 {
     uint8_t raw[VALUE_MAX], packed[VALUE_MAX];
-    lx__stage *stage = stage_new();
+    lx__write_buffer *stage = stage_new();
     for (uint64_t record = first; record < first + count; record++) {
         uint64_t raw_size = staged_value(0, record, raw);
         uint64_t packed_size = staged_value(1, record, packed);
@@ -70,7 +73,7 @@ static inline bool lies_in_a_chunk(const lx__entry *entry)
 
 /** Every entry of a placed stage must lead to the right bytes in a chunk, and the stage say that
  * the chunk has so many. */
-static inline void expect_stage(const lx__entry_rules rules[2], const lx__stage *stage,
+static inline void expect_stage(const lx__entry_rules rules[2], const lx__write_buffer *stage,
                                 uint64_t first)
 {
     uint8_t value[VALUE_MAX], back[VALUE_MAX];

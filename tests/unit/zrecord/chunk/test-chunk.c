@@ -32,11 +32,11 @@ static void tear_down(struct fixture *f)
 /** Has the barrier list what is dirty, and runs it. */
 static lx_status sync_files(struct fixture *f, lx_error *error)
 {
-    lx__barrier barrier = {0};
-    lx_status status = lx__chunk_files_barrier(&f->files, &barrier, error);
+    lx__sync_list barrier = {0};
+    lx_status status = lx__chunk_files_list_syncs(&f->files, &barrier, error);
     if (status == LX_OK)
-        status = lx__barrier_run(&barrier, error);
-    lx__barrier_free(&barrier);
+        status = lx__sync_list_run(&barrier, error);
+    lx__sync_list_free(&barrier);
     return status;
 }
 
@@ -347,12 +347,12 @@ START_TEST(files_of_a_sync_list_stay_open_until_it_runs)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
-    lx__barrier barrier = {0};
+    lx__sync_list barrier = {0};
     uint64_t start;
     set_up(&f);
     for (unsigned i = 0; i < 10; i++)
         put(&f, 1000, 1, &start); /* full ones, still open */
-    unit_ok(lx__chunk_files_barrier(&f.files, &barrier, &error));
+    unit_ok(lx__chunk_files_list_syncs(&f.files, &barrier, &error));
     for (unsigned i = 0; i < 60; i++)
         put(&f, 1000, 1, &start);
     unsigned open = 0;
@@ -361,12 +361,12 @@ START_TEST(files_of_a_sync_list_stay_open_until_it_runs)
     for (size_t i = 0; i < 10; i++)
         ck_assert_int_ne(f.files.list[i].file.fd, -1);
     ck_assert_uint_le(open, 10 + 20); /* but the others are closed as they fill up */
-    unit_ok(lx__barrier_run(&barrier, &error));
+    unit_ok(lx__sync_list_run(&barrier, &error));
     lx__chunk_files_release(&f.files);
     put(&f, 1000, 1, &start);
     for (size_t i = 0; i < 10; i++)
         ck_assert_int_eq(f.files.list[i].file.fd, -1);
-    lx__barrier_free(&barrier);
+    lx__sync_list_free(&barrier);
     tear_down(&f);
     scratch_remove(scratch);
 }

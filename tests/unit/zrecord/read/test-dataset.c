@@ -340,18 +340,23 @@ START_TEST(reads_changes_and_deletes_of_later_versions)
     lx_dataset *dataset = open_dataset("d");
     /* Record 1 is changed: its label becomes missing. Then record 3, the last one, is deleted, and
      * a record of missing values appended at its index. */
-    static const lx__set_item change = {LABEL, 1, {0}};
-    static const lx__set_item appended[] = {
+    static const lx__update_item change = {LABEL, 1, {0}};
+    static const lx__update_item appended[] = {
         {IMAGE, 3, {0}}, {LABEL, 3, {0}}, {WAVE, 3, {0}}, {CAPTION, 3, {0}}, {BLOB, 3, {0}}};
     const struct frame frames[] = {
-        {.length = 4, .rows = 4, .next_chunk = 1, .flags = SYNCED, .sets = &change, .set_count = 1},
+        {.length = 4,
+         .rows = 4,
+         .next_chunk = 1,
+         .flags = SYNCED,
+         .sets = &change,
+         .update_count = 1},
         {.length = 3, .rows = 4, .next_chunk = 1, .flags = SYNCED},
         {.length = 4,
          .rows = 4,
          .next_chunk = 1,
          .flags = SYNCED,
          .sets = appended,
-         .set_count = 5},
+         .update_count = 5},
     };
     for (size_t i = 0; i < 3; i++) {
         uint64_t index = 1, label = 7;
@@ -382,11 +387,11 @@ END_TEST
 START_TEST(skips_updates_of_unknown_fields)
 {
     char *scratch = scratch_make();
-    static const lx__set_item set = {77, 1, {1, 2, 3, 4, 5}};
+    static const lx__update_item set = {77, 1, {1, 2, 3, 4, 5}};
     records_make("d", 5, 2);
     lx_dataset *dataset = open_dataset("d");
     add_frame(&(struct frame){
-        .length = 7, .rows = 5, .next_chunk = 1, .flags = SYNCED, .sets = &set, .set_count = 1});
+        .length = 7, .rows = 5, .next_chunk = 1, .flags = SYNCED, .sets = &set, .update_count = 1});
     expect_dataset("d", 7);
     lx_error error = LX_ERROR_INIT;
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));

@@ -71,11 +71,11 @@ START_TEST(shares_unchanged_parts)
     changer_commit(&changer, LENGTH);
     lx_dataset *dataset = open_first("d");
     lx__snapshot *first = lx__dataset_pin(dataset);
-    lx__set_item one = changer_set(&changer, 2, 0, 5);
+    lx__update_item one = changer_set(&changer, 2, 0, 5);
     changer_add(
         &changer,
         &(struct frame){
-            .length = LENGTH, .rows = LENGTH, .flags = SYNCED, .sets = &one, .set_count = 1});
+            .length = LENGTH, .rows = LENGTH, .flags = SYNCED, .sets = &one, .update_count = 1});
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     lx__snapshot *second = lx__dataset_pin(dataset);
     ck_assert_ptr_ne(first, second);
@@ -239,7 +239,7 @@ static void switch_log(struct changer *changer, uint64_t live_sets)
 {
     char name[64], from[64], to[64];
     uint64_t old = changer->log.identity.generation++;
-    lx__set_item *sets = malloc(((size_t)live_sets * 2 + 1) * sizeof *sets);
+    lx__update_item *sets = malloc(((size_t)live_sets * 2 + 1) * sizeof *sets);
     for (uint64_t i = 0; i < live_sets; i++)
         for (int field = 0; field < 2; field++)
             sets[2 * i + (uint64_t)field] = changer_set(changer, changer->version, field, i);
@@ -248,7 +248,7 @@ static void switch_log(struct changer *changer, uint64_t live_sets)
                                   .length = changer->length,
                                   .rows = changer->rows,
                                   .sets = sets,
-                                  .set_count = (uint32_t)live_sets * 2});
+                                  .update_count = (uint32_t)live_sets * 2});
     free(sets);
     log_free(&changer->log);
     changer->log = log;
@@ -474,13 +474,13 @@ START_TEST(added_and_renamed_fields_change_nothing_for_a_handle)
     changer_commit(&changer, LENGTH);
     ck_assert_uint_eq(changer_read(live, 17), 1);
     add_field_c();
-    lx__set_item sets[] = {changer_set(&changer, 2, 0, 17),
-                           changer_set(&changer, 2, 1, 17),
-                           {.field = 2, .index = 17, .entry = {1, 2, 3, 4, 5}}};
+    lx__update_item sets[] = {changer_set(&changer, 2, 0, 17),
+                              changer_set(&changer, 2, 1, 17),
+                              {.field = 2, .index = 17, .entry = {1, 2, 3, 4, 5}}};
     changer_add(
         &changer,
         &(struct frame){
-            .length = LENGTH, .rows = LENGTH, .flags = SYNCED, .sets = sets, .set_count = 3});
+            .length = LENGTH, .rows = LENGTH, .flags = SYNCED, .sets = sets, .update_count = 3});
     ck_assert_uint_eq(changer_read(live, 17), 2);
     ck_assert_uint_eq(changer_read(live, 18), 1);
     ck_assert_ptr_eq(lx_dataset_get_schema(live), schema);

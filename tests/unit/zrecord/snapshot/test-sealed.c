@@ -285,14 +285,19 @@ static void add_frame(const struct frame *frame)
 
 START_TEST(rejects_a_log_that_disagrees)
 {
-    static const lx__set_item set = {LABEL, 3, {0xffffffff, 8, 5, 8, 1}};
+    static const lx__update_item set = {LABEL, 3, {0xffffffff, 8, 5, 8, 1}};
     static const lx__chunk_item chunk = {1, 1, 100};
     const struct frame frames[] = {
         {.length = 10, .rows = 10, .next_chunk = 1, .boot = lx__boot_id()}, /* not synced */
         {.length = 11, .rows = 11, .next_chunk = 1, .flags = SYNCED},       /* longer */
         {.length = 9, .rows = 10, .next_chunk = 1, .flags = SYNCED},        /* rows beyond */
         {.length = 10, .rows = 11, .next_chunk = 1, .flags = SYNCED},       /* rows beyond */
-        {.length = 10, .rows = 10, .next_chunk = 1, .flags = SYNCED, .sets = &set, .set_count = 1},
+        {.length = 10,
+         .rows = 10,
+         .next_chunk = 1,
+         .flags = SYNCED,
+         .sets = &set,
+         .update_count = 1},
         {.length = 10,
          .rows = 10,
          .next_chunk = 2,

@@ -37,7 +37,7 @@ START_TEST(entries_come_from_tables_or_log_or_are_missing)
     for (uint64_t index = 0; index < 20; index++) {
         for (size_t field = 0; field < FIELDS; field++) {
             uint8_t value[VALUE_MAX];
-            bool row, set = lx__sets_find(&snapshot->state.sets, (uint32_t)field, index) != NULL;
+            bool row, set = lx__overlay_find(&snapshot->state.sets, (uint32_t)field, index) != NULL;
             lx__entry entry = entry_in(snapshot, field, index, &row);
             uint64_t size = index < 15 ? record_value((int)field, index, value) : LX_NONE;
             ck_assert_int_eq(row, !set && index < snapshot->state.rows);
@@ -125,7 +125,7 @@ START_TEST(reports_an_invalid_entry_of_the_log)
     lx_dataset_close(dataset);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         lx_error error = LX_ERROR_INIT;
-        const lx__set_item set = {IMAGE, 3, wrong[i]};
+        const lx__update_item set = {IMAGE, 3, wrong[i]};
         struct log log = {.identity = identity_of(identity.uuid),
                           .epoch = identity.sequence + 1,
                           .crc = identity.checksum};
@@ -136,7 +136,7 @@ START_TEST(reports_an_invalid_entry_of_the_log)
                                       .next_chunk = 1,
                                       .flags = SYNCED,
                                       .sets = &set,
-                                      .set_count = 1});
+                                      .update_count = 1});
         file_put("d/LOG", log.bytes, log.size);
         log_free(&log);
         lx__snapshot *snapshot = pin("d", LX_VERIFY_FIRST);

@@ -10,7 +10,7 @@
 struct fixture {
     lx__file here;
     lx_schema *schema;
-    lx__rows rows;
+    lx__table_writer rows;
 };
 
 static struct fixture set_up(uint64_t committed, uint64_t first)
@@ -20,13 +20,13 @@ static struct fixture set_up(uint64_t committed, uint64_t first)
     unit_ok(lx_schema_add_field(f.schema, "a", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_schema_add_field(f.schema, "b", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx__directory_open(&f.here, LX__HERE, ".", &error));
-    unit_ok(lx__rows_open(&f.rows, &f.here, f.schema, 0, committed, first, &error));
+    unit_ok(lx__table_writer_open(&f.rows, &f.here, f.schema, 0, committed, first, &error));
     return f;
 }
 
 static void tear_down(struct fixture *f)
 {
-    lx__rows_close(&f->rows);
+    lx__table_writer_close(&f->rows);
     lx_schema_free(f->schema);
     lx__file_close(&f->here);
 }
@@ -42,12 +42,13 @@ static void add(struct fixture *f, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
     for (uint64_t i = 0; i < count; i++) {
-        unit_ok(lx__rows_add(&f->rows, &error));
+        unit_ok(lx__table_writer_add_row(&f->rows, &error));
         uint64_t index = f->rows.first + f->rows.count - 1;
         for (size_t field = 0; field < 2; field++) {
-            lx__entry got = lx__rows_get(&f->rows, field, index), entry = entry_of(field, index);
+            lx__entry got = lx__table_writer_get(&f->rows, field, index),
+                      entry = entry_of(field, index);
             ck_assert(lx__entry_is_missing(&got));
-            lx__rows_put(&f->rows, field, index, &entry);
+            lx__table_writer_put(&f->rows, field, index, &entry);
         }
     }
 }
@@ -74,13 +75,13 @@ static void expect_files(uint64_t count)
 }
 
 /** Has the barrier list the tables, and runs it. */
-static lx_status sync_rows(lx__rows *rows, lx_error *error)
+static lx_status sync_rows(lx__table_writer *rows, lx_error *error)
 {
-    lx__barrier barrier = {0};
-    lx_status status = lx__rows_barrier(rows, &barrier, error);
+    lx__sync_list barrier = {0};
+    lx_status status = lx__table_writer_list_syncs(rows, &barrier, error);
     if (status == LX_OK)
-        status = lx__barrier_run(&barrier, error);
-    lx__barrier_free(&barrier);
+        status = lx__sync_list_run(&barrier, error);
+    lx__sync_list_free(&barrier);
     return status;
 }
 
@@ -90,10 +91,10 @@ START_TEST(buffers_and_writes_rows)
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(0, 0);
     add(&f, 200);
-    ck_assert_uint_eq(lx__rows_get(&f.rows, 1, 150).crc, entry_of(1, 150).crc);
+    ck_assert_uint_eq(lx__table_writer_get(&f.rows, 1, 150).crc, entry_of(1, 150).crc);
     expect_files(0);
     ck_assert(!f.rows.dirty);
-    unit_ok(lx__rows_write(&f.rows, &error));
+    unit_ok(lx__table_writer_write(&f.rows, &error));
     ck_assert_uint_eq(f.rows.first, 200);
     ck_assert_uint_eq(f.rows.count, 0);
     ck_assert(f.rows.dirty);
@@ -105,7 +106,7 @@ START_TEST(buffers_and_writes_rows)
     unit_ok(sync_rows(&f.rows, &error)); /* there is nothing new to sync */
     ck_assert_uint_eq(atomic_load(&syncs) - before, 4);
     add(&f, 100);
-    unit_ok(lx__rows_write(&f.rows, &error));
+    unit_ok(lx__table_writer_write(&f.rows, &error));
     expect_files(300);
     tear_down(&f);
     scratch_remove(scratch);
@@ -118,23 +119,25 @@ START_TEST(rows_of_a_write_buffer_have_their_index)
     lx_error error = LX_ERROR_INIT;
     static const lx__entry_rules rules = {.align = 8, .size = LX_NONE};
     struct fixture f = set_up(0, 0);
-    lx__stage *stage = lx__stage_new();
-    lx__stage_clear(stage);
-    unit_ok(lx__stage_reserve(stage, 20, 0, &error));
+    lx__write_buffer *stage = lx__write_buffer_new();
+    lx__write_buffer_clear(stage);
+    unit_ok(lx__write_buffer_reserve(stage, 20, 0, &error));
     for (int i = 0; i < 10; i++) {
-        lx__stage_add(stage, 0, &rules, "seven..", 7);
-        lx__stage_add(stage, 1, &rules, NULL, LX_NONE);
+        lx__write_buffer_add(stage, 0, &rules, "seven..", 7);
+        lx__write_buffer_add(stage, 1, &rules, NULL, LX_NONE);
     }
     add(&f, 5);
-    unit_ok(lx__rows_take(&f.rows, &stage->values->entry, sizeof *stage->values, 10, &error));
+    unit_ok(
+        lx__table_writer_append(&f.rows, &stage->values->entry, sizeof *stage->values, 10, &error));
     ck_assert_uint_eq(f.rows.count, 15);
     for (uint64_t index = 5; index < 15; index++) {
-        lx__entry a = lx__rows_get(&f.rows, 0, index), b = lx__rows_get(&f.rows, 1, index);
+        lx__entry a = lx__table_writer_get(&f.rows, 0, index),
+                  b = lx__table_writer_get(&f.rows, 1, index);
         ck_assert_uint_eq(a.physical, 7);
         ck_assert_uint_eq(a.crc, lx__index_crc(index)); /* that of a stage not placed is zero */
         ck_assert(lx__entry_is_missing(&b));            /* no index shows in it */
     }
-    lx__stage_free(stage);
+    lx__write_buffer_free(stage);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -146,17 +149,17 @@ START_TEST(truncates_buffered_and_written_rows)
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(0, 0);
     add(&f, 10);
-    lx__rows_cut(&f.rows, 20);
+    lx__table_writer_truncate(&f.rows, 20);
     ck_assert_uint_eq(f.rows.count, 10);
-    lx__rows_cut(&f.rows, 7);
+    lx__table_writer_truncate(&f.rows, 7);
     ck_assert_uint_eq(f.rows.count, 7);
-    unit_ok(lx__rows_write(&f.rows, &error));
+    unit_ok(lx__table_writer_write(&f.rows, &error));
     add(&f, 3);
-    lx__rows_cut(&f.rows, 4); /* those in the tables will be written again */
+    lx__table_writer_truncate(&f.rows, 4); /* those in the tables will be written again */
     ck_assert_uint_eq(f.rows.first, 4);
     ck_assert_uint_eq(f.rows.count, 0);
     add(&f, 6);
-    unit_ok(lx__rows_write(&f.rows, &error));
+    unit_ok(lx__table_writer_write(&f.rows, &error));
     expect_files(10);
     tear_down(&f);
     scratch_remove(scratch);
@@ -170,11 +173,11 @@ START_TEST(reads_entries_back_from_the_tables)
     struct fixture f = set_up(0, 0);
     lx__entry got;
     add(&f, 10);
-    unit_ok(lx__rows_write(&f.rows, &error));
+    unit_ok(lx__table_writer_write(&f.rows, &error));
     for (uint64_t index = 0; index < 10; index++) {
         for (size_t field = 0; field < 2; field++) {
             lx__entry right = entry_of(field, index);
-            unit_ok(lx__rows_read(&f.rows, field, index, &got, &error));
+            unit_ok(lx__table_writer_read(&f.rows, field, index, &got, &error));
             ck_assert_uint_eq(got.chunk, right.chunk);
             ck_assert_uint_eq(got.physical, right.physical);
             ck_assert_uint_eq(got.offset, right.offset);
@@ -183,8 +186,8 @@ START_TEST(reads_entries_back_from_the_tables)
         }
     }
     file_cut("b.check", 9 * 8);
-    unit_ok(lx__rows_read(&f.rows, 0, 9, &got, &error));
-    lx_status status = lx__rows_read(&f.rows, 1, 9, &got, &error);
+    unit_ok(lx__table_writer_read(&f.rows, 0, 9, &got, &error));
+    lx_status status = lx__table_writer_read(&f.rows, 1, 9, &got, &error);
     expect_error(status, LX_ERR_CORRUPT, "", "b.check");
     tear_down(&f);
     scratch_remove(scratch);
@@ -198,20 +201,20 @@ START_TEST(rejects_tables_that_are_too_short)
     struct fixture f = set_up(0, 0);
     lx_error error = LX_ERROR_INIT;
     add(&f, 10);
-    unit_ok(lx__rows_write(&f.rows, &error));
+    unit_ok(lx__table_writer_write(&f.rows, &error));
     for (size_t i = 0; i < 4; i++) {
-        lx__rows rows;
+        lx__table_writer rows;
         size_t size;
         uint8_t *bytes = file_bytes(names[i], &size);
         file_cut(names[i], size - 1);
-        lx_status status = lx__rows_open(&rows, &f.here, f.schema, 0, 10, 10, &error);
+        lx_status status = lx__table_writer_open(&rows, &f.here, f.schema, 0, 10, 10, &error);
         ck_assert_str_eq(error.field, names[i][0] == 'a' ? "a" : "b");
         expect_error(status, LX_ERR_CORRUPT, "committed", names[i]);
-        lx__rows_close(&rows);
+        lx__table_writer_close(&rows);
         ck_assert_int_eq(remove(names[i]), 0);
-        status = lx__rows_open(&rows, &f.here, f.schema, 0, 10, 10, &error);
+        status = lx__table_writer_open(&rows, &f.here, f.schema, 0, 10, 10, &error);
         expect_error(status, LX_ERR_CORRUPT, "", names[i]);
-        lx__rows_close(&rows);
+        lx__table_writer_close(&rows);
         file_put(names[i], bytes, size);
         free(bytes);
     }
@@ -228,11 +231,11 @@ START_TEST(a_full_disk_keeps_rows_buffered)
     struct fixture f = set_up(0, 0);
     add(&f, 100);
     limit_files(1000);
-    lx_status status = lx__rows_write(&f.rows, &error);
+    lx_status status = lx__table_writer_write(&f.rows, &error);
     expect_error(status, LX_ERR_IO, "", "a.offset");
     ck_assert_uint_eq(f.rows.count, 100);
     unlimit_files();
-    unit_ok(lx__rows_write(&f.rows, &error));
+    unit_ok(lx__table_writer_write(&f.rows, &error));
     expect_files(100);
     tear_down(&f);
     scratch_remove(scratch);
@@ -246,7 +249,7 @@ START_TEST(reports_a_failed_sync)
     for (unsigned n = 1; n <= 4; n++) {
         struct fixture f = set_up(0, 0);
         add(&f, 1);
-        unit_ok(lx__rows_write(&f.rows, &error));
+        unit_ok(lx__table_writer_write(&f.rows, &error));
         atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
         unit_fails(sync_rows(&f.rows, &error), LX_ERR_IO);
         /* none is tried after it */

@@ -12,7 +12,7 @@ static const uint8_t frame_0[] = {
 #define BOOT 0x584de37b902a1c4fu
 
 static const lx__chunk_item chunk = {0, 4, 48};
-static const lx__set_item sets[] = {
+static const lx__update_item sets[] = {
     {0, 2, {0, 12, 36, 12, 0x8eaa1539}},
     {1, 2, {0xffffffff, 8, 300, 8, 0xa96d279b}},
     {2, 2, {0xffffffff, 0, 0, 0, 0xcd38bcfd}},
@@ -22,7 +22,7 @@ START_TEST(the_first_frame_matches_the_document)
 {
     lx_error error = LX_ERROR_INIT;
     lx__frame_builder builder = {0};
-    lx__frame frame = {.flags = LX__FRAME_BASE | LX__FRAME_SYNCED, .boot = BOOT};
+    lx__frame frame = {.flags = LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED, .boot = BOOT};
     unit_ok(lx__frame_begin(&builder, 0, 0, &error));
     lx__frame_finish(&builder, &frame, &example_log);
     ck_assert_uint_eq(builder.size, sizeof frame_0);
@@ -47,7 +47,7 @@ START_TEST(a_frame_with_items_matches_the_document)
     unit_ok(lx__frame_begin(&builder, 5, 3, &error)); /* room for more than there will be */
     lx__frame_add_chunk(&builder, &chunk);
     for (size_t i = 0; i < 3; i++)
-        lx__frame_add_set(&builder, &sets[i]);
+        lx__frame_add_update(&builder, &sets[i]);
     lx__frame_finish(&builder, &frame, &example_log);
     ck_assert_uint_eq(frame.bytes, 208);
     ck_assert_uint_eq(frame.crc, 0x3bfac4dc);
@@ -62,7 +62,7 @@ START_TEST(a_frame_with_items_matches_the_document)
                                   .chunks = &chunk,
                                   .chunk_count = 1,
                                   .sets = sets,
-                                  .set_count = 3});
+                                  .update_count = 3});
     ck_assert_uint_eq(builder.size, log.size);
     ck_assert_mem_eq(builder.data, log.bytes, log.size);
     log_free(&log);
@@ -82,7 +82,7 @@ START_TEST(reads_back_headers_and_items)
                                   .chunks = &chunk,
                                   .chunk_count = 1,
                                   .sets = sets,
-                                  .set_count = 3});
+                                  .update_count = 3});
     lx__frame frame;
     ck_assert(lx__frame_load(&frame, log.bytes));
     ck_assert_uint_eq(frame.bytes, 208);
@@ -90,7 +90,7 @@ START_TEST(reads_back_headers_and_items)
     ck_assert_uint_eq(frame.length, 1ull << 50);
     ck_assert_uint_eq(frame.rows, 1ull << 49);
     ck_assert_uint_eq(frame.chunk_count, 1);
-    ck_assert_uint_eq(frame.set_count, 3);
+    ck_assert_uint_eq(frame.update_count, 3);
     ck_assert_uint_eq(frame.previous_crc, 7);
     ck_assert_uint_eq(frame.flags, LX__FRAME_SYNCED);
     ck_assert_uint_eq(frame.boot, UINT64_MAX);
@@ -99,11 +99,11 @@ START_TEST(reads_back_headers_and_items)
 
     lx__chunk_item item = lx__chunk_item_load(log.bytes + 64);
     ck_assert(item.id == chunk.id && item.records == chunk.records && item.bytes == chunk.bytes);
-    lx__set_item set = lx__set_item_load(log.bytes + 80 + 40);
+    lx__update_item set = lx__update_item_load(log.bytes + 80 + 40);
     ck_assert(set.field == 1 && set.index == 2 && set.entry.crc == sets[1].entry.crc);
-    ck_assert(lx__set_item_clean(log.bytes + 80));
+    ck_assert(lx__update_item_clean(log.bytes + 80));
     log.bytes[80 + 7] = 1;
-    ck_assert(!lx__set_item_clean(log.bytes + 80));
+    ck_assert(!lx__update_item_clean(log.bytes + 80));
     log_free(&log);
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(reuses_a_builder)
         for (unsigned k = 0; k < i % 3; k++)
             lx__frame_add_chunk(&builder, &chunk);
         for (unsigned k = 0; k < i % 7; k++)
-            lx__frame_add_set(&builder, &sets[0]);
+            lx__frame_add_update(&builder, &sets[0]);
         lx__frame_finish(&builder, &frame, &example_log);
         ck_assert_uint_eq(builder.size, 72 + 16 * (i % 3) + 40 * (i % 7));
         ck_assert_uint_eq(frame.crc, crc_of_frame(&example_log, builder.data, builder.size));

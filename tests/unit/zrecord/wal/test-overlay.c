@@ -7,9 +7,9 @@
 #include "base/error.h"
 
 /** Rows that report which set they are of. */
-static lx__set make_set(uint32_t field, uint64_t index, uint64_t number)
+static lx__update make_set(uint32_t field, uint64_t index, uint64_t number)
 {
-    lx__set set = {.index = index, .field = field};
+    lx__update set = {.index = index, .field = field};
     lx__store_le32(set.rows, field);
     lx__store_le64(set.rows + 4, index);
     lx__store_le64(set.rows + 12, number);
@@ -17,24 +17,24 @@ static lx__set make_set(uint32_t field, uint64_t index, uint64_t number)
     return set;
 }
 
-static void put(lx__layer *layer, uint32_t field, uint64_t index, uint64_t number)
+static void put(lx__overlay_layer *layer, uint32_t field, uint64_t index, uint64_t number)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__set set = make_set(field, index, number);
-    unit_ok(lx__set_map_put_many(&layer->map, &set, 1, &error));
+    lx__update set = make_set(field, index, number);
+    unit_ok(lx__update_map_put_many(&layer->map, &set, 1, &error));
 }
 
-static lx__layer *new_layer(lx__sets *sets)
+static lx__overlay_layer *new_layer(lx__overlay *sets)
 {
-    lx__layer *layer = lx__layer_new(sets, 0);
+    lx__overlay_layer *layer = lx__overlay_layer_new(sets, 0);
     ck_assert_ptr_nonnull(layer);
     return layer;
 }
 
-static void expect(const lx__sets *sets, uint32_t field, uint64_t index, uint64_t number)
+static void expect(const lx__overlay *sets, uint32_t field, uint64_t index, uint64_t number)
 {
-    lx__set set = make_set(field, index, number);
-    const uint8_t *found = lx__sets_find(sets, field, index);
+    lx__update set = make_set(field, index, number);
+    const uint8_t *found = lx__overlay_find(sets, field, index);
     ck_assert_msg(found != NULL, "(%u, %d) is not found", field, (int)index);
     ck_assert_mem_eq(found, set.rows, sizeof set.rows);
 }
@@ -46,19 +46,19 @@ START_TEST(finds_exactly_what_was_put)
     static const uint64_t spreads[] = {1, 7, 1ull << 32, 1ull << 50};
     lx_error error = LX_ERROR_INIT;
     for (size_t s = 0; s < 4; s++) {
-        lx__sets sets = {0};
-        lx__layer *layer = lx__layer_new(&sets, s * 3000);
+        lx__overlay sets = {0};
+        lx__overlay_layer *layer = lx__overlay_layer_new(&sets, s * 3000);
         for (uint64_t i = 0; i < 3000; i++)
             put(layer, (uint32_t)(i % 5), i * spreads[s], i);
-        unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
-        ck_assert_uint_eq(lx__sets_count(&sets), 3000);
+        unit_ok(lx__overlay_add(&sets, layer, FAR, 0, &error));
+        ck_assert_uint_eq(lx__overlay_count(&sets), 3000);
         ck_assert_uint_eq(sets.depth, 1);
         for (uint64_t i = 0; i < 3000; i++) {
             expect(&sets, (uint32_t)(i % 5), i * spreads[s], i);
-            ck_assert_ptr_null(lx__sets_find(&sets, (uint32_t)(i % 5) + 1, i * spreads[s]));
-            ck_assert_ptr_null(lx__sets_find(&sets, (uint32_t)(i % 5), (i + 3000) * spreads[s]));
+            ck_assert_ptr_null(lx__overlay_find(&sets, (uint32_t)(i % 5) + 1, i * spreads[s]));
+            ck_assert_ptr_null(lx__overlay_find(&sets, (uint32_t)(i % 5), (i + 3000) * spreads[s]));
         }
-        lx__sets_free(&sets);
+        lx__overlay_free(&sets);
     }
 }
 END_TEST
@@ -66,37 +66,37 @@ END_TEST
 START_TEST(a_later_update_replaces_an_earlier_one)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
-    lx__layer *layer = new_layer(&sets);
+    lx__overlay sets = {0};
+    lx__overlay_layer *layer = new_layer(&sets);
     for (uint64_t number = 1; number < 50; number++)
         for (uint64_t i = 0; i < 100; i++)
             if (number <= i % 49 + 1)
                 put(layer, 2, i, number);
-    unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
-    ck_assert_uint_eq(lx__sets_count(&sets), 100);
+    unit_ok(lx__overlay_add(&sets, layer, FAR, 0, &error));
+    ck_assert_uint_eq(lx__overlay_count(&sets), 100);
     for (uint64_t i = 0; i < 100; i++)
         expect(&sets, 2, i, i % 49 + 1);
     /* Of another layer, too. */
     layer = new_layer(&sets);
     put(layer, 2, 17, 1000);
-    unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+    unit_ok(lx__overlay_add(&sets, layer, FAR, 0, &error));
     expect(&sets, 2, 17, 1000);
     expect(&sets, 2, 18, 19);
-    ck_assert_uint_eq(lx__sets_count(&sets), 100);
-    lx__sets_free(&sets);
+    ck_assert_uint_eq(lx__overlay_count(&sets), 100);
+    lx__overlay_free(&sets);
 }
 END_TEST
 
 START_TEST(finds_many_as_one_by_one)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
+    lx__overlay sets = {0};
     uint64_t indices[64], marks[64];
     for (uint64_t step = 0; step < 4; step++) {
-        lx__layer *layer = new_layer(&sets);
+        lx__overlay_layer *layer = new_layer(&sets);
         for (uint64_t i = 0; i < (step == 0 ? 2000u : 400u >> step); i++)
             put(layer, (uint32_t)(i % 2), mix(step * 10000 + i) % 20000, step);
-        unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+        unit_ok(lx__overlay_add(&sets, layer, FAR, 0, &error));
     }
     ck_assert_uint_ge(sets.depth, 2);
     size_t by_chance = 0;
@@ -104,50 +104,50 @@ START_TEST(finds_many_as_one_by_one)
         size_t count = 1 + mix(block) % 64;
         for (size_t i = 0; i < count; i++)
             indices[i] = mix(block * 64 + i) % 20000;
-        lx__sets_mark_many(&sets, 1, indices, count, marks);
-        uint64_t may = lx__sets_screen(&sets, 1, indices, count, marks);
-        lx__sets_approach(&sets, 1, indices, may);
+        lx__overlay_hash_many(&sets, 1, indices, count, marks);
+        uint64_t may = lx__overlay_filter(&sets, 1, indices, count, marks);
+        lx__overlay_prefetch(&sets, 1, indices, may);
         for (size_t i = 0; i < count; i++) {
-            bool there = lx__sets_find(&sets, 1, indices[i]) != NULL;
+            bool there = lx__overlay_find(&sets, 1, indices[i]) != NULL;
             ck_assert(!there || (may >> i & 1)); /* none is overlooked */
             by_chance += !there && (may >> i & 1);
         }
         ck_assert(count == 64 || may >> count == 0);
     }
     ck_assert_uint_lt(by_chance, 300 * 32 / 20);
-    lx__sets_free(&sets);
+    lx__overlay_free(&sets);
 }
 END_TEST
 
 START_TEST(later_frames_drop_updates_by_length_and_rows)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
-    lx__layer *layer = new_layer(&sets);
+    lx__overlay sets = {0};
+    lx__overlay_layer *layer = new_layer(&sets);
     for (uint64_t i = 0; i < 1000; i++)
         put(layer, 0, i, 1);
-    unit_ok(lx__sets_add(&sets, layer, 1000, 100, &error));
-    unit_ok(lx__sets_add(&sets, NULL, 900, 100, &error)); /* cut to 900 */
-    ck_assert_uint_eq(lx__sets_count(&sets), 900);
-    unit_ok(lx__sets_add(&sets, NULL, 950, 100, &error)); /* it grows: what was cut stays gone */
-    unit_ok(lx__sets_add(&sets, NULL, 950, 300, &error)); /* takes 100 to 299 */
-    ck_assert_uint_eq(lx__sets_count(&sets), 700);
+    unit_ok(lx__overlay_add(&sets, layer, 1000, 100, &error));
+    unit_ok(lx__overlay_add(&sets, NULL, 900, 100, &error)); /* cut to 900 */
+    ck_assert_uint_eq(lx__overlay_count(&sets), 900);
+    unit_ok(lx__overlay_add(&sets, NULL, 950, 100, &error)); /* it grows: what was cut stays gone */
+    unit_ok(lx__overlay_add(&sets, NULL, 950, 300, &error)); /* takes 100 to 299 */
+    ck_assert_uint_eq(lx__overlay_count(&sets), 700);
     for (uint64_t i = 0; i < 1000; i++) {
         bool live = i < 100 || (i >= 300 && i < 900);
-        ck_assert_msg((lx__sets_find(&sets, 0, i) != NULL) == live, "%d", (int)i);
+        ck_assert_msg((lx__overlay_find(&sets, 0, i) != NULL) == live, "%d", (int)i);
     }
     /* A new layer at such indices is not touched by what was before. */
     layer = new_layer(&sets);
     for (uint64_t i = 0; i < 1000; i += 10)
         put(layer, 0, i, 2);
-    unit_ok(lx__sets_add(&sets, layer, 1000, 300, &error));
+    unit_ok(lx__overlay_add(&sets, layer, 1000, 300, &error));
     for (uint64_t i = 0; i < 1000; i += 10)
         expect(&sets, 0, i, 2);
     expect(&sets, 0, 99, 1);
-    ck_assert_ptr_null(lx__sets_find(&sets, 0, 101));
-    ck_assert_ptr_null(lx__sets_find(&sets, 0, 901));
-    ck_assert_uint_eq(lx__sets_count(&sets), 700 - 70 + 100);
-    lx__sets_free(&sets);
+    ck_assert_ptr_null(lx__overlay_find(&sets, 0, 101));
+    ck_assert_ptr_null(lx__overlay_find(&sets, 0, 901));
+    ck_assert_uint_eq(lx__overlay_count(&sets), 700 - 70 + 100);
+    lx__overlay_free(&sets);
 }
 END_TEST
 
@@ -164,15 +164,15 @@ START_TEST(frees_an_empty_layer)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lx_error error = LX_ERROR_INIT;
-        lx__sets sets = {0};
-        lx__layer *layer = new_layer(&sets);
+        lx__overlay sets = {0};
+        lx__overlay_layer *layer = new_layer(&sets);
         for (uint64_t k = 0; k < cases[i].count; k++)
             put(layer, 0, cases[i].first + k, 1);
-        unit_ok(lx__sets_add(&sets, layer, 100, 10, &error));
-        unit_ok(lx__sets_add(&sets, NULL, cases[i].length, cases[i].rows, &error));
+        unit_ok(lx__overlay_add(&sets, layer, 100, 10, &error));
+        unit_ok(lx__overlay_add(&sets, NULL, cases[i].length, cases[i].rows, &error));
         ck_assert_msg((sets.depth == 0) == cases[i].gone, "case %zu", i);
-        ck_assert((lx__sets_count(&sets) == 0) == cases[i].gone);
-        lx__sets_free(&sets);
+        ck_assert((lx__overlay_count(&sets) == 0) == cases[i].gone);
+        lx__overlay_free(&sets);
     }
 }
 END_TEST
@@ -180,17 +180,17 @@ END_TEST
 START_TEST(keeps_few_layers_and_rarely_moves_updates)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
+    lx__overlay sets = {0};
     uint64_t made = 0, number = 0;
     size_t deepest = 0;
     for (int step = 0; step < 20000; step++) {
-        lx__layer *layer = new_layer(&sets), *before[LX__LAYERS_MAX];
+        lx__overlay_layer *layer = new_layer(&sets), *before[LX__OVERLAY_LAYERS_MAX];
         size_t depth = sets.depth;
         for (size_t i = 0; i < depth; i++)
             before[i] = sets.uses[i].layer;
         for (uint64_t k = 0; k < 1 + mix((uint64_t)step) % 5; k++)
             put(layer, 0, number++, 1);
-        unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+        unit_ok(lx__overlay_add(&sets, layer, FAR, 0, &error));
         made += sets.uses[sets.depth - 1].layer->map.count;
         ck_assert_uint_le(sets.depth, depth + 1);
         for (size_t i = 0; i + 1 < sets.depth; i++)
@@ -198,32 +198,32 @@ START_TEST(keeps_few_layers_and_rarely_moves_updates)
         if (sets.depth > deepest)
             deepest = sets.depth;
     }
-    ck_assert_uint_eq(lx__sets_count(&sets), number);
+    ck_assert_uint_eq(lx__overlay_count(&sets), number);
     ck_assert_uint_le(deepest, 8);
     ck_assert_msg(made / number < 60, "a set was moved %d times", (int)(made / number));
-    lx__sets_free(&sets);
+    lx__overlay_free(&sets);
 }
 END_TEST
 
 START_TEST(never_exceeds_the_maximum_of_layers)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
+    lx__overlay sets = {0};
     uint64_t number = 0;
     /* Each a fifth of the one before: none is worth merging into the next. */
     static const uint64_t sizes[] = {250000, 49000, 9700, 1900, 370, 66, 3, 1, 1, 1, 1, 1, 1,
                                      1,      1,     1,    1,    1,   1,  1, 1, 1, 1, 1, 1, 1,
                                      1,      1,     1,    1,    1,   1,  1, 1, 1, 1, 1, 1, 1};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        lx__layer *layer = new_layer(&sets);
+        lx__overlay_layer *layer = new_layer(&sets);
         for (uint64_t k = 0; k < sizes[i]; k++)
             put(layer, 0, number++, i);
-        unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
-        ck_assert_uint_le(sets.depth, LX__LAYERS_MAX);
+        unit_ok(lx__overlay_add(&sets, layer, FAR, 0, &error));
+        ck_assert_uint_le(sets.depth, LX__OVERLAY_LAYERS_MAX);
         ck_assert_uint_ge(sets.depth, i < 6 ? i + 1 : 6);
     }
-    ck_assert_uint_eq(lx__sets_count(&sets), number);
-    lx__sets_free(&sets);
+    ck_assert_uint_eq(lx__overlay_count(&sets), number);
+    lx__overlay_free(&sets);
 }
 END_TEST
 
@@ -232,67 +232,67 @@ END_TEST
 START_TEST(a_merge_keeps_live_updates)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
-    lx__layer *layer = new_layer(&sets);
+    lx__overlay sets = {0};
+    lx__overlay_layer *layer = new_layer(&sets);
     for (uint64_t i = 0; i < 1000; i++)
         put(layer, 0, i, 1);
-    unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+    unit_ok(lx__overlay_add(&sets, layer, FAR, 0, &error));
     for (uint64_t i = 0; i < 1000; i += 2)
-        lx__set_note_verified(lx__sets_find_set(&sets, 0, i));
+        lx__update_set_verified(lx__overlay_find_update(&sets, 0, i));
     layer = new_layer(&sets);
     for (uint64_t i = 0; i < 100; i++)
         put(layer, 1, i, 2);
-    unit_ok(lx__sets_add(&sets, layer, 900, 20, &error)); /* [0, 20) and [900, ..) are dropped */
+    unit_ok(lx__overlay_add(&sets, layer, 900, 20, &error)); /* [0, 20) and [900, ..) are dropped */
     ck_assert_uint_eq(sets.depth, 2);
     layer = new_layer(&sets);
     for (uint64_t i = 100; i < 600; i += 2)
         put(layer, 0, i, 3);
-    unit_ok(lx__sets_add(&sets, layer, FAR, 20, &error));
+    unit_ok(lx__overlay_add(&sets, layer, FAR, 20, &error));
     ck_assert_uint_eq(sets.depth, 1);
     for (uint64_t i = 0; i < 1000; i++) {
         bool newest = i >= 100 && i < 600 && i % 2 == 0;
-        const lx__set *set = lx__sets_find_set(&sets, 0, i);
+        const lx__update *set = lx__overlay_find_update(&sets, 0, i);
         ck_assert_int_eq(set != NULL, i >= 20 && i < 900);
         if (set != NULL) {
             expect(&sets, 0, i, newest ? 3 : 1);
-            ck_assert_int_eq(lx__set_is_verified(set), i % 2 == 0 && !newest);
+            ck_assert_int_eq(lx__update_is_verified(set), i % 2 == 0 && !newest);
         }
     }
     expect(&sets, 1, 60, 2);
-    lx__sets_free(&sets);
+    lx__overlay_free(&sets);
 }
 END_TEST
 
 START_TEST(a_copy_keeps_its_content)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0}, copies[20];
+    lx__overlay sets = {0}, copies[20];
     for (uint64_t i = 0; i < 20; i++) {
-        lx__layer *layer = new_layer(&sets);
+        lx__overlay_layer *layer = new_layer(&sets);
         for (uint64_t k = 0; k < 100; k++)
             put(layer, 0, k * (i + 1), i);
-        unit_ok(lx__sets_add(&sets, layer, 2000 - i * 90, 5 * i, &error));
-        lx__sets_copy(&copies[i], &sets);
+        unit_ok(lx__overlay_add(&sets, layer, 2000 - i * 90, 5 * i, &error));
+        lx__overlay_copy(&copies[i], &sets);
     }
-    lx__sets_free(&sets);
+    lx__overlay_free(&sets);
     for (uint64_t i = 0; i < 20; i++) {
         for (uint64_t k = 0; k < 100; k++)
             expect(&copies[i], 0, k * (i + 1), i);
-        ck_assert_ptr_null(lx__sets_find(&copies[i], 0, 100 * (i + 1) + 1901));
-        lx__sets_free(&copies[i]);
+        ck_assert_ptr_null(lx__overlay_find(&copies[i], 0, 100 * (i + 1) + 1901));
+        lx__overlay_free(&copies[i]);
     }
 }
 END_TEST
 
 struct walk {
-    lx__sets *sets;
+    lx__overlay *sets;
     size_t count;
 };
 
-static lx_status visit(void *user, const lx__set *set, lx_error *error)
+static lx_status visit(void *user, const lx__update *set, lx_error *error)
 {
     struct walk *walk = user;
-    ck_assert_ptr_eq(lx__sets_find_set(walk->sets, set->field, set->index), set);
+    ck_assert_ptr_eq(lx__overlay_find_update(walk->sets, set->field, set->index), set);
     if (++walk->count == 600)
         return lx__fail(error, LX_ERR_LIMIT, "enough");
     return LX_OK;
@@ -301,43 +301,43 @@ static lx_status visit(void *user, const lx__set *set, lx_error *error)
 START_TEST(visits_each_live_update_once)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
+    lx__overlay sets = {0};
     for (uint64_t i = 0; i < 4; i++) {
-        lx__layer *layer = new_layer(&sets);
+        lx__overlay_layer *layer = new_layer(&sets);
         for (uint64_t k = 0; k < 400u >> i; k++)
             put(layer, (uint32_t)i % 2, k, i);
-        unit_ok(lx__sets_add(&sets, layer, 350, 0, &error));
+        unit_ok(lx__overlay_add(&sets, layer, 350, 0, &error));
     }
     struct walk walk = {&sets, 0};
-    unit_ok(lx__sets_each(&sets, visit, &walk, &error));
+    unit_ok(lx__overlay_each(&sets, visit, &walk, &error));
     ck_assert_uint_eq(walk.count, 350 + 200); /* 399 and on are dropped by the later frames */
     walk.count = 590;
-    unit_fails(lx__sets_each(&sets, visit, &walk, &error), LX_ERR_LIMIT);
+    unit_fails(lx__overlay_each(&sets, visit, &walk, &error), LX_ERR_LIMIT);
     ck_assert_uint_eq(walk.count, 600);
-    lx__sets_free(&sets);
+    lx__overlay_free(&sets);
 }
 END_TEST
 
 START_TEST(finds_nothing_in_an_empty_overlay)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
-    ck_assert_ptr_null(lx__sets_find(&sets, 0, 0));
-    unit_ok(lx__sets_add(&sets, new_layer(&sets), 10, 3, &error));
+    lx__overlay sets = {0};
+    ck_assert_ptr_null(lx__overlay_find(&sets, 0, 0));
+    unit_ok(lx__overlay_add(&sets, new_layer(&sets), 10, 3, &error));
     ck_assert_uint_eq(sets.depth, 0);
     ck_assert_uint_eq(sets.rows, 3);
-    ck_assert_ptr_null(lx__sets_find(&sets, 0, 0));
-    lx__sets_free(&sets);
-    lx__sets_free(&sets);
-    lx__layer_unref(NULL);
+    ck_assert_ptr_null(lx__overlay_find(&sets, 0, 0));
+    lx__overlay_free(&sets);
+    lx__overlay_free(&sets);
+    lx__overlay_layer_unref(NULL);
 }
 END_TEST
 
 START_TEST(hashes_differ_between_overlays)
 {
-    lx__sets a = {0}, b = {0};
-    ck_assert_uint_ne(lx__sets_seed(&a), lx__sets_seed(&b));
-    ck_assert_uint_eq(lx__sets_seed(&a), lx__sets_seed(&a));
+    lx__overlay a = {0}, b = {0};
+    ck_assert_uint_ne(lx__overlay_seed(&a), lx__overlay_seed(&b));
+    ck_assert_uint_eq(lx__overlay_seed(&a), lx__overlay_seed(&a));
 }
 END_TEST
 
@@ -346,31 +346,31 @@ START_TEST(collects_all_live_updates)
 {
     for (unsigned kind = 0; kind < 8; kind++) {
         lx_error error = LX_ERROR_INIT;
-        lx__sets sets = {0}, copy = {0};
-        lx__set_map map = {0};
+        lx__overlay sets = {0}, copy = {0};
+        lx__update_map map = {0};
         bool two = kind & 1, shared = kind & 2, cut = kind & 4;
-        lx__layer *layer = new_layer(&sets);
+        lx__overlay_layer *layer = new_layer(&sets);
         for (uint64_t i = 0; i < 2000; i++)
             put(layer, 0, i, i);
-        unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+        unit_ok(lx__overlay_add(&sets, layer, FAR, 0, &error));
         layer = two ? new_layer(&sets) : NULL;
         for (uint64_t i = 90; two && i < 110; i++)
             put(layer, 1, i, i);
-        unit_ok(lx__sets_add(&sets, layer, cut ? 1500 : FAR, 0, &error));
+        unit_ok(lx__overlay_add(&sets, layer, cut ? 1500 : FAR, 0, &error));
         if (shared)
-            lx__sets_copy(&copy, &sets);
-        size_t count = lx__sets_count(&sets);
+            lx__overlay_copy(&copy, &sets);
+        size_t count = lx__overlay_count(&sets);
         ck_assert_uint_eq(count, (cut ? 1500 : 2000) + (two ? 20 : 0));
-        unit_ok(lx__sets_take(&sets, &map, &error));
+        unit_ok(lx__overlay_take(&sets, &map, &error));
         ck_assert_uint_eq(map.count, count);
         ck_assert_uint_eq(sets.depth, 0);
-        ck_assert_ptr_null(lx__set_map_find(&map, 2, 100));
-        ck_assert((lx__set_map_find(&map, 1, 100) != NULL) == two);
-        ck_assert((lx__set_map_find(&map, 0, 1600) != NULL) != cut);
+        ck_assert_ptr_null(lx__update_map_find(&map, 2, 100));
+        ck_assert((lx__update_map_find(&map, 1, 100) != NULL) == two);
+        ck_assert((lx__update_map_find(&map, 0, 1600) != NULL) != cut);
         if (shared)
             expect(&copy, 0, 7, 7);
-        lx__sets_free(&copy);
-        lx__set_map_free(&map);
+        lx__overlay_free(&copy);
+        lx__update_map_free(&map);
     }
 }
 END_TEST
@@ -378,31 +378,31 @@ END_TEST
 START_TEST(a_failed_allocation_changes_nothing)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
-    lx__layer *layer = new_layer(&sets);
+    lx__overlay sets = {0};
+    lx__overlay_layer *layer = new_layer(&sets);
     for (uint64_t i = 0; i < 200; i++)
         put(layer, 0, i, 1);
-    unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+    unit_ok(lx__overlay_add(&sets, layer, FAR, 0, &error));
     lx_status status = LX_ERR_NOMEM;
     for (int memory = 0; status != LX_OK; memory++) {
         ck_assert_int_lt(memory, 50);
         scarce_begin(memory);
-        layer = lx__layer_new(&sets, 0);
+        layer = lx__overlay_layer_new(&sets, 0);
         status = layer != NULL ? LX_OK : LX_ERR_NOMEM;
         for (uint64_t i = 150; status == LX_OK && i < 300; i++) {
-            lx__set set = make_set(0, i, 2);
-            status = lx__set_map_put_many(&layer->map, &set, 1, NULL);
+            lx__update set = make_set(0, i, 2);
+            status = lx__update_map_put_many(&layer->map, &set, 1, NULL);
         }
         if (status == LX_OK)
-            status = lx__sets_add(&sets, layer, FAR, 0, NULL);
+            status = lx__overlay_add(&sets, layer, FAR, 0, NULL);
         else
-            lx__layer_unref(layer);
+            lx__overlay_layer_unref(layer);
         scarce_begin(100000);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
-        ck_assert_uint_eq(lx__sets_count(&sets), status == LX_OK ? 300 : 200);
+        ck_assert_uint_eq(lx__overlay_count(&sets), status == LX_OK ? 300 : 200);
         expect(&sets, 0, 150, status == LX_OK ? 2 : 1);
     }
-    lx__sets_free(&sets);
+    lx__overlay_free(&sets);
 }
 END_TEST
 

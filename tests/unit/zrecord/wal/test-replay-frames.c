@@ -7,16 +7,17 @@
 /** The frames of the document's table, 8.15. */
 static void add_table_frame(struct log *log, int number)
 {
-    static const lx__set_item abc[] = {{0, 0, ENTRY('a')}, {0, 1, ENTRY('b')}, {0, 2, ENTRY('c')}};
-    static const lx__set_item b1 = {0, 1, ENTRY('B')}, c0 = {0, 0, ENTRY('c')};
-    static const lx__set_item d2 = {0, 2, ENTRY('d')}, e3 = {0, 3, ENTRY('e')};
+    static const lx__update_item abc[] = {
+        {0, 0, ENTRY('a')}, {0, 1, ENTRY('b')}, {0, 2, ENTRY('c')}};
+    static const lx__update_item b1 = {0, 1, ENTRY('B')}, c0 = {0, 0, ENTRY('c')};
+    static const lx__update_item d2 = {0, 2, ENTRY('d')}, e3 = {0, 3, ENTRY('e')};
     const struct frame frames[] = {
-        [1] = {.length = 3, .rows = 0, .sets = abc, .set_count = 3},
+        [1] = {.length = 3, .rows = 0, .sets = abc, .update_count = 3},
         [2] = {.length = 3, .rows = 3},
-        [3] = {.length = 3, .rows = 3, .sets = &b1, .set_count = 1},
-        [4] = {.length = 2, .rows = 3, .sets = &c0, .set_count = 1},
-        [5] = {.length = 3, .rows = 3, .sets = &d2, .set_count = 1},
-        [6] = {.length = 4, .rows = 3, .sets = &e3, .set_count = 1},
+        [3] = {.length = 3, .rows = 3, .sets = &b1, .update_count = 1},
+        [4] = {.length = 2, .rows = 3, .sets = &c0, .update_count = 1},
+        [5] = {.length = 3, .rows = 3, .sets = &d2, .update_count = 1},
+        [6] = {.length = 4, .rows = 3, .sets = &e3, .update_count = 1},
         [7] = {.length = 4, .rows = 4},
         [8] = {.length = 3, .rows = 4},
     };
@@ -39,13 +40,13 @@ static void expect_table(const lx__state *state, int after)
     ck_assert_uint_eq(state->length, table[after].length);
     ck_assert_uint_eq(state->rows, table[after].rows);
     for (uint64_t i = 0; i < 4; i++) {
-        const uint8_t *rows = lx__sets_find(&state->sets, 0, i);
+        const uint8_t *rows = lx__overlay_find(&state->sets, 0, i);
         char letter = rows != NULL ? (char)rows[8] : '.';
         ck_assert_msg(letter == table[after].sets[i], "after frame %d, row %d: %c", after, (int)i,
                       letter);
         live += rows != NULL;
     }
-    ck_assert_uint_eq(lx__sets_count(&state->sets), live);
+    ck_assert_uint_eq(lx__overlay_count(&state->sets), live);
 }
 
 START_TEST(replays_the_example_of_the_document)
@@ -104,7 +105,7 @@ static void plain_apply(struct plain *plain, const struct frame *frame)
     for (uint32_t field = 0; field < 3; field++)
         for (uint64_t i = plain->rows; i < frame->rows && i < INDICES; i++)
             plain->sets[field][i] = 0;
-    for (uint32_t i = 0; i < frame->set_count; i++)
+    for (uint32_t i = 0; i < frame->update_count; i++)
         if (frame->sets[i].field < 3)
             plain->sets[frame->sets[i].field][frame->sets[i].index] = frame->sets[i].entry.crc;
     for (uint32_t field = 0; field < 3; field++)
@@ -112,7 +113,7 @@ static void plain_apply(struct plain *plain, const struct frame *frame)
             plain->sets[field][i] = 0;
     plain->length = frame->length;
     plain->rows = frame->rows;
-    plain->items += frame->set_count;
+    plain->items += frame->update_count;
 }
 
 static void expect_plain(const lx__state *state, const struct plain *plain, uint64_t seed)
@@ -123,31 +124,32 @@ static void expect_plain(const lx__state *state, const struct plain *plain, uint
     ck_assert_uint_eq(state->items, plain->items);
     for (uint32_t field = 0; field < 3; field++) {
         for (uint64_t i = 0; i < INDICES; i++) {
-            const uint8_t *rows = lx__sets_find(&state->sets, field, i);
+            const uint8_t *rows = lx__overlay_find(&state->sets, field, i);
             uint32_t got = rows != NULL ? lx__load_le32(rows + 20) : 0;
             ck_assert_msg(got == plain->sets[field][i], "log %d: field %u, index %d: %u, not %u",
                           (int)seed, field, (int)i, got, plain->sets[field][i]);
             live += rows != NULL;
         }
     }
-    ck_assert_uint_eq(lx__sets_count(&state->sets), live);
+    ck_assert_uint_eq(lx__overlay_count(&state->sets), live);
 }
 
 /** A random frame that keeps the rules; sets may be above its length and below its rows. */
-static struct frame random_frame(const struct plain *plain, lx__set_item sets[4], uint64_t *random)
+static struct frame random_frame(const struct plain *plain, lx__update_item sets[4],
+                                 uint64_t *random)
 {
     static uint32_t number;
     struct frame frame = {.flags = SYNCED, .rows = plain->rows, .sets = sets};
     *random = mix(*random);
-    frame.set_count = (uint32_t)(*random >> 8 & 3);
-    for (uint32_t i = 0; i < frame.set_count; i++) {
+    frame.update_count = (uint32_t)(*random >> 8 & 3);
+    for (uint32_t i = 0; i < frame.update_count; i++) {
         *random = mix(*random);
-        sets[i] = (lx__set_item){*random % 4, *random / 16 % INDICES, {1, 1, 1, 1, ++number}};
+        sets[i] = (lx__update_item){*random % 4, *random / 16 % INDICES, {1, 1, 1, 1, ++number}};
     }
     *random = mix(*random);
     if (*random % 3 == 0 && plain->rows < INDICES)
         frame.rows += *random / 16 % (INDICES - plain->rows + 1);
-    uint64_t most = frame.rows + plain->items + frame.set_count;
+    uint64_t most = frame.rows + plain->items + frame.update_count;
     frame.length = *random / 4096 % ((most < INDICES ? most : INDICES) + 1);
     return frame;
 }
@@ -162,7 +164,7 @@ START_TEST(replays_any_log_as_documented)
         struct log log = log_new(&example_log);
         lx__state whole = {0}, parts = {0};
         for (int frames = (int)(mix(seed) % 12); frames-- > 0;) {
-            lx__set_item sets[4];
+            lx__update_item sets[4];
             struct frame frame = random_frame(&plain, sets, &random);
             log_add(&log, &frame);
             plain_apply(&plain, &frame);
@@ -194,32 +196,32 @@ static void wide_apply(struct wide *wide, const struct frame *frame)
     for (uint32_t field = 0; field < 3; field++)
         for (uint64_t i = wide->rows; i < frame->rows; i++)
             wide->sets[field][i] = 0;
-    for (uint32_t i = 0; i < frame->set_count; i++)
+    for (uint32_t i = 0; i < frame->update_count; i++)
         wide->sets[frame->sets[i].field][frame->sets[i].index] = frame->sets[i].entry.crc;
     for (uint32_t field = 0; field < 3; field++)
         for (uint64_t i = frame->length; i < WIDE; i++)
             wide->sets[field][i] = 0;
     wide->length = frame->length;
     wide->rows = frame->rows;
-    wide->items += frame->set_count;
+    wide->items += frame->update_count;
 }
 
 /** Mostly small changes; now and then many, or rows taken, or records deleted or appended. */
-static struct frame wide_frame(const struct wide *wide, lx__set_item *sets, uint64_t *random)
+static struct frame wide_frame(const struct wide *wide, lx__update_item *sets, uint64_t *random)
 {
     static uint32_t number;
     struct frame frame = {.flags = SYNCED, .rows = wide->rows, .sets = sets};
     *random = mix(*random);
     uint64_t kind = *random % 10;
-    frame.set_count = (uint32_t)(*random / 16 % (kind == 0 ? WIDE : 12));
-    for (uint32_t i = 0; i < frame.set_count; i++) {
+    frame.update_count = (uint32_t)(*random / 16 % (kind == 0 ? WIDE : 12));
+    for (uint32_t i = 0; i < frame.update_count; i++) {
         *random = mix(*random);
-        sets[i] = (lx__set_item){*random % 3, *random / 16 % WIDE, {1, 1, 1, 1, ++number}};
+        sets[i] = (lx__update_item){*random % 3, *random / 16 % WIDE, {1, 1, 1, 1, ++number}};
     }
     *random = mix(*random);
     if (kind == 1)
         frame.rows += *random % (WIDE - wide->rows + 1) / 4;
-    uint64_t most = frame.rows + wide->items + frame.set_count;
+    uint64_t most = frame.rows + wide->items + frame.update_count;
     frame.length = kind < 6 ? wide->length : *random / 4096 % (WIDE + 1);
     if (kind == 6 && wide->length != 0)
         frame.length = wide->length - 1; /* the last one goes */
@@ -236,7 +238,7 @@ static void expect_wide(const lx__state *state, const struct wide *wide, uint64_
     ck_assert_uint_eq(state->items, wide->items);
     for (uint32_t field = 0; field < 3; field++) {
         for (uint64_t i = 0; i < WIDE; i++) {
-            const uint8_t *rows = lx__sets_find(&state->sets, field, i);
+            const uint8_t *rows = lx__overlay_find(&state->sets, field, i);
             uint32_t got = rows != NULL ? lx__load_le32(rows + 20) : 0;
             if (got != wide->sets[field][i])
                 ck_abort_msg("log %d: field %u, index %d: %u, not %u", (int)seed, field, (int)i,
@@ -244,14 +246,14 @@ static void expect_wide(const lx__state *state, const struct wide *wide, uint64_
             live += rows != NULL;
         }
     }
-    ck_assert_uint_eq(lx__sets_count(&state->sets), live);
+    ck_assert_uint_eq(lx__overlay_count(&state->sets), live);
 }
 
 START_TEST(replaying_step_by_step_equals_replaying_at_once)
 {
     char *scratch = scratch_make();
     size_t deepest = 0;
-    static lx__set_item sets[WIDE];
+    static lx__update_item sets[WIDE];
     for (uint64_t seed = 0; seed < (SANITIZED ? 3 : 12); seed++) {
         lx_error error = LX_ERROR_INIT;
         uint64_t random = seed;

@@ -53,26 +53,26 @@ START_TEST(accepts_known_fields_that_are_not_shown)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const lx__set_item known[] = {
+    static const lx__update_item known[] = {
         {0, 0, ENTRY('a')}, {2, 0, ENTRY('c')}, {1, 0, ENTRY('b')}};
-    static const lx__set_item more = {3, 0, ENTRY('d')};
+    static const lx__update_item more = {3, 0, ENTRY('d')};
     lx_schema *all = three_fields(), *shown = lx_schema_new();
     for (size_t i = 0; i < 2; i++) { /* c, a */
         lx_field field = lx__schema_field(all, 2 - 2 * i)->shown;
         unit_ok(lx__schema_add(shown, &field, field.name, &error));
     }
     struct log log = log_new(&example_log);
-    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = known, .set_count = 3});
+    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = known, .update_count = 3});
     lx__state state = {0};
     bool unknown;
     lx__log_reader reader = log_put(&log);
     unit_ok(
         lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     ck_assert(!unknown);
-    ck_assert_uint_eq(lx__sets_find(&state.sets, 0, 0)[8], 'c');
-    ck_assert_uint_eq(lx__sets_find(&state.sets, 1, 0)[8], 'a');
-    ck_assert_uint_eq(lx__sets_count(&state.sets), 2);
-    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = &more, .set_count = 1});
+    ck_assert_uint_eq(lx__overlay_find(&state.sets, 0, 0)[8], 'c');
+    ck_assert_uint_eq(lx__overlay_find(&state.sets, 1, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_count(&state.sets), 2);
+    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = &more, .update_count = 1});
     file_put("LOG", log.bytes, log.size);
     unit_ok(
         lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown, &error));
@@ -201,17 +201,17 @@ START_TEST(skips_and_reports_updates_of_unknown_fields)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const lx__set_item sets[] = {{0, 0, ENTRY('a')}, {3, 0, ENTRY('x')}};
+    static const lx__update_item sets[] = {{0, 0, ENTRY('a')}, {3, 0, ENTRY('x')}};
     struct log log = log_new(&example_log);
     lx__state state = {0};
     bool unknown;
-    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = sets, .set_count = 1});
+    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = sets, .update_count = 1});
     unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, &unknown, &error));
     ck_assert(!unknown);
-    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = sets, .set_count = 2});
+    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = sets, .update_count = 2});
     unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, &unknown, &error));
     ck_assert(unknown);
-    ck_assert_uint_eq(lx__sets_count(&state.sets), 1);
+    ck_assert_uint_eq(lx__overlay_count(&state.sets), 1);
     ck_assert_uint_eq(state.items, 3);
     lx__state_free(&state);
     log_free(&log);
@@ -223,21 +223,22 @@ START_TEST(field_ids_can_differ_from_positions)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const lx__set_item sets[] = {{0, 0, ENTRY('x')}, {7, 0, ENTRY('a')}, {5, 0, ENTRY('b')}};
+    static const lx__update_item sets[] = {
+        {0, 0, ENTRY('x')}, {7, 0, ENTRY('a')}, {5, 0, ENTRY('b')}};
     lx_schema *schema = lx_schema_new();
     lx_field a = {.name = "a", .dtype = LX_BYTES, .id = 7};
     lx_field b = {.name = "b", .dtype = LX_BYTES, .id = 5};
     unit_ok(lx__schema_add(schema, &a, "a", &error));
     unit_ok(lx__schema_add(schema, &b, "b", &error));
     struct log log = log_new(&example_log);
-    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = sets, .set_count = 3});
+    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = sets, .update_count = 3});
     lx__log_reader reader = log_put(&log);
     lx__state state = {0};
     bool unknown;
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     ck_assert(unknown);
-    ck_assert_uint_eq(lx__sets_find(&state.sets, 0, 0)[8], 'a');
-    ck_assert_uint_eq(lx__sets_find(&state.sets, 1, 0)[8], 'b');
+    ck_assert_uint_eq(lx__overlay_find(&state.sets, 0, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_find(&state.sets, 1, 0)[8], 'b');
     lx__log_close(&reader);
     lx__state_free(&state);
     log_free(&log);
@@ -250,18 +251,18 @@ START_TEST(a_failed_replay_changes_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const lx__set_item set = {0, 0, ENTRY('a')};
+    static const lx__update_item set = {0, 0, ENTRY('a')};
     struct log log = log_new(&example_log);
     lx__state state = {0};
-    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = &set, .set_count = 1});
+    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = &set, .update_count = 1});
     unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
     log_add(&log, &(struct frame){.length = 1, .rows = 1, .flags = SYNCED});
     log_add(&log, &(struct frame){.length = 99, .rows = 1, .flags = SYNCED});
     unit_fails(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error), LX_ERR_CORRUPT);
     ck_assert_uint_eq(state.length, 1);
     ck_assert_uint_eq(state.rows, 0);
-    ck_assert_uint_eq(lx__sets_count(&state.sets), 1);
-    ck_assert_uint_eq(lx__sets_find(&state.sets, 0, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_count(&state.sets), 1);
+    ck_assert_uint_eq(lx__overlay_find(&state.sets, 0, 0)[8], 'a');
     lx__state_free(&state);
     log_free(&log);
     scratch_remove(scratch);
@@ -272,14 +273,14 @@ START_TEST(a_copy_is_independent)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const lx__set_item set = {1, 0, ENTRY('a')};
+    static const lx__update_item set = {1, 0, ENTRY('a')};
     static const lx__chunk_item before = {2, 4, 80}, more = {9, 1, 1};
     struct log log = log_new(&example_log);
     lx__state state = {0}, copy;
     log_add(&log, &(struct frame){.length = 1,
                                   .flags = SYNCED,
                                   .sets = &set,
-                                  .set_count = 1,
+                                  .update_count = 1,
                                   .next_chunk = 3,
                                   .chunks = &before,
                                   .chunk_count = 1});
@@ -289,7 +290,7 @@ START_TEST(a_copy_is_independent)
     ck_assert_uint_eq(copy.chunk_count, 2);
     ck_assert_uint_eq(state.chunk_count, 1);
     lx__state_free(&state);
-    ck_assert_uint_eq(lx__sets_find(&copy.sets, 1, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_find(&copy.sets, 1, 0)[8], 'a');
     ck_assert_uint_eq(lx__state_find_chunk(&copy, 2)->bytes, 80);
     lx__state_free(&copy);
     lx__state_free(&copy);
@@ -315,8 +316,8 @@ static const lx__chunk_item repeated[] = {{2, 5, 100}, {2, 5, 100}};
 static const lx__chunk_item descending[] = {{4, 4, 40}, {2, 5, 100}};
 static const lx__chunk_item less_records = {2, 3, 80}, less_bytes = {2, 4, 79}, same = {2, 4, 80};
 static const lx__chunk_item huge = {2, 4, INT64_MAX}, too_huge = {2, 4, 1ull << 63};
-static const lx__set_item one_set = {0, 9, {0}};
-static const lx__set_item far_sets[] = {{7, UINT64_MAX, {0}}, {0, 1ull << 60, {1, 2, 3, 4, 5}}};
+static const lx__update_item one_set = {0, 9, {0}};
+static const lx__update_item far_sets[] = {{7, UINT64_MAX, {0}}, {0, 1ull << 60, {1, 2, 3, 4, 5}}};
 
 /** What the frame before the last one says. */
 static const lx__chunk_item before = {2, 4, 80};
@@ -333,7 +334,7 @@ static const struct rule rules[] = {
     {"1: the highest flag", {BEFORE, .flags = SYNCED | 1u << 31}, "flags"},
     {"2: the zero of the trailer", {BEFORE, .trailer_zero = 1}, "not zero"},
     {"2: the zero of a set",
-     {BEFORE, .sets = &one_set, .set_count = 1, .set_zero = 1u << 31},
+     {BEFORE, .sets = &one_set, .update_count = 1, .set_zero = 1u << 31},
      "not zero"},
     {"3: rows fall", {.length = 8, .rows = 7, .next_chunk = 5}, "rows"},
     {"3: rows stay", {.length = 8, .rows = 8, .next_chunk = 5}, NULL},
@@ -341,13 +342,17 @@ static const struct rule rules[] = {
     {"3: too many rows", {.length = 8, .rows = ROWS_MAX + 1, .next_chunk = 5}, "rows"},
     {"3: as many rows as can be", {.length = 8, .rows = UINT64_MAX, .next_chunk = 5}, "rows"},
     {"3: the length is too much",
-     {.length = ROWS_MAX + 1, .rows = ROWS_MAX, .next_chunk = 5, .sets = &one_set, .set_count = 1},
+     {.length = ROWS_MAX + 1,
+      .rows = ROWS_MAX,
+      .next_chunk = 5,
+      .sets = &one_set,
+      .update_count = 1},
      "length"},
     {"4: length by the rows alone", {.length = 8, .rows = 8, .next_chunk = 5}, NULL},
     {"4: length by sets so far", {.length = 10, .rows = 8, .next_chunk = 5}, NULL},
     {"4: length beyond them", {.length = 11, .rows = 8, .next_chunk = 5}, "length"},
     {"4: length by this frame's set",
-     {.length = 11, .rows = 8, .next_chunk = 5, .sets = &one_set, .set_count = 1},
+     {.length = 11, .rows = 8, .next_chunk = 5, .sets = &one_set, .update_count = 1},
      NULL},
     {"4: as long as can be", {.length = UINT64_MAX, .rows = 8, .next_chunk = 5}, "length"},
     {"5: another table generation", {BEFORE, .table_generation = 1}, "table generation"},
@@ -362,16 +367,16 @@ static const struct rule rules[] = {
     {"7: the same", {BEFORE, .chunks = &same, .chunk_count = 1}, NULL},
     {"7: as many bytes as can be", {BEFORE, .chunks = &huge, .chunk_count = 1}, NULL},
     {"7: more bytes than that", {BEFORE, .chunks = &too_huge, .chunk_count = 1}, "shrinks"},
-    {"unknown fields, and indices beyond all", {BEFORE, .sets = far_sets, .set_count = 2}, NULL},
+    {"unknown fields, and indices beyond all", {BEFORE, .sets = far_sets, .update_count = 2}, NULL},
 };
 
 /** The log before the last frame. */
 static struct log lawful(void)
 {
-    static const lx__set_item sets[] = {{0, 8, {0}}, {0, 9, {0}}};
+    static const lx__update_item sets[] = {{0, 8, {0}}, {0, 9, {0}}};
     struct log log = log_new(&example_log);
     log_add(&log, &(struct frame){BEFORE, .flags = SYNCED, .chunks = &before, .chunk_count = 1,
-                                  .sets = sets, .set_count = 2});
+                                  .sets = sets, .update_count = 2});
     return log;
 }
 
@@ -427,11 +432,11 @@ END_TEST
 
 START_TEST(rejects_a_first_frame_that_breaks_a_rule)
 {
-    static const lx__set_item ascending[] = {{1, 3, {0}}, {0, 4, {0}}, {2, 4, {0}}};
-    static const lx__set_item by_index[] = {{0, 4, {0}}, {0, 3, {0}}};
-    static const lx__set_item by_field[] = {{1, 3, {0}}, {0, 3, {0}}};
-    static const lx__set_item twice[] = {{1, 3, {0}}, {1, 3, {0}}};
-    static const lx__set_item last_first[] = {{0, UINT64_MAX, {0}}, {0, 3, {0}}};
+    static const lx__update_item ascending[] = {{1, 3, {0}}, {0, 4, {0}}, {2, 4, {0}}};
+    static const lx__update_item by_index[] = {{0, 4, {0}}, {0, 3, {0}}};
+    static const lx__update_item by_field[] = {{1, 3, {0}}, {0, 3, {0}}};
+    static const lx__update_item twice[] = {{1, 3, {0}}, {1, 3, {0}}};
+    static const lx__update_item last_first[] = {{0, UINT64_MAX, {0}}, {0, 3, {0}}};
     static const lx__chunk_item chunks[] = {{0, 1, 1}, {7, 2, 2}};
     static const struct rule first[] = {
         {"1: flags 0", {.flags = 0}, "flags"},
@@ -449,15 +454,15 @@ START_TEST(rejects_a_first_frame_that_breaks_a_rule)
           .chunks = chunks,
           .chunk_count = 2,
           .sets = ascending,
-          .set_count = 3},
+          .update_count = 3},
          NULL},
         {"6: next chunk",
          {.flags = 3, .next_chunk = 7, .chunks = chunks, .chunk_count = 2},
          "chunk ids"},
-        {"8: indices descend", {.flags = 3, .sets = by_index, .set_count = 2}, "ascend"},
-        {"8: fields descend", {.flags = 3, .sets = by_field, .set_count = 2}, "ascend"},
-        {"8: a set twice", {.flags = 3, .sets = twice, .set_count = 2}, "ascend"},
-        {"8: the last index first", {.flags = 3, .sets = last_first, .set_count = 2}, "ascend"},
+        {"8: indices descend", {.flags = 3, .sets = by_index, .update_count = 2}, "ascend"},
+        {"8: fields descend", {.flags = 3, .sets = by_field, .update_count = 2}, "ascend"},
+        {"8: a set twice", {.flags = 3, .sets = twice, .update_count = 2}, "ascend"},
+        {"8: the last index first", {.flags = 3, .sets = last_first, .update_count = 2}, "ascend"},
     };
     char *scratch = scratch_make();
     for (size_t i = 0; i < sizeof first / sizeof *first; i++) {

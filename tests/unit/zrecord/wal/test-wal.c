@@ -104,8 +104,8 @@ START_TEST(a_log_truncated_at_any_byte_ends_with_the_last_whole_frame)
 {
     char *scratch = scratch_make();
     struct log log = make("su");
-    static const lx__set_item set = {0, 0, {1, 2, 3, 4, 5}};
-    log_add(&log, &(struct frame){.boot = HERE, .sets = &set, .set_count = 1});
+    static const lx__update_item set = {0, 0, {1, 2, 3, 4, 5}};
+    log_add(&log, &(struct frame){.boot = HERE, .sets = &set, .update_count = 1});
     log_add(&log, &synced);
     size_t ends[] = {72, 144, 216, 328, 400};
     ck_assert_uint_eq(log.size, ends[4]);
@@ -407,11 +407,11 @@ END_TEST
 START_TEST(reads_frames_larger_than_the_window)
 {
     char *scratch = scratch_make();
-    static lx__set_item sets[60000]; /* 2.4 MB */
+    static lx__update_item sets[60000]; /* 2.4 MB */
     for (uint32_t i = 0; i < 60000; i++)
-        sets[i] = (lx__set_item){i % 3, i / 3, {i, i, i, i, i}};
+        sets[i] = (lx__update_item){i % 3, i / 3, {i, i, i, i, i}};
     struct log log = make("su");
-    log_add(&log, &(struct frame){.flags = SYNCED, .sets = sets, .set_count = 60000});
+    log_add(&log, &(struct frame){.flags = SYNCED, .sets = sets, .update_count = 60000});
     log_add(&log, &synced);
     expect_end(&log, 5, log.size, false);
     for (size_t at = 216; at < log.size - 72; at += 200003) {
@@ -424,7 +424,7 @@ START_TEST(reads_frames_larger_than_the_window)
     lx__frame frame;
     const uint8_t *bytes;
     unit_ok(lx__log_frame(&reader, 216, &frame, &error));
-    ck_assert_uint_eq(frame.set_count, 60000);
+    ck_assert_uint_eq(frame.update_count, 60000);
     ck_assert_uint_eq(frame.crc, lx__load_le32(log.bytes + log.size - 72 - 4));
     for (size_t at = 0; at < log.size - 1000; at += 99991) {
         unit_ok(lx__log_bytes(&reader, at, 1000, &bytes, &error));

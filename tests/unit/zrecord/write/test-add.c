@@ -3,7 +3,7 @@
 #include "../../scarce.h"
 #include "../numbers.h"
 
-static const lx__stage *filled(const lx_writer *writer)
+static const lx__write_buffer *filled(const lx_writer *writer)
 {
     ck_assert(writer->ring.filling);
     return lx__write_ring_last(&writer->ring);
@@ -26,7 +26,7 @@ START_TEST(write_buffers_record_their_calls)
     ck_assert_uint_eq(filled(writer)->operation_count, 2);
     /* One call that fills a stage and continues in the next is the last of one, the first of
      * two. */
-    unit_ok(numbers_extend(writer, LX__STAGE_VALUES, 9, &error));
+    unit_ok(numbers_extend(writer, LX__WRITE_BUFFER_VALUES, 9, &error));
     ck_assert_uint_eq(writer->ring.count, 2);
     ck_assert_uint_eq(lx__write_ring_at(&writer->ring, 0)->last_call, 7);
     ck_assert_uint_eq(filled(writer)->first_call, 7);
@@ -92,7 +92,7 @@ START_TEST(a_full_ring_reaps_the_oldest_buffer)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = numbers_create("d", NULL);
     unit_ok(lx_writer_begin_transaction(writer, &error));
-    uint64_t per_stage = LX__STAGE_VALUES, most = LX__WRITE_BUFFERS * per_stage;
+    uint64_t per_stage = LX__WRITE_BUFFER_VALUES, most = LX__WRITE_BUFFERS * per_stage;
     for (uint64_t i = 0; i < LX__WRITE_BUFFERS; i++) {
         unit_ok(numbers_extend(writer, per_stage, i, &error));
         ck_assert_uint_eq(writer->ring.count, i + 1);

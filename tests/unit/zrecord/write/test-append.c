@@ -234,10 +234,11 @@ START_TEST(appends_records_larger_than_a_write_buffer)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = one_field("d", LX_BYTES, NULL);
-    size_t sizes[] = {
-        LX__STAGE_BYTES - 1, LX__STAGE_BYTES, LX__STAGE_BYTES + 1, 20, 5 * LX__STAGE_BYTES + 3, 9};
-    uint8_t *data = malloc(6 * LX__STAGE_BYTES);
-    for (size_t i = 0; i < 6 * LX__STAGE_BYTES; i++)
+    size_t sizes[] = {LX__WRITE_BUFFER_BYTES - 1,     LX__WRITE_BUFFER_BYTES,
+                      LX__WRITE_BUFFER_BYTES + 1,     20,
+                      5 * LX__WRITE_BUFFER_BYTES + 3, 9};
+    uint8_t *data = malloc(6 * LX__WRITE_BUFFER_BYTES);
+    for (size_t i = 0; i < 6 * LX__WRITE_BUFFER_BYTES; i++)
         data[i] = (uint8_t)mix(i);
     for (size_t i = 0; i < 6; i++) {
         lx_value value = {data + i, sizes[i]};
@@ -245,7 +246,7 @@ START_TEST(appends_records_larger_than_a_write_buffer)
     }
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
-    uint8_t *back = malloc(6 * LX__STAGE_BYTES);
+    uint8_t *back = malloc(6 * LX__WRITE_BUFFER_BYTES);
     for (uint64_t i = 0; i < 6; i++) {
         uint64_t offsets[2];
         unit_ok(lx_dataset_get_sizes(dataset, 0, &i, 1, offsets, NULL, &error));

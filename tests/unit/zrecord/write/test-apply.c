@@ -29,7 +29,7 @@ static void tear_down(struct fixture *f)
 static void apply(struct fixture *f)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx__writer_collect(f->writer, f->writer->calls.made, &error));
+    unit_ok(lx__writer_reap(f->writer, f->writer->calls.made, &error));
     ck_assert_uint_eq(f->writer->applied.length, f->writer->length);
 }
 
@@ -103,9 +103,9 @@ static void expect_but(struct fixture *f, uint64_t length, const uint64_t (*othe
     expect(f, numbers);
 }
 
-static const lx__set *fresh(const struct fixture *f, uint32_t field, uint64_t index)
+static const lx__update *fresh(const struct fixture *f, uint32_t field, uint64_t index)
 {
-    return lx__set_map_find(&f->writer->applied.updates, field, index);
+    return lx__update_map_find(&f->writer->applied.updates, field, index);
 }
 
 START_TEST(changing_a_committed_record_writes_one_entry)
@@ -123,8 +123,8 @@ START_TEST(changing_a_committed_record_writes_one_entry)
                           i + 1); /* the later stands in its place */
     }
     /* The rows that wait are those of the log, as it has them. */
-    lx__entry waits = lx__rows_get(&f.writer->rows, LABEL, 12);
-    ck_assert_uint_ne(waits.crc, lx__set_entry(fresh(&f, LABEL, 12)).crc);
+    lx__entry waits = lx__table_writer_get(&f.writer->rows, LABEL, 12);
+    ck_assert_uint_ne(waits.crc, lx__update_entry(fresh(&f, LABEL, 12)).crc);
     commit(f.writer);
     ck_assert_uint_eq(f.writer->applied.updates.count, 0);
     ck_assert_uint_eq(f.writer->committed.updates.count, 1); /* that of the row in the tables */
@@ -340,7 +340,7 @@ START_TEST(records_each_grown_chunk_once)
     lx_writer *writer = records_create("d", options);
     for (int i = 0; i < 5; i++) {
         records_append(writer, 7);
-        unit_ok(lx__writer_collect(writer, writer->calls.made, &error));
+        unit_ok(lx__writer_reap(writer, writer->calls.made, &error));
     }
     for (size_t i = 1; i < writer->applied.grown_count; i++)
         ck_assert_uint_gt(writer->applied.grown[i].id, writer->applied.grown[i - 1].id);

@@ -7,7 +7,7 @@
 struct fixture {
     lx__file file;
     lx_executor *executor;
-    lx__output output;
+    lx__block_writer output;
     uint64_t bytes; /* that it was given */
 };
 
@@ -17,12 +17,12 @@ static void set_up(struct fixture *f)
     *f = (struct fixture){.bytes = 0};
     unit_ok(lx__file_open(&f->file, LX__HERE, "f", O_RDWR | O_CREAT | O_TRUNC, &error));
     unit_ok(lx_executor_open(NULL, &f->executor, &error));
-    unit_ok(lx__output_open(&f->output, f->executor, &error));
+    unit_ok(lx__block_writer_open(&f->output, f->executor, &error));
 }
 
 static void tear_down(struct fixture *f)
 {
-    lx__output_close(&f->output);
+    lx__block_writer_close(&f->output);
     lx_executor_close(f->executor);
     lx__file_close(&f->file);
 }
@@ -35,7 +35,7 @@ static lx_status give(struct fixture *f, size_t size, lx_error *error)
     f->output.used = size;
     uint64_t start = f->bytes;
     f->bytes += size;
-    return lx__output_write(&f->output, &f->file, start, error);
+    return lx__block_writer_write(&f->output, &f->file, start, error);
 }
 
 static void expect_written(const struct fixture *f)
@@ -54,10 +54,10 @@ START_TEST(writes_all_blocks)
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
     set_up(&f);
-    unit_ok(lx__output_wait(&f.output, &error));
+    unit_ok(lx__block_writer_wait(&f.output, &error));
     for (size_t i = 0; i < 20; i++)
-        unit_ok(give(&f, i % 3 == 0 ? LX__OUTPUT_BYTES : i * 800, &error));
-    unit_ok(lx__output_wait(&f.output, &error));
+        unit_ok(give(&f, i % 3 == 0 ? LX__BLOCK_WRITER_BYTES : i * 800, &error));
+    unit_ok(lx__block_writer_wait(&f.output, &error));
     expect_written(&f);
     unit_ok(give(&f, 0, &error));
     unit_ok(give(&f, 8, &error));
@@ -80,14 +80,14 @@ START_TEST(the_next_call_reports_a_failure_once)
     expect_error(status, LX_ERR_IO, "", "f");
     f.bytes = 80000;
     file_cut("f", f.bytes); /* the part that was written of it */
-    unit_ok(lx__output_wait(&f.output, &error));
+    unit_ok(lx__block_writer_wait(&f.output, &error));
     unlimit_files();
     unit_ok(give(&f, 800, &error));
-    unit_ok(lx__output_wait(&f.output, &error));
+    unit_ok(lx__block_writer_wait(&f.output, &error));
     expect_written(&f);
     limit_files(100);
     unit_ok(give(&f, 800, &error));
-    unit_fails(lx__output_wait(&f.output, &error), LX_ERR_IO);
+    unit_fails(lx__block_writer_wait(&f.output, &error), LX_ERR_IO);
     unlimit_files();
     tear_down(&f);
     scratch_remove(scratch);
@@ -104,9 +104,9 @@ START_TEST(the_caller_writes_without_a_thread)
     lx_executor_close(f.executor);
     for (size_t i = 0; i < 5; i++)
         unit_ok(give(&f, 4096, &error));
-    unit_ok(lx__output_wait(&f.output, &error));
+    unit_ok(lx__block_writer_wait(&f.output, &error));
     expect_written(&f);
-    lx__output_close(&f.output);
+    lx__block_writer_close(&f.output);
     lx_executor_unref(f.executor);
     lx__file_close(&f.file);
     scratch_remove(scratch);

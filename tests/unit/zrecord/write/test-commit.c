@@ -55,9 +55,10 @@ START_TEST(a_small_commit_is_one_frame_of_updates)
     struct chain chain = read_chain("d");
     ck_assert_uint_eq(chain.count, 3);
     ck_assert(chain.frames[1].length == 4 && chain.frames[1].rows == 0);
-    ck_assert_uint_eq(chain.frames[1].set_count, 4 * FIELDS); /* for every field, missing or not */
+    ck_assert_uint_eq(chain.frames[1].update_count,
+                      4 * FIELDS); /* for every field, missing or not */
     ck_assert(chain.frames[2].length == 7 && chain.frames[2].rows == 0);
-    ck_assert_uint_eq(chain.frames[2].set_count, 3 * FIELDS);
+    ck_assert_uint_eq(chain.frames[2].update_count, 3 * FIELDS);
     ck_assert_uint_eq(chain.frames[2].chunk_count, 1);
     ck_assert_uint_eq(chain.frames[2].next_chunk, 1);
     ck_assert_uint_eq(file_size("d/image.offset"), 0);
@@ -79,7 +80,7 @@ START_TEST(a_large_commit_writes_its_rows_to_the_tables)
     struct chain chain = read_chain("d");
     ck_assert_uint_eq(chain.count, 3);
     ck_assert(chain.frames[2].length == 4010 && chain.frames[2].rows == 4010);
-    ck_assert_uint_eq(chain.frames[2].set_count, 0);
+    ck_assert_uint_eq(chain.frames[2].update_count, 0);
     lx_dataset *dataset = open_dataset("d");
     lx_storage_stats totals;
     unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
@@ -163,7 +164,7 @@ START_TEST(full_syncs_each_commit)
     /* One more, which repeats the last one, and is not waited for. */
     chain = read_chain("d");
     ck_assert_uint_eq(chain.count, 5);
-    ck_assert(is_synced(&chain.frames[4]) && chain.frames[4].set_count == 0);
+    ck_assert(is_synced(&chain.frames[4]) && chain.frames[4].update_count == 0);
     ck_assert_uint_eq(chain.frames[4].length, chain.frames[3].length);
     ck_assert_uint_eq(atomic_load(&syncs), before);
     /* So rot of what was committed last is no torn end. */
@@ -266,7 +267,7 @@ START_TEST(none_syncs_on_request_and_at_close)
     chain = read_chain("d");
     ck_assert_uint_eq(chain.count, 5);
     ck_assert(is_synced(&chain.frames[4]));
-    ck_assert(chain.frames[4].length == 12 && chain.frames[4].set_count == 0);
+    ck_assert(chain.frames[4].length == 12 && chain.frames[4].update_count == 0);
     records_append(writer, 4);
     unit_ok(lx_writer_sync(writer, &error)); /* one that commits */
     chain = read_chain("d");

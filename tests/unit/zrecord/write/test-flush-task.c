@@ -7,7 +7,7 @@
 struct fixture {
     lx__file here;
     lx__chunk_pool pool;
-    lx__lane lane;
+    lx__flush_task lane;
     lx__entry_rules rules[2];
 };
 
@@ -21,19 +21,19 @@ static void set_up(struct fixture *f, bool compresses, uint64_t records, uint64_
     f->pool.directory = &f->here;
     f->pool.records_limit = records;
     f->pool.bytes_limit = bytes;
-    f->lane = (lx__lane){
+    f->lane = (lx__flush_task){
         .rules = f->rules, .level = 6, .compresses = compresses, .chunks = {.pool = &f->pool}};
 }
 
 static void tear_down(struct fixture *f)
 {
-    lx__lane_close(&f->lane);
+    lx__flush_task_close(&f->lane);
     lx__chunk_pool_free(&f->pool);
     lx__file_close(&f->here);
 }
 
 /** Whatever is between payloads must be zeros: sums of all bytes and of all payloads agree. */
-static void expect_gaps_of_zeros(const lx__stage *stage)
+static void expect_gaps_of_zeros(const lx__write_buffer *stage)
 {
     size_t length;
     uint8_t *bytes = file_bytes("0.zr", &length);
@@ -60,12 +60,12 @@ START_TEST(entries_point_to_their_values)
             ck_assert_int_eq(chdir("d"), 0);
             set_up(&f, compresses, limits[i][0], limits[i][1]);
             for (uint64_t first = 0; first < 300; first += 100) {
-                lx__stage *stage = stage_make(f.rules, first, 100);
-                unit_ok(lx__lane_place(&f.lane, stage, &error));
+                lx__write_buffer *stage = stage_make(f.rules, first, 100);
+                unit_ok(lx__flush_task_write(&f.lane, stage, &error));
                 expect_stage(f.rules, stage, first);
                 if (i == 0 && first == 0)
                     expect_gaps_of_zeros(stage);
-                lx__stage_free(stage);
+                lx__write_buffer_free(stage);
             }
             for (size_t c = 0; c < f.lane.chunks.count; c++) {
                 ck_assert_uint_le(f.lane.chunks.list[c].now.records, limits[i][0]);
@@ -87,13 +87,13 @@ START_TEST(equal_records_have_no_gaps)
     struct fixture f;
     uint8_t value[12] = {0};
     set_up(&f, false, 1u << 20, 1u << 30);
-    lx__stage *stage = stage_new();
+    lx__write_buffer *stage = stage_new();
     for (int i = 0; i < 100; i++)
         stage_append(stage, f.rules, value, sizeof value, NULL, LX_NONE);
-    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
     ck_assert_uint_eq(file_size("0.zr"), 1200);
     ck_assert_uint_eq(lx__chunk_files_last(&f.lane.chunks)->now.records, 100);
-    lx__stage_free(stage);
+    lx__write_buffer_free(stage);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -108,15 +108,15 @@ START_TEST(stores_values_that_do_not_shrink_raw)
     for (size_t i = 0; i < sizeof noise; i++)
         noise[i] = (uint8_t)mix(i);
     set_up(&f, true, 1u << 20, 1u << 30);
-    lx__stage *stage = stage_new();
+    lx__write_buffer *stage = stage_new();
     /* raw is not compressed */
     stage_append(stage, f.rules, dull, sizeof dull, noise, sizeof noise);
     stage_append(stage, f.rules, NULL, LX_NONE, dull, sizeof dull);
-    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
     ck_assert_uint_eq(stage->values[0].entry.physical, 400);
     ck_assert_uint_eq(stage->values[1].entry.physical, 400);
     ck_assert_uint_lt(stage->values[3].entry.physical, 50);
-    lx__stage_free(stage);
+    lx__write_buffer_free(stage);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -128,14 +128,14 @@ START_TEST(a_buffer_without_payloads_makes_no_chunk)
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
     set_up(&f, true, 10, 4096);
-    lx__stage *stage = stage_new();
+    lx__write_buffer *stage = stage_new();
     stage_append(stage, f.rules, "8 bytes", 8, NULL, 0);
-    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
     ck_assert_uint_eq(directory_count("."), 0);
     ck_assert_uint_eq(stage->chunk_count, 0);
     ck_assert_uint_ne(stage->values[0].entry.crc, 0);
     ck_assert_uint_ne(stage->values[1].entry.crc, 0);
-    lx__stage_free(stage);
+    lx__write_buffer_free(stage);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -152,10 +152,10 @@ START_TEST(writes_output_in_pieces)
     for (size_t i = 0; i < size; i++)
         noise[i] = (uint8_t)mix(i);
     set_up(&f, true, 1u << 20, 1u << 30);
-    lx__stage *stage = stage_new();
+    lx__write_buffer *stage = stage_new();
     for (size_t i = 0; i < 4; i++)
         stage_append(stage, f.rules, noise, size, noise, size - i);
-    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
     size_t length;
     uint8_t *bytes = file_bytes("0.zr", &length);
     for (size_t i = 0; i < stage->count; i++) {
@@ -164,7 +164,7 @@ START_TEST(writes_output_in_pieces)
     }
     free(bytes);
     free(noise);
-    lx__stage_free(stage);
+    lx__write_buffer_free(stage);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -178,11 +178,11 @@ START_TEST(each_flush_task_has_its_own_chunks)
     uint32_t last[2] = {UINT32_MAX, UINT32_MAX};
     bool seen[2][100] = {{false}};
     set_up(&f, true, 40, 1u << 20);
-    lx__lane other = {
+    lx__flush_task other = {
         .rules = f.rules, .level = 1, .compresses = true, .chunks = {.pool = &f.pool}};
     for (uint64_t i = 0; i < 20; i++) {
-        lx__stage *stage = stage_make(f.rules, i * 30, 30);
-        unit_ok(lx__lane_place(i % 2 == 0 ? &f.lane : &other, stage, &error));
+        lx__write_buffer *stage = stage_make(f.rules, i * 30, 30);
+        unit_ok(lx__flush_task_write(i % 2 == 0 ? &f.lane : &other, stage, &error));
         expect_stage(f.rules, stage, i * 30);
         for (size_t c = 0; c < stage->chunk_count; c++) {
             uint32_t id = stage->chunks[c].id;
@@ -192,10 +192,10 @@ START_TEST(each_flush_task_has_its_own_chunks)
             seen[i % 2][id] = true;
             last[i % 2] = id;
         }
-        lx__stage_free(stage);
+        lx__write_buffer_free(stage);
     }
     ck_assert_uint_eq(lx__chunk_pool_next(&f.pool), directory_count(".")); /* no id was left out */
-    lx__lane_close(&other);
+    lx__flush_task_close(&other);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -214,10 +214,10 @@ START_TEST(reports_the_bytes_taken_of_each_chunk)
         ck_assert_int_eq(chdir("d"), 0);
         set_up(&f, both[k], 7, 1u << 20);
         for (int i = 0; i < 10; i++) {
-            lx__stage *stage = stage_new();
+            lx__write_buffer *stage = stage_new();
             for (int v = 0; v < 4; v++)
                 stage_append(stage, f.rules, value, sizeof value, NULL, LX_NONE);
-            unit_ok(lx__lane_place(&f.lane, stage, &error));
+            unit_ok(lx__flush_task_write(&f.lane, stage, &error));
             records += 4;
             const lx__chunk_item *end = &stage->chunks[stage->chunk_count - 1];
             ck_assert_uint_eq(end->id, (records - 1) / 7);
@@ -229,7 +229,7 @@ START_TEST(reports_the_bytes_taken_of_each_chunk)
             } else {
                 ck_assert_uint_eq(stage->chunk_count, 1);
             }
-            lx__stage_free(stage);
+            lx__write_buffer_free(stage);
         }
         tear_down(&f);
         ck_assert_int_eq(chdir(".."), 0);
@@ -252,13 +252,13 @@ START_TEST(fills_up_partly_filled_chunks)
     file_put("5.zr", bytes, 120); /* with bytes that are not committed */
     for (size_t i = 0; i < 2; i++)
         lx__chunk_pool_offer(&f.pool, &left[i]);
-    lx__lane other = {.rules = f.rules, .level = 6, .chunks = {.pool = &f.pool}};
-    lx__lane *lanes[] = {&f.lane, &other};
+    lx__flush_task other = {.rules = f.rules, .level = 6, .chunks = {.pool = &f.pool}};
+    lx__flush_task *lanes[] = {&f.lane, &other};
     bool used[10] = {false};
     for (size_t i = 0; i < 2; i++) {
-        lx__stage *stage = stage_new();
+        lx__write_buffer *stage = stage_new();
         stage_append(stage, f.rules, bytes, 50, NULL, LX_NONE);
-        unit_ok(lx__lane_place(lanes[i], stage, &error));
+        unit_ok(lx__flush_task_write(lanes[i], stage, &error));
         ck_assert_uint_eq(stage->chunk_count, 1);
         ck_assert_uint_lt(stage->chunks[0].id, 9);
         const lx__chunk_item *before = &left[stage->chunks[0].id == 5];
@@ -266,11 +266,11 @@ START_TEST(fills_up_partly_filled_chunks)
         ck_assert_uint_eq(stage->chunks[0].bytes, before->bytes + 50);
         ck_assert_uint_eq(stage->chunks[0].records, before->records + 1);
         used[stage->chunks[0].id] = true;
-        lx__stage_free(stage);
+        lx__write_buffer_free(stage);
     }
     ck_assert(used[3] && used[5]);
     ck_assert_uint_eq(lx__chunk_pool_next(&f.pool), 9);
-    lx__lane_close(&other);
+    lx__flush_task_close(&other);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -286,12 +286,13 @@ START_TEST(does_not_compress_stored_values_again)
     size_t size = lx__deflate(deflater, dull, sizeof dull, packed, sizeof packed);
     lx__deflater_free(deflater);
     set_up(&f, true, 1u << 20, 1u << 30);
-    lx__stage *stage = stage_new();
-    unit_ok(lx__stage_reserve(stage, 2, lx__stage_room(&f.rules[1], 2 * sizeof dull + 8), &error));
-    lx__stage_operate(stage, &(lx__operation){.kind = LX__MODIFY, .values = 2});
-    lx__stage_add_stored(stage, 1, &f.rules[1], packed, (uint32_t)size, sizeof dull);
-    lx__stage_add_stored(stage, 1, &f.rules[1], dull, sizeof dull, sizeof dull);
-    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    lx__write_buffer *stage = stage_new();
+    unit_ok(lx__write_buffer_reserve(
+        stage, 2, lx__write_buffer_room(&f.rules[1], 2 * sizeof dull + 8), &error));
+    lx__write_buffer_add_operation(stage, &(lx__operation){.kind = LX__MODIFY, .values = 2});
+    lx__write_buffer_add_stored(stage, 1, &f.rules[1], packed, (uint32_t)size, sizeof dull);
+    lx__write_buffer_add_stored(stage, 1, &f.rules[1], dull, sizeof dull, sizeof dull);
+    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
     const lx__entry *first = &stage->values[0].entry, *second = &stage->values[1].entry;
     size_t length;
     uint8_t *bytes = file_bytes("0.zr", &length);
@@ -308,7 +309,7 @@ START_TEST(does_not_compress_stored_values_again)
         ck_assert_uint_eq(lx__entry_crc(entry, &f.rules[1], bytes + entry->offset), entry->crc);
     }
     free(bytes);
-    lx__stage_free(stage);
+    lx__write_buffer_free(stage);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -323,27 +324,28 @@ START_TEST(a_failure_returns_to_the_committed_bytes)
         ck_assert_int_eq(mkdir("d", 0777), 0);
         ck_assert_int_eq(chdir("d"), 0);
         set_up(&f, compresses, 1000, 60000);
-        lx__stage *first = stage_make(f.rules, 0, 50), *large = stage_make(f.rules, 50, 2000);
-        unit_ok(lx__lane_place(&f.lane, first, &error));
+        lx__write_buffer *first = stage_make(f.rules, 0, 50),
+                         *large = stage_make(f.rules, 50, 2000);
+        unit_ok(lx__flush_task_write(&f.lane, first, &error));
         lx__chunk_item committed = first->chunks[0];
         lx__chunk_files_committed(&f.lane.chunks, &committed, 1);
         limit_files(40000);
-        lx_status status = lx__lane_place(&f.lane, large, &error);
+        lx_status status = lx__flush_task_write(&f.lane, large, &error);
         unlimit_files();
         expect_error(status, LX_ERR_IO, "", "0.zr");
         unit_ok(lx__chunk_files_rollback(&f.lane.chunks, &error));
         ck_assert_uint_eq(directory_count("."), 1);
-        lx__stage_free(large);
+        lx__write_buffer_free(large);
         large = stage_make(f.rules, 50, 60);
-        unit_ok(lx__lane_place(&f.lane, large, &error));
+        unit_ok(lx__flush_task_write(&f.lane, large, &error));
         ck_assert_uint_eq(large->chunks[0].id, 0);
         expect_stage(f.rules, large, 50);
         expect_stage(f.rules, first, 0); /* what was committed is still there */
         for (size_t i = 0; i < large->count; i++)
             if (lies_in_a_chunk(&large->values[i].entry))
                 ck_assert_uint_ge(large->values[i].entry.offset, committed.bytes);
-        lx__stage_free(first);
-        lx__stage_free(large);
+        lx__write_buffer_free(first);
+        lx__write_buffer_free(large);
         tear_down(&f);
         ck_assert_int_eq(chdir(".."), 0);
         nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);

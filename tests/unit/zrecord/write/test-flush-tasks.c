@@ -107,8 +107,8 @@ static unsigned lanes_in_use(lx_writer *writer)
 {
     bool seen[1000] = {false};
     unsigned used = 0;
-    for (size_t i = 0; i < writer->placer.lane_count; i++) {
-        const lx__chunk_files *chunks = &writer->placer.lanes[i].lane.chunks;
+    for (size_t i = 0; i < writer->flush.worker_count; i++) {
+        const lx__chunk_files *chunks = &writer->flush.workers[i].flush_task.chunks;
         used += chunks->count != 0;
         for (size_t c = 0; c < chunks->count; c++) {
             uint32_t id = chunks->list[c].now.id;
@@ -132,7 +132,7 @@ START_TEST(reads_back_records_for_any_number_of_tasks)
         lx_writer_options *options = options_on(executor, all[lanes - 1]);
         unit_ok(lx_writer_options_set_chunk_limits(options, 1000, 100000, &error));
         lx_writer *writer = records_create(path, options);
-        ck_assert_uint_eq(writer->placer.lane_count, lanes);
+        ck_assert_uint_eq(writer->flush.worker_count, lanes);
         for (uint64_t i = 0; i < 4; i++) {
             records_append(writer, i == 2 ? 4000 : 400);
             commit(writer);
@@ -159,7 +159,7 @@ static uint64_t use_lanes(lx_writer *writer)
     unsigned used = 0;
     for (int tries = 0; tries < 50 && used < 2; tries++) {
         unit_ok(slow_append(writer, STAGES_OF, &error));
-        lx__placer_drain(&writer->placer);
+        lx__flush_drain(&writer->flush);
         used = lanes_in_use(writer);
         commit(writer);
     }
@@ -273,7 +273,7 @@ START_TEST(a_rollback_removes_the_chunks_of_all_tasks)
         uint32_t more = expect_chunks("d", infos, 200);
         for (uint32_t i = chunks; i < more; i++)
             ck_assert_uint_ge(infos[i].id, next);
-        next = lx__chunk_pool_next(&writer->placer.pool);
+        next = lx__chunk_pool_next(&writer->flush.pool);
     }
     close_writer(writer);
     expect_slow("d", length);

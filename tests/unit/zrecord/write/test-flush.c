@@ -7,7 +7,7 @@
 struct fixture {
     lx__file here;
     lx_executor *executor;
-    lx__placer placer;
+    lx__flush placer;
     lx__entry_rules rules[2];
 };
 
@@ -21,16 +21,16 @@ static void set_up(struct fixture *f, unsigned lanes, bool compresses)
     unit_ok(lx_executor_options_set_writer_count(options, lanes, &error));
     unit_ok(lx_executor_open(options, &f->executor, &error));
     lx_executor_options_free(options);
-    lx__placer_init(&f->placer);
+    lx__flush_init(&f->placer);
     f->placer.pool.directory = &f->here;
     f->placer.pool.records_limit = 1u << 20;
     f->placer.pool.bytes_limit = 1u << 30;
-    lx__placer_start(&f->placer, f->executor, f->rules, 2, 6);
+    lx__flush_start(&f->placer, f->executor, f->rules, 2, 6);
 }
 
 static void tear_down(struct fixture *f)
 {
-    lx__placer_close(&f->placer);
+    lx__flush_close(&f->placer);
     lx_executor_close(f->executor);
     lx__file_close(&f->here);
 }
@@ -40,17 +40,17 @@ START_TEST(flushes_buffers_in_order)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
-    lx__stage *stages[20];
+    lx__write_buffer *stages[20];
     uint64_t end = 0;
     set_up(&f, 1, true);
     for (unsigned i = 0; i < 20; i++) {
         stages[i] = stage_make(f.rules, i * 50, 50);
-        unit_ok(lx__placer_submit(&f.placer, stages[i], &error));
+        unit_ok(lx__flush_submit(&f.placer, stages[i], &error));
     }
     for (unsigned i = 20; i-- > 0;)
-        unit_ok(lx__placer_wait(&f.placer, stages[i], &error));
-    lx__placer_drain(&f.placer);
-    ck_assert(lx__placer_idle(&f.placer));
+        unit_ok(lx__flush_wait(&f.placer, stages[i], &error));
+    lx__flush_drain(&f.placer);
+    ck_assert(lx__flush_is_idle(&f.placer));
     for (unsigned i = 0; i < 20; i++) {
         expect_stage(f.rules, stages[i], i * 50);
         for (size_t v = 0; v < stages[i]->count; v++) {
@@ -60,9 +60,9 @@ START_TEST(flushes_buffers_in_order)
             ck_assert_uint_ge(entry->offset, end);
             end = entry->offset + entry->physical;
         }
-        lx__stage_free(stages[i]);
+        lx__write_buffer_free(stages[i]);
     }
-    ck_assert_uint_eq(lx__chunk_files_last(&f.placer.lanes[0].lane.chunks)->now.bytes, end);
+    ck_assert_uint_eq(lx__chunk_files_last(&f.placer.workers[0].flush_task.chunks)->now.bytes, end);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -73,7 +73,7 @@ START_TEST(the_first_failure_stops_it_until_cleared)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
-    lx__stage *stages[6];
+    lx__write_buffer *stages[6];
     lx_status submitted = LX_OK;
     set_up(&f, 1, false);
     for (unsigned i = 0; i < 6; i++)
@@ -81,32 +81,32 @@ START_TEST(the_first_failure_stops_it_until_cleared)
         stages[i] = stage_make(f.rules, i * 50, 50);
     limit_files(20000);
     for (unsigned i = 0; i < 6 && submitted == LX_OK; i++)
-        submitted = lx__placer_submit(&f.placer, stages[i], &error);
-    lx__placer_drain(&f.placer);
+        submitted = lx__flush_submit(&f.placer, stages[i], &error);
+    lx__flush_drain(&f.placer);
     unlimit_files();
     unit_ok(submitted);
-    unit_ok(lx__placer_wait(&f.placer, stages[0], &error));
+    unit_ok(lx__flush_wait(&f.placer, stages[0], &error));
     unsigned placed = 0;
-    while (placed < 6 && stages[placed]->fate == LX__STAGE_PLACED)
+    while (placed < 6 && stages[placed]->flush_state == LX__FLUSH_DONE)
         placed++;
     ck_assert_uint_ge(placed, 1);
     ck_assert_uint_lt(placed, 6);
     for (unsigned i = placed; i < 6; i++) {
-        lx_status status = lx__placer_wait(&f.placer, stages[i], &error);
+        lx_status status = lx__flush_wait(&f.placer, stages[i], &error);
         expect_error(status, LX_ERR_IO, "write", "0.zr");
         /* also those that would have had room */
-        ck_assert_int_ne(stages[i]->fate, LX__STAGE_PLACED);
+        ck_assert_int_ne(stages[i]->flush_state, LX__FLUSH_DONE);
     }
-    unit_ok(lx__placer_reset(&f.placer, &error));
+    unit_ok(lx__flush_reset(&f.placer, &error));
     ck_assert_uint_eq(directory_count("."), 0);
-    lx__stage_free(stages[5]);
+    lx__write_buffer_free(stages[5]);
     stages[5] = stage_make(f.rules, 250, 50);
-    unit_ok(lx__placer_submit(&f.placer, stages[5], &error));
-    unit_ok(lx__placer_wait(&f.placer, stages[5], &error));
+    unit_ok(lx__flush_submit(&f.placer, stages[5], &error));
+    unit_ok(lx__flush_wait(&f.placer, stages[5], &error));
     expect_stage(f.rules, stages[5], 250);
-    lx__placer_drain(&f.placer);
+    lx__flush_drain(&f.placer);
     for (unsigned i = 0; i < 6; i++)
-        lx__stage_free(stages[i]);
+        lx__write_buffer_free(stages[i]);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -120,13 +120,13 @@ START_TEST(a_closed_executor_is_an_error)
     set_up(&f, 1, false);
     lx_executor_ref(f.executor);
     lx_executor_close(f.executor);
-    lx__stage *stage = stage_make(f.rules, 0, 50);
-    unit_fails(lx__placer_submit(&f.placer, stage, &error), LX_ERR_STATE);
-    lx__placer_drain(&f.placer);
-    ck_assert(lx__placer_idle(&f.placer));
-    unit_ok(lx__placer_place(&f.placer, stage, &error)); /* by the caller it can still be done */
+    lx__write_buffer *stage = stage_make(f.rules, 0, 50);
+    unit_fails(lx__flush_submit(&f.placer, stage, &error), LX_ERR_STATE);
+    lx__flush_drain(&f.placer);
+    ck_assert(lx__flush_is_idle(&f.placer));
+    unit_ok(lx__flush_now(&f.placer, stage, &error)); /* by the caller it can still be done */
     expect_stage(f.rules, stage, 0);
-    lx__stage_free(stage);
+    lx__write_buffer_free(stage);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -137,8 +137,8 @@ static unsigned lanes_used(const struct fixture *f)
 {
     bool seen[100] = {false};
     unsigned used = 0;
-    for (size_t i = 0; i < f->placer.lane_count; i++) {
-        const lx__chunk_files *chunks = &f->placer.lanes[i].lane.chunks;
+    for (size_t i = 0; i < f->placer.worker_count; i++) {
+        const lx__chunk_files *chunks = &f->placer.workers[i].flush_task.chunks;
         used += chunks->count != 0;
         for (size_t c = 0; c < chunks->count; c++) {
             uint32_t id = chunks->list[c].now.id;
@@ -156,23 +156,23 @@ START_TEST(several_tasks_flush_concurrently)
         char *scratch = scratch_make();
         lx_error error = LX_ERROR_INIT;
         struct fixture f;
-        lx__stage *stages[12];
+        lx__write_buffer *stages[12];
         unsigned used = 0;
         set_up(&f, lanes, true);
-        ck_assert_uint_eq(f.placer.lane_count, lanes);
+        ck_assert_uint_eq(f.placer.worker_count, lanes);
         /* Which lane takes what is chance: until two of them were seen. */
         for (int tries = 0; tries < 50 && used < 2; tries++) {
             for (unsigned i = 0; i < 12; i++)
                 stages[i] = stage_make(f.rules, i * 200, 200);
             for (unsigned i = 0; i < 12; i++)
-                unit_ok(lx__placer_submit(&f.placer, stages[i], &error));
+                unit_ok(lx__flush_submit(&f.placer, stages[i], &error));
             for (unsigned i = 0; i < 12; i++)
-                unit_ok(lx__placer_wait(&f.placer, stages[i], &error));
-            lx__placer_drain(&f.placer);
+                unit_ok(lx__flush_wait(&f.placer, stages[i], &error));
+            lx__flush_drain(&f.placer);
             for (unsigned i = 0; i < 12; i++) {
                 ck_assert_uint_eq(stages[i]->chunk_count, 1);
                 expect_stage(f.rules, stages[i], i * 200);
-                lx__stage_free(stages[i]);
+                lx__write_buffer_free(stages[i]);
             }
             used = lanes_used(&f);
         }
@@ -190,21 +190,21 @@ START_TEST(a_failure_of_one_task_stops_all)
         char *scratch = scratch_make();
         lx_error error = LX_ERROR_INIT;
         struct fixture f;
-        lx__stage *stages[16];
+        lx__write_buffer *stages[16];
         set_up(&f, 4, round % 2);
         for (unsigned i = 0; i < 16; i++)
             stages[i] = stage_make(f.rules, i * 300, 300);
         lx_status submitted = LX_OK;
         limit_files(100000); /* about two stages in each chunk */
         for (unsigned i = 0; i < 16 && submitted == LX_OK; i++)
-            submitted = lx__placer_submit(&f.placer, stages[i], &error);
-        lx__placer_drain(&f.placer);
+            submitted = lx__flush_submit(&f.placer, stages[i], &error);
+        lx__flush_drain(&f.placer);
         unlimit_files();
         unit_ok(submitted);
         unsigned failed = 0;
         for (unsigned i = 0; i < 16; i++) {
-            lx_status status = lx__placer_wait(&f.placer, stages[i], &error);
-            if (stages[i]->fate == LX__STAGE_PLACED) {
+            lx_status status = lx__flush_wait(&f.placer, stages[i], &error);
+            if (stages[i]->flush_state == LX__FLUSH_DONE) {
                 ck_assert_int_eq(status, LX_OK);
                 expect_stage(f.rules, stages[i], i * 300); /* what was placed is right */
                 continue;
@@ -214,17 +214,17 @@ START_TEST(a_failure_of_one_task_stops_all)
         }
         ck_assert_uint_ge(failed, 1);
         unsigned next = lx__chunk_pool_next(&f.placer.pool);
-        unit_ok(lx__placer_reset(&f.placer, &error));
+        unit_ok(lx__flush_reset(&f.placer, &error));
         ck_assert_uint_eq(directory_count("."), 0);
-        lx__stage_free(stages[0]);
+        lx__write_buffer_free(stages[0]);
         stages[0] = stage_make(f.rules, 0, 300);
-        unit_ok(lx__placer_submit(&f.placer, stages[0], &error));
-        unit_ok(lx__placer_wait(&f.placer, stages[0], &error));
+        unit_ok(lx__flush_submit(&f.placer, stages[0], &error));
+        unit_ok(lx__flush_wait(&f.placer, stages[0], &error));
         expect_stage(f.rules, stages[0], 0);
         ck_assert_uint_eq(stages[0]->chunks[0].id, next); /* no id is used again */
-        lx__placer_drain(&f.placer);
+        lx__flush_drain(&f.placer);
         for (unsigned i = 0; i < 16; i++)
-            lx__stage_free(stages[i]);
+            lx__write_buffer_free(stages[i]);
         tear_down(&f);
         scratch_remove(scratch);
     }
@@ -233,7 +233,7 @@ END_TEST
 
 struct in_a_task {
     struct fixture *f;
-    lx__stage *stages[8];
+    lx__write_buffer *stages[8];
 };
 
 static lx_status place_in_a_task(void *user, size_t part, lx_error *error)
@@ -242,10 +242,10 @@ static lx_status place_in_a_task(void *user, size_t part, lx_error *error)
     lx_status status = LX_OK;
     (void)part;
     for (unsigned i = 0; i < 8 && status == LX_OK; i++)
-        status = lx__placer_submit(&task->f->placer, task->stages[i], error);
+        status = lx__flush_submit(&task->f->placer, task->stages[i], error);
     for (unsigned i = 8; i-- > 0 && status == LX_OK;)
-        status = lx__placer_wait(&task->f->placer, task->stages[i], error);
-    lx__placer_drain(&task->f->placer);
+        status = lx__flush_wait(&task->f->placer, task->stages[i], error);
+    lx__flush_drain(&task->f->placer);
     return status;
 }
 
@@ -267,7 +267,7 @@ START_TEST(a_waiting_thread_flushes_too)
         lx_ticket_unref(ticket);
         for (unsigned i = 0; i < 8; i++) {
             expect_stage(f.rules, task.stages[i], i * 50);
-            lx__stage_free(task.stages[i]);
+            lx__write_buffer_free(task.stages[i]);
         }
         tear_down(&f);
         scratch_remove(scratch);

@@ -23,12 +23,12 @@ static lx_status do_add(lx_writer *writer, lx_error *error)
 static lx_status restart_job(lx_writer *writer, void *user, lx_error *error)
 {
     (void)user;
-    return lx__writer_restart(writer, error);
+    return lx__writer_rotate(writer, error);
 }
 
 static lx_status do_restart(lx_writer *writer, lx_error *error)
 {
-    return lx__switch_call(writer, restart_job, NULL, error);
+    return lx__install_call(writer, restart_job, NULL, error);
 }
 
 static lx_status (*const switches[])(lx_writer *, lx_error *) = {do_fold, do_rebalance, do_add,
@@ -91,7 +91,7 @@ START_TEST(changes_nothing_after_a_failed_allocation)
         lx_error error = LX_ERROR_INIT;
         directory_copy("made", "d");
         lx_writer *writer = records_reopen("d", NULL);
-        unit_ok(lx__switch_commit(writer, &error));
+        unit_ok(lx__install_commit(writer, &error));
         uint64_t generation = writer->meta.generation;
         for (int left = 0;; left++) {
             scarce_begin(left);
@@ -153,10 +153,10 @@ START_TEST(reports_the_last_generation)
     expect_error(status, LX_ERR_LIMIT, "generations of tables", "");
     writer->committed.state.table_generation = tables;
     uint32_t next = writer->committed.state.next_chunk;
-    writer->placer.pool.next_id = writer->committed.state.next_chunk = 0xffffffff;
+    writer->flush.pool.next_id = writer->committed.state.next_chunk = 0xffffffff;
     status = do_rebalance(writer, &error);
     expect_error(status, LX_ERR_LIMIT, "chunk ids", "");
-    writer->placer.pool.next_id = writer->committed.state.next_chunk = next;
+    writer->flush.pool.next_id = writer->committed.state.next_chunk = next;
     unit_ok(do_rebalance(writer, &error));
     close_writer(writer);
     expect_shown("d", &shown);

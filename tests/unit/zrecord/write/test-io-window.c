@@ -2,23 +2,23 @@
 #include "../records.h"
 #include "zrecord/write/io-window.h"
 
-static lx__window window;
+static lx__io_window window;
 
 static void add(uint32_t chunk, uint64_t offset, uint32_t size)
 {
     lx__move move = {.index = window.count};
-    ck_assert(lx__window_fits(&window, size));
-    lx__window_add(&window, &move, (lx__source){.chunk = chunk, .offset = offset, .size = size});
+    ck_assert(lx__io_window_fits(&window, size));
+    lx__io_window_add(&window, &move, (lx__source){.chunk = chunk, .offset = offset, .size = size});
 }
 
 /** The pieces must cover each source once, and not be larger than what is read at once. */
 static size_t expect_pieces(void)
 {
-    lx__piece piece = {0};
+    lx__io_extent piece = {0};
     size_t pieces = 0, sources = 0;
     uint64_t bytes = 0;
-    lx__window_sort(&window);
-    while (lx__window_next(&window, &piece)) {
+    lx__io_window_sort(&window);
+    while (lx__io_window_next(&window, &piece)) {
         ck_assert_uint_eq(piece.first, sources);
         for (size_t i = piece.first; i < piece.end; i++, sources++) {
             const lx__source *source = &window.sources[i];
@@ -31,14 +31,14 @@ static size_t expect_pieces(void)
         pieces++;
     }
     ck_assert_uint_eq(sources, window.count);
-    ck_assert_uint_le(bytes, LX__WINDOW_INPUT);
-    lx__window_clear(&window);
+    ck_assert_uint_le(bytes, LX__IO_WINDOW_INPUT);
+    lx__io_window_clear(&window);
     return pieces;
 }
 
 START_TEST(merges_adjacent_extents)
 {
-    ck_assert(lx__window_open(&window));
+    ck_assert(lx__io_window_open(&window));
     ck_assert_uint_eq(expect_pieces(), 0);
     for (uint64_t i = 0; i < 1000; i++) /* in an order of its own, with small gaps */
         add(0, (i * 7 % 1000) * 1000, 900);
@@ -56,25 +56,25 @@ START_TEST(merges_adjacent_extents)
     add(0, 0, 100);
     add(0, 100 + 8193, 100);
     ck_assert_uint_eq(expect_pieces(), 2);
-    lx__window_close(&window);
+    lx__io_window_close(&window);
 }
 END_TEST
 
 START_TEST(limits_its_size)
 {
-    ck_assert(lx__window_open(&window));
-    for (uint64_t i = 0; lx__window_fits(&window, 500); i++)
+    ck_assert(lx__io_window_open(&window));
+    for (uint64_t i = 0; lx__io_window_fits(&window, 500); i++)
         add(0, i * 8600, 500); /* gaps for more than there is room */
-    ck_assert_uint_ge(window.bytes, LX__WINDOW_BYTES - 500);
+    ck_assert_uint_ge(window.bytes, LX__IO_WINDOW_BYTES - 500);
     ck_assert_uint_gt(expect_pieces(), 1000);
-    for (uint64_t i = 0; lx__window_fits(&window, 1); i++)
+    for (uint64_t i = 0; lx__io_window_fits(&window, 1); i++)
         add(0, mix(i) % ((uint64_t)1 << 60), 1);
-    ck_assert_uint_eq(window.count, LX__WINDOW_MOVES);
+    ck_assert_uint_eq(window.count, LX__IO_WINDOW_MOVES);
     ck_assert_uint_gt(expect_pieces(), 60000);
-    for (uint64_t i = 0; lx__window_fits(&window, 1 << 20); i++)
+    for (uint64_t i = 0; lx__io_window_fits(&window, 1 << 20); i++)
         add(0, i << 20, 1 << 20);
     ck_assert_uint_eq(expect_pieces(), 16);
-    lx__window_close(&window);
+    lx__io_window_close(&window);
 }
 END_TEST
 

@@ -12,8 +12,8 @@
 static void restart(lx_writer *writer)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx__switch_commit(writer, &error));
-    unit_ok(lx__writer_restart(writer, &error));
+    unit_ok(lx__install_commit(writer, &error));
+    unit_ok(lx__writer_rotate(writer, &error));
 }
 
 /** As many restarts as it takes to be in that generation. */
@@ -191,7 +191,7 @@ START_TEST(keeps_an_obsolete_file_that_was_written_to)
     file_put("d/train.check", "", 0);
     lx_dataset *reader = open_dataset("d");
     lx_writer *writer = records_reopen("d", NULL);
-    ck_assert_uint_eq(writer->old.count, 1); /* it waits for the reader */
+    ck_assert_uint_eq(writer->obsolete.count, 1); /* it waits for the reader */
     file_put("d/train.check", "mine", 4);
     lx_dataset_close(reader);
     close_writer(writer);
@@ -292,15 +292,15 @@ START_TEST(retries_a_file_that_cannot_be_removed)
     char *scratch = scratch_make();
     records_make("d", 10, 0);
     lx_writer *writer = records_reopen("d", NULL);
-    lx__old_files_add(&writer->old, false, "image.offset.9", 0, 0);
+    lx__obsolete_files_add(&writer->obsolete, false, "image.offset.9", 0, 0);
     file_put("d/image.offset.9", "old", 3);
     nothing_can_be_unlinked = true;
-    lx__old_files_remove(writer);
-    ck_assert_uint_eq(writer->old.count, 1);
+    lx__obsolete_files_remove(writer);
+    ck_assert_uint_eq(writer->obsolete.count, 1);
     nothing_can_be_unlinked = false;
-    lx__old_files_remove(writer);
+    lx__obsolete_files_remove(writer);
     ck_assert(!file_exists("d/image.offset.9"));
-    ck_assert_uint_eq(writer->old.count, 0);
+    ck_assert_uint_eq(writer->obsolete.count, 0);
     close_writer(writer);
     scratch_remove(scratch);
 }
@@ -371,14 +371,14 @@ START_TEST(finds_readers_in_a_range)
                  {0, (uint64_t)1 << 62, true},
                  {6, (uint64_t)1 << 62, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        unit_ok(lx__readers_present(&other, cases[i].first, cases[i].end, &present, &error));
+        unit_ok(lx__reader_locks_present(&other, cases[i].first, cases[i].end, &present, &error));
         ck_assert_msg(present == cases[i].present, "case %d", (int)i);
     }
     lx__file_close(&lock);
-    unit_ok(lx__readers_present(&other, 0, 9, &present, &error));
+    unit_ok(lx__reader_locks_present(&other, 0, 9, &present, &error));
     ck_assert(!present);
     lx__file_close(&other);
-    unit_fails(lx__readers_present(&other, 0, 9, &present, &error), LX_ERR_IO);
+    unit_fails(lx__reader_locks_present(&other, 0, 9, &present, &error), LX_ERR_IO);
     scratch_remove(scratch);
 }
 END_TEST

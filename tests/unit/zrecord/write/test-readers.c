@@ -26,16 +26,16 @@ START_TEST(generations_reach_to_added_fields)
 END_TEST
 
 /** Looks as the next writer would. */
-static lx__users find(void)
+static lx__readers find(void)
 {
     lx_error error = LX_ERROR_INIT;
     lx__file directory, lock;
     lx__meta meta;
-    lx__users users;
+    lx__readers users;
     unit_ok(lx__directory_open(&directory, LX__HERE, "d", &error));
     unit_ok(lx__file_open(&lock, &directory, LX__LOCK_NAME, O_RDWR, &error));
     unit_ok(lx__meta_load(&meta, &directory, &error));
-    lx__users_find(&users, &directory, &lock, &meta);
+    lx__readers_find(&users, &directory, &lock, &meta);
     lx__meta_free(&meta);
     lx__file_close(&lock);
     lx__file_close(&directory);
@@ -54,10 +54,10 @@ START_TEST(a_generation_with_readers_uses_what_its_log_names)
 {
     char *scratch = scratch_make();
     records_make("d", 10, 3);
-    lx__users users = find();
+    lx__readers users = find();
     ck_assert(users.count == 0 && !users.unknown);
-    generations_are(lx__users_of_chunk(&users, 0), 0, 0);
-    lx__users_free(&users);
+    generations_are(lx__readers_of_chunk(&users, 0), 0, 0);
+    lx__readers_free(&users);
     lx_dataset *first = open_dataset("d"), *again = open_dataset("d");
     rebalance();
     rebalance();
@@ -65,27 +65,27 @@ START_TEST(a_generation_with_readers_uses_what_its_log_names)
     rebalance();
     users = find();
     ck_assert(users.count == 2 && !users.unknown);
-    generations_are(lx__users_of_tables(&users, 0), 0, 1);
-    generations_are(lx__users_of_tables(&users, 1), 0, 0);
-    generations_are(lx__users_of_tables(&users, 2), 2, 3);
-    generations_are(lx__users_of_chunk(&users, 0), 0, 1);
-    generations_are(lx__users_of_chunk(&users, 1), 0, 0);
-    generations_are(lx__users_of_chunk(&users, 2), 2, 3);
-    lx__users_free(&users);
+    generations_are(lx__readers_of_tables(&users, 0), 0, 1);
+    generations_are(lx__readers_of_tables(&users, 1), 0, 0);
+    generations_are(lx__readers_of_tables(&users, 2), 2, 3);
+    generations_are(lx__readers_of_chunk(&users, 0), 0, 1);
+    generations_are(lx__readers_of_chunk(&users, 1), 0, 0);
+    generations_are(lx__readers_of_chunk(&users, 2), 2, 3);
+    lx__readers_free(&users);
     lx_dataset_close(first);
     users = find();
     ck_assert_uint_eq(users.count, 2);
-    lx__users_free(&users);
+    lx__readers_free(&users);
     lx_dataset_close(again);
     users = find();
     ck_assert_uint_eq(users.count, 1);
-    lx__users_free(&users);
+    lx__readers_free(&users);
     file_cut("d/LOG.2", 10);
     users = find();
     ck_assert(users.unknown);
-    generations_are(lx__users_of_tables(&users, 1), 0, 3);
-    generations_are(lx__users_of_chunk(&users, 7), 0, 3);
-    lx__users_free(&users);
+    generations_are(lx__readers_of_tables(&users, 1), 0, 3);
+    generations_are(lx__readers_of_chunk(&users, 7), 0, 3);
+    lx__readers_free(&users);
     lx_dataset_close(second);
     scratch_remove(scratch);
 }
@@ -102,13 +102,13 @@ START_TEST(foreign_locks_keep_all_files)
     lx__file lock;
     unit_ok(lx__file_open(&lock, LX__HERE, "d/LOCK", O_RDWR, &error));
     unit_ok(lx__file_lock(&lock, false, LX__LOCK_READERS, 2, &error));
-    lx__users users = find();
+    lx__readers users = find();
     ck_assert(users.unknown);
-    lx__users_free(&users);
+    lx__readers_free(&users);
     lx__file_close(&lock);
     users = find();
     ck_assert(users.count == 0 && !users.unknown);
-    lx__users_free(&users);
+    lx__readers_free(&users);
     scratch_remove(scratch);
 }
 END_TEST

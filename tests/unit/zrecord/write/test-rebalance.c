@@ -350,7 +350,7 @@ START_TEST(a_failed_sync_poisons_the_writer_and_loses_nothing)
         directory_copy("made", path);
         size_t chunks = directory_count(in(path, "chunk"));
         lx_writer *writer = records_reopen(path, NULL);
-        unit_ok(lx__switch_commit(writer, &error));
+        unit_ok(lx__install_commit(writer, &error));
         atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
         lx_status status = lx_writer_rebalance(writer, NULL, NULL, NULL, &error);
         atomic_store(&sync_fails_at, 0);

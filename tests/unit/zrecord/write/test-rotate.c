@@ -16,8 +16,8 @@ static struct shown make_changed(const char *path)
 /** As the calls of switches do. */
 static lx_status restart(lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx__switch_commit(writer, error);
-    return status == LX_OK ? lx__writer_restart(writer, error) : status;
+    lx_status status = lx__install_commit(writer, error);
+    return status == LX_OK ? lx__writer_rotate(writer, error) : status;
 }
 
 START_TEST(the_new_log_is_one_frame_with_all_live_updates)
@@ -97,9 +97,9 @@ START_TEST(a_failed_sync_loses_nothing)
         snprintf(path, sizeof path, "d%u", n);
         directory_copy("made", path);
         lx_writer *writer = records_reopen(path, NULL);
-        unit_ok(lx__switch_commit(writer, &error));
+        unit_ok(lx__install_commit(writer, &error));
         atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
-        lx_status status = lx__writer_restart(writer, &error);
+        lx_status status = lx__writer_rotate(writer, &error);
         atomic_store(&sync_fails_at, 0);
         lx_error_clear(&error);
         expect_shown(path, &shown);
@@ -217,15 +217,16 @@ END_TEST
 /** A commit that changes @p count records. */
 static void change_numbers(const char *path, uint64_t count, uint64_t length)
 {
-    lx__set_item *sets = malloc(count * sizeof *sets);
+    lx__update_item *sets = malloc(count * sizeof *sets);
     lx_dataset *dataset = open_dataset(path);
     for (uint64_t i = 0; i < count; i++) {
         bool row;
         lx__entry entry = entry_in(dataset->snapshot, 0, i, &row);
-        sets[i] = (lx__set_item){.index = i, .entry = entry};
+        sets[i] = (lx__update_item){.index = i, .entry = entry};
     }
     lx_dataset_close(dataset);
-    log_extend(path, (struct frame){.length = length, .sets = sets, .set_count = (uint32_t)count});
+    log_extend(path,
+               (struct frame){.length = length, .sets = sets, .update_count = (uint32_t)count});
     free(sets);
 }
 
@@ -242,7 +243,7 @@ START_TEST(checkpoints_many_updates)
     for (size_t i = 0; i < 3; i++) {
         change_numbers("d", counts[i], 40 * 16384);
         writer = records_reopen("d", NULL);
-        lx__writer_upkeep(writer);
+        lx__writer_maintain(writer);
         ck_assert_uint_eq(file_exists("d/label.offset.1"), i == 2);
         close_writer(writer);
     }

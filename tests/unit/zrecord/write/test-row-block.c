@@ -3,20 +3,20 @@
 #include "zrecord/write/row-block.h"
 
 /** All rows that a stripe shows, each compared with what a reader sees. */
-static void walk(lx__stripe *stripe, const struct shown *shown, const char *path)
+static void walk(lx__row_block *stripe, const struct shown *shown, const char *path)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset = open_dataset(path);
     uint64_t next = 0;
     lx_status status;
-    while ((status = lx__stripe_next(stripe, &error)) == LX_OK) {
+    while ((status = lx__row_block_next(stripe, &error)) == LX_OK) {
         ck_assert_uint_eq(stripe->first, next);
         for (size_t at = 0; at < stripe->count; at++, next++) {
             for (size_t field = 0; field < FIELDS; field++) {
                 bool row;
                 lx__entry right = entry_in(dataset->snapshot, field, next, &row);
-                lx__entry entry = lx__entry_load(lx__stripe_offset_row(stripe, field, at),
-                                                 lx__stripe_check_row(stripe, field, at));
+                lx__entry entry = lx__entry_load(lx__row_block_offset_row(stripe, field, at),
+                                                 lx__row_block_check_row(stripe, field, at));
                 ck_assert_mem_eq(&entry, &right, sizeof entry);
             }
         }
@@ -36,18 +36,18 @@ START_TEST(has_the_live_rows)
     for (uint64_t i = 0; i < 15; i++)
         records_delete("d", &shown, mix(i) % shown.length);
     lx_writer *writer = records_reopen("d", NULL);
-    unit_ok(lx__switch_commit(writer, &error));
-    lx__stripe stripe;
-    unit_ok(lx__stripe_open(&stripe, writer, &error));
+    unit_ok(lx__install_commit(writer, &error));
+    lx__row_block stripe;
+    unit_ok(lx__row_block_open(&stripe, writer, &error));
     ck_assert_uint_eq(stripe.capacity, shown.length);
     static const size_t capacities[] = {75, 74, 38, 7, 1};
     for (size_t i = 0; i < 5; i++) { /* as if there were less memory */
         stripe.capacity = capacities[i];
         walk(&stripe, &shown, "d");
-        ck_assert_int_eq(lx__stripe_next(&stripe, &error), LX_END);
-        lx__stripe_rewind(&stripe);
+        ck_assert_int_eq(lx__row_block_next(&stripe, &error), LX_END);
+        lx__row_block_rewind(&stripe);
     }
-    lx__stripe_close(&stripe);
+    lx__row_block_close(&stripe);
     close_writer(writer);
     scratch_remove(scratch);
 }
@@ -59,12 +59,12 @@ START_TEST(reports_a_truncated_table)
     lx_error error = LX_ERROR_INIT;
     records_make("d", 30, 0);
     lx_writer *writer = records_reopen("d", NULL);
-    lx__stripe stripe;
+    lx__row_block stripe;
     file_cut("d/wave.check", 8 * 29);
-    unit_ok(lx__stripe_open(&stripe, writer, &error));
-    lx_status status = lx__stripe_next(&stripe, &error);
+    unit_ok(lx__row_block_open(&stripe, writer, &error));
+    lx_status status = lx__row_block_next(&stripe, &error);
     expect_error(status, LX_ERR_CORRUPT, "", "wave.check");
-    lx__stripe_close(&stripe);
+    lx__row_block_close(&stripe);
     close_writer(writer);
     scratch_remove(scratch);
 }
