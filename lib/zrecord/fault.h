@@ -19,7 +19,7 @@
     fault(CHUNK_SYNC, "chunks are not synced")                                                     \
     fault(TABLE_SYNC, "tables are not synced")                                                     \
     fault(LOG_SYNC, "the log is not synced behind a frame")                                        \
-    fault(LOG_BARRIER, "the log is not synced before a synced frame")                              \
+    fault(LOG_SYNC_BEFORE, "the log is not synced before a synced frame")                              \
     fault(CHUNK_DIRECTORY_SYNC, "the directory of a new chunk is not synced")                      \
     fault(CREATION_SYNC, "a new dataset's directory is not synced before meta.json")               \
     fault(PARENT_SYNC, "the directory that holds a new dataset is not synced")                     \
@@ -27,28 +27,28 @@
     fault(META_BEFORE_PARTS, "meta.json is renamed before it is synced")                           \
     fault(META_SYNC, "the directory is not synced after the rename of meta.json")                  \
     fault(SEAL_SYNC, "files are not synced before meta.json says sealed")                          \
-    fault(SETS_STAY, "sets are not voided by rows")                                                \
+    fault(UPDATES_STAY, "sets are not voided by rows")                                                \
     fault(BOOT, "the boot of a frame is not compared")                                             \
     fault(FRAME_CRC, "the CRC of a frame is not checked")                                          \
     fault(UNSYNCED, "an opening drops the commits of its boot that are not synced")                \
     fault(OPENING_SYNC, "an opening does not sync what it found synced")                           \
     fault(WRITE_BACK, "nothing is written back after a failed sync")                               \
-    fault(CUT, "the log is not cut when a writer opens")                                           \
-    fault(LANE_BARRIER, "the chunks of all lanes but the first are not synced")                    \
+    fault(TRUNCATE, "the log is not cut when a writer opens")                                           \
+    fault(WORKER_SYNC, "the chunks of all lanes but the first are not synced")                    \
     fault(CHUNK_PREFIX, "a frame names more of a chunk than its calls have placed")                \
     fault(CHUNK_IDS, "ids of chunks are given out again")                                          \
     fault(STALE_CHANGES, "changes stay after a rollback")                                          \
     fault(SHARED_COMMIT, "who shares a commit takes any for its own")                              \
-    fault(BASE_SETS, "the log that replaces another begins without live sets")                     \
-    fault(SWITCH_TABLE_SYNC, "new tables are not synced before meta.json names them")              \
-    fault(SWITCH_LOG_SYNC, "a new log is not synced before meta.json names it")                    \
-    fault(SWITCH_CHUNK_SYNC, "new chunks are not synced before meta.json names them")              \
-    fault(SWITCH_DIRECTORY_SYNC, "directories of new files are not synced before that")            \
+    fault(SNAPSHOT_UPDATES, "the log that replaces another begins without live sets")                     \
+    fault(INSTALL_TABLE_SYNC, "new tables are not synced before meta.json names them")              \
+    fault(INSTALL_LOG_SYNC, "a new log is not synced before meta.json names it")                    \
+    fault(INSTALL_CHUNK_SYNC, "new chunks are not synced before meta.json names them")              \
+    fault(INSTALL_DIRECTORY_SYNC, "directories of new files are not synced before that")            \
     fault(FIELD_SYNC, "the tables of a new field are not synced")                                  \
     fault(PENDING_ROWS, "rows are not moved to the tables before a switch")                        \
-    fault(LEFTOVERS, "what an interrupted switch has left is not removed")                         \
-    fault(OLD_EARLY, "old files are removed before the switch is durable")                         \
-    fault(OLD_UNDER_READER, "old files are removed under a reader")
+    fault(ORPHANS, "what an interrupted switch has left is not removed")                         \
+    fault(OBSOLETE_EARLY, "old files are removed before the switch is durable")                         \
+    fault(OBSOLETE_UNDER_READER, "old files are removed under a reader")
 /* clang-format on */
 
 #define LX__FAULT_NUMBER(name, what) LX__FAULT_##name,

@@ -87,7 +87,7 @@ void forge_frame(struct forge *forge, lx__frame frame, const lx__chunk_item *chu
         lx__frame_add_chunk(&forge->builder, &chunks[i]);
     for (size_t i = 0; i < update_count; i++)
         lx__frame_add_update(&forge->builder, &sets[i]);
-    frame.epoch = forge->epoch++;
+    frame.sequence = forge->sequence++;
     frame.previous_crc = forge->crc;
     lx__frame_finish(&forge->builder, &frame, &forge->identity);
     forge->crc = frame.crc;

@@ -19,7 +19,7 @@ struct forge {
     lx__log_identity identity;
     lx__frame_builder builder;
     uint64_t offset; /**< Of the next frame. */
-    uint64_t epoch;
+    uint64_t sequence;
     uint32_t crc;
 };
 

@@ -51,13 +51,13 @@ static void write_log(const uint8_t *log, size_t size)
 static void screen(const lx__state *state, uint32_t field, uint64_t index)
 {
     uint64_t mark;
-    if (state->sets.depth == 0)
+    if (state->overlay.depth == 0)
         fuzz_fail("there are no layers");
-    lx__overlay_hash_many(&state->sets, field, &index, 1, &mark);
-    uint64_t may = lx__overlay_filter(&state->sets, field, &index, 1, &mark);
+    lx__overlay_hash_many(&state->overlay, field, &index, 1, &mark);
+    uint64_t may = lx__overlay_filter(&state->overlay, field, &index, 1, &mark);
     if (may == 0)
         fuzz_fail("a live set is screened off");
-    lx__overlay_prefetch(&state->sets, field, &index, may);
+    lx__overlay_prefetch(&state->overlay, field, &index, may);
 }
 
 /** As a writer takes them over, which ends those of the state. */
@@ -66,7 +66,7 @@ static void take_sets(lx__state *state, const struct plain_log *plain, size_t li
     lx__update_map map = {0};
     lx_error error = LX_ERROR_INIT;
     uint32_t field;
-    if (lx__overlay_take(&state->sets, &map, &error) != LX_OK)
+    if (lx__overlay_move(&state->overlay, &map, &error) != LX_OK)
         fuzz_fail("the sets cannot be taken: %s", error.message);
     if (map.count != live)
         fuzz_fail("%zu sets are taken, not %zu", map.count, live);
@@ -89,7 +89,7 @@ static void compare_sets(lx__state *state, const struct plain_log *plain)
         uint32_t field;
         if (!lx__schema_find_id(schema, set->field, &field))
             continue;
-        const uint8_t *rows = lx__overlay_find(&state->sets, field, set->index);
+        const uint8_t *rows = lx__overlay_find(&state->overlay, field, set->index);
         live += set->live;
         if (set->live && (rows == NULL || memcmp(rows, set->rows, LX__ENTRY_BYTES) != 0))
             fuzz_fail("a live set is not found");
@@ -97,8 +97,8 @@ static void compare_sets(lx__state *state, const struct plain_log *plain)
             screen(state, field, set->index);
     }
     /* So those that are not live are not there either. */
-    if (lx__overlay_count(&state->sets) != live)
-        fuzz_fail("%zu sets are live, not %zu", lx__overlay_count(&state->sets), live);
+    if (lx__overlay_count(&state->overlay) != live)
+        fuzz_fail("%zu sets are live, not %zu", lx__overlay_count(&state->overlay), live);
     take_sets(state, plain, live);
 }
 
@@ -120,11 +120,11 @@ static void compare(lx__state *state, const struct plain_log *plain)
     if (state->length != plain->length || state->rows != plain->rows ||
         state->next_chunk != plain->next_chunk ||
         state->table_generation != plain->table_generation ||
-        state->place.offset != plain->offset || state->place.crc != plain->crc ||
-        state->place.epoch != plain->epoch + 1)
+        state->position.offset != plain->offset || state->position.crc != plain->crc ||
+        state->position.sequence != plain->sequence + 1)
         fuzz_fail("length %llu, rows %llu up to %llu, not %llu, %llu, %llu",
                   (unsigned long long)state->length, (unsigned long long)state->rows,
-                  (unsigned long long)state->place.offset, (unsigned long long)plain->length,
+                  (unsigned long long)state->position.offset, (unsigned long long)plain->length,
                   (unsigned long long)plain->rows, (unsigned long long)plain->offset);
     compare_chunks(state, plain);
     compare_sets(state, plain);

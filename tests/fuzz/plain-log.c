@@ -131,7 +131,7 @@ static void apply(const uint8_t *frame, size_t bytes)
     plain.rows = lx__load_le64(frame + 24);
     plain.table_generation = lx__load_le32(frame + 56);
     plain.next_chunk = lx__load_le32(frame + 60);
-    plain.epoch = lx__load_le64(frame + 8);
+    plain.sequence = lx__load_le64(frame + 8);
     plain.crc = lx__load_le32(frame + bytes - 4);
     plain.offset += bytes;
 }
@@ -172,7 +172,7 @@ static bool replay(const uint8_t *log, size_t count)
 {
     size_t at = 0;
     uint64_t items = 0;
-    plain.length = plain.rows = plain.offset = plain.epoch = 0;
+    plain.length = plain.rows = plain.offset = plain.sequence = 0;
     plain.crc = plain.table_generation = plain.next_chunk = 0;
     plain.update_count = plain.chunk_count = 0;
     for (size_t i = 0; i < count; at = ends[i++]) {

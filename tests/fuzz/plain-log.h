@@ -34,7 +34,7 @@ struct plain_log {
     size_t *ends;  /* of each */
     uint64_t length, rows;
     uint32_t table_generation, next_chunk;
-    uint64_t epoch;         /* of the last frame */
+    uint64_t sequence;      /* of the last frame */
     uint32_t crc;           /* of it */
     uint64_t offset;        /* of its end */
     struct plain_set *sets; /* all that ever were: see live */

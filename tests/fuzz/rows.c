@@ -80,7 +80,7 @@ void rows_write_log(const char *name, uint64_t count, size_t chunk_size)
     lx__frame_finish(&builder, &first, &identity);
     memcpy(log, builder.data, builder.size);
     size_t size = builder.size;
-    lx__frame second = {.epoch = 1,
+    lx__frame second = {.sequence = 1,
                         .length = count,
                         .rows = count,
                         .previous_crc = first.crc,

@@ -50,7 +50,7 @@ void lx__chunk_pool_offer(lx__chunk_pool *pool, const lx__chunk_item *item)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-void lx__chunk_pool_forget(lx__chunk_pool *pool)
+void lx__chunk_pool_drop_spare(lx__chunk_pool *pool)
 {
     pthread_mutex_lock(&pool->mutex);
     pool->spare_count = 0;
@@ -96,10 +96,10 @@ static lx_status take_id(lx__chunk_pool *pool, uint32_t *id, lx_error *error)
     return status;
 }
 
-static void note(lx__chunk_pool *pool, bool *what)
+static void set_flag(lx__chunk_pool *pool, bool *flag)
 {
     pthread_mutex_lock(&pool->mutex);
-    *what = true;
+    *flag = true;
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -163,7 +163,7 @@ static lx_status sync_one(lx__chunk_files *files, lx__chunk_file *chunk, lx_erro
     lx_status status = lx__file_sync_data(&chunk->file, error);
     chunk->dirty = status != LX_OK;
     if (chunk->dirty)
-        note(files->pool, &files->pool->sync_failed);
+        set_flag(files->pool, &files->pool->sync_failed);
     return status;
 }
 
@@ -198,7 +198,7 @@ static lx_status add_another(lx__chunk_files *files, uint64_t size, uint32_t ali
     if (status == LX_OK)
         status = add(files, &item, fresh, error);
     if (status == LX_OK && item.bytes == 0) /* even a committed empty chunk may lack its file */
-        note(files->pool, &files->pool->directory_dirty);
+        set_flag(files->pool, &files->pool->directory_dirty);
     return status;
 }
 
@@ -274,8 +274,8 @@ void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *ite
         if (item != NULL)
             chunk->committed = *item;
         bool waits = chunk->dirty || lx__chunk_file_has_grown(chunk);
-        bool goes_on = i + 1 == files->count && !is_full(files->pool, &chunk->now);
-        if (waits || goes_on) {
+        bool is_appended_to = i + 1 == files->count && !is_full(files->pool, &chunk->now);
+        if (waits || is_appended_to) {
             files->list[kept++] = *chunk;
             continue;
         }

@@ -56,7 +56,7 @@ void lx__chunk_pool_init(lx__chunk_pool *pool);
 void lx__chunk_pool_offer(lx__chunk_pool *pool, const lx__chunk_item *item);
 
 /** Drops all spare chunks: the next chunk of each flush task is a new one. */
-void lx__chunk_pool_forget(lx__chunk_pool *pool);
+void lx__chunk_pool_drop_spare(lx__chunk_pool *pool);
 
 /** Returns the id of the next new chunk. */
 uint32_t lx__chunk_pool_next(lx__chunk_pool *pool);

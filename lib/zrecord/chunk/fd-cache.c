@@ -138,7 +138,7 @@ lx_status lx__fd_cache_take(lx__fd_cache *cache, const lx__file_name *name, lx__
     return LX_OK;
 }
 
-void lx__fd_cache_give(lx__fd_cache *cache, lx__open_file *file)
+void lx__fd_cache_release(lx__fd_cache *cache, lx__open_file *file)
 {
     if (file == NULL)
         return;

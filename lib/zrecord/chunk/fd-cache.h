@@ -55,12 +55,12 @@ typedef struct lx__fd_cache {
 /** Initializes an empty cache that keeps up to @p max files open; @p max must not be 0. */
 void lx__fd_cache_init(lx__fd_cache *cache, size_t max, lx__fd_open *open, void *user);
 
-/** Returns an open file, from the cache if possible. Release it with lx__fd_cache_give(). */
+/** Returns an open file, from the cache if possible. Release it with lx__fd_cache_release(). */
 lx_status lx__fd_cache_take(lx__fd_cache *cache, const lx__file_name *name, lx__open_file **file,
                             lx_error *error);
 
 /** Releases a file, which stays in the cache; NULL is a no-op. */
-void lx__fd_cache_give(lx__fd_cache *cache, lx__open_file *file);
+void lx__fd_cache_release(lx__fd_cache *cache, lx__open_file *file);
 
 /** In a child of fork(): drops all files, without closing them, if a thread of the parent held the
  * mutex, because the list may then be inconsistent. */

@@ -45,7 +45,7 @@ static lx_status read_bytes(const lx__pread *pread, const lx__extent *from, size
     if (status != LX_OK)
         return status;
     status = lx__file_read(&file->file, to, size, from->offset, error);
-    lx__fd_cache_give(pread->cache, file);
+    lx__fd_cache_release(pread->cache, file);
     return status;
 }
 
@@ -77,7 +77,7 @@ static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *
         return status;
     pread->size = 0;
     if (!lx__reserve(&pread->bytes, &pread->capacity, size)) {
-        lx__fd_cache_give(pread->cache, file);
+        lx__fd_cache_release(pread->cache, file);
         return lx__fail_memory(error, "a record");
     }
     if (size > extent->size &&
@@ -85,7 +85,7 @@ static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *
         size = extent->size; /* The failure may lie after the extent: read only the extent. */
     if (size == extent->size)
         status = lx__file_read(&file->file, pread->bytes, size, extent->offset, error);
-    lx__fd_cache_give(pread->cache, file);
+    lx__fd_cache_release(pread->cache, file);
     if (status != LX_OK)
         return status;
     pread->chunk = extent->chunk->id;
@@ -188,7 +188,7 @@ void lx__pread_advise(const lx__pread *pread, const lx__extent *extent)
     if (take_file(pread, extent->chunk, &file, NULL) != LX_OK)
         return; /* the read will report it */
     lx__file_will_need(&file->file, extent->offset, extent->size);
-    lx__fd_cache_give(pread->cache, file);
+    lx__fd_cache_release(pread->cache, file);
 }
 
 void lx__pread_end(lx__pread *pread)

@@ -67,7 +67,7 @@ static lx_status each_file(backup *self, visit *see, lx_error *error)
         status = each_field(self, see, error);
     lx__log_name(store->meta.generation, name);
     return status == LX_OK
-               ? see(self, &store->directory, &self->directory, name, state->place.offset, error)
+               ? see(self, &store->directory, &self->directory, name, state->position.offset, error)
                : status;
 }
 
@@ -129,7 +129,7 @@ static lx_status remove_file(backup *self, const lx__file *from, const lx__file 
 static lx_status scan_log(const backup *self, const lx__log_identity *identity, bool *synced,
                           lx_error *error)
 {
-    const lx__log_place start = {0}, *end = &self->snapshot->state.place;
+    const lx__log_position start = {0}, *end = &self->snapshot->state.position;
     lx__log_reader log;
     lx__log_scan scan;
     lx_status status = lx__log_open(&log, &self->directory, identity, error);

@@ -48,7 +48,7 @@ static lx_status match_field(copying *c, const lx_schema *there, size_t position
 
 static lx_status begin(copying *c, const lx_schema *there, lx_error *error)
 {
-    size_t count = c->writer->rows.field_count, found = 0;
+    size_t count = c->writer->tables.field_count, found = 0;
     lx_status status = LX_OK;
     c->fields = lx__alloc_array(count, sizeof *c->fields);
     c->read = lx__alloc_array(count, sizeof *c->read);
@@ -72,7 +72,7 @@ static lx_status begin(copying *c, const lx_schema *there, lx_error *error)
 
 static void end(copying *c)
 {
-    for (size_t i = 0; c->buffers != NULL && i < c->writer->rows.field_count; i++)
+    for (size_t i = 0; c->buffers != NULL && i < c->writer->tables.field_count; i++)
         lx__free(c->buffers[i]);
     lx__free(c->buffers);
     lx__free(c->capacities);
@@ -142,10 +142,11 @@ static lx_status copy_record(copying *c, uint64_t index, lx_error *error)
 {
     lx_writer *writer = c->writer;
     lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < writer->rows.field_count; i++)
+    for (size_t i = 0; status == LX_OK && i < writer->tables.field_count; i++)
         status = take_value(c, i, index, error);
-    lx__operation operation = {
-        .kind = LX__APPEND, .index = writer->length, .values = (uint32_t)writer->rows.field_count};
+    lx__operation operation = {.kind = LX__APPEND,
+                               .index = writer->length,
+                               .values = (uint32_t)writer->tables.field_count};
     if (status == LX_OK)
         status = lx__writer_add_stored(writer, &operation, c->values, error);
     if (status == LX_OK)

@@ -21,7 +21,7 @@
 static lx_status replay(lx__log_prefix *prefix, lx__log_reader *log, const lx_schema *schema,
                         lx_error *error)
 {
-    const lx__log_place start = {0};
+    const lx__log_position start = {0};
     lx__log_scan scan;
     lx_status status = lx__log_scan_from(log, &start, log->boot, &scan, &prefix->damage);
     prefix->damaged = status == LX_ERR_CORRUPT;
@@ -29,7 +29,7 @@ static lx_status replay(lx__log_prefix *prefix, lx__log_reader *log, const lx_sc
         lx__error_pass(error, &prefix->damage);
         return status;
     }
-    uint64_t end = prefix->damaged ? scan.valid.offset : scan.trusted.offset;
+    uint64_t end = prefix->damaged ? scan.valid.offset : scan.valid_in_boot.offset;
     status = end != 0 ? lx__state_replay_to(&prefix->state, log, schema, end, error)
                       : lx__log_fail_first(log, error);
     if (status == LX_OK && prefix->damaged)
@@ -144,7 +144,7 @@ static lx_status keep_tail(const lx__log_prefix *prefix, const lx__file *directo
     lx__file file;
     lx_status status = create_tail(directory, &file, path, error);
     if (status == LX_OK) {
-        status = copy_tail(log, &file, prefix->state.place.offset, prefix->lost_bytes, error);
+        status = copy_tail(log, &file, prefix->state.position.offset, prefix->lost_bytes, error);
         if (status == LX_OK)
             status = lx__sync_parent(directory, error);
         if (status != LX_OK)
@@ -162,10 +162,10 @@ lx_status lx__log_append_synced(const lx__file *log, const lx__state *state,
                                 const lx__log_identity *identity, lx_error *error)
 {
     lx__frame_builder builder = {0};
-    lx__frame frame = {.epoch = state->place.epoch,
+    lx__frame frame = {.sequence = state->position.sequence,
                        .length = state->length,
                        .rows = state->rows,
-                       .previous_crc = state->place.crc,
+                       .previous_crc = state->position.crc,
                        .flags = LX__FRAME_SYNCED,
                        .boot = lx__boot_id(),
                        .table_generation = state->table_generation,
@@ -174,7 +174,7 @@ lx_status lx__log_append_synced(const lx__file *log, const lx__state *state,
     if (status != LX_OK)
         return status;
     lx__frame_finish(&builder, &frame, identity);
-    status = lx__file_write(log, builder.data, builder.size, state->place.offset, error);
+    status = lx__file_write(log, builder.data, builder.size, state->position.offset, error);
     if (status == LX_OK)
         status = lx__file_sync(log, error);
     lx__frame_builder_free(&builder);
@@ -191,7 +191,8 @@ static lx_status cut(lx__log_prefix *prefix, const lx__file *log, const lx__file
     if (status == LX_OK)
         status = lx__log_append_synced(log, &prefix->state, &prefix->identity, error);
     if (status == LX_OK)
-        status = lx__file_truncate(log, prefix->state.place.offset + lx__frame_size(0, 0), error);
+        status = lx__file_truncate(log, prefix->state.position.offset + lx__frame_size(0, 0),
+                                   error);
     return status == LX_OK ? lx__file_sync(log, error) : status;
 }
 

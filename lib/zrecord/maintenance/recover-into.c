@@ -153,19 +153,19 @@ static lx_status make_table(lx__recovery *self, size_t field, bool checks, lx_er
 }
 
 /** Writes an update of the log to its row, which may have another index now. */
-static lx_status apply_update(void *user, const lx__update *set, lx_error *error)
+static lx_status apply_update(void *user, const lx__update *update, lx_error *error)
 {
     lx__recovery *self = user;
     uint8_t offset_row[LX__OFFSET_ROW], check_row[LX__CHECK_ROW];
-    uint64_t index = set->index;
-    const lx__table_files *files = &self->tables.fields[set->field];
-    lx__entry entry = lx__update_entry(set);
+    uint64_t index = update->index;
+    const lx__table_files *files = &self->tables.fields[update->field];
+    lx__entry entry = lx__update_entry(update);
     if (index >= self->kept && index < self->end)
         return LX_OK;
     if (index >= self->end)
         index -= self->end - self->kept;
     if (!lx__entry_is_missing(&entry))
-        entry.crc ^= lx__index_crc(set->index) ^ lx__index_crc(index);
+        entry.crc ^= lx__index_crc(update->index) ^ lx__index_crc(index);
     lx__entry_store(&entry, offset_row, check_row);
     lx_status status = lx__file_write(&files->offsets, offset_row, sizeof offset_row,
                                       index * LX__OFFSET_ROW, error);
@@ -181,7 +181,7 @@ static lx_status make_tables(lx__recovery *self, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < 2 * self->tables.field_count; i++)
         status = make_table(self, i / 2, i % 2 != 0, error);
     if (status == LX_OK)
-        status = lx__overlay_each(&self->log.state.sets, apply_update, self, error);
+        status = lx__overlay_each(&self->log.state.overlay, apply_update, self, error);
     for (size_t i = 0; status == LX_OK && i < self->tables.field_count; i++) {
         status = lx__file_sync(&self->tables.fields[i].offsets, error);
         if (status == LX_OK)

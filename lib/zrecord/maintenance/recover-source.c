@@ -188,11 +188,12 @@ static lx_status count_rows(lx__recovery *self, size_t field, lx_error *error)
 }
 
 /** Takes from the lost values one that is in the log. */
-static lx_status count_update(void *user, const lx__update *set, lx_error *error)
+static lx_status count_update(void *user, const lx__update *update, lx_error *error)
 {
     lx__recovery *self = user;
     (void)error;
-    self->lost[set->field] -= set->index < self->kept && set->index >= self->rows[set->field];
+    self->lost[update->field] -= update->index < self->kept &&
+                                 update->index >= self->rows[update->field];
     return LX_OK;
 }
 
@@ -211,7 +212,7 @@ static lx_status count_records(lx__recovery *self, lx_error *error)
     self->repair.result.deleted += self->end - self->kept;
     for (size_t i = 0; i < fields; i++)
         self->lost[i] = self->rows[i] < self->kept ? self->kept - self->rows[i] : 0;
-    return lx__overlay_each(&state->sets, count_update, self, error);
+    return lx__overlay_each(&state->overlay, count_update, self, error);
 }
 
 /** Reports a table that has fewer rows than are committed. */

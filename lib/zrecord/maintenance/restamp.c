@@ -46,7 +46,7 @@ void lx__restamp_advise(const lx__file *directory, lx_error *error)
 /** Whether the log begins with a valid frame: its CRC covers the uuid and the generation. */
 static bool has_log(const lx__meta *meta, const lx__file *directory)
 {
-    const lx__log_place start = {0};
+    const lx__log_position start = {0};
     lx__log_identity identity = {.generation = meta->generation};
     lx__log_reader log;
     lx__log_scan scan = {0};

@@ -77,8 +77,8 @@ static void count_files(const lx__snapshot *snapshot, lx_storage_stats *totals)
                                  .chunk_limit = meta->chunk_limit,
                                  .table_bytes = state->rows * meta->schema->count *
                                                 (LX__OFFSET_ROW + LX__CHECK_ROW),
-                                 .log_bytes = state->place.offset,
-                                 .log_entries = lx__overlay_count(&state->sets)};
+                                 .log_bytes = state->position.offset,
+                                 .log_entries = lx__overlay_count(&state->overlay)};
     for (size_t i = 0; i < state->chunk_count; i++) {
         totals->payloads += state->chunks[i].records;
         totals->chunk_bytes += state->chunks[i].bytes;

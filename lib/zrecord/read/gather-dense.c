@@ -35,7 +35,7 @@ typedef struct dense {
     bool verify;            /**< Some values of table rows may need verification. */
     bool many;              /**< More than a few may. */
     bool always;            /**< All do. */
-    bool verify_sets;       /**< Values of row updates may need verification. */
+    bool verify_updates;    /**< Values of row updates may need verification. */
     lx__inflater *inflater; /**< Taken for the first compressed value. */
 
     /* The chunk of the last raw value: the next value is usually in the same one. */
@@ -60,7 +60,7 @@ static dense start(lx__snapshot *snapshot, lx__damages *damages, size_t field)
         .size = (uint32_t)column->rules->size,
         .align_mask = column->rules->align - 1,
         .always = verify == LX_VERIFY_ALWAYS,
-        .verify_sets = verify != LX_VERIFY_NEVER,
+        .verify_updates = verify != LX_VERIFY_NEVER,
         .many = verify == LX_VERIFY_ALWAYS || (some && !lx__table_most_verified(column->table)),
         .verify = verify == LX_VERIFY_ALWAYS || (some && !lx__table_all_verified(column->table))};
 }
@@ -89,7 +89,7 @@ static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lin
 /** Computes the hashes of a block's records for the filters of the overlay. */
 static void mark_block(const dense *g, const uint64_t *indices, size_t count, uint64_t *marks)
 {
-    lx__overlay_hash_many(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+    lx__overlay_hash_many(&g->snapshot->state.overlay, (uint32_t)g->field, indices,
                           count < BLOCK ? count : BLOCK, marks);
 }
 
@@ -98,21 +98,21 @@ static void mark_block(const dense *g, const uint64_t *indices, size_t count, ui
 static uint64_t screen_block(const dense *g, const uint64_t *indices, size_t count,
                              const uint64_t *marks)
 {
-    return lx__overlay_filter(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+    return lx__overlay_filter(&g->snapshot->state.overlay, (uint32_t)g->field, indices,
                               count < BLOCK ? count : BLOCK, marks);
 }
 
 /**
- * Finds a raw value by its row of the offset table, or by its row update @p set. NULL for any other
+ * Finds a raw value by its row of the offset table, or by its row update @p update. NULL for any other
  * value, and if the chunk is not mapped yet. The location is valid by the rules of
  * lx__payload_locate(); only the logical length is left to is_intact() and set_is_intact().
  */
 static inline __attribute__((always_inline)) const uint8_t *find_raw(dense *g, uint64_t index,
-                                                                     const uint8_t *set)
+                                                                     const uint8_t *update)
 {
-    if (set == NULL && index >= g->rows)
+    if (update == NULL && index >= g->rows)
         return NULL;
-    const uint8_t *row = set != NULL ? set : g->column->offsets + index * LX__OFFSET_ROW;
+    const uint8_t *row = update != NULL ? update : g->column->offsets + index * LX__OFFSET_ROW;
     uint64_t head = lx__load_le64(row), offset = lx__load_le64(row + 8);
     if (head == g->head && offset <= g->last_start && (offset & g->align_mask) == 0)
         return g->data + offset;
@@ -148,14 +148,14 @@ static inline __attribute__((always_inline)) bool is_intact(const dense *g, uint
 }
 
 /** Whether the value of a row update is intact. */
-static __attribute__((noinline)) bool set_is_intact(const dense *g, uint64_t index,
-                                                    const lx__update *set, const uint8_t *data)
+static __attribute__((noinline)) bool
+update_is_intact(const dense *g, uint64_t index, const lx__update *update, const uint8_t *data)
 {
-    lx__entry entry = lx__update_entry(set);
+    lx__entry entry = lx__update_entry(update);
     if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
         return false; /* copy_any() reports the damage */
     if (!g->always)
-        lx__update_set_verified(set);
+        lx__update_set_verified(update);
     return true;
 }
 
@@ -178,10 +178,10 @@ static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, ui
     return status;
 }
 
-/** Copies a located block; the bits of @p have mark the records whose values are of @p sets. */
+/** Copies a located block; the bits of @p have mark the records whose values are of @p updates. */
 static inline __attribute__((always_inline)) lx_status
 copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
-           const lx__update *const *sets, size_t count, uint8_t *out, size_t stride,
+           const lx__update *const *updates, size_t count, uint8_t *out, size_t stride,
            lx_error *error)
 {
     size_t size = g->size;
@@ -196,8 +196,9 @@ copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const
         bool right = found[i] != NULL;
         if ((have >> i & 1) != 0) {
             verify_hidden(g, indices[i]);
-            right = right && (!g->verify_sets || (!g->always && lx__update_is_verified(sets[i])) ||
-                              set_is_intact(g, indices[i], sets[i], found[i]));
+            right = right &&
+                    (!g->verify_updates || (!g->always && lx__update_is_verified(updates[i])) ||
+                     update_is_intact(g, indices[i], updates[i], found[i]));
         } else if (right && g->verify) {
             right = is_intact(g, indices[i], found[i]);
         }
@@ -216,9 +217,9 @@ copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const
  * returns the bits of those that have. */
 static inline __attribute__((always_inline)) uint64_t
 find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
-           const lx__update **sets, const uint8_t **found)
+           const lx__update **updates, const uint8_t **found)
 {
-    const lx__overlay *all = &g->snapshot->state.sets;
+    const lx__overlay *all = &g->snapshot->state.overlay;
     uint64_t have = 0;
     if (may != 0)
         lx__overlay_prefetch(all, (uint32_t)g->field, indices, may);
@@ -228,8 +229,8 @@ find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const 
         if (i + LX__ROWS_AHEAD < count)
             prefetch_rows(g, indices[i + LX__ROWS_AHEAD]);
         if ((may >> i & 1) != 0 &&
-            (sets[i] = lx__overlay_find_update(all, (uint32_t)g->field, index)) != NULL) {
-            rows = sets[i]->rows;
+            (updates[i] = lx__overlay_find_update(all, (uint32_t)g->field, index)) != NULL) {
+            rows = updates[i]->rows;
             have |= 1ull << i;
         }
         found[i] = index < g->length ? find_raw(g, index, rows) : NULL;
@@ -247,7 +248,7 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
                              size_t stride, lx_error *error)
 {
     const uint8_t *found[BLOCK];
-    const lx__update *sets[BLOCK];
+    const lx__update *updates[BLOCK];
     uint64_t marks[BLOCK];
     lx_status status = LX_OK;
     for (size_t i = 0; i < LX__ROWS_AHEAD && i < count; i++)
@@ -260,14 +261,14 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
         uint8_t *to = out + at * stride;
         mark_block(g, next, rest, marks);
         if (may == 0) { /* a specialized copy of the code: most blocks have no row updates */
-            find_block(g, here, block, count - at, 0, sets, found);
+            find_block(g, here, block, count - at, 0, updates, found);
             may = screen_block(g, next, rest, marks);
-            status = copy_block(g, here, found, 0, sets, block, to, stride, error);
+            status = copy_block(g, here, found, 0, updates, block, to, stride, error);
             continue;
         }
-        uint64_t have = find_block(g, here, block, count - at, may, sets, found);
+        uint64_t have = find_block(g, here, block, count - at, may, updates, found);
         may = screen_block(g, next, rest, marks);
-        status = copy_block(g, here, found, have, sets, block, to, stride, error);
+        status = copy_block(g, here, found, have, updates, block, to, stride, error);
     }
     return status;
 }
@@ -322,12 +323,12 @@ static size_t copy_short(const dense *g, const uint64_t *indices, size_t count, 
 /** Copies a short value that may have a row update; false if copy_blocks() has to do it. */
 static bool copy_short_set(dense *g, uint64_t index, uint8_t *out)
 {
-    const lx__update *set = lx__overlay_find_update(&g->snapshot->state.sets, (uint32_t)g->field,
-                                                    index);
-    if (set == NULL)
+    const lx__update *update = lx__overlay_find_update(&g->snapshot->state.overlay,
+                                                       (uint32_t)g->field, index);
+    if (update == NULL)
         return copy_short(g, &index, 1, 1, out, 0) == 1;
-    const uint8_t *found = index < g->length ? find_raw(g, index, set->rows) : NULL;
-    if (found == NULL || g->verify || (g->verify_sets && !lx__update_is_verified(set)))
+    const uint8_t *found = index < g->length ? find_raw(g, index, update->rows) : NULL;
+    if (found == NULL || g->verify || (g->verify_updates && !lx__update_is_verified(update)))
         return false;
     memcpy(out, found, g->size);
     return true;
@@ -370,7 +371,7 @@ static lx_status copy_short_sets(dense *g, const uint64_t *indices, size_t count
         size_t known = count - at, block = known < BLOCK ? known : BLOCK;
         const uint64_t *next = indices + at + block;
         mark_block(g, next, known - block, marks);
-        lx__overlay_prefetch(&g->snapshot->state.sets, (uint32_t)g->field, indices + at, may);
+        lx__overlay_prefetch(&g->snapshot->state.overlay, (uint32_t)g->field, indices + at, may);
         uint64_t next_may = screen_block(g, next, known - block, marks);
         status = copy_short_block(g, indices + at, block, known, may, out + at * stride, stride,
                                   error);
@@ -405,10 +406,10 @@ lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t 
     lx_status status;
     if (g.size > LX__INLINE_MAX)
         status = copy_blocks(&g, indices, count, out, stride, error);
-    else if (snapshot->state.sets.depth != 0)
+    else if (snapshot->state.overlay.depth != 0)
         status = copy_short_sets(&g, indices, count, out, stride, error);
     else
         status = copy_short_rows(&g, indices, count, out, stride, error);
-    lx__store_give_inflater(snapshot->store, g.inflater);
+    lx__store_release_inflater(snapshot->store, g.inflater);
     return status;
 }

@@ -29,7 +29,7 @@ typedef struct gather {
     lx__loaded loaded[LX__VALUE_BLOCK];
     lx__extent extents[LX__VALUE_BLOCK];
     uint8_t owners[LX__VALUE_BLOCK]; /**< For each extent, the position of its record. */
-    bool settled[LX__VALUE_BLOCK];   /**< Whether the batch copied the value. */
+    bool copied[LX__VALUE_BLOCK];    /**< Whether the batch copied the value. */
 } gather;
 
 _Static_assert(LX__VALUE_BLOCK <= UINT8_MAX + 1, "owners are bytes");
@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) lx_status find(lx__value_reader *re
     if (loaded == NULL || loaded->lost)
         return lx__value_find(reader, field, index, value, error);
     value->entry = loaded->entry;
-    value->set = loaded->set;
+    value->update = loaded->update;
     value->data = value->slot;
     lx__store_le64(value->slot, loaded->entry.offset);
     return lx__snapshot_locate(reader->snapshot, field, index, value, error);
@@ -205,14 +205,14 @@ lx_status lx__gather_one(lx__value_reader *reader, lx__damages *damages, size_t 
 /* ---- blocks */
 
 /** Copies value @p i of the block, and marks it as settled, if its bytes are intact. */
-static void settle(gather *g, size_t i, const uint8_t *data)
+static void copy_if_intact(gather *g, size_t i, const uint8_t *data)
 {
     lx__value value;
     uint64_t index = g->indices[i];
     value.entry = g->loaded[i].entry;
-    value.set = g->loaded[i].set;
+    value.update = g->loaded[i].update;
     value.data = data;
-    g->settled[i] =
+    g->copied[i] =
         lx__snapshot_verify(g->reader.snapshot, g->field, index, &value, NULL) == LX_OK &&
         put(&g->reader, g->field, index, &value, out_of(g, i), room_of(g, i), NULL) == LX_OK;
 }
@@ -220,7 +220,7 @@ static void settle(gather *g, size_t i, const uint8_t *data)
 static void take_extent(void *user, size_t which, const uint8_t *data)
 {
     gather *g = user;
-    settle(g, g->owners[which], data);
+    copy_if_intact(g, g->owners[which], data);
 }
 
 /** Adds the extent of value @p i to the batch, or settles the value if it has no extent. */
@@ -228,13 +228,13 @@ static void list_value(gather *g, size_t i)
 {
     lx__value value;
     const lx__loaded *loaded = &g->loaded[i];
-    g->settled[i] = false;
+    g->copied[i] = false;
     if (g->indices[i] >= g->reader.snapshot->state.length || loaded->lost ||
         find(&g->reader, g->field, g->indices[i], loaded, &value, NULL) != LX_OK ||
         size_of(g->rules, &value.entry) != room_of(g, i))
         return;
     if (value.extent.chunk == NULL) {
-        settle(g, i, value.data);
+        copy_if_intact(g, i, value.data);
         return;
     }
     if (!lx__entry_is_compressed(&value.entry))
@@ -245,7 +245,7 @@ static void list_value(gather *g, size_t i)
 
 /** Fetches the bytes of a block in one batch and settles the intact values. The caller reads the
  * others one by one, which reports failures. */
-static lx_status settle_block(gather *g, lx_error *error)
+static lx_status copy_intact(gather *g, lx_error *error)
 {
     g->extent_count = 0;
     for (size_t i = 0; i < g->count; i++)
@@ -261,9 +261,9 @@ static lx_status copy_block(gather *g, lx_error *error)
 {
     bool lost;
     /* Mapped bytes are accessed directly: a batch would gain nothing. */
-    lx_status status = g->reader.by_pread ? settle_block(g, error) : LX_OK;
+    lx_status status = g->reader.by_pread ? copy_intact(g, error) : LX_OK;
     for (size_t i = 0; status == LX_OK && i < g->count; i++)
-        if (!g->reader.by_pread || !g->settled[i])
+        if (!g->reader.by_pread || !g->copied[i])
             status = copy_any(&g->reader, g->damages, g->field, g->indices[i], known(g, i),
                               out_of(g, i), room_of(g, i), &lost, error);
     return status;

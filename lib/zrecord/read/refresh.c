@@ -42,11 +42,11 @@ static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__sta
                             lx__log_scan *scan, lx_error *error)
 {
     bool unknown; /* ignored: updates of dropped fields */
-    uint64_t from = state->place.offset;
+    uint64_t from = state->position.offset;
     lx_status status = lx__state_follow(
         state, &store->log, store->schema, store->meta.schema,
         dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, scan, &unknown, error);
-    if (status == LX_OK && dataset->options.durable && state->place.offset != from)
+    if (status == LX_OK && dataset->options.durable && state->position.offset != from)
         status = sync_log(store, error);
     return status;
 }
@@ -118,19 +118,19 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
 {
     lx__store *store = now->store;
     lx__state state = {0};
-    lx__log_sight sight = LX__LOG_SAME;
+    lx__log_change change = LX__LOG_UNCHANGED;
     *found = (outcome){0};
     pthread_mutex_lock(&store->log_mutex);
     lx_status status = lx__store_open_log(store, error);
     if (status == LX_OK)
-        status = lx__log_look(&store->log, &now->state.place, &sight, error);
-    if (status == LX_OK && sight == LX__LOG_MORE) {
+        status = lx__log_poll(&store->log, &now->state.position, &change, error);
+    if (status == LX_OK && change == LX__LOG_MAYBE_GROWN) {
         lx__state_copy(&state, &now->state);
         status = follow_log(dataset, store, &state, NULL, error);
     }
     pthread_mutex_unlock(&store->log_mutex);
-    found->gone = sight == LX__LOG_GONE;
-    if (status != LX_OK || state.place.offset <= now->state.place.offset) {
+    found->gone = change == LX__LOG_TRUNCATED;
+    if (status != LX_OK || state.position.offset <= now->state.position.offset) {
         lx__state_free(&state);
         return status;
     }
@@ -141,12 +141,12 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
  * removed, and the handle continues to read it. */
 static lx_status check_place(const lx_dataset *dataset, const lx__store *store, lx_error *error)
 {
-    static const lx__file_mark unknown;
+    static const lx__file_id unknown;
     struct stat there;
     lx__file other;
-    if (dataset->where == NULL || lx__file_mark_equal(store->directory_mark, unknown) ||
+    if (dataset->where == NULL || lx__file_id_equal(store->directory_id, unknown) ||
         stat(dataset->where, &there) == -1 ||
-        lx__file_mark_equal(store->directory_mark, (lx__file_mark){there.st_dev, there.st_ino}) ||
+        lx__file_id_equal(store->directory_id, (lx__file_id){there.st_dev, there.st_ino}) ||
         lx__directory_open(&other, LX__HERE, dataset->where, NULL) != LX_OK)
         return LX_OK;
     bool is_dataset = false;
@@ -171,19 +171,19 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
     if (placed != LX_OK)
         return placed;
     lx_status status = now->store->meta.sealed ? LX_OK : go_on(dataset, now, &found, &why);
-    lx_status looked = lx__store_is_current(now->store, &current, &unseen);
+    lx_status checked = lx__store_is_current(now->store, &current, &unseen);
     /* Apparent damage may have another cause: after a crash, unsynced frames are lost and
      * truncated, and new ones written. A replay from the start finds real damage as well. */
-    if (looked == LX_OK && current && status != LX_ERR_CORRUPT && !found.gone) {
+    if (checked == LX_OK && current && status != LX_ERR_CORRUPT && !found.gone) {
         *next = found.snapshot;
         if (status != LX_OK)
             lx__error_pass(error, &why);
         return status;
     }
     lx__snapshot_unref(found.snapshot);
-    if (looked != LX_OK) {
+    if (checked != LX_OK) {
         lx__error_pass(error, &unseen);
-        return looked;
+        return checked;
     }
     /* After a truncation, verified rows may have been overwritten: do not inherit their bits. */
     bool share = status == LX_OK && !found.gone;

@@ -5,16 +5,16 @@
 
 #include "zrecord/read/dataset.h"
 
-/** Finds a value by its row of the offset table, or by its row update @p set. False if the slow
+/** Finds a value by its row of the offset table, or by its row update @p update. False if the slow
  * path has to read it: the value is inline, its chunk is not mapped yet, or the location is
  * invalid. */
 static bool find_plain(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                       const lx__update *set, lx_slice *slice)
+                       const lx__update *update, lx_slice *slice)
 {
     const lx__column *column = &snapshot->columns[field];
-    if (set == NULL && index >= snapshot->state.rows)
+    if (update == NULL && index >= snapshot->state.rows)
         return false;
-    const uint8_t *row = set != NULL ? set->rows : column->offsets + index * LX__OFFSET_ROW;
+    const uint8_t *row = update != NULL ? update->rows : column->offsets + index * LX__OFFSET_ROW;
     uint32_t chunk = lx__load_le32(row), size = lx__load_le32(row + 4);
     uint64_t offset = lx__load_le64(row + 8);
     uint32_t position;
@@ -26,33 +26,34 @@ static bool find_plain(const lx__snapshot *snapshot, size_t field, uint64_t inde
     return true;
 }
 
-static const lx__update *find_set(const lx__snapshot *snapshot, size_t field, uint64_t index)
+static const lx__update *find_update(const lx__snapshot *snapshot, size_t field, uint64_t index)
 {
-    const lx__overlay *sets = &snapshot->state.sets;
-    return sets->depth != 0 ? lx__overlay_find_update(sets, (uint32_t)field, index) : NULL;
+    const lx__overlay *overlay = &snapshot->state.overlay;
+    return overlay->depth != 0 ? lx__overlay_find_update(overlay, (uint32_t)field, index) : NULL;
 }
 
 bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index, lx_slice *slice)
 {
     const lx__snapshot *snapshot = pinned->snapshot;
-    return find_plain(snapshot, field, index, find_set(snapshot, field, index), slice);
+    return find_plain(snapshot, field, index, find_update(snapshot, field, index), slice);
 }
 
 /** Whether a value was verified before. If so, and if its field is raw, the value is raw. */
 static bool is_verified(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                        const lx__update *set)
+                        const lx__update *update)
 {
     return snapshot->store->verify == LX_VERIFY_FIRST &&
-           (set != NULL ? lx__update_is_verified(set)
-                        : lx__table_is_verified(snapshot->columns[field].table, index));
+           (update != NULL ? lx__update_is_verified(update)
+                           : lx__table_is_verified(snapshot->columns[field].table, index));
 }
 
 lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index, lx_slice *slice,
                            lx_error *error)
 {
     lx__snapshot *snapshot = pinned->snapshot;
-    const lx__update *set = find_set(snapshot, field, index);
-    if (find_plain(snapshot, field, index, set, slice) && is_verified(snapshot, field, index, set))
+    const lx__update *update = find_update(snapshot, field, index);
+    if (find_plain(snapshot, field, index, update, slice) &&
+        is_verified(snapshot, field, index, update))
         return LX_OK;
     lx__dataset_check_process(pinned); /* the slow path may lock the store to map a chunk */
     return lx__mapped_slices(snapshot, pinned->damages, field, &index, 1, slice, error);

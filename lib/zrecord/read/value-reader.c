@@ -42,7 +42,7 @@ void lx__value_reader_end(lx__value_reader *reader)
         lx__pread_end(&reader->fields[i].pread);
     }
     lx__free(reader->fields);
-    lx__store_give_inflater(store, reader->inflater);
+    lx__store_release_inflater(store, reader->inflater);
     *reader = (lx__value_reader){.snapshot = reader->snapshot, .by_pread = reader->by_pread};
 }
 
@@ -115,9 +115,9 @@ lx_status lx__value_load(lx__value_reader *reader, size_t field, uint64_t index,
     }
     value->entry = (lx__entry){0};
     value->data = value->slot;
-    value->set = lx__overlay_find_update(&state->sets, (uint32_t)field, index);
-    if (value->set != NULL)
-        value->entry = lx__update_entry(value->set);
+    value->update = lx__overlay_find_update(&state->overlay, (uint32_t)field, index);
+    if (value->update != NULL)
+        value->entry = lx__update_entry(value->update);
     else if (index < state->rows)
         status = load_row(reader, field, index, &value->entry, error);
     lx__store_le64(value->slot, value->entry.offset);

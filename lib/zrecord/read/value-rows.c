@@ -32,7 +32,7 @@ lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__
     lx_status status = lx__fd_cache_take(&store->files, &name, &file, error);
     if (status == LX_OK) {
         status = lx__file_read(&file->file, rows, (size_t)(count * row), first * row, error);
-        lx__fd_cache_give(&store->files, file);
+        lx__fd_cache_release(&store->files, file);
     }
     lx__error_locate(error, NULL, lx__schema_field(store->schema, field)->name,
                      count == 1 ? first : LX_NONE, LX_NONE);
@@ -51,15 +51,15 @@ static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64
 {
     size_t listed = 0;
     bool sorted = true;
-    const lx__overlay *sets = &snapshot->state.sets;
+    const lx__overlay *overlay = &snapshot->state.overlay;
     for (size_t i = 0; i < count; i++) {
         loaded[i] = (lx__loaded){0};
         if (indices[i] >= snapshot->state.length)
             continue;
-        if (sets->depth != 0)
-            loaded[i].set = lx__overlay_find_update(sets, (uint32_t)field, indices[i]);
-        if (loaded[i].set != NULL) {
-            loaded[i].entry = lx__update_entry(loaded[i].set);
+        if (overlay->depth != 0)
+            loaded[i].update = lx__overlay_find_update(overlay, (uint32_t)field, indices[i]);
+        if (loaded[i].update != NULL) {
+            loaded[i].entry = lx__update_entry(loaded[i].update);
         } else if (indices[i] < snapshot->state.rows) {
             sorted = sorted && (listed == 0 || rows[listed - 1].index <= indices[i]);
             rows[listed++] = (wanted){indices[i], i};

@@ -14,7 +14,7 @@
 /** The loaded entry of a record of a block. */
 typedef struct lx__loaded {
     lx__entry entry;
-    const lx__update *set;
+    const lx__update *update;
     bool lost; /**< The entry could not be read; lx__value_load() reports why. */
 } lx__loaded;
 

@@ -79,8 +79,8 @@ static lx_status check_size(const lx__store *store, const char *name, uint64_t b
 lx_status lx__sealed_check(const lx__store *store, const lx__state *state, const lx__log_scan *scan,
                            lx_error *error)
 {
-    if (state->rows != state->length || lx__overlay_count(&state->sets) != 0 ||
-        scan->durable.offset != state->place.offset)
+    if (state->rows != state->length || lx__overlay_count(&state->overlay) != 0 ||
+        scan->durable.offset != state->position.offset)
         return disagree(store, error, "its WAL has undurable or unapplied changes");
     if (store->meta.length != state->length)
         return disagree(store, error, "the lengths in meta.json and in the WAL differ");

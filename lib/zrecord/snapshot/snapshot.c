@@ -232,9 +232,9 @@ void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t inde
     static const uint8_t missing[LX__ENTRY_BYTES];
     const lx__column *column = &snapshot->columns[field];
     const uint8_t *offset_row = missing, *check_row = missing + LX__OFFSET_ROW;
-    value->set = lx__overlay_find_update(&snapshot->state.sets, (uint32_t)field, index);
-    if (value->set != NULL) {
-        offset_row = value->set->rows;
+    value->update = lx__overlay_find_update(&snapshot->state.overlay, (uint32_t)field, index);
+    if (value->update != NULL) {
+        offset_row = value->update->rows;
         check_row = offset_row + LX__OFFSET_ROW;
     } else if (index < snapshot->state.rows) {
         offset_row = column->offsets + index * LX__OFFSET_ROW;
@@ -281,13 +281,13 @@ lx_status lx__snapshot_verify(const lx__snapshot *snapshot, size_t field, uint64
     if (verify == LX_VERIFY_NEVER)
         return LX_OK;
 
-    bool row = value->set == NULL && index < snapshot->state.rows;
-    if (value->set != NULL ? lx__update_is_verified(value->set)
-                           : row && lx__table_is_verified(table, index))
+    bool row = value->update == NULL && index < snapshot->state.rows;
+    if (value->update != NULL ? lx__update_is_verified(value->update)
+                              : row && lx__table_is_verified(table, index))
         return LX_OK;
     lx_status status = lx__snapshot_verify_now(snapshot, field, index, value, error);
-    if (status == LX_OK && value->set != NULL)
-        lx__update_set_verified(value->set);
+    if (status == LX_OK && value->update != NULL)
+        lx__update_set_verified(value->update);
     else if (status == LX_OK && row)
         lx__table_set_verified(table, index);
     return status;

@@ -45,10 +45,11 @@ typedef struct lx__snapshot {
 /** A value of a record, and how far it was read. */
 typedef struct lx__value {
     lx__entry entry;
-    const lx__update *set; /**< The row update with the entry; NULL if the entry is of a table, or
+    const lx__update
+        *update;         /**< The row update with the entry; NULL if the entry is of a table, or
                               the value is missing. */
-    lx__extent extent;     /**< Set by lx__snapshot_locate(). */
-    const uint8_t *data;   /**< Stored bytes; NULL: missing, or not fetched yet. Before the value is
+    lx__extent extent;   /**< Set by lx__snapshot_locate(). */
+    const uint8_t *data; /**< Stored bytes; NULL: missing, or not fetched yet. Before the value is
                               located: the bytes of the entry's offset slot. */
     uint8_t slot[LX__INLINE_MAX]; /**< A copy of the offset slot, if it was read by pread. */
 } lx__value;

@@ -45,43 +45,44 @@ static lx_status replace_table(lx__store *store, size_t field, lx__table *made, 
 }
 
 /** Returns the present table of a field. Drops an inherited table whose files are not the files at
- * @p place. */
-static lx__table *table_for(lx__store *store, size_t field, const lx__table_place *place)
+ * @p location. */
+static lx__table *table_for(lx__store *store, size_t field, const lx__table_location *location)
 {
-    lx__table *there = store->tables[field];
-    if (there != NULL && store->looked[field] == 0 && !lx__table_is_of(there, place)) {
-        lx__table_close(there);
-        store->tables[field] = there = NULL;
+    lx__table *present = store->tables[field];
+    if (present != NULL && store->checked_rows[field] == 0 &&
+        !lx__table_has_files(present, location)) {
+        lx__table_close(present);
+        store->tables[field] = present = NULL;
     }
-    return there;
+    return present;
 }
 
 static lx_status map_table(lx__store *store, size_t field, uint32_t generation, uint64_t rows,
                            lx_error *error)
 {
-    lx__table_place place = {.directory = &store->directory,
-                             .stem = lx__schema_field(store->schema, field)->stem,
-                             .generation = generation,
-                             .exact = store->meta.sealed,
-                             .unmapped = store->access == LX_ACCESS_PREAD};
-    lx__table *there = table_for(store, field, &place), *made;
-    if (there != NULL && rows <= store->looked[field])
+    lx__table_location location = {.directory = &store->directory,
+                                   .stem = lx__schema_field(store->schema, field)->stem,
+                                   .generation = generation,
+                                   .exact = store->meta.sealed,
+                                   .unmapped = store->access == LX_ACCESS_PREAD};
+    lx__table *present = table_for(store, field, &location), *made;
+    if (present != NULL && rows <= store->checked_rows[field])
         return LX_OK;
-    if (there != NULL && there->capacity >= rows) {
-        lx_status status = lx__table_look(&place, rows, error);
+    if (present != NULL && present->capacity >= rows) {
+        lx_status status = lx__table_check_files(&location, rows, error);
         if (status != LX_OK)
             return status;
-        lx__table_note_rows(there, rows);
-        store->looked[field] = rows;
+        lx__table_raise_rows(present, rows);
+        store->checked_rows[field] = rows;
         return LX_OK;
     }
-    lx_status status = lx__table_open(&made, &place, rows, table_capacity(store, rows),
+    lx_status status = lx__table_open(&made, &location, rows, table_capacity(store, rows),
                                       store->verify == LX_VERIFY_FIRST, error);
     if (status != LX_OK)
         return status;
     status = replace_table(store, field, made, error);
     if (status == LX_OK)
-        store->looked[field] = rows;
+        store->checked_rows[field] = rows;
     else
         lx__table_close(made);
     return status;
@@ -99,7 +100,7 @@ lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_gen
 }
 
 /** Returns the position of chunk @p id in the ascending list, or the position to insert it at. */
-static size_t chunk_place(const lx__store *store, uint32_t id)
+static size_t chunk_position(const lx__store *store, uint32_t id)
 {
     size_t low = 0, high = store->chunk_count;
     while (low < high) {
@@ -115,7 +116,7 @@ static size_t chunk_place(const lx__store *store, uint32_t id)
 static lx_status find_or_add_chunk(lx__store *store, uint32_t id, lx__chunk_map **chunk,
                                    lx_error *error)
 {
-    size_t at = chunk_place(store, id);
+    size_t at = chunk_position(store, id);
     if (at == store->chunk_count || store->chunks[at].id != id) {
         if (store->chunk_count >= LX__MAPPED_CHUNKS_MAX)
             return lx__fail(error, LX_ERR_LIMIT,
@@ -162,7 +163,7 @@ static lx_status new_mapping(const lx__store *store, const lx__file *file, uint6
     if (made == NULL)
         return lx__fail_memory(error, "a chunk");
     atomic_init(&made->references, 1);
-    made->file = lx__file_mark_of(file);
+    made->file = lx__file_get_id(file);
     lx_status status = map_file(store, file, bytes, &made->mapping, error);
     if (status == LX_OK)
         *mapping = made;
@@ -186,7 +187,7 @@ static lx_status retire(lx__store *store, lx__chunk_mapping *mapping, lx_error *
 static bool is_mapped(const lx__chunk_mapping *mapped, const lx__file *file, uint64_t bytes)
 {
     return mapped != NULL && mapped->mapping.size >= bytes &&
-           lx__file_mark_equal(mapped->file, lx__file_mark_of(file));
+           lx__file_id_equal(mapped->file, lx__file_get_id(file));
 }
 
 static lx_status map_chunk(lx__store *store, const lx__file *file, uint32_t id, uint64_t bytes,
@@ -222,7 +223,7 @@ lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes, con
         status = map_chunk(store, &opened->file, id, bytes, data, error);
         pthread_mutex_unlock(&store->mutex);
     }
-    lx__fd_cache_give(&store->files, opened);
+    lx__fd_cache_release(&store->files, opened);
     return status;
 }
 

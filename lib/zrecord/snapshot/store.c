@@ -51,8 +51,8 @@ static lx_status read_meta(lx__store *store, lx_error *error)
                       "this directory is not a dataset: it has no meta.json");
     if (status != LX_OK)
         return status;
-    store->meta_mark = lx__file_mark_of(&store->meta_file);
-    store->directory_mark = lx__file_mark_of(&store->directory);
+    store->meta_id = lx__file_get_id(&store->meta_file);
+    store->directory_id = lx__file_get_id(&store->directory);
     return lx__meta_read(&store->meta, &store->meta_file, LX__META_CHECK, error);
 }
 
@@ -85,8 +85,8 @@ static lx_status prepare_fields(lx__store *store, lx_error *error)
     size_t count = store->schema->count;
     store->rules = lx__alloc_array(count, sizeof *store->rules);
     store->tables = lx__alloc_array(count, sizeof *store->tables);
-    store->looked = lx__alloc_array(count, sizeof *store->looked);
-    if (store->rules == NULL || store->tables == NULL || store->looked == NULL)
+    store->checked_rows = lx__alloc_array(count, sizeof *store->checked_rows);
+    if (store->rules == NULL || store->tables == NULL || store->checked_rows == NULL)
         return lx__fail_memory(error, "a dataset");
     for (size_t i = 0; i < count; i++)
         store->rules[i] = lx__field_rules(lx__schema_field(store->schema, i), store->meta.uuid);
@@ -137,7 +137,7 @@ lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *
     struct stat now;
     if (fstatat(store->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
         return lx__fail_errno(error, errno, store->meta_file.path, "cannot stat");
-    *current = lx__file_mark_equal(store->meta_mark, (lx__file_mark){now.st_dev, now.st_ino});
+    *current = lx__file_id_equal(store->meta_id, (lx__file_id){now.st_dev, now.st_ino});
     return LX_OK;
 }
 
@@ -286,7 +286,7 @@ static void store_free(lx__store *store)
         lx__inflater_free(store->inflaters[i]);
     lx__fd_cache_close(&store->files);
     lx__free(store->tables);
-    lx__free(store->looked);
+    lx__free(store->checked_rows);
     lx__free(store->retired_tables);
     lx__free(store->retired);
     lx__free(store->chunks);
@@ -348,7 +348,7 @@ void lx__store_unref(lx__store *store)
     lx__executor_release(executor);
 }
 
-static void forget_log(lx__store *store)
+static void reset_log(lx__store *store)
 {
     if (pthread_mutex_trylock(&store->log_mutex) == 0) {
         pthread_mutex_unlock(&store->log_mutex);
@@ -358,7 +358,7 @@ static void forget_log(lx__store *store)
     store->log = (lx__log_reader){.file = LX__FILE_CLOSED};
 }
 
-static void forget_mappings(lx__store *store)
+static void reset_mappings(lx__store *store)
 {
     if (pthread_mutex_trylock(&store->mutex) == 0) {
         pthread_mutex_unlock(&store->mutex);
@@ -380,8 +380,8 @@ void lx__store_take_over(lx__store *store)
 {
     if (!lx__process_take_over(&store->process))
         return;
-    forget_log(store);
-    forget_mappings(store);
+    reset_log(store);
+    reset_mappings(store);
     lx__fd_cache_take_over(&store->files);
     lx__process_adopt(&store->process);
 }
@@ -398,7 +398,7 @@ lx__inflater *lx__store_take_inflater(lx__store *store)
     return inflater;
 }
 
-void lx__store_give_inflater(lx__store *store, lx__inflater *inflater)
+void lx__store_release_inflater(lx__store *store, lx__inflater *inflater)
 {
     if (inflater == NULL)
         return;

@@ -32,7 +32,7 @@
 typedef struct lx__chunk_mapping {
     atomic_size_t references;
     lx__mapping mapping;
-    lx__file_mark file; /**< The file that is mapped. */
+    lx__file_id file; /**< The file that is mapped. */
 } lx__chunk_mapping;
 
 /** A chunk in the list of mapped chunks. */
@@ -50,8 +50,8 @@ typedef struct lx__store {
     lx__file chunk_directory;
     lx__file lock;      /**< Holds the reader's lock; closed if no lock is needed. */
     lx__file meta_file; /**< Kept open so that its inode is not reused: see the format, 9.2. */
-    lx__file_mark meta_mark;
-    lx__file_mark directory_mark;
+    lx__file_id meta_id;
+    lx__file_id directory_id;
     lx__meta meta;
     /** The fields that the handle shows, with their names and order from when it was opened;
      * meta.schema has the present ones. */
@@ -65,9 +65,9 @@ typedef struct lx__store {
     pthread_mutex_t log_mutex; /**< Guards @ref log. Locked before @ref mutex. */
     lx__log_reader log;        /**< Opened by the first replay. */
 
-    pthread_mutex_t mutex; /**< Guards the members below. A leaf lock. */
-    lx__table **tables;    /**< The newest table of each field; NULL until it has rows. */
-    uint64_t *looked;      /**< Rows checked in the files of each field; 0 after inheriting. */
+    pthread_mutex_t mutex;  /**< Guards the members below. A leaf lock. */
+    lx__table **tables;     /**< The newest table of each field; NULL until it has rows. */
+    uint64_t *checked_rows; /**< Rows checked in the files of each field; 0 after inheriting. */
     lx__chunk_mapping **retired; /**< Mappings replaced by larger ones. */
     size_t retired_count, retired_capacity;
     lx__table **retired_tables;
@@ -126,6 +126,6 @@ bool lx__store_was_replaced(const lx__store *store);
 /** Takes an idle inflater for the calling thread; NULL if the store has none. */
 lx__inflater *lx__store_take_inflater(lx__store *store);
 /** Returns an inflater to the store; NULL is a no-op. */
-void lx__store_give_inflater(lx__store *store, lx__inflater *inflater);
+void lx__store_release_inflater(lx__store *store, lx__inflater *inflater);
 
 #endif

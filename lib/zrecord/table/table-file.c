@@ -8,16 +8,16 @@
 #include "base/pages.h"
 #include "zrecord/format/names.h"
 
-lx__file_mark lx__file_mark_of(const lx__file *file)
+lx__file_id lx__file_get_id(const lx__file *file)
 {
     struct stat about;
     if (fstat(file->fd, &about) == -1)
-        return (lx__file_mark){0};
-    return (lx__file_mark){about.st_dev, about.st_ino};
+        return (lx__file_id){0};
+    return (lx__file_id){about.st_dev, about.st_ino};
 }
 
 /** Converts LX_ERR_NOT_FOUND, which is reserved for a missing dataset: a missing file is damage. */
-static lx_status must_be_there(lx_status status, lx_error *error)
+static lx_status missing_is_corrupt(lx_status status, lx_error *error)
 {
     if (status != LX_ERR_NOT_FOUND)
         return status;
@@ -28,7 +28,8 @@ static lx_status must_be_there(lx_status status, lx_error *error)
 
 lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error)
 {
-    return must_be_there(lx__directory_open(file, directory, LX__CHUNK_DIRECTORY, error), error);
+    return missing_is_corrupt(lx__directory_open(file, directory, LX__CHUNK_DIRECTORY, error),
+                              error);
 }
 
 lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, lx_error *error)
@@ -47,8 +48,8 @@ lx_status lx__committed_open(lx__file *file, const lx__file *directory, const ch
                              int access, uint64_t bytes, bool exact, lx_error *error)
 {
     int make = access != O_RDONLY && bytes == 0 ? O_CREAT : 0;
-    lx_status status = must_be_there(lx__file_open(file, directory, name, access | make, error),
-                                     error);
+    lx_status status =
+        missing_is_corrupt(lx__file_open(file, directory, name, access | make, error), error);
     if (status != LX_OK)
         return status;
     status = lx__committed_check(file, bytes, exact, error);
@@ -57,31 +58,32 @@ lx_status lx__committed_open(lx__file *file, const lx__file *directory, const ch
     return status;
 }
 
-static lx_status open_one(lx__file *file, const lx__table_place *place, const char *kind,
+static lx_status open_one(lx__file *file, const lx__table_location *location, const char *kind,
                           uint64_t bytes, lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    lx__table_name(place->stem, kind, place->generation, name);
-    return lx__committed_open(file, place->directory, name, O_RDONLY, bytes, place->exact, error);
+    lx__table_name(location->stem, kind, location->generation, name);
+    return lx__committed_open(file, location->directory, name, O_RDONLY, bytes, location->exact,
+                              error);
 }
 
-static lx_status map_one(lx__mapping *mapping, lx__file_mark *mark, const lx__table_place *place,
+static lx_status map_one(lx__mapping *mapping, lx__file_id *id, const lx__table_location *location,
                          const char *kind, uint64_t rows, uint64_t capacity, unsigned row,
                          lx_error *error)
 {
     lx__file file;
-    lx_status status = open_one(&file, place, kind, rows * row, error);
+    lx_status status = open_one(&file, location, kind, rows * row, error);
     if (status != LX_OK)
         return status;
-    if (!place->unmapped)
+    if (!location->unmapped)
         status = lx__mapping_open(mapping, &file, capacity * row, LX__ACCESS_RANDOM, error);
-    *mark = lx__file_mark_of(&file);
+    *id = lx__file_get_id(&file);
     lx__file_close(&file);
     return status;
 }
 
-lx_status lx__table_open(lx__table **table, const lx__table_place *place, uint64_t rows,
-                         uint64_t capacity, bool note_verified, lx_error *error)
+lx_status lx__table_open(lx__table **table, const lx__table_location *location, uint64_t rows,
+                         uint64_t capacity, bool track_verified, lx_error *error)
 {
     lx__table *made = lx__alloc_array(1, sizeof *made);
     if (made == NULL)
@@ -89,12 +91,12 @@ lx_status lx__table_open(lx__table **table, const lx__table_place *place, uint64
     atomic_init(&made->references, 1);
     made->capacity = capacity;
     atomic_init(&made->rows, rows);
-    lx_status status = map_one(&made->offsets, &made->offset_file, place, LX__OFFSET_KIND, rows,
+    lx_status status = map_one(&made->offsets, &made->offset_file, location, LX__OFFSET_KIND, rows,
                                capacity, LX__OFFSET_ROW, error);
     if (status == LX_OK)
-        status = map_one(&made->checks, &made->check_file, place, LX__CHECK_KIND, rows, capacity,
+        status = map_one(&made->checks, &made->check_file, location, LX__CHECK_KIND, rows, capacity,
                          LX__CHECK_ROW, error);
-    if (status == LX_OK && note_verified) {
+    if (status == LX_OK && track_verified) {
         made->verified = lx__pages_alloc((size_t)(capacity / 8));
         if (made->verified == NULL)
             status = lx__fail_memory(error, "the bits of verified records");
@@ -106,41 +108,41 @@ lx_status lx__table_open(lx__table **table, const lx__table_place *place, uint64
     return status;
 }
 
-lx_status lx__table_look(const lx__table_place *place, uint64_t rows, lx_error *error)
+lx_status lx__table_check_files(const lx__table_location *location, uint64_t rows, lx_error *error)
 {
     lx__file file;
-    lx_status status = open_one(&file, place, LX__OFFSET_KIND, rows * LX__OFFSET_ROW, error);
+    lx_status status = open_one(&file, location, LX__OFFSET_KIND, rows * LX__OFFSET_ROW, error);
     if (status != LX_OK)
         return status;
     lx__file_close(&file);
-    status = open_one(&file, place, LX__CHECK_KIND, rows * LX__CHECK_ROW, error);
+    status = open_one(&file, location, LX__CHECK_KIND, rows * LX__CHECK_ROW, error);
     if (status == LX_OK)
         lx__file_close(&file);
     return status;
 }
 
-static bool is_at(lx__file_mark mark, const lx__table_place *place, const char *kind)
+static bool is_at(lx__file_id id, const lx__table_location *location, const char *kind)
 {
     lx__file file;
     char name[LX__NAME_SIZE];
-    lx__table_name(place->stem, kind, place->generation, name);
-    if (lx__file_open(&file, place->directory, name, O_RDONLY, NULL) != LX_OK)
+    lx__table_name(location->stem, kind, location->generation, name);
+    if (lx__file_open(&file, location->directory, name, O_RDONLY, NULL) != LX_OK)
         return false;
-    bool same = lx__file_mark_equal(mark, lx__file_mark_of(&file));
+    bool same = lx__file_id_equal(id, lx__file_get_id(&file));
     lx__file_close(&file);
     return same;
 }
 
-bool lx__table_is_of(const lx__table *table, const lx__table_place *place)
+bool lx__table_has_files(const lx__table *table, const lx__table_location *location)
 {
-    return is_at(table->offset_file, place, LX__OFFSET_KIND) &&
-           is_at(table->check_file, place, LX__CHECK_KIND);
+    return is_at(table->offset_file, location, LX__OFFSET_KIND) &&
+           is_at(table->check_file, location, LX__CHECK_KIND);
 }
 
-void lx__table_note_rows(lx__table *table, uint64_t rows)
+void lx__table_raise_rows(lx__table *table, uint64_t rows)
 {
-    uint64_t noted = atomic_load_explicit(&table->rows, memory_order_relaxed);
-    while (noted < rows && !atomic_compare_exchange_weak(&table->rows, &noted, rows))
+    uint64_t known = atomic_load_explicit(&table->rows, memory_order_relaxed);
+    while (known < rows && !atomic_compare_exchange_weak(&table->rows, &known, rows))
         ;
 }
 

@@ -13,15 +13,15 @@
 #include "zrecord/format/entry.h"
 
 /** The identity of a file; another file may have it once this one is deleted and closed. */
-typedef struct lx__file_mark {
+typedef struct lx__file_id {
     dev_t device;
     ino_t inode;
-} lx__file_mark;
+} lx__file_id;
 
 /** Returns the mark of an open file; zeros if fstat() fails. */
-lx__file_mark lx__file_mark_of(const lx__file *file);
+lx__file_id lx__file_get_id(const lx__file *file);
 
-static inline bool lx__file_mark_equal(lx__file_mark a, lx__file_mark b)
+static inline bool lx__file_id_equal(lx__file_id a, lx__file_id b)
 {
     return a.device == b.device && a.inode == b.inode;
 }
@@ -29,8 +29,8 @@ static inline bool lx__file_mark_equal(lx__file_mark a, lx__file_mark b)
 /** The mapped tables of a field. Any thread may read them and set bits. Stores share it. */
 typedef struct lx__table {
     atomic_size_t references;
-    lx__file_mark offset_file; /**< The files that are mapped. */
-    lx__file_mark check_file;
+    lx__file_id offset_file; /**< The files that are mapped. */
+    lx__file_id check_file;
     lx__mapping offsets;
     lx__mapping checks;
     uint64_t capacity;               /**< Rows that are mapped; a multiple of 64. */
@@ -40,27 +40,27 @@ typedef struct lx__table {
 } lx__table;
 
 /** Which files to open, and how. */
-typedef struct lx__table_place {
+typedef struct lx__table_location {
     const lx__file *directory;
     const char *stem;
     uint32_t generation;
     bool exact;    /**< The files must have exactly the bytes of the rows: sealed. */
     bool unmapped; /**< Only check the files; rows will be read by pread. */
-} lx__table_place;
+} lx__table_location;
 
 /** Maps both files for @p capacity rows, a multiple of 64. They must have at least @p rows rows.
- * @p note_verified allocates the bits for verified rows. */
-lx_status lx__table_open(lx__table **table, const lx__table_place *place, uint64_t rows,
-                         uint64_t capacity, bool note_verified, lx_error *error);
+ * @p track_verified allocates the bits for verified rows. */
+lx_status lx__table_open(lx__table **table, const lx__table_location *location, uint64_t rows,
+                         uint64_t capacity, bool track_verified, lx_error *error);
 
 /** Checks that both files have @p rows rows. A mapped file may have been truncated since. */
-lx_status lx__table_look(const lx__table_place *place, uint64_t rows, lx_error *error);
+lx_status lx__table_check_files(const lx__table_location *location, uint64_t rows, lx_error *error);
 
-/** Whether the files at @p place are the ones that are mapped. */
-bool lx__table_is_of(const lx__table *table, const lx__table_place *place);
+/** Whether the files at @p location are the ones that are mapped. */
+bool lx__table_has_files(const lx__table *table, const lx__table_location *location);
 
 /** Raises the number of committed rows to @p rows, if it is less. */
-void lx__table_note_rows(lx__table *table, uint64_t rows);
+void lx__table_raise_rows(lx__table *table, uint64_t rows);
 
 /** Copies the bits of verified rows from @p old. */
 void lx__table_inherit(lx__table *table, const lx__table *old);

@@ -23,21 +23,21 @@ static lx_status open_tables(lx__table_files *files, const lx__file *directory, 
                               error);
 }
 
-lx_status lx__table_writer_open(lx__table_writer *rows, const lx__file *directory,
+lx_status lx__table_writer_open(lx__table_writer *tables, const lx__file *directory,
                                 const lx_schema *schema, uint32_t generation, uint64_t committed,
                                 uint64_t first, lx_error *error)
 {
     lx_status status = LX_OK;
-    *rows = (lx__table_writer){.first = first};
-    rows->fields = lx__alloc_array(schema->count, sizeof *rows->fields);
-    if (rows->fields == NULL)
+    *tables = (lx__table_writer){.first = first};
+    tables->fields = lx__alloc_array(schema->count, sizeof *tables->fields);
+    if (tables->fields == NULL)
         return lx__fail_memory(error, "tables");
-    rows->field_count = schema->count;
+    tables->field_count = schema->count;
     for (size_t i = 0; i < schema->count; i++)
-        rows->fields[i].offsets = rows->fields[i].checks = (lx__file)LX__FILE_CLOSED;
+        tables->fields[i].offsets = tables->fields[i].checks = (lx__file)LX__FILE_CLOSED;
     for (size_t i = 0; status == LX_OK && i < schema->count; i++) {
         const lx__field *field = lx__schema_field(schema, i);
-        status = open_tables(&rows->fields[i], directory, field->stem, generation, committed,
+        status = open_tables(&tables->fields[i], directory, field->stem, generation, committed,
                              error);
         if (status != LX_OK)
             lx__error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
@@ -45,29 +45,29 @@ lx_status lx__table_writer_open(lx__table_writer *rows, const lx__file *director
     return status;
 }
 
-void lx__table_writer_close(lx__table_writer *rows)
+void lx__table_writer_close(lx__table_writer *tables)
 {
-    for (size_t i = 0; i < rows->field_count; i++) {
-        lx__table_files *files = &rows->fields[i];
+    for (size_t i = 0; i < tables->field_count; i++) {
+        lx__table_files *files = &tables->fields[i];
         lx__file_close(&files->offsets);
         lx__file_close(&files->checks);
         lx__free(files->offset_rows);
         lx__free(files->check_rows);
     }
-    lx__free(rows->fields);
-    *rows = (lx__table_writer){0};
+    lx__free(tables->fields);
+    *tables = (lx__table_writer){0};
 }
 
-static lx_status reserve(lx__table_writer *rows, uint64_t more, lx_error *error)
+static lx_status reserve(lx__table_writer *tables, uint64_t more, lx_error *error)
 {
-    size_t wanted = rows->count + (size_t)more;
-    if (wanted <= rows->capacity)
+    size_t wanted = tables->count + (size_t)more;
+    if (wanted <= tables->capacity)
         return LX_OK;
-    size_t capacity = rows->capacity < 64 ? 64 : rows->capacity * 2;
+    size_t capacity = tables->capacity < 64 ? 64 : tables->capacity * 2;
     if (capacity < wanted)
         capacity = wanted;
-    for (size_t i = 0; i < rows->field_count; i++) {
-        lx__table_files *files = &rows->fields[i];
+    for (size_t i = 0; i < tables->field_count; i++) {
+        lx__table_files *files = &tables->fields[i];
         uint8_t *offsets = lx__resize_array(files->offset_rows, capacity, LX__OFFSET_ROW);
         if (offsets != NULL)
             files->offset_rows = offsets;
@@ -77,83 +77,84 @@ static lx_status reserve(lx__table_writer *rows, uint64_t more, lx_error *error)
         if (offsets == NULL || checks == NULL)
             return lx__fail_memory(error, "rows of the tables");
     }
-    rows->capacity = capacity;
+    tables->capacity = capacity;
     return LX_OK;
 }
 
-void lx__table_writer_put(lx__table_writer *rows, size_t field, uint64_t index,
+void lx__table_writer_put(lx__table_writer *tables, size_t field, uint64_t index,
                           const lx__entry *entry)
 {
-    size_t row = (size_t)(index - rows->first);
-    lx__entry_store(entry, rows->fields[field].offset_rows + row * LX__OFFSET_ROW,
-                    rows->fields[field].check_rows + row * LX__CHECK_ROW);
+    size_t row = (size_t)(index - tables->first);
+    lx__entry_store(entry, tables->fields[field].offset_rows + row * LX__OFFSET_ROW,
+                    tables->fields[field].check_rows + row * LX__CHECK_ROW);
 }
 
-lx__entry lx__table_writer_get(const lx__table_writer *rows, size_t field, uint64_t index)
+lx__entry lx__table_writer_get(const lx__table_writer *tables, size_t field, uint64_t index)
 {
-    size_t row = (size_t)(index - rows->first);
-    return lx__entry_load(rows->fields[field].offset_rows + row * LX__OFFSET_ROW,
-                          rows->fields[field].check_rows + row * LX__CHECK_ROW);
+    size_t row = (size_t)(index - tables->first);
+    return lx__entry_load(tables->fields[field].offset_rows + row * LX__OFFSET_ROW,
+                          tables->fields[field].check_rows + row * LX__CHECK_ROW);
 }
 
-lx_status lx__table_writer_append(lx__table_writer *rows, const lx__entry *entries, size_t stride,
+lx_status lx__table_writer_append(lx__table_writer *tables, const lx__entry *entries, size_t stride,
                                   uint64_t records, lx_error *error)
 {
-    lx_status status = reserve(rows, records, error);
+    lx_status status = reserve(tables, records, error);
     if (status != LX_OK)
         return status;
     const char *next = (const char *)entries;
     for (uint64_t i = 0; i < records; i++) {
-        uint64_t index = rows->first + rows->count++;
+        uint64_t index = tables->first + tables->count++;
         uint32_t index_crc = lx__index_crc(index);
-        for (size_t field = 0; field < rows->field_count; field++, next += stride) {
+        for (size_t field = 0; field < tables->field_count; field++, next += stride) {
             lx__entry entry = *(const lx__entry *)next;
             if (!lx__entry_is_missing(&entry))
                 entry.crc ^= index_crc;
-            lx__table_writer_put(rows, field, index, &entry);
+            lx__table_writer_put(tables, field, index, &entry);
         }
     }
     return LX_OK;
 }
 
-lx_status lx__table_writer_add_row(lx__table_writer *rows, lx_error *error)
+lx_status lx__table_writer_add_row(lx__table_writer *tables, lx_error *error)
 {
     static const lx__entry missing;
-    lx_status status = reserve(rows, 1, error);
+    lx_status status = reserve(tables, 1, error);
     if (status != LX_OK)
         return status;
-    uint64_t index = rows->first + rows->count++;
-    for (size_t field = 0; field < rows->field_count; field++)
-        lx__table_writer_put(rows, field, index, &missing);
+    uint64_t index = tables->first + tables->count++;
+    for (size_t field = 0; field < tables->field_count; field++)
+        lx__table_writer_put(tables, field, index, &missing);
     return LX_OK;
 }
 
-lx_status lx__table_writer_write(lx__table_writer *rows, lx_error *error)
+lx_status lx__table_writer_write(lx__table_writer *tables, lx_error *error)
 {
     lx_status status = LX_OK;
-    if (rows->count == 0)
+    if (tables->count == 0)
         return LX_OK;
-    rows->dirty = true;
-    for (size_t i = 0; status == LX_OK && i < rows->field_count; i++) {
-        const lx__table_files *files = &rows->fields[i];
-        status = lx__file_write(&files->offsets, files->offset_rows, rows->count * LX__OFFSET_ROW,
-                                rows->first * LX__OFFSET_ROW, error);
+    tables->dirty = true;
+    for (size_t i = 0; status == LX_OK && i < tables->field_count; i++) {
+        const lx__table_files *files = &tables->fields[i];
+        status = lx__file_write(&files->offsets, files->offset_rows, tables->count * LX__OFFSET_ROW,
+                                tables->first * LX__OFFSET_ROW, error);
         if (status == LX_OK)
-            status = lx__file_write(&files->checks, files->check_rows, rows->count * LX__CHECK_ROW,
-                                    rows->first * LX__CHECK_ROW, error);
+            status = lx__file_write(&files->checks, files->check_rows,
+                                    tables->count * LX__CHECK_ROW, tables->first * LX__CHECK_ROW,
+                                    error);
     }
     if (status != LX_OK)
         return status;
-    rows->first += rows->count;
-    rows->count = 0;
+    tables->first += tables->count;
+    tables->count = 0;
     return LX_OK;
 }
 
-lx_status lx__table_writer_read(const lx__table_writer *rows, size_t field, uint64_t index,
+lx_status lx__table_writer_read(const lx__table_writer *tables, size_t field, uint64_t index,
                                 lx__entry *entry, lx_error *error)
 {
     uint8_t offset_row[LX__OFFSET_ROW], check_row[LX__CHECK_ROW];
-    const lx__table_files *files = &rows->fields[field];
+    const lx__table_files *files = &tables->fields[field];
     lx_status status = lx__file_read(&files->offsets, offset_row, sizeof offset_row,
                                      index * LX__OFFSET_ROW, error);
     if (status == LX_OK)
@@ -164,25 +165,26 @@ lx_status lx__table_writer_read(const lx__table_writer *rows, size_t field, uint
     return status;
 }
 
-void lx__table_writer_truncate(lx__table_writer *rows, uint64_t end)
+void lx__table_writer_truncate(lx__table_writer *tables, uint64_t end)
 {
-    if (rows->first > end)
-        rows->first = end;
-    if (rows->count > end - rows->first)
-        rows->count = (size_t)(end - rows->first);
+    if (tables->first > end)
+        tables->first = end;
+    if (tables->count > end - tables->first)
+        tables->count = (size_t)(end - tables->first);
 }
 
-lx_status lx__table_writer_list_syncs(lx__table_writer *rows, lx__sync_list *list, lx_error *error)
+lx_status lx__table_writer_list_syncs(lx__table_writer *tables, lx__sync_list *list,
+                                      lx_error *error)
 {
-    if (!rows->dirty || LX__FAULT(TABLE_SYNC))
+    if (!tables->dirty || LX__FAULT(TABLE_SYNC))
         return LX_OK;
-    lx_status status = lx__sync_list_reserve(list, 2 * rows->field_count, error);
+    lx_status status = lx__sync_list_reserve(list, 2 * tables->field_count, error);
     if (status != LX_OK)
         return status;
-    for (size_t i = 0; i < rows->field_count; i++) {
-        lx__sync_list_add(list, &rows->fields[i].offsets);
-        lx__sync_list_add(list, &rows->fields[i].checks);
+    for (size_t i = 0; i < tables->field_count; i++) {
+        lx__sync_list_add(list, &tables->fields[i].offsets);
+        lx__sync_list_add(list, &tables->fields[i].checks);
     }
-    rows->dirty = false;
+    tables->dirty = false;
     return LX_OK;
 }

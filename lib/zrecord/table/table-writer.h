@@ -34,40 +34,41 @@ typedef struct lx__table_writer {
 
 /** Opens the tables of table generation @p generation of each field, which must have @p committed
  * rows. The buffer is empty, and begins at row @p first. */
-lx_status lx__table_writer_open(lx__table_writer *rows, const lx__file *directory,
+lx_status lx__table_writer_open(lx__table_writer *tables, const lx__file *directory,
                                 const lx_schema *schema, uint32_t generation, uint64_t committed,
                                 uint64_t first, lx_error *error);
 
-void lx__table_writer_close(lx__table_writer *rows);
+void lx__table_writer_close(lx__table_writer *tables);
 
 /** Adds the rows of @p records records to the buffer. @p entries has an entry for each field of
  * each record, @p stride bytes apart; their CRCs lack the part of the index. */
-lx_status lx__table_writer_append(lx__table_writer *rows, const lx__entry *entries, size_t stride,
+lx_status lx__table_writer_append(lx__table_writer *tables, const lx__entry *entries, size_t stride,
                                   uint64_t records, lx_error *error);
 
 /** Adds a row of missing values to the buffer, to be filled in by lx__table_writer_put(). */
-lx_status lx__table_writer_add_row(lx__table_writer *rows, lx_error *error);
+lx_status lx__table_writer_add_row(lx__table_writer *tables, lx_error *error);
 
 /** Sets the entry of @p field in the buffered row @p index. */
-void lx__table_writer_put(lx__table_writer *rows, size_t field, uint64_t index,
+void lx__table_writer_put(lx__table_writer *tables, size_t field, uint64_t index,
                           const lx__entry *entry);
 
 /** Returns the entry of @p field in the buffered row @p index. */
-lx__entry lx__table_writer_get(const lx__table_writer *rows, size_t field, uint64_t index);
+lx__entry lx__table_writer_get(const lx__table_writer *tables, size_t field, uint64_t index);
 
 /** Reads the entry of @p field in row @p index of the tables. */
-lx_status lx__table_writer_read(const lx__table_writer *rows, size_t field, uint64_t index,
+lx_status lx__table_writer_read(const lx__table_writer *tables, size_t field, uint64_t index,
                                 lx__entry *entry, lx_error *error);
 
 /** Appends all buffered rows to the tables, and empties the buffer. */
-lx_status lx__table_writer_write(lx__table_writer *rows, lx_error *error);
+lx_status lx__table_writer_write(lx__table_writer *tables, lx_error *error);
 
 /** Drops rows from @p end on, both buffered rows and rows in the tables; the files keep their
  * size, and later rows overwrite the dropped ones. */
-void lx__table_writer_truncate(lx__table_writer *rows, uint64_t end);
+void lx__table_writer_truncate(lx__table_writer *tables, uint64_t end);
 
 /** Adds the tables to @p list, a sync list, if they were written since the last sync. They count
  * as synced from then on. */
-lx_status lx__table_writer_list_syncs(lx__table_writer *rows, lx__sync_list *list, lx_error *error);
+lx_status lx__table_writer_list_syncs(lx__table_writer *tables, lx__sync_list *list,
+                                      lx_error *error);
 
 #endif

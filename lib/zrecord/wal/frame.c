@@ -22,7 +22,7 @@ uint64_t lx__frame_size(uint64_t chunk_count, uint64_t update_count)
 bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER])
 {
     *frame = (lx__frame){.bytes = lx__load_le32(header + 4),
-                         .epoch = lx__load_le64(header + 8),
+                         .sequence = lx__load_le64(header + 8),
                          .length = lx__load_le64(header + 16),
                          .rows = lx__load_le64(header + 24),
                          .chunk_count = lx__load_le32(header + 32),
@@ -104,7 +104,7 @@ void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__lo
 
     lx__store_le32(header, LX__FRAME_MAGIC);
     lx__store_le32(header + 4, frame->bytes);
-    lx__store_le64(header + 8, frame->epoch);
+    lx__store_le64(header + 8, frame->sequence);
     lx__store_le64(header + 16, frame->length);
     lx__store_le64(header + 24, frame->rows);
     lx__store_le32(header + 32, frame->chunk_count);
@@ -126,7 +126,7 @@ void lx__frame_builder_free(lx__frame_builder *builder)
 }
 
 /** The number of an id as the kernel shows it; 0 if that is none. */
-static uint64_t parse_boot(const char *text, size_t size)
+static uint64_t parse_boot_id(const char *text, size_t size)
 {
     uint8_t bytes[8] = {0};
     size_t digits = 0;
@@ -142,7 +142,7 @@ static uint64_t parse_boot(const char *text, size_t size)
     return digits == 16 ? lx__load_le64(bytes) : 0;
 }
 
-lx_status lx__boot_find(uint64_t *boot, lx_error *error)
+lx_status lx__boot_id_read(uint64_t *boot, lx_error *error)
 {
     lx__file file;
     char text[64];
@@ -154,7 +154,7 @@ lx_status lx__boot_find(uint64_t *boot, lx_error *error)
     if (status == LX_OK) {
         status = lx__file_read_some(&file, text, sizeof text, 0, &got, &why);
         lx__file_close(&file);
-        *boot = status == LX_OK ? parse_boot(text, got) : 0;
+        *boot = status == LX_OK ? parse_boot_id(text, got) : 0;
     } else if (status != LX_ERR_NOMEM &&
                (status != LX_ERR_IO || why.errnum == EACCES || why.errnum == EPERM)) {
         return LX_OK; /* not there, or not for us to see */
@@ -167,5 +167,5 @@ lx_status lx__boot_find(uint64_t *boot, lx_error *error)
 uint64_t lx__boot_id(void)
 {
     uint64_t boot;
-    return lx__boot_find(&boot, NULL) == LX_OK ? boot : 0;
+    return lx__boot_id_read(&boot, NULL) == LX_OK ? boot : 0;
 }

@@ -33,7 +33,7 @@ typedef struct lx__log_identity {
 /** A frame's header, and the CRC from its trailer. */
 typedef struct lx__frame {
     uint32_t bytes; /**< Of the whole frame. */
-    uint64_t epoch;
+    uint64_t sequence;
     uint64_t length;
     uint64_t rows;
     uint32_t chunk_count;
@@ -66,7 +66,7 @@ lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK]);
 lx__update_item lx__update_item_load(const uint8_t item[LX__FRAME_UPDATE]);
 
 /** True if the bytes that must be zero in a set item are. */
-static inline bool lx__update_item_clean(const uint8_t item[LX__FRAME_UPDATE])
+static inline bool lx__update_item_reserved_is_zero(const uint8_t item[LX__FRAME_UPDATE])
 {
     return lx__load_le32(item + 4) == 0;
 }
@@ -98,7 +98,7 @@ void lx__frame_builder_free(lx__frame_builder *builder);
  * read just now (too many open files, say) is a failure: with 0, commits of this boot that are not
  * synced would be taken for lost, and be cut off.
  */
-lx_status lx__boot_find(uint64_t *boot, lx_error *error);
+lx_status lx__boot_id_read(uint64_t *boot, lx_error *error);
 
 /** The same; 0 also after a failure, for what does not depend on it. */
 uint64_t lx__boot_id(void);

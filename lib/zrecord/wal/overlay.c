@@ -7,12 +7,12 @@
 #include "base/error.h"
 
 /* A filter has 16 to 32 bits a set: one in a hundred lookups or less finds them by chance. */
-#define FILTER_WORD_SETS 4
+#define FILTER_WORD_UPDATES 4
 /* A layer is merged into a new one that has at least this part of its sets. A larger number makes
  * fewer layers, which each lookup asks, and moves each set more often. */
 #define MERGE_PART 4
 /* Layers up to this are not worth their own filter: they are always merged. */
-#define SMALL 64
+#define SMALL_LAYER 64
 
 /* ---- a layer */
 
@@ -31,12 +31,12 @@ static lx__overlay_layer *new_layer(uint64_t seed, size_t expected)
     return layer;
 }
 
-lx__overlay_layer *lx__overlay_layer_new(lx__overlay *sets, uint64_t expected)
+lx__overlay_layer *lx__overlay_layer_new(lx__overlay *overlay, uint64_t expected)
 {
-    size_t most = LX__UPDATES_MAX - LX__PUT_MAX;
+    size_t limit = LX__UPDATES_MAX - LX__UPDATE_BATCH_MAX;
     /* Room for the last that are put, before it is known which of them are there already. */
-    return new_layer(lx__overlay_seed(sets),
-                     (expected < most ? (size_t)expected : most) + LX__PUT_MAX);
+    return new_layer(lx__overlay_seed(overlay),
+                     (expected < limit ? (size_t)expected : limit) + LX__UPDATE_BATCH_MAX);
 }
 
 void lx__overlay_layer_unref(lx__overlay_layer *layer)
@@ -50,16 +50,16 @@ void lx__overlay_layer_unref(lx__overlay_layer *layer)
 }
 
 /** Where a layer is a copy of another one with more behind it, what lookups need is copied, too. */
-typedef struct start {
+typedef struct prefix {
     const lx__overlay_layer *of; /**< NULL: it is none, or not all was copied. */
     size_t count;
-} start;
+} prefix;
 
 /** Makes what lookups need. */
-static lx_status finish(lx__overlay_layer *layer, const start *from, lx_error *error)
+static lx_status make_filter(lx__overlay_layer *layer, const prefix *from, lx_error *error)
 {
     uint64_t words = 1;
-    while (words < layer->map.count / FILTER_WORD_SETS)
+    while (words < layer->map.count / FILTER_WORD_UPDATES)
         words *= 2;
     bool same = from->of != NULL && from->of->filter_mask == words - 1;
     layer->filter = same ? lx__alloc((size_t)words * sizeof *layer->filter)
@@ -67,16 +67,17 @@ static lx_status finish(lx__overlay_layer *layer, const start *from, lx_error *e
     if (layer->filter == NULL)
         return lx__fail_memory(error, "entries of the log");
     layer->filter_mask = words - 1;
-    layer->least = same ? from->of->least : UINT64_MAX;
-    layer->most = same ? from->of->most : 0;
+    layer->min_index = same ? from->of->min_index : UINT64_MAX;
+    layer->max_index = same ? from->of->max_index : 0;
     if (same)
         memcpy(layer->filter, from->of->filter, (size_t)words * sizeof *layer->filter);
     for (size_t i = same ? from->count : 0; i < layer->map.count; i++) {
-        const lx__update *set = &layer->map.list[i];
-        uint64_t mark = lx__overlay_hash(layer->map.seed, set->field, set->index);
-        layer->filter[lx__overlay_word(mark, layer->filter_mask)] |= lx__overlay_bits(mark);
-        layer->least = set->index < layer->least ? set->index : layer->least;
-        layer->most = set->index > layer->most ? set->index : layer->most;
+        const lx__update *update = &layer->map.list[i];
+        uint64_t filter_hash = lx__overlay_hash(layer->map.seed, update->field, update->index);
+        layer->filter[lx__overlay_word(filter_hash, layer->filter_mask)] |=
+            lx__overlay_bits(filter_hash);
+        layer->min_index = update->index < layer->min_index ? update->index : layer->min_index;
+        layer->max_index = update->index > layer->max_index ? update->index : layer->max_index;
     }
     return LX_OK;
 }
@@ -86,16 +87,17 @@ static lx_status finish(lx__overlay_layer *layer, const start *from, lx_error *e
 /** Whether later frames dropped all of a layer, as far as its least and its largest index tell. */
 static bool is_dropped(const lx__overlay_layer_use *use, uint64_t rows)
 {
-    uint64_t first = use->layer->least, last = use->layer->most;
+    uint64_t first = use->layer->min_index, last = use->layer->max_index;
     bool low_end = first >= use->length || (first >= use->rows && first < rows);
     return low_end && (last < rows || rows >= use->length || first >= use->length);
 }
 
-static lx__update copy_set(const lx__update *set)
+static lx__update copy_update(const lx__update *update)
 {
-    lx__update copy = {.index = set->index, .field = set->field};
-    memcpy(copy.rows, set->rows, sizeof copy.rows);
-    atomic_init(&copy.note, lx__update_is_verified(set)); /* readers may be about to note it */
+    lx__update copy = {.index = update->index, .field = update->field};
+    memcpy(copy.rows, update->rows, sizeof copy.rows);
+    atomic_init(&copy.frame_or_verified,
+                lx__update_is_verified(update)); /* readers may be about to note it */
     return copy;
 }
 
@@ -104,76 +106,76 @@ static lx__update copy_set(const lx__update *set)
 static lx__overlay_layer *copy_layer(const lx__overlay_layer_use *older, uint64_t rows, size_t more)
 {
     const lx__update_map *from = &older->layer->map;
-    lx__overlay_layer *layer = new_layer(from->seed, from->count + more + LX__PUT_MAX);
+    lx__overlay_layer *layer = new_layer(from->seed, from->count + more + LX__UPDATE_BATCH_MAX);
     if (layer == NULL)
         return NULL;
     lx__update_map *map = &layer->map;
     for (size_t i = 0; i < from->count; i++)
-        if (lx__overlay_layer_counts(older, rows, from->list[i].index))
-            map->list[map->count++] = copy_set(&from->list[i]);
-    lx__update_map_fill_places(map, map->count == from->count ? from : NULL);
+        if (lx__overlay_layer_keeps(older, rows, from->list[i].index))
+            map->list[map->count++] = copy_update(&from->list[i]);
+    lx__update_map_fill_slots(map, map->count == from->count ? from : NULL);
     return layer;
 }
 
 /** Puts what still counts of a newer layer into @p layer. */
-static lx_status put_newer(lx__overlay_layer *layer, const lx__overlay_layer_use *newer,
+static lx_status put_layer(lx__overlay_layer *layer, const lx__overlay_layer_use *newer,
                            uint64_t rows, lx_error *error)
 {
-    lx__update sets[LX__PUT_MAX];
+    lx__update batch[LX__UPDATE_BATCH_MAX];
     lx_status status = LX_OK;
     const lx__update_map *from = &newer->layer->map;
     for (size_t i = 0; status == LX_OK && i < from->count;) {
         size_t count = 0;
-        for (; i < from->count && count < LX__PUT_MAX; i++)
-            if (lx__overlay_layer_counts(newer, rows, from->list[i].index))
-                sets[count++] = copy_set(&from->list[i]);
-        status = lx__update_map_put_many(&layer->map, sets, count, error);
+        for (; i < from->count && count < LX__UPDATE_BATCH_MAX; i++)
+            if (lx__overlay_layer_keeps(newer, rows, from->list[i].index))
+                batch[count++] = copy_update(&from->list[i]);
+        status = lx__update_map_put_many(&layer->map, batch, count, error);
     }
     return status;
 }
 
 /** Whether the newer layers, which have @p count sets, are merged with the one before them. */
-static bool worth_merging(const lx__overlay *sets, size_t depth, size_t count)
+static bool should_merge(const lx__overlay *overlay, size_t depth, size_t count)
 {
-    size_t older = sets->uses[depth - 1].layer->map.count;
-    return older <= SMALL || older / MERGE_PART <= count || depth == LX__OVERLAY_LAYERS_MAX;
+    size_t older = overlay->uses[depth - 1].layer->map.count;
+    return older <= SMALL_LAYER || older / MERGE_PART <= count || depth == LX__OVERLAY_LAYERS_MAX;
 }
 
 /** Notes what new frames drop of the layers, and lets go of those of which nothing is left. */
-static void limit(lx__overlay *sets, uint64_t length, uint64_t rows)
+static void drop_updates(lx__overlay *overlay, uint64_t length, uint64_t rows)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < sets->depth; i++) {
-        lx__overlay_layer_use *use = &sets->uses[i];
+    for (size_t i = 0; i < overlay->depth; i++) {
+        lx__overlay_layer_use *use = &overlay->uses[i];
         if (length < use->length)
             use->length = length;
         if (is_dropped(use, rows))
             lx__overlay_layer_unref(use->layer);
         else
-            sets->uses[kept++] = *use;
+            overlay->uses[kept++] = *use;
     }
-    sets->depth = kept;
-    sets->rows = rows;
+    overlay->depth = kept;
+    overlay->rows = rows;
 }
 
-/** The layers of @p sets from @p depth on and the newest, @p layer, in one, which takes its
+/** The layers of @p overlay from @p depth on and the newest, @p layer, in one, which takes its
  * place. */
-static lx_status merge(const lx__overlay *sets, size_t depth, size_t count,
-                       lx__overlay_layer **layer, start *from, lx_error *error)
+static lx_status merge(const lx__overlay *overlay, size_t depth, size_t count,
+                       lx__overlay_layer **layer, prefix *from, lx_error *error)
 {
-    const lx__overlay_layer_use *oldest = &sets->uses[depth];
+    const lx__overlay_layer_use *oldest = &overlay->uses[depth];
     const lx__overlay_layer_use newest = {
-        .layer = *layer, .length = UINT64_MAX, .rows = sets->rows};
-    lx__overlay_layer *merged = copy_layer(oldest, sets->rows, count - oldest->layer->map.count);
+        .layer = *layer, .length = UINT64_MAX, .rows = overlay->rows};
+    lx__overlay_layer *merged = copy_layer(oldest, overlay->rows, count - oldest->layer->map.count);
     if (merged == NULL)
         return lx__fail_memory(error, "entries of the log");
     if (merged->map.count == oldest->layer->map.count)
-        *from = (start){oldest->layer, merged->map.count};
+        *from = (prefix){oldest->layer, merged->map.count};
     lx_status status = LX_OK;
-    for (size_t i = depth + 1; status == LX_OK && i < sets->depth; i++)
-        status = put_newer(merged, &sets->uses[i], sets->rows, error);
+    for (size_t i = depth + 1; status == LX_OK && i < overlay->depth; i++)
+        status = put_layer(merged, &overlay->uses[i], overlay->rows, error);
     if (status == LX_OK)
-        status = put_newer(merged, &newest, sets->rows, error);
+        status = put_layer(merged, &newest, overlay->rows, error);
     if (status != LX_OK) {
         lx__overlay_layer_unref(merged);
         return status;
@@ -183,31 +185,32 @@ static lx_status merge(const lx__overlay *sets, size_t depth, size_t count,
     return LX_OK;
 }
 
-/** Merges with @p layer the newest layers of @p sets that are worth it, and makes its filter. */
-static lx_status take_in(const lx__overlay *sets, lx__overlay_layer **layer, size_t *depth,
-                         lx_error *error)
+/** Merges with @p layer the newest layers of @p overlay that are worth it, and makes its filter. */
+static lx_status merge_new(const lx__overlay *overlay, lx__overlay_layer **layer, size_t *depth,
+                           lx_error *error)
 {
-    start from = {NULL, 0};
+    prefix from = {NULL, 0};
     lx_status status = LX_OK;
     size_t count = (*layer)->map.count; /* no key is twice in a layer, but perhaps in several */
     for (size_t i = 0; i < count; i++)
-        atomic_init(&(*layer)->map.list[i].note, 0); /* the frames do not matter any more */
-    for (*depth = sets->depth; *depth != 0 && worth_merging(sets, *depth, count); --*depth)
-        count += sets->uses[*depth - 1].layer->map.count;
-    if (*depth != sets->depth)
-        status = merge(sets, *depth, count, layer, &from, error);
-    return status == LX_OK ? finish(*layer, &from, error) : status;
+        atomic_init(&(*layer)->map.list[i].frame_or_verified,
+                    0); /* the frames do not matter any more */
+    for (*depth = overlay->depth; *depth != 0 && should_merge(overlay, *depth, count); --*depth)
+        count += overlay->uses[*depth - 1].layer->map.count;
+    if (*depth != overlay->depth)
+        status = merge(overlay, *depth, count, layer, &from, error);
+    return status == LX_OK ? make_filter(*layer, &from, error) : status;
 }
 
-lx_status lx__overlay_add(lx__overlay *sets, lx__overlay_layer *layer, uint64_t length,
+lx_status lx__overlay_add(lx__overlay *overlay, lx__overlay_layer *layer, uint64_t length,
                           uint64_t rows, lx_error *error)
 {
     lx__overlay next;
     size_t depth;
-    lx__overlay_copy(&next, sets);
-    limit(&next, length, rows);
+    lx__overlay_copy(&next, overlay);
+    drop_updates(&next, length, rows);
     if (layer != NULL && layer->map.count != 0) {
-        lx_status status = take_in(&next, &layer, &depth, error);
+        lx_status status = merge_new(&next, &layer, &depth, error);
         if (status != LX_OK) {
             lx__overlay_layer_unref(layer);
             lx__overlay_free(&next);
@@ -223,93 +226,94 @@ lx_status lx__overlay_add(lx__overlay *sets, lx__overlay_layer *layer, uint64_t 
     } else {
         lx__overlay_layer_unref(layer);
     }
-    lx__overlay_free(sets);
-    *sets = next;
+    lx__overlay_free(overlay);
+    *overlay = next;
     return LX_OK;
 }
 
-void lx__overlay_copy(lx__overlay *copy, const lx__overlay *sets)
+void lx__overlay_copy(lx__overlay *copy, const lx__overlay *overlay)
 {
-    *copy = *sets;
-    for (size_t i = 0; i < sets->depth; i++)
-        atomic_fetch_add_explicit(&sets->uses[i].layer->references, 1, memory_order_relaxed);
+    *copy = *overlay;
+    for (size_t i = 0; i < overlay->depth; i++)
+        atomic_fetch_add_explicit(&overlay->uses[i].layer->references, 1, memory_order_relaxed);
 }
 
-void lx__overlay_free(lx__overlay *sets)
+void lx__overlay_free(lx__overlay *overlay)
 {
-    while (sets->depth != 0)
-        lx__overlay_layer_unref(sets->uses[--sets->depth].layer);
-    *sets = (lx__overlay){0};
+    while (overlay->depth != 0)
+        lx__overlay_layer_unref(overlay->uses[--overlay->depth].layer);
+    *overlay = (lx__overlay){0};
 }
 
-uint64_t lx__overlay_seed(lx__overlay *sets)
+uint64_t lx__overlay_seed(lx__overlay *overlay)
 {
-    if (sets->seed == 0)
-        sets->seed = lx__update_map_new_seed();
-    return sets->seed;
+    if (overlay->seed == 0)
+        overlay->seed = lx__update_map_new_seed();
+    return overlay->seed;
 }
 
-static lx_status count_one(void *user, const lx__update *set, lx_error *error)
+static lx_status count_one(void *user, const lx__update *update, lx_error *error)
 {
-    (void)set, (void)error;
+    (void)update, (void)error;
     ++*(size_t *)user;
     return LX_OK;
 }
 
-size_t lx__overlay_count(const lx__overlay *sets)
+size_t lx__overlay_count(const lx__overlay *overlay)
 {
     size_t count = 0;
-    (void)lx__overlay_each(sets, count_one, &count, NULL);
+    (void)lx__overlay_each(overlay, count_one, &count, NULL);
     return count;
 }
 
 /** Whether a set of layer @p depth is live. Of the newest layer each is that no frame dropped. */
-static bool is_live(const lx__overlay *sets, size_t depth, const lx__update *set)
+static bool is_live(const lx__overlay *overlay, size_t depth, const lx__update *update)
 {
-    if (!lx__overlay_layer_counts(&sets->uses[depth], sets->rows, set->index))
+    if (!lx__overlay_layer_keeps(&overlay->uses[depth], overlay->rows, update->index))
         return false;
-    if (depth + 1 == sets->depth)
+    if (depth + 1 == overlay->depth)
         return true;
-    uint64_t mark = lx__overlay_hash(sets->seed, set->field, set->index);
-    for (size_t i = depth + 1; i < sets->depth; i++)
-        if (lx__overlay_layer_may_have(&sets->uses[i], mark) &&
-            lx__update_map_find(&sets->uses[i].layer->map, set->field, set->index) != NULL)
+    uint64_t filter_hash = lx__overlay_hash(overlay->seed, update->field, update->index);
+    for (size_t i = depth + 1; i < overlay->depth; i++)
+        if (lx__overlay_layer_may_contain(&overlay->uses[i], filter_hash) &&
+            lx__update_map_find(&overlay->uses[i].layer->map, update->field, update->index) != NULL)
             return false;
     return true;
 }
 
-lx_status lx__overlay_each(const lx__overlay *sets, lx__update_visit *visit, void *user,
+lx_status lx__overlay_each(const lx__overlay *overlay, lx__update_visit *visit, void *user,
                            lx_error *error)
 {
     lx_status status = LX_OK;
-    for (size_t i = 0; i < sets->depth; i++) {
-        const lx__update_map *map = &sets->uses[i].layer->map;
+    for (size_t i = 0; i < overlay->depth; i++) {
+        const lx__update_map *map = &overlay->uses[i].layer->map;
         for (size_t k = 0; status == LX_OK && k < map->count; k++)
-            if (is_live(sets, i, &map->list[k]))
+            if (is_live(overlay, i, &map->list[k]))
                 status = visit(user, &map->list[k], error);
     }
     return status;
 }
 
-static lx_status take_one(void *user, const lx__update *set, lx_error *error)
+static lx_status put_one(void *user, const lx__update *update, lx_error *error)
 {
-    lx__update copy = copy_set(set);
+    lx__update copy = copy_update(update);
     return lx__update_map_put_many(user, &copy, 1, error);
 }
 
-lx_status lx__overlay_take(lx__overlay *sets, lx__update_map *map, lx_error *error)
+lx_status lx__overlay_move(lx__overlay *overlay, lx__update_map *map, lx_error *error)
 {
-    const lx__overlay_layer_use *only = &sets->uses[0];
+    const lx__overlay_layer_use *only = &overlay->uses[0];
     lx_status status = LX_OK;
-    if (sets->depth == 1 && only->length > only->layer->most && only->rows == sets->rows &&
+    if (overlay->depth == 1 && only->length > only->layer->max_index &&
+        only->rows == overlay->rows &&
         atomic_load_explicit(&only->layer->references, memory_order_acquire) == 1) {
         *map = only->layer->map;
         only->layer->map = (lx__update_map){0};
     } else {
-        status = lx__overlay_each(sets, take_one, map, error);
+        status = lx__overlay_each(overlay, put_one, map, error);
     }
     if (status == LX_OK)
-        lx__overlay_free(sets);
+        lx__overlay_free(overlay);
     else
         lx__update_map_free(map);
     return status;
@@ -317,61 +321,63 @@ lx_status lx__overlay_take(lx__overlay *sets, lx__update_map *map, lx_error *err
 
 /* ---- finding many */
 
-void lx__overlay_hash_many(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
-                           size_t count, uint64_t *marks)
+void lx__overlay_hash_many(const lx__overlay *overlay, uint32_t field, const uint64_t *indices,
+                           size_t count, uint64_t *filter_hashes)
 {
-    if (sets->depth == 0)
+    if (overlay->depth == 0)
         return;
     for (size_t k = 0; k < count; k++)
-        marks[k] = lx__overlay_hash(sets->seed, field, indices[k]);
-    for (size_t i = 0; i < sets->depth; i++) {
-        const uint64_t *filter = sets->uses[i].filter, mask = sets->uses[i].filter_mask;
+        filter_hashes[k] = lx__overlay_hash(overlay->seed, field, indices[k]);
+    for (size_t i = 0; i < overlay->depth; i++) {
+        const uint64_t *filter = overlay->uses[i].filter, mask = overlay->uses[i].filter_mask;
         for (size_t k = 0; k < count; k++)
-            __builtin_prefetch(&filter[lx__overlay_word(marks[k], mask)]);
+            __builtin_prefetch(&filter[lx__overlay_word(filter_hashes[k], mask)]);
     }
 }
 
-static uint64_t screen_layer(const lx__overlay_layer_use *use, size_t count, const uint64_t *marks)
+static uint64_t filter_layer(const lx__overlay_layer_use *use, size_t count,
+                             const uint64_t *filter_hashes)
 {
     const uint64_t *filter = use->filter, mask = use->filter_mask;
     uint64_t may = 0;
     for (size_t k = 0; k < count; k++) {
         /* Both bits without a branch between them, which one in ten would take. */
-        uint64_t mark = marks[k], word = filter[lx__overlay_word(mark, mask)];
-        if ((word >> lx__overlay_first_bit(mark) & word >> lx__overlay_second_bit(mark) & 1) != 0)
+        uint64_t filter_hash = filter_hashes[k], word = filter[lx__overlay_word(filter_hash, mask)];
+        if ((word >> lx__overlay_first_bit(filter_hash) &
+             word >> lx__overlay_second_bit(filter_hash) & 1) != 0)
             may |= 1ull << k;
     }
     return may;
 }
 
-uint64_t lx__overlay_filter(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
-                            size_t count, const uint64_t *marks)
+uint64_t lx__overlay_filter(const lx__overlay *overlay, uint32_t field, const uint64_t *indices,
+                            size_t count, const uint64_t *filter_hashes)
 {
     uint64_t all = 0;
-    for (size_t i = 0; i < sets->depth; i++) {
-        const lx__update_map *map = &sets->uses[i].layer->map;
-        uint64_t may = screen_layer(&sets->uses[i], count, marks);
+    for (size_t i = 0; i < overlay->depth; i++) {
+        const lx__update_map *map = &overlay->uses[i].layer->map;
+        uint64_t may = filter_layer(&overlay->uses[i], count, filter_hashes);
         all |= may;
         for (; may != 0; may &= may - 1) {
-            uint64_t hash = lx__update_hash(sets->seed, field, indices[__builtin_ctzll(may)]);
-            __builtin_prefetch(&map->places[lx__update_map_start(map, hash)]);
+            uint64_t hash = lx__update_hash(overlay->seed, field, indices[__builtin_ctzll(may)]);
+            __builtin_prefetch(&map->slots[lx__update_map_first_slot(map, hash)]);
         }
     }
     return all;
 }
 
-void lx__overlay_prefetch(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
+void lx__overlay_prefetch(const lx__overlay *overlay, uint32_t field, const uint64_t *indices,
                           uint64_t may)
 {
     for (; may != 0; may &= may - 1) {
         uint64_t index = indices[__builtin_ctzll(may)];
-        uint64_t mark = lx__overlay_hash(sets->seed, field, index);
-        uint64_t hash = lx__update_hash(sets->seed, field, index);
-        for (size_t i = 0; i < sets->depth; i++) {
-            const lx__update_map *map = &sets->uses[i].layer->map;
-            uint32_t place = map->places[lx__update_map_start(map, hash)];
-            if (place != 0 && lx__overlay_layer_may_have(&sets->uses[i], mark))
-                __builtin_prefetch(&map->list[place - 1]);
+        uint64_t filter_hash = lx__overlay_hash(overlay->seed, field, index);
+        uint64_t hash = lx__update_hash(overlay->seed, field, index);
+        for (size_t i = 0; i < overlay->depth; i++) {
+            const lx__update_map *map = &overlay->uses[i].layer->map;
+            uint32_t slot = map->slots[lx__update_map_first_slot(map, hash)];
+            if (slot != 0 && lx__overlay_layer_may_contain(&overlay->uses[i], filter_hash))
+                __builtin_prefetch(&map->list[slot - 1]);
         }
     }
 }

@@ -26,7 +26,7 @@ typedef struct lx__overlay_layer {
     lx__update_map map; /**< With the seed of the sets that it is for. */
     uint64_t *filter;   /**< Two bits a set in one word of it. Made by lx__overlay_add(). */
     uint64_t filter_mask;
-    uint64_t least, most; /**< Of the indices. Noted by lx__overlay_add(). */
+    uint64_t min_index, max_index; /**< Of the indices. Noted by lx__overlay_add(). */
 } lx__overlay_layer;
 
 /** A layer in a state. A set of it counts if its index is below @ref length, and not in
@@ -49,8 +49,8 @@ typedef struct lx__overlay {
 
 /* ---- making a layer */
 
-/** An empty layer for @p sets, for about @p expected sets. NULL when out of memory. */
-lx__overlay_layer *lx__overlay_layer_new(lx__overlay *sets, uint64_t expected);
+/** An empty layer for @p overlay, for about @p expected sets. NULL when out of memory. */
+lx__overlay_layer *lx__overlay_layer_new(lx__overlay *overlay, uint64_t expected);
 
 /** Gives up a layer that is not added, or a reference to one; NULL is nothing. */
 void lx__overlay_layer_unref(lx__overlay_layer *layer);
@@ -60,36 +60,36 @@ void lx__overlay_layer_unref(lx__overlay_layer *layer);
 /**
  * Adds the sets of the frames that follow. On failure the sets are as they were.
  *
- * @param[in,out] sets    Of the state before these frames.
+ * @param[in,out] overlay    Of the state before these frames.
  * @param[in]     layer   What the frames set and do not drop themselves; taken over, also on
  *                        failure. NULL: nothing.
  * @param[in]     length  The least length of these frames.
  * @param[in]     rows    Of the tables, after them.
  */
-lx_status lx__overlay_add(lx__overlay *sets, lx__overlay_layer *layer, uint64_t length,
+lx_status lx__overlay_add(lx__overlay *overlay, lx__overlay_layer *layer, uint64_t length,
                           uint64_t rows, lx_error *error);
 
 /** A copy that shares the layers. */
-void lx__overlay_copy(lx__overlay *copy, const lx__overlay *sets);
+void lx__overlay_copy(lx__overlay *copy, const lx__overlay *overlay);
 
-void lx__overlay_free(lx__overlay *sets);
+void lx__overlay_free(lx__overlay *overlay);
 
 /** A secret of these sets, made when it is first asked for. */
-uint64_t lx__overlay_seed(lx__overlay *sets);
+uint64_t lx__overlay_seed(lx__overlay *overlay);
 
 /** How many sets are live; counts them one by one. */
-size_t lx__overlay_count(const lx__overlay *sets);
+size_t lx__overlay_count(const lx__overlay *overlay);
 
 /** Called for a live set; a failure ends the walk. */
-typedef lx_status lx__update_visit(void *user, const lx__update *set, lx_error *error);
+typedef lx_status lx__update_visit(void *user, const lx__update *update, lx_error *error);
 
 /** Calls @p visit for each live set, in no order. */
-lx_status lx__overlay_each(const lx__overlay *sets, lx__update_visit *visit, void *user,
+lx_status lx__overlay_each(const lx__overlay *overlay, lx__update_visit *visit, void *user,
                            lx_error *error);
 
 /** Moves the live sets to @p map, which is empty; on failure they stay. Sets that nobody shares are
  * moved as they are. */
-lx_status lx__overlay_take(lx__overlay *sets, lx__update_map *map, lx_error *error);
+lx_status lx__overlay_move(lx__overlay *overlay, lx__update_map *map, lx_error *error);
 
 /* ---- finding one */
 
@@ -102,64 +102,65 @@ static inline uint64_t lx__overlay_hash(uint64_t seed, uint32_t field, uint64_t 
 }
 
 /** The bits of a set in its word of a filter. */
-static inline unsigned lx__overlay_first_bit(uint64_t mark)
+static inline unsigned lx__overlay_first_bit(uint64_t filter_hash)
 {
-    return (unsigned)(mark >> 58);
+    return (unsigned)(filter_hash >> 58);
 }
 
-static inline unsigned lx__overlay_second_bit(uint64_t mark)
+static inline unsigned lx__overlay_second_bit(uint64_t filter_hash)
 {
-    return (unsigned)(mark >> 52 & 63);
+    return (unsigned)(filter_hash >> 52 & 63);
 }
 
-static inline uint64_t lx__overlay_bits(uint64_t mark)
+static inline uint64_t lx__overlay_bits(uint64_t filter_hash)
 {
-    return 1ull << lx__overlay_first_bit(mark) | 1ull << lx__overlay_second_bit(mark);
+    return 1ull << lx__overlay_first_bit(filter_hash) | 1ull << lx__overlay_second_bit(filter_hash);
 }
 
-static inline size_t lx__overlay_word(uint64_t mark, uint64_t mask)
+static inline size_t lx__overlay_word(uint64_t filter_hash, uint64_t mask)
 {
-    return (size_t)(mark >> 24 & mask);
+    return (size_t)(filter_hash >> 24 & mask);
 }
 
-static inline bool lx__overlay_layer_may_have(const lx__overlay_layer_use *use, uint64_t mark)
+static inline bool lx__overlay_layer_may_contain(const lx__overlay_layer_use *use,
+                                                 uint64_t filter_hash)
 {
-    uint64_t bits = lx__overlay_bits(mark);
-    return (use->filter[lx__overlay_word(mark, use->filter_mask)] & bits) == bits;
+    uint64_t bits = lx__overlay_bits(filter_hash);
+    return (use->filter[lx__overlay_word(filter_hash, use->filter_mask)] & bits) == bits;
 }
 
 /** Whether no later frame dropped the sets of that index in the layer. */
-static inline bool lx__overlay_layer_counts(const lx__overlay_layer_use *use, uint64_t rows,
-                                            uint64_t index)
+static inline bool lx__overlay_layer_keeps(const lx__overlay_layer_use *use, uint64_t rows,
+                                           uint64_t index)
 {
     return index < use->length && (index < use->rows || index >= rows);
 }
 
-/** The live set of a field and index, valid as long as @p sets; NULL if there is none. */
-static inline const lx__update *lx__overlay_find_update(const lx__overlay *sets, uint32_t field,
+/** The live set of a field and index, valid as long as @p overlay; NULL if there is none. */
+static inline const lx__update *lx__overlay_find_update(const lx__overlay *overlay, uint32_t field,
                                                         uint64_t index)
 {
-    if (sets->depth == 0)
+    if (overlay->depth == 0)
         return NULL;
-    uint64_t mark = lx__overlay_hash(sets->seed, field, index);
-    for (size_t i = sets->depth; i-- != 0;) {
-        const lx__overlay_layer_use *use = &sets->uses[i];
-        if (!lx__overlay_layer_may_have(use, mark))
+    uint64_t filter_hash = lx__overlay_hash(overlay->seed, field, index);
+    for (size_t i = overlay->depth; i-- != 0;) {
+        const lx__overlay_layer_use *use = &overlay->uses[i];
+        if (!lx__overlay_layer_may_contain(use, filter_hash))
             continue;
-        const lx__update *set = lx__update_map_find(&use->layer->map, field, index);
+        const lx__update *update = lx__update_map_find(&use->layer->map, field, index);
         /* What drops a set drops all older ones of its index, too. */
-        if (set != NULL)
-            return lx__overlay_layer_counts(use, sets->rows, index) ? set : NULL;
+        if (update != NULL)
+            return lx__overlay_layer_keeps(use, overlay->rows, index) ? update : NULL;
     }
     return NULL;
 }
 
-/** The 24 bytes of both rows of a live set, valid as long as @p sets; NULL if there is none. */
-static inline const uint8_t *lx__overlay_find(const lx__overlay *sets, uint32_t field,
+/** The 24 bytes of both rows of a live set, valid as long as @p overlay; NULL if there is none. */
+static inline const uint8_t *lx__overlay_find(const lx__overlay *overlay, uint32_t field,
                                               uint64_t index)
 {
-    const lx__update *set = lx__overlay_find_update(sets, field, index);
-    return set != NULL ? set->rows : NULL;
+    const lx__update *update = lx__overlay_find_update(overlay, field, index);
+    return update != NULL ? update->rows : NULL;
 }
 
 /** @name For who looks up up to 64 records of a field: mark them, later screen them, later approach
@@ -167,15 +168,15 @@ static inline const uint8_t *lx__overlay_find(const lx__overlay *sets, uint32_t 
 /** @{ */
 
 /** Makes the marks of @p count records; none where there are no layers. */
-void lx__overlay_hash_many(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
-                           size_t count, uint64_t *marks);
+void lx__overlay_hash_many(const lx__overlay *overlay, uint32_t field, const uint64_t *indices,
+                           size_t count, uint64_t *filter_hashes);
 
 /** Which of them may have sets, a bit each. */
-uint64_t lx__overlay_filter(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
-                            size_t count, const uint64_t *marks);
+uint64_t lx__overlay_filter(const lx__overlay *overlay, uint32_t field, const uint64_t *indices,
+                            size_t count, const uint64_t *filter_hashes);
 
 /** Approaches those that @p may have sets, a bit each. */
-void lx__overlay_prefetch(const lx__overlay *sets, uint32_t field, const uint64_t *indices,
+void lx__overlay_prefetch(const lx__overlay *overlay, uint32_t field, const uint64_t *indices,
                           uint64_t may);
 
 /** @} */

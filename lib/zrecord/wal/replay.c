@@ -36,12 +36,13 @@ typedef struct replay {
     uint64_t end;             /**< Where the last frame ends. */
     uint32_t frames;          /**< Replayed so far. */
     lx__overlay_layer *layer; /**< Their sets; NULL while there is none. */
-    lx__update waiting[LX__PUT_MAX]; /**< Sets that are not in the layer yet. */
-    size_t waiting_count;
+    lx__update pending[LX__UPDATE_BATCH_MAX]; /**< Sets that are not in the layer yet. */
+    size_t pending_count;
     uint32_t first_frame; /**< Of those that have sets. */
-    uint64_t most;        /**< Index of a set. */
-    drops taken;          /**< Frames that took rows: bound is their rows. Both ascend. */
-    drops cuts; /**< Frames whose length no later one goes below: bound is it. Both ascend. */
+    uint64_t max_index;   /**< Index of a set. */
+    drops grown;          /**< Frames that took rows: bound is their rows. Both ascend. */
+    drops
+        truncations; /**< Frames whose length no later one goes below: bound is it. Both ascend. */
     uint32_t next_field;      /**< Position that the next set probably has. */
     bool follows;             /**< A set of the same frame came before the next one: */
     lx__update_item previous; /**< this, of which there are only field and index. */
@@ -49,13 +50,13 @@ typedef struct replay {
     /** Of chunks, a hash table of their positions plus 1, as soon as one came that stands neither
      * where it belongs nor behind the others: to keep millions of them in order meanwhile would
      * take the square of that. NULL: they are in order. */
-    uint32_t *places;
-    size_t place_capacity; /**< A power of two; at most three quarters are used. */
+    uint32_t *slots;
+    size_t slot_capacity; /**< A power of two; at most three quarters are used. */
 } replay;
 
-#define PLACES_MIN 64
+#define SLOTS_MIN 64
 /* Sets that are read from the log at once. */
-#define BLOCK_SETS 256u
+#define BLOCK_UPDATES 256u
 /* Room that a list of chunks has for more of them. */
 #define CHUNKS_MORE 4
 
@@ -70,11 +71,12 @@ static lx_status push(drops *to, uint32_t frame, uint64_t bound, lx_error *error
 }
 
 /** The length that counts from @p frame on is the least of that and all later frames. */
-static lx_status push_cut(drops *cuts, uint32_t frame, uint64_t length, lx_error *error)
+static lx_status push_truncation(drops *truncations, uint32_t frame, uint64_t length,
+                                 lx_error *error)
 {
-    while (cuts->count != 0 && cuts->list[cuts->count - 1].bound >= length)
-        cuts->count--;
-    return push(cuts, frame, length, error);
+    while (truncations->count != 0 && truncations->list[truncations->count - 1].bound >= length)
+        truncations->count--;
+    return push(truncations, frame, length, error);
 }
 
 /** The first whose frame, or else bound, is not below @p value; NULL if there is none. */
@@ -93,31 +95,32 @@ static const drop *first_from(const drops *in, bool by_frame, uint64_t value)
 }
 
 /** Whether a frame behind @p frame took the row. */
-static bool was_taken(const replay *r, uint64_t index, uint32_t frame)
+static bool is_in_tables(const replay *r, uint64_t index, uint32_t frame)
 {
-    const drops *all = &r->taken;
+    const drops *all = &r->grown;
     if (index < r->rows || all->count == 0 || all->list[all->count - 1].frame <= frame)
         return false;
-    const drop *taken = first_from(all, false, index + 1);
-    return taken != NULL && frame < taken->frame;
+    const drop *grown = first_from(all, false, index + 1);
+    return grown != NULL && frame < grown->frame;
 }
 
-static bool set_stays(const lx__update *set, const void *user)
+static bool update_stays(const lx__update *update, const void *user)
 {
     const replay *r = user;
-    uint32_t frame = atomic_load_explicit(&set->note, memory_order_relaxed);
-    if (was_taken(r, set->index, frame) && !LX__FAULT(SETS_STAY))
+    uint32_t frame = atomic_load_explicit(&update->frame_or_verified, memory_order_relaxed);
+    if (is_in_tables(r, update->index, frame) && !LX__FAULT(UPDATES_STAY))
         return false;
-    if (set->index < r->cuts.list[0].bound) /* the least */
+    if (update->index < r->truncations.list[0].bound) /* the least */
         return true;
-    const drop *cut = first_from(&r->cuts, true, frame); /* its own frame's, or a later one's */
-    return cut == NULL || set->index < cut->bound;
+    const drop *truncation = first_from(&r->truncations, true,
+                                        frame); /* its own frame's, or a later one's */
+    return truncation == NULL || update->index < truncation->bound;
 }
 
 static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error, const char *what)
 {
     lx_status status = lx__fail(error, LX_ERR_CORRUPT, "frame %" PRIu64 " of the log: %s",
-                                r->state->place.epoch, what);
+                                r->state->position.sequence, what);
     lx__error_locate(error, r->log->file.path, NULL, LX_NONE, offset);
     return status;
 }
@@ -125,7 +128,7 @@ static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error, co
 /** Rules 1 and 3 to 6 of the format's section 8.8. */
 static const char *broken_rule(const lx__state *state, const lx__frame *frame)
 {
-    bool first = state->place.epoch == 0;
+    bool first = state->position.sequence == 0;
     if (first ? frame->flags != (LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED)
               : frame->flags != 0 && frame->flags != LX__FRAME_SYNCED)
         return "its flags cannot be";
@@ -142,40 +145,40 @@ static const char *broken_rule(const lx__state *state, const lx__frame *frame)
 }
 
 /** The place of chunk @p id, or the free one where it belongs. */
-static uint32_t *place_of(const replay *r, uint32_t id)
+static uint32_t *slot_of(const replay *r, uint32_t id)
 {
-    size_t mask = r->place_capacity - 1;
-    size_t at = (size_t)lx__update_hash(r->state->sets.seed, 0, id) & mask;
-    while (r->places[at] != 0 && r->state->chunks[r->places[at] - 1].id != id)
+    size_t mask = r->slot_capacity - 1;
+    size_t at = (size_t)lx__update_hash(r->state->overlay.seed, 0, id) & mask;
+    while (r->slots[at] != 0 && r->state->chunks[r->slots[at] - 1].id != id)
         at = (at + 1) & mask;
-    return &r->places[at];
+    return &r->slots[at];
 }
 
 /** Makes places for all chunks, and for as many more. */
-static lx_status make_places(replay *r, lx_error *error)
+static lx_status make_slots(replay *r, lx_error *error)
 {
-    size_t capacity = PLACES_MIN;
+    size_t capacity = SLOTS_MIN;
     while (capacity / 8 * 3 < r->state->chunk_count)
         capacity *= 2;
-    uint32_t *places = lx__alloc_array(capacity, sizeof *places);
-    if (places == NULL)
+    uint32_t *slots = lx__alloc_array(capacity, sizeof *slots);
+    if (slots == NULL)
         return lx__fail_memory(error, "replaying the log");
-    lx__free(r->places);
-    r->place_capacity = capacity;
-    r->places = places;
-    (void)lx__overlay_seed(&r->state->sets);
+    lx__free(r->slots);
+    r->slot_capacity = capacity;
+    r->slots = slots;
+    (void)lx__overlay_seed(&r->state->overlay);
     for (size_t i = 0; i < r->state->chunk_count; i++)
-        *place_of(r, r->state->chunks[i].id) = (uint32_t)i + 1;
+        *slot_of(r, r->state->chunks[i].id) = (uint32_t)i + 1;
     return LX_OK;
 }
 
 /** The item of chunk @p id so far, or NULL. */
 static lx__chunk_item *find_chunk(const replay *r, uint32_t id)
 {
-    if (r->places == NULL)
+    if (r->slots == NULL)
         return (lx__chunk_item *)lx__state_find_chunk(r->state, id);
-    uint32_t place = *place_of(r, id);
-    return place != 0 ? &r->state->chunks[place - 1] : NULL;
+    uint32_t slot = *slot_of(r, id);
+    return slot != 0 ? &r->state->chunks[slot - 1] : NULL;
 }
 
 /** Adds a new chunk behind the others, which are in order no longer if it belongs before them. */
@@ -183,15 +186,15 @@ static lx_status add_chunk(replay *r, const lx__chunk_item *item, lx_error *erro
 {
     lx__state *state = r->state;
     size_t count = state->chunk_count;
-    bool in_order = r->places == NULL && (count == 0 || state->chunks[count - 1].id < item->id);
+    bool in_order = r->slots == NULL && (count == 0 || state->chunks[count - 1].id < item->id);
     lx_status status = lx__state_reserve_chunks(state, 1, error);
-    if (status == LX_OK && !in_order && (r->places == NULL || count >= r->place_capacity / 4 * 3))
-        status = make_places(r, error);
+    if (status == LX_OK && !in_order && (r->slots == NULL || count >= r->slot_capacity / 4 * 3))
+        status = make_slots(r, error);
     if (status != LX_OK)
         return status;
     state->chunks[state->chunk_count++] = *item;
     if (!in_order)
-        *place_of(r, item->id) = (uint32_t)state->chunk_count;
+        *slot_of(r, item->id) = (uint32_t)state->chunk_count;
     return LX_OK;
 }
 
@@ -210,7 +213,7 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
                                                : LX_OK;
     for (uint32_t i = 0; status == LX_OK && i < frame->chunk_count; i++) {
         uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)i * LX__FRAME_CHUNK;
-        status = lx__log_bytes(r->log, at, LX__FRAME_CHUNK, &bytes, error);
+        status = lx__log_read(r->log, at, LX__FRAME_CHUNK, &bytes, error);
         if (status != LX_OK)
             break;
         lx__chunk_item item = lx__chunk_item_load(bytes);
@@ -230,27 +233,27 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
 }
 
 /** The first frame from which on no set is dropped. */
-static uint32_t dropped_before(const replay *r)
+static uint32_t first_kept_frame(const replay *r)
 {
-    uint32_t frame = r->taken.count != 0 ? r->taken.list[r->taken.count - 1].frame : 0;
-    size_t low = r->cuts.count;
-    while (low != 0 && r->cuts.list[low - 1].bound > r->most)
+    uint32_t frame = r->grown.count != 0 ? r->grown.list[r->grown.count - 1].frame : 0;
+    size_t low = r->truncations.count;
+    while (low != 0 && r->truncations.list[low - 1].bound > r->max_index)
         low--;
-    if (low != 0 && frame <= r->cuts.list[low - 1].frame)
-        frame = r->cuts.list[low - 1].frame + 1;
+    if (low != 0 && frame <= r->truncations.list[low - 1].frame)
+        frame = r->truncations.list[low - 1].frame + 1;
     return frame;
 }
 
-static lx_status put_waiting(replay *r, lx_error *error)
+static lx_status put_pending(replay *r, lx_error *error)
 {
-    size_t count = r->waiting_count;
-    r->waiting_count = 0;
-    return lx__update_map_put_many(&r->layer->map, r->waiting, count, error);
+    size_t count = r->pending_count;
+    r->pending_count = 0;
+    return lx__update_map_put_many(&r->layer->map, r->pending, count, error);
 }
 
 /** Keeps a set of a field that is shown, and looks whether one of another is known. */
-static lx_status keep_set(replay *r, uint32_t id, uint64_t index, const uint8_t *rows,
-                          lx_error *error)
+static lx_status add_update(replay *r, uint32_t id, uint64_t index, const uint8_t *rows,
+                            lx_error *error)
 {
     uint32_t field = r->next_field, ignored;
     /* Sets mostly come field by field in the order of the schema. */
@@ -262,37 +265,38 @@ static lx_status keep_set(replay *r, uint32_t id, uint64_t index, const uint8_t 
         }
     }
     r->next_field = field + 1 < r->schema->count ? field + 1 : 0;
-    lx__update *set = &r->waiting[r->waiting_count++];
-    set->index = index;
-    set->field = field;
-    r->most = index > r->most ? index : r->most;
-    atomic_init(&set->note, r->frames);
-    memcpy(set->rows, rows, sizeof set->rows);
-    return r->waiting_count == LX__PUT_MAX ? put_waiting(r, error) : LX_OK;
+    lx__update *update = &r->pending[r->pending_count++];
+    update->index = index;
+    update->field = field;
+    r->max_index = index > r->max_index ? index : r->max_index;
+    atomic_init(&update->frame_or_verified, r->frames);
+    memcpy(update->rows, rows, sizeof update->rows);
+    return r->pending_count == LX__UPDATE_BATCH_MAX ? put_pending(r, error) : LX_OK;
 }
 
 /** Makes the layer for all frames that are left, if they have as many sets a byte as this one. */
 static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
-    uint64_t sets = (r->end - offset) / (frame->bytes / frame->update_count);
-    r->layer = lx__overlay_layer_new(&r->state->sets, sets);
+    uint64_t updates = (r->end - offset) / (frame->bytes / frame->update_count);
+    r->layer = lx__overlay_layer_new(&r->state->overlay, updates);
     r->first_frame = r->frames;
     return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the log");
 }
 
 /** Applies @p count sets, which stand at @p offset. */
-static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool base, lx_error *error)
+static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool is_snapshot,
+                             lx_error *error)
 {
     const uint8_t *bytes;
-    lx_status status = lx__log_bytes(r->log, offset, (size_t)count * LX__FRAME_UPDATE, &bytes,
-                                     error);
+    lx_status status = lx__log_read(r->log, offset, (size_t)count * LX__FRAME_UPDATE, &bytes,
+                                    error);
     for (uint32_t i = 0; status == LX_OK && i < count; i++, bytes += LX__FRAME_UPDATE) {
         uint32_t id = lx__load_le32(bytes);
         uint64_t index = lx__load_le64(bytes + 8);
         const char *broken = NULL;
-        if (!lx__update_item_clean(bytes))
+        if (!lx__update_item_reserved_is_zero(bytes))
             broken = "reserved bytes are not zero";
-        else if (base && r->follows &&
+        else if (is_snapshot && r->follows &&
                  (index < r->previous.index ||
                   (index == r->previous.index && id <= r->previous.field)))
             broken = "the sets of a base do not ascend";
@@ -300,33 +304,33 @@ static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool ba
             return fail_rule(r, offset + (uint64_t)i * LX__FRAME_UPDATE, error, broken);
         r->follows = true;
         r->previous = (lx__update_item){.field = id, .index = index};
-        status = keep_set(r, id, index, bytes + 16, error);
+        status = add_update(r, id, index, bytes + 16, error);
     }
     return status;
 }
 
-static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
+static lx_status apply_updates(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
     lx_status status = LX_OK;
-    bool base = (frame->flags & LX__FRAME_SNAPSHOT) != 0;
+    bool is_snapshot = (frame->flags & LX__FRAME_SNAPSHOT) != 0;
     uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)frame->chunk_count * LX__FRAME_CHUNK;
     r->follows = false;
     if (frame->update_count != 0 && r->layer == NULL)
         status = make_layer(r, offset, frame, error);
     for (uint32_t left = frame->update_count; status == LX_OK && left != 0;) {
-        uint32_t count = left < BLOCK_SETS ? left : BLOCK_SETS;
-        status = apply_block(r, at, count, base, error);
+        uint32_t count = left < BLOCK_UPDATES ? left : BLOCK_UPDATES;
+        status = apply_block(r, at, count, is_snapshot, error);
         at += (uint64_t)count * LX__FRAME_UPDATE;
         left -= count;
     }
-    return status == LX_OK && r->layer != NULL ? put_waiting(r, error) : status;
+    return status == LX_OK && r->layer != NULL ? put_pending(r, error) : status;
 }
 
 static lx_status check_trailer(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
     const uint8_t *bytes;
     uint64_t at = offset + frame->bytes - LX__FRAME_TRAILER;
-    lx_status status = lx__log_bytes(r->log, at, 4, &bytes, error);
+    lx_status status = lx__log_read(r->log, at, 4, &bytes, error);
     if (status == LX_OK && lx__load_le32(bytes) != 0)
         status = fail_rule(r, at, error, "reserved bytes are not zero");
     return status;
@@ -335,9 +339,9 @@ static lx_status check_trailer(replay *r, uint64_t offset, const lx__frame *fram
 static lx_status apply_frame(replay *r, lx_error *error)
 {
     lx__state *state = r->state;
-    uint64_t offset = state->place.offset;
+    uint64_t offset = state->position.offset;
     lx__frame frame;
-    lx_status status = lx__log_frame(r->log, offset, &frame, error);
+    lx_status status = lx__log_read_frame(r->log, offset, &frame, error);
     if (status != LX_OK)
         return status;
     const char *broken = broken_rule(state, &frame);
@@ -347,11 +351,11 @@ static lx_status apply_frame(replay *r, lx_error *error)
     if (status == LX_OK)
         status = apply_chunks(r, offset, &frame, error);
     if (status == LX_OK)
-        status = apply_sets(r, offset, &frame, error);
+        status = apply_updates(r, offset, &frame, error);
     if (status == LX_OK && frame.rows > state->rows)
-        status = push(&r->taken, r->frames, frame.rows, error);
+        status = push(&r->grown, r->frames, frame.rows, error);
     if (status == LX_OK)
-        status = push_cut(&r->cuts, r->frames, frame.length, error);
+        status = push_truncation(&r->truncations, r->frames, frame.length, error);
     if (status == LX_OK && r->frames == UINT32_MAX)
         status = lx__fail(error, LX_ERR_LIMIT, "the log has more than %u frames", r->frames);
     if (status != LX_OK)
@@ -365,26 +369,27 @@ static lx_status apply_frame(replay *r, lx_error *error)
     state->table_generation = frame.table_generation;
     state->next_chunk = frame.next_chunk;
     state->items += frame.update_count;
-    state->place = (lx__log_place){offset + frame.bytes, frame.epoch + 1, frame.crc};
+    state->position = (lx__log_position){offset + frame.bytes, frame.sequence + 1, frame.crc};
     if (changes)
-        state->changed = state->place;
+        state->changed = state->position;
     return LX_OK;
 }
 
 /** Puts the chunks in order, and what the frames set on top of what was set before. */
-static lx_status settle(replay *r, lx_error *error)
+static lx_status finish(replay *r, lx_error *error)
 {
     lx__state *state = r->state;
-    if (r->places != NULL)
+    if (r->slots != NULL)
         qsort(state->chunks, state->chunk_count, sizeof *state->chunks, compare_chunks);
     if (r->frames == 0)
         return LX_OK;
-    if (r->layer != NULL && r->first_frame < dropped_before(r))
-        lx__update_map_keep(&r->layer->map, set_stays, r);
+    if (r->layer != NULL && r->first_frame < first_kept_frame(r))
+        lx__update_map_keep(&r->layer->map, update_stays, r);
     lx__overlay_layer *layer = r->layer;
     r->layer = NULL;
     /* The first of the cuts is the least. */
-    return lx__overlay_add(&state->sets, layer, r->cuts.list[0].bound, state->rows, error);
+    return lx__overlay_add(&state->overlay, layer, r->truncations.list[0].bound, state->rows,
+                           error);
 }
 
 /** What is kept of a log, and what else is no surprise in it. */
@@ -404,15 +409,15 @@ static lx_status apply_to(lx__state *state, lx__log_reader *log, const fields *o
                 .rows = state->rows,
                 .end = end};
     lx_status status = LX_OK;
-    while (status == LX_OK && state->place.offset < end)
+    while (status == LX_OK && state->position.offset < end)
         status = apply_frame(&r, error);
     if (status == LX_OK)
-        status = settle(&r, error);
+        status = finish(&r, error);
     *unknown = r.unknown;
     lx__overlay_layer_unref(r.layer);
-    lx__free(r.taken.list);
-    lx__free(r.cuts.list);
-    lx__free(r.places);
+    lx__free(r.grown.list);
+    lx__free(r.truncations.list);
+    lx__free(r.slots);
     return status;
 }
 
@@ -420,7 +425,7 @@ lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log, cons
                                uint64_t end, lx_error *error)
 {
     lx__state rest;
-    if (state->place.offset == end)
+    if (state->position.offset == end)
         return LX_OK;
     lx__state_copy(&rest, state);
     lx_status status = lx__state_replay_to(&rest, log, schema, end, error);
@@ -436,15 +441,16 @@ lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schem
     lx__log_scan found;
     lx__state next;
     *unknown = false;
-    lx_status status = lx__log_scan_from(log, &state->place, log->boot, &found, error);
+    lx_status status = lx__log_scan_from(log, &state->position, log->boot, &found, error);
     if (status == LX_OK && found.valid.offset == 0)
         status = lx__log_fail_first(log, error);
-    lx__log_advise(error, status);
+    lx__log_suggest_repair(error, status);
     if (status != LX_OK)
         return status;
     lx__state_copy(&next, state);
     status = apply_to(&next, log, &of,
-                      which == LX__REPLAY_DURABLE ? found.durable.offset : found.trusted.offset,
+                      which == LX__REPLAY_DURABLE ? found.durable.offset
+                                                  : found.valid_in_boot.offset,
                       unknown, error);
     if (status == LX_OK)
         status = lx__state_check_rest(&next, log, shown, found.valid.offset, error);
@@ -454,7 +460,7 @@ lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schem
     }
     lx__state_free(state);
     *state = next;
-    lx__log_note_end(log, next.place.offset);
+    lx__log_set_end(log, next.position.offset);
     if (scan != NULL)
         *scan = found;
     return LX_OK;
@@ -487,18 +493,18 @@ void lx__state_copy(lx__state *copy, const lx__state *state)
 {
     *copy = *state;
     (void)lx__shared_ref(copy->chunks);
-    lx__overlay_copy(&copy->sets, &state->sets);
+    lx__overlay_copy(&copy->overlay, &state->overlay);
 }
 
 void lx__state_free(lx__state *state)
 {
     lx__shared_unref(state->chunks);
-    lx__overlay_free(&state->sets);
+    lx__overlay_free(&state->overlay);
     *state = (lx__state){0};
 }
 
 /** Where chunk @p id stands, or would stand. */
-static size_t chunk_place(const lx__state *state, uint32_t id)
+static size_t chunk_position(const lx__state *state, uint32_t id)
 {
     size_t low = 0, high = state->chunk_count;
     while (low < high) {
@@ -513,7 +519,7 @@ static size_t chunk_place(const lx__state *state, uint32_t id)
 
 const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id)
 {
-    size_t at = chunk_place(state, id);
+    size_t at = chunk_position(state, id);
     return at < state->chunk_count && state->chunks[at].id == id ? &state->chunks[at] : NULL;
 }
 
@@ -553,7 +559,7 @@ lx_status lx__state_reserve_chunks(lx__state *state, size_t count, lx_error *err
 
 lx_status lx__state_put_chunk(lx__state *state, const lx__chunk_item *item, lx_error *error)
 {
-    size_t at = chunk_place(state, item->id);
+    size_t at = chunk_position(state, item->id);
     bool there = at < state->chunk_count && state->chunks[at].id == item->id;
     lx_status status = lx__state_reserve_chunks(state, there ? 0 : 1, error);
     if (status != LX_OK)

@@ -12,8 +12,8 @@
 /** A committed state. A value: copied with lx__state_copy(), ended with lx__state_free(). Copies
  * share what is large, until one of them changes it. */
 typedef struct lx__state {
-    lx__log_place place;   /**< In the log, behind the last frame of the state. */
-    lx__log_place changed; /**< The same of the last frame that changed something. */
+    lx__log_position position; /**< In the log, behind the last frame of the state. */
+    lx__log_position changed;  /**< The same of the last frame that changed something. */
     uint64_t length;
     uint64_t rows; /**< Of the tables. */
     uint32_t table_generation;
@@ -22,7 +22,7 @@ typedef struct lx__state {
     lx__chunk_item *chunks; /**< Ascending by id; shared memory. */
     size_t chunk_count;
     size_t chunk_capacity;
-    lx__overlay sets;
+    lx__overlay overlay;
 } lx__state;
 
 /** Which of a log's frames to replay. */

@@ -8,27 +8,27 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define PLACES_MIN ((size_t)16)
+#define SLOTS_MIN ((size_t)16)
 /* Memory for more sets than these is given back when they are forgotten. */
 #define KEPT_MAX ((size_t)1 << 16)
 
 /** The place of that key, or the free one where it belongs. */
-static uint32_t *place_of(const lx__update_map *map, uint32_t field, uint64_t index, uint64_t hash)
+static uint32_t *slot_of(const lx__update_map *map, uint32_t field, uint64_t index, uint64_t hash)
 {
-    size_t at = lx__update_map_start(map, hash);
-    while (map->places[at] != 0) {
-        const lx__update *set = &map->list[map->places[at] - 1];
-        if (set->index == index && set->field == field)
+    size_t at = lx__update_map_first_slot(map, hash);
+    while (map->slots[at] != 0) {
+        const lx__update *update = &map->list[map->slots[at] - 1];
+        if (update->index == index && update->field == field)
             break;
-        at = (at + 1) & map->place_mask;
+        at = (at + 1) & map->slot_mask;
     }
-    return &map->places[at];
+    return &map->slots[at];
 }
 
-static uint32_t *place_of_set(const lx__update_map *map, const lx__update *set)
+static uint32_t *slot_of_update(const lx__update_map *map, const lx__update *update)
 {
-    return place_of(map, set->field, set->index,
-                    lx__update_hash(map->seed, set->field, set->index));
+    return slot_of(map, update->field, update->index,
+                   lx__update_hash(map->seed, update->field, update->index));
 }
 
 uint64_t lx__update_map_new_seed(void)
@@ -39,35 +39,35 @@ uint64_t lx__update_map_new_seed(void)
     return seed;
 }
 
-void lx__update_map_fill_places(lx__update_map *map, const lx__update_map *like)
+void lx__update_map_fill_slots(lx__update_map *map, const lx__update_map *like)
 {
     size_t first = 0;
-    if (like != NULL && like->place_mask == map->place_mask && like->seed == map->seed) {
+    if (like != NULL && like->slot_mask == map->slot_mask && like->seed == map->seed) {
         first = like->count;
-        memcpy(map->places, like->places, (map->place_mask + 1) * sizeof *map->places);
+        memcpy(map->slots, like->slots, (map->slot_mask + 1) * sizeof *map->slots);
     }
     for (size_t i = first; i < map->count; i++)
-        *place_of_set(map, &map->list[i]) = (uint32_t)i + 1;
+        *slot_of_update(map, &map->list[i]) = (uint32_t)i + 1;
 }
 
 /* ---- room */
 
-static lx_status make_places(lx__update_map *map, size_t count, lx_error *error)
+static lx_status make_slots(lx__update_map *map, size_t count, lx_error *error)
 {
-    size_t wanted = PLACES_MIN;
-    if (map->places != NULL && count <= map->place_mask / 2)
+    size_t wanted = SLOTS_MIN;
+    if (map->slots != NULL && count <= map->slot_mask / 2)
         return LX_OK;
     while (wanted / 2 <= count && wanted <= SIZE_MAX / 4)
         wanted *= 2;
-    uint32_t *places = lx__alloc_array(wanted, sizeof *places);
-    if (places == NULL)
+    uint32_t *slots = lx__alloc_array(wanted, sizeof *slots);
+    if (slots == NULL)
         return lx__fail_memory(error, "entries of the log");
     if (map->seed == 0)
         map->seed = lx__update_map_new_seed();
-    lx__free(map->places);
-    map->places = places;
-    map->place_mask = wanted - 1;
-    lx__update_map_fill_places(map, NULL);
+    lx__free(map->slots);
+    map->slots = slots;
+    map->slot_mask = wanted - 1;
+    lx__update_map_fill_slots(map, NULL);
     return LX_OK;
 }
 
@@ -86,57 +86,57 @@ lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *err
         map->list = list;
         map->capacity = capacity;
     }
-    return make_places(map, wanted, error);
+    return make_slots(map, wanted, error);
 }
 
 /* ---- putting and finding */
 
-static void put(lx__update_map *map, const lx__update *set, uint64_t hash)
+static void put(lx__update_map *map, const lx__update *update, uint64_t hash)
 {
-    uint32_t *place = place_of(map, set->field, set->index, hash);
-    if (*place == 0)
-        *place = (uint32_t)++map->count;
-    map->list[*place - 1] = *set;
+    uint32_t *slot = slot_of(map, update->field, update->index, hash);
+    if (*slot == 0)
+        *slot = (uint32_t)++map->count;
+    map->list[*slot - 1] = *update;
 }
 
-void lx__update_map_put(lx__update_map *map, const lx__update *set)
+void lx__update_map_put(lx__update_map *map, const lx__update *update)
 {
-    put(map, set, lx__update_hash(map->seed, set->field, set->index));
+    put(map, update, lx__update_hash(map->seed, update->field, update->index));
 }
 
 void lx__update_map_put_entry(lx__update_map *map, uint32_t field, uint64_t index,
                               const lx__entry *entry)
 {
-    lx__update set = {.index = index, .field = field};
-    lx__entry_store(entry, set.rows, set.rows + LX__OFFSET_ROW);
-    lx__update_map_put(map, &set);
+    lx__update update = {.index = index, .field = field};
+    lx__entry_store(entry, update.rows, update.rows + LX__OFFSET_ROW);
+    lx__update_map_put(map, &update);
 }
 
 /** Fetches the places of sets, then what stands there. */
-static void approach_many(const lx__update_map *map, const lx__update *sets, size_t count,
+static void prefetch_many(const lx__update_map *map, const lx__update *updates, size_t count,
                           uint64_t *hashes)
 {
     for (size_t i = 0; i < count; i++) {
-        hashes[i] = lx__update_hash(map->seed, sets[i].field, sets[i].index);
-        __builtin_prefetch(&map->places[lx__update_map_start(map, hashes[i])]);
+        hashes[i] = lx__update_hash(map->seed, updates[i].field, updates[i].index);
+        __builtin_prefetch(&map->slots[lx__update_map_first_slot(map, hashes[i])]);
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t place = map->places[lx__update_map_start(map, hashes[i])];
-        if (place != 0)
-            __builtin_prefetch(&map->list[place - 1]);
+        uint32_t slot = map->slots[lx__update_map_first_slot(map, hashes[i])];
+        if (slot != 0)
+            __builtin_prefetch(&map->list[slot - 1]);
     }
 }
 
-lx_status lx__update_map_put_many(lx__update_map *map, const lx__update *sets, size_t count,
+lx_status lx__update_map_put_many(lx__update_map *map, const lx__update *updates, size_t count,
                                   lx_error *error)
 {
-    uint64_t hashes[LX__PUT_MAX];
+    uint64_t hashes[LX__UPDATE_BATCH_MAX];
     lx_status status = lx__update_map_reserve(map, count, error);
     if (status != LX_OK)
         return status;
-    approach_many(map, sets, count, hashes);
+    prefetch_many(map, updates, count, hashes);
     for (size_t i = 0; i < count; i++)
-        put(map, &sets[i], hashes[i]);
+        put(map, &updates[i], hashes[i]);
     return LX_OK;
 }
 
@@ -144,28 +144,28 @@ const lx__update *lx__update_map_find(const lx__update_map *map, uint32_t field,
 {
     if (map->count == 0)
         return NULL;
-    uint32_t place = *place_of(map, field, index, lx__update_hash(map->seed, field, index));
-    return place != 0 ? &map->list[place - 1] : NULL;
+    uint32_t slot = *slot_of(map, field, index, lx__update_hash(map->seed, field, index));
+    return slot != 0 ? &map->list[slot - 1] : NULL;
 }
 
 /* ---- forgetting */
 
-static void clear_places(lx__update_map *map)
+static void clear_slots(lx__update_map *map)
 {
-    memset(map->places, 0, (map->place_mask + 1) * sizeof *map->places);
+    memset(map->slots, 0, (map->slot_mask + 1) * sizeof *map->slots);
 }
 
-void lx__update_map_keep(lx__update_map *map, lx__update_filter *stays, const void *user)
+void lx__update_map_keep(lx__update_map *map, lx__update_filter *filter, const void *user)
 {
     size_t kept = 0;
     for (size_t i = 0; i < map->count; i++)
-        if (stays(&map->list[i], user) && kept++ != i)
+        if (filter(&map->list[i], user) && kept++ != i)
             map->list[kept - 1] = map->list[i];
     if (kept == map->count)
         return;
     map->count = kept;
-    clear_places(map);
-    lx__update_map_fill_places(map, NULL);
+    clear_slots(map);
+    lx__update_map_fill_slots(map, NULL);
 }
 
 void lx__update_map_clear(lx__update_map *map)
@@ -174,12 +174,12 @@ void lx__update_map_clear(lx__update_map *map)
         lx__update_map_free(map);
         return;
     }
-    if (map->count < map->place_mask / 16) {
+    if (map->count < map->slot_mask / 16) {
         /* Backwards, so that each is found before what stands in front of it is gone. */
         for (; map->count != 0; map->count--)
-            *place_of_set(map, &map->list[map->count - 1]) = 0;
-    } else if (map->places != NULL) {
-        clear_places(map);
+            *slot_of_update(map, &map->list[map->count - 1]) = 0;
+    } else if (map->slots != NULL) {
+        clear_slots(map);
     }
     map->count = 0;
 }
@@ -187,7 +187,7 @@ void lx__update_map_clear(lx__update_map *map)
 void lx__update_map_free(lx__update_map *map)
 {
     lx__free(map->list);
-    lx__free(map->places);
+    lx__free(map->slots);
     *map = (lx__update_map){0};
 }
 
@@ -199,19 +199,20 @@ static int compare_sorted(const void *a, const void *b)
     return (left->field_id > right->field_id) - (left->field_id < right->field_id);
 }
 
-lx_status lx__update_map_sort(const lx__update_map *sets, const lx_schema *schema, uint64_t length,
-                              lx__sorted_update **sorted, size_t *count, lx_error *error)
+lx_status lx__update_map_sort(const lx__update_map *updates, const lx_schema *schema,
+                              uint64_t length, lx__sorted_update **sorted, size_t *count,
+                              lx_error *error)
 {
-    lx__sorted_update *list = lx__alloc_array(sets->count, sizeof *list);
+    lx__sorted_update *list = lx__alloc_array(updates->count, sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "changes");
     *count = 0;
-    for (size_t i = 0; i < sets->count; i++) {
-        const lx__update *set = &sets->list[i];
-        if (set->index < length)
+    for (size_t i = 0; i < updates->count; i++) {
+        const lx__update *update = &updates->list[i];
+        if (update->index < length)
             list[(*count)++] =
-                (lx__sorted_update){.index = set->index,
-                                    .field_id = lx__schema_field(schema, set->field)->shown.id,
+                (lx__sorted_update){.index = update->index,
+                                    .field_id = lx__schema_field(schema, update->field)->shown.id,
                                     .position = (uint32_t)i};
     }
     qsort(list, *count, sizeof *list, compare_sorted);

@@ -22,9 +22,9 @@
  * keeps behind them. */
 #define FIRST_STEP ((size_t)4096)
 /* Of a frame's header: magic and size. Where they are zero, no frame has been written yet. */
-#define BLANK 8
+#define FRAME_START 8
 /* The time of a file's last change is coarse, but not as coarse as that. */
-#define SETTLED_SECONDS 2
+#define MTIME_SECONDS 2
 
 lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
                        const lx__log_identity *identity, lx_error *error)
@@ -39,7 +39,7 @@ lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
         return LX_ERR_CORRUPT;
     }
     if (status == LX_OK)
-        status = lx__boot_find(&log->boot, error);
+        status = lx__boot_id_read(&log->boot, error);
     if (status != LX_OK)
         lx__log_close(log);
     return status;
@@ -52,7 +52,7 @@ void lx__log_close(lx__log_reader *log)
     log->window = NULL;
 }
 
-static void forget_window(lx__log_reader *log)
+static void clear_window(lx__log_reader *log)
 {
     log->window_start = log->window_end = 0;
 }
@@ -65,7 +65,7 @@ static lx_status fill_window(lx__log_reader *log, uint64_t offset, size_t size, 
         log->window = lx__alloc(LX__LOG_WINDOW);
     if (log->window == NULL)
         return lx__fail_memory(error, "the log's window");
-    forget_window(log);
+    clear_window(log);
     /* No more than there was at the last look: to find the end takes another call. */
     uint64_t there = offset < log->size ? log->size - offset : step;
     size_t wanted = there < step ? (size_t)there : step;
@@ -80,8 +80,8 @@ static lx_status fill_window(lx__log_reader *log, uint64_t offset, size_t size, 
 
 /** The bytes, or NULL where the file ends before them: a writer may have cut a torn end since the
  * size was taken. */
-static lx_status look(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
-                      lx_error *error)
+static lx_status view_bytes(lx__log_reader *log, uint64_t offset, size_t size,
+                            const uint8_t **bytes, lx_error *error)
 {
     *bytes = NULL;
     if (offset < log->window_start || offset + size > log->window_end) {
@@ -89,7 +89,7 @@ static lx_status look(lx__log_reader *log, uint64_t offset, size_t size, const u
         if (status != LX_OK)
             return status;
         if (log->window_end - offset < size) {
-            forget_window(log);
+            clear_window(log);
             return LX_OK;
         }
     }
@@ -97,10 +97,10 @@ static lx_status look(lx__log_reader *log, uint64_t offset, size_t size, const u
     return LX_OK;
 }
 
-lx_status lx__log_bytes(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
-                        lx_error *error)
+lx_status lx__log_read(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
+                       lx_error *error)
 {
-    lx_status status = look(log, offset, size, bytes, error);
+    lx_status status = view_bytes(log, offset, size, bytes, error);
     if (status != LX_OK || *bytes != NULL)
         return status;
     status = lx__fail(error, LX_ERR_CORRUPT, "the log was cut while it was read");
@@ -108,10 +108,11 @@ lx_status lx__log_bytes(lx__log_reader *log, uint64_t offset, size_t size, const
     return status;
 }
 
-lx_status lx__log_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, lx_error *error)
+lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame,
+                             lx_error *error)
 {
     const uint8_t *bytes;
-    lx_status status = lx__log_bytes(log, offset, LX__FRAME_HEADER, &bytes, error);
+    lx_status status = lx__log_read(log, offset, LX__FRAME_HEADER, &bytes, error);
     if (status != LX_OK)
         return status;
     /* It was valid when it was scanned. Who goes on by its size must not be led to stand still. */
@@ -120,7 +121,7 @@ lx_status lx__log_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, 
         lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
         return status;
     }
-    status = lx__log_bytes(log, offset + frame->bytes - 4, 4, &bytes, error);
+    status = lx__log_read(log, offset + frame->bytes - 4, 4, &bytes, error);
     if (status == LX_OK)
         frame->crc = lx__load_le32(bytes);
     return status;
@@ -128,22 +129,22 @@ lx_status lx__log_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, 
 
 /** Takes the CRC of the frame at @p offset, window by window, and reads its own. @p all: the file
  * did not end before. */
-static lx_status take_crc(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
-                          bool *all, lx_error *error)
+static lx_status compute_crc(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
+                             bool *all, lx_error *error)
 {
     uint64_t left = frame->bytes - 4;
     const uint8_t *bytes;
     *crc = lx__frame_crc_start(&log->identity);
     while (left != 0) {
         size_t step = left < LX__LOG_WINDOW ? (size_t)left : LX__LOG_WINDOW;
-        lx_status status = look(log, offset, step, &bytes, error);
+        lx_status status = view_bytes(log, offset, step, &bytes, error);
         if (status != LX_OK || bytes == NULL)
             return status;
         *crc = lx__crc32c(*crc, bytes, step);
         offset += step;
         left -= step;
     }
-    lx_status status = look(log, offset, 4, &bytes, error);
+    lx_status status = view_bytes(log, offset, 4, &bytes, error);
     *all = status == LX_OK && bytes != NULL;
     if (*all)
         frame->crc = lx__load_le32(bytes);
@@ -159,15 +160,15 @@ static lx_status read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fra
     *all = false;
     if (!lx__range_fits(offset, LX__FRAME_HEADER, log->size))
         return LX_OK;
-    lx_status status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
+    lx_status status = view_bytes(log, offset, LX__FRAME_HEADER, &bytes, error);
     if (status != LX_OK || bytes == NULL || !lx__frame_load(frame, bytes) ||
         !lx__range_fits(offset, frame->bytes, log->size))
         return status;
-    return take_crc(log, offset, frame, crc, all, error);
+    return compute_crc(log, offset, frame, crc, all, error);
 }
 
-lx_status lx__log_look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
-                          lx_error *error)
+lx_status lx__log_check_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+                              lx_error *error)
 {
     uint32_t crc;
     bool all;
@@ -177,11 +178,11 @@ lx_status lx__log_look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame
 }
 
 /** Whether the frame at the place @p at carries on the chain there. */
-static lx_status look_next(lx__log_reader *log, const lx__log_place *at, lx__frame *frame,
+static lx_status read_next(lx__log_reader *log, const lx__log_position *at, lx__frame *frame,
                            bool *valid, lx_error *error)
 {
-    lx_status status = lx__log_look_at(log, at->offset, frame, valid, error);
-    *valid = *valid && frame->epoch == at->epoch && frame->previous_crc == at->crc;
+    lx_status status = lx__log_check_frame(log, at->offset, frame, valid, error);
+    *valid = *valid && frame->sequence == at->sequence && frame->previous_crc == at->crc;
     return status;
 }
 
@@ -228,7 +229,7 @@ uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start)
         const uint8_t *bytes;
         uint64_t left = log->size - at;
         size_t step = left < LX__LOG_WINDOW ? (size_t)left : LX__LOG_WINDOW;
-        if (lx__log_bytes(log, at, step, &bytes, NULL) != LX_OK)
+        if (lx__log_read(log, at, step, &bytes, NULL) != LX_OK)
             break;
         for (size_t i = step; i != 0 && at + i > end; i--)
             if (bytes[i - 1] != 0)
@@ -246,7 +247,7 @@ static bool is_of_boot(const lx__frame *frame, uint64_t boot)
 
 /** Whether a whole frame that is synced, or of this boot, and of an epoch not below @p at's, lies
  * there or anywhere after it: whichever it is, the frame at @p at was whole when it was written. */
-static lx_status find_later(lx__log_reader *log, const lx__log_place *at, uint64_t boot,
+static lx_status find_later(lx__log_reader *log, const lx__log_position *at, uint64_t boot,
                             bool *found, lx_error *error)
 {
     uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT, offset = at->offset;
@@ -255,10 +256,10 @@ static lx_status find_later(lx__log_reader *log, const lx__log_place *at, uint64
     while (status == LX_OK && !*found && offset < log->size) {
         const uint8_t *bytes;
         lx__frame frame;
-        status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
+        status = view_bytes(log, offset, LX__FRAME_HEADER, &bytes, error);
         if (status != LX_OK || bytes == NULL)
             break;
-        if (lx__frame_load(&frame, bytes) && frame.epoch >= at->epoch &&
+        if (lx__frame_load(&frame, bytes) && frame.sequence >= at->sequence &&
             ((frame.flags & LX__FRAME_SYNCED) != 0 || is_of_boot(&frame, boot)) &&
             lx__range_fits(offset, frame.bytes, log->size)) {
             /* Too much that looks like frames: no torn end does that. */
@@ -266,7 +267,7 @@ static lx_status find_later(lx__log_reader *log, const lx__log_place *at, uint64
             if (tried > limit)
                 *found = true;
             else
-                status = lx__log_look_at(log, offset, &frame, found, error);
+                status = lx__log_check_frame(log, offset, &frame, found, error);
         }
         offset += LX__FRAME_ALIGN;
         if (status == LX_OK && !*found)
@@ -275,33 +276,33 @@ static lx_status find_later(lx__log_reader *log, const lx__log_place *at, uint64
     return status;
 }
 
-static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool *unbroken)
+static void accept_frame(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool *unbroken)
 {
     uint64_t start = scan->valid.offset;
     scan->valid.offset += frame->bytes;
-    scan->valid.epoch++;
+    scan->valid.sequence++;
     scan->valid.crc = frame->crc;
     if (frame->flags & LX__FRAME_SYNCED) {
-        scan->durable = scan->trusted = scan->valid;
+        scan->durable = scan->valid_in_boot = scan->valid;
         scan->synced_start = start;
         *unbroken = true;
         return;
     }
     *unbroken = *unbroken && (is_of_boot(frame, boot) || (boot != 0 && LX__FAULT(BOOT)));
     if (*unbroken)
-        scan->trusted = scan->valid;
+        scan->valid_in_boot = scan->valid;
 }
 
-static lx_status fail_rot(lx__log_reader *log, const lx__log_place *at, lx_error *error)
+static lx_status fail_damaged(lx__log_reader *log, const lx__log_position *at, lx_error *error)
 {
     lx_status status = lx__fail(
         error, LX_ERR_CORRUPT,
-        "frame %" PRIu64 " of the log is damaged: it was whole when it was written", at->epoch);
+        "frame %" PRIu64 " of the log is damaged: it was whole when it was written", at->sequence);
     lx__error_locate(error, log->file.path, NULL, LX_NONE, at->offset);
     return status;
 }
 
-void lx__log_advise(lx_error *error, lx_status status)
+void lx__log_suggest_repair(lx_error *error, lx_status status)
 {
     if (status != LX_ERR_CORRUPT || error == NULL)
         return;
@@ -318,7 +319,7 @@ lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error)
 }
 
 /** Takes the size of the file, and notes whether later changes of it will show. */
-static lx_status look_at_file(lx__log_reader *log, lx_error *error)
+static lx_status stat_file(lx__log_reader *log, lx_error *error)
 {
     struct stat about;
     struct timespec now;
@@ -326,92 +327,93 @@ static lx_status look_at_file(lx__log_reader *log, lx_error *error)
         return lx__fail_errno(error, errno, log->file.path, "cannot look at");
     clock_gettime(CLOCK_REALTIME, &now);
     log->size = (uint64_t)about.st_size;
-    log->rest = (lx__log_rest){.settled = now.tv_sec - about.st_mtim.tv_sec >= SETTLED_SECONDS,
+    log->tail = (lx__log_tail){.mtime_reliable = now.tv_sec - about.st_mtim.tv_sec >= MTIME_SECONDS,
                                .offset = LX_NONE,
-                               .changed = about.st_mtim};
-    forget_window(log);
+                               .mtime = about.st_mtim};
+    clear_window(log);
     return LX_OK;
 }
 
-void lx__log_note_end(lx__log_reader *log, uint64_t offset)
+void lx__log_set_end(lx__log_reader *log, uint64_t offset)
 {
-    log->rest.offset = offset;
+    log->tail.offset = offset;
 }
 
 /** Whether the file is as it was when nothing counted from @p offset on. */
 static bool is_unchanged(const lx__log_reader *log, uint64_t offset)
 {
     struct stat about;
-    return log->rest.settled && log->rest.offset == offset && fstat(log->file.fd, &about) == 0 &&
-           (uint64_t)about.st_size == log->size &&
-           about.st_mtim.tv_sec == log->rest.changed.tv_sec &&
-           about.st_mtim.tv_nsec == log->rest.changed.tv_nsec;
+    return log->tail.mtime_reliable && log->tail.offset == offset &&
+           fstat(log->file.fd, &about) == 0 && (uint64_t)about.st_size == log->size &&
+           about.st_mtim.tv_sec == log->tail.mtime.tv_sec &&
+           about.st_mtim.tv_nsec == log->tail.mtime.tv_nsec;
 }
 
-lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_sight *sight,
-                       lx_error *error)
+lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
+                       lx__log_change *change, lx_error *error)
 {
-    uint8_t bytes[4 + BLANK]; /* the crc of the last frame, and what is behind it */
+    uint8_t bytes[4 + FRAME_START]; /* the crc of the last frame, and what is behind it */
     size_t got;
-    *sight = LX__LOG_MORE;
-    if (place->offset == 0)
+    *change = LX__LOG_MAYBE_GROWN;
+    if (position->offset == 0)
         return LX_OK;
-    lx_status status = lx__file_read_once(&log->file, bytes, sizeof bytes, place->offset - 4, &got,
-                                          error);
+    lx_status status = lx__file_read_once(&log->file, bytes, sizeof bytes, position->offset - 4,
+                                          &got, error);
     if (status != LX_OK)
         return status;
-    if (got < 4 || lx__load_le32(bytes) != place->crc)
-        *sight = LX__LOG_GONE;
+    if (got < 4 || lx__load_le32(bytes) != position->crc)
+        *change = LX__LOG_TRUNCATED;
     else if (got == 4 || (got == sizeof bytes && lx__load_le64(bytes + 4) == 0) ||
-             is_unchanged(log, place->offset))
-        *sight = LX__LOG_SAME;
+             is_unchanged(log, position->offset))
+        *change = LX__LOG_UNCHANGED;
     return LX_OK;
 }
 
 /** Whether zeros stand where the next frame would begin. */
-static lx_status look_for_blank(lx__log_reader *log, uint64_t offset, bool *blank, lx_error *error)
+static lx_status starts_with_zeros(lx__log_reader *log, uint64_t offset, bool *blank,
+                                   lx_error *error)
 {
     const uint8_t *bytes;
-    lx_status status = look(log, offset, BLANK, &bytes, error);
+    lx_status status = view_bytes(log, offset, FRAME_START, &bytes, error);
     *blank = status == LX_OK && bytes != NULL && lx__load_le64(bytes) == 0;
     return status;
 }
 
 /** Follows the chain as far as it goes now. */
-static lx_status follow(lx__log_reader *log, uint64_t boot, lx__log_scan *scan, bool *unbroken,
-                        lx_error *error)
+static lx_status follow_chain(lx__log_reader *log, uint64_t boot, lx__log_scan *scan,
+                              bool *unbroken, lx_error *error)
 {
-    lx_status status = look_at_file(log, error);
+    lx_status status = stat_file(log, error);
     while (status == LX_OK) {
         lx__frame frame;
         bool valid;
-        status = look_next(log, &scan->valid, &frame, &valid, error);
+        status = read_next(log, &scan->valid, &frame, &valid, error);
         if (status != LX_OK || !valid)
             break;
-        take(scan, &frame, boot, unbroken);
+        accept_frame(scan, &frame, boot, unbroken);
     }
     return status;
 }
 
 /** What was read of an invalid frame that may be rot. Two readings that are equal are of a frame
  * that no writer is writing, or cutting, at the same time. */
-typedef struct suspicion {
+typedef struct evidence {
     uint64_t offset; /**< LX_NONE: there is no suspicion. */
     uint32_t crc;    /**< Of its bytes, */
     uint32_t own;    /**< and the one that it has. Both 0: a later frame shows that it is rot. */
-} suspicion;
+} evidence;
 
 /**
  * Judges the invalid frame at @p at. It is rot if a later frame shows that it was whole, or if it
  * was written to its end in this boot: a write that a kill interrupts leaves the beginning of a
  * frame, with zeros or the end of the file where the crc of the trailer would be.
  */
-static lx_status judge(lx__log_reader *log, const lx__log_place *at, uint64_t boot, suspicion *rot,
-                       lx_error *error)
+static lx_status classify_invalid(lx__log_reader *log, const lx__log_position *at, uint64_t boot,
+                                  evidence *rot, lx_error *error)
 {
     lx__frame frame;
     bool later, all;
-    *rot = (suspicion){.offset = LX_NONE};
+    *rot = (evidence){.offset = LX_NONE};
     lx_status status = find_later(log, at, boot, &later, error);
     if (status == LX_OK && later)
         rot->offset = at->offset;
@@ -425,27 +427,27 @@ static lx_status judge(lx__log_reader *log, const lx__log_place *at, uint64_t bo
     return status;
 }
 
-lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
+lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_position *from, uint64_t boot,
                             lx__log_scan *scan, lx_error *error)
 {
     bool unbroken = true, blank = false;
-    suspicion before = {.offset = LX_NONE}, now;
-    *scan =
-        (lx__log_scan){.valid = *from, .trusted = *from, .durable = *from, .synced_start = LX_NONE};
+    evidence before = {.offset = LX_NONE}, now;
+    *scan = (lx__log_scan){
+        .valid = *from, .valid_in_boot = *from, .durable = *from, .synced_start = LX_NONE};
     log->step = from->offset != 0 ? FIRST_STEP : LX__LOG_WINDOW;
-    lx_status status = follow(log, boot, scan, &unbroken, error);
+    lx_status status = follow_chain(log, boot, scan, &unbroken, error);
     /* A reader that follows a log leaves it to the next opening to search what comes after zeros. */
     if (status == LX_OK && from->offset != 0)
-        status = look_for_blank(log, scan->valid.offset, &blank, error);
+        status = starts_with_zeros(log, scan->valid.offset, &blank, error);
     while (status == LX_OK && !blank) {
-        status = judge(log, &scan->valid, boot, &now, error);
+        status = classify_invalid(log, &scan->valid, boot, &now, error);
         if (status != LX_OK || now.offset == LX_NONE)
             break;
         if (now.offset == before.offset && now.crc == before.crc && now.own == before.own)
-            return fail_rot(log, &scan->valid, error);
+            return fail_damaged(log, &scan->valid, error);
         /* A writer may have been at work between the two looks. */
         before = now;
-        status = follow(log, boot, scan, &unbroken, error);
+        status = follow_chain(log, boot, scan, &unbroken, error);
     }
     scan->torn = scan->valid.offset < log->size;
     return status;

@@ -25,10 +25,10 @@ static lx_status take_over_live(change *self, const lx_writer *writer, lx_error 
     const lx__update_map *live = &writer->committed.updates;
     lx_status status = lx__update_map_reserve(&self->live, live->count, error);
     for (size_t i = 0; status == LX_OK && i < live->count; i++) {
-        const lx__update *set = &live->list[i];
-        lx__update moved = *set;
-        moved.field -= set->field > self->dropped;
-        if (set->field != self->dropped)
+        const lx__update *update = &live->list[i];
+        lx__update moved = *update;
+        moved.field -= update->field > self->dropped;
+        if (update->field != self->dropped)
             lx__update_map_put(&self->live, &moved);
     }
     return status;
@@ -51,7 +51,7 @@ static lx_status prepare(change *self, lx_error *error)
         self->rules[i] = lx__field_rules(lx__schema_field(self->schema, i), writer->meta.uuid);
     lx_status status = take_over_live(self, writer, error);
     if (status == LX_OK)
-        status = lx__table_writer_open(&self->next.rows, &writer->directory, self->schema,
+        status = lx__table_writer_open(&self->next.tables, &writer->directory, self->schema,
                                        state->table_generation, state->rows, state->rows, error);
     return status;
 }

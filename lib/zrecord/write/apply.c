@@ -7,7 +7,7 @@
  * in the tables, or in the log, and is replaced by a change. */
 static bool is_new_row(const lx_writer *writer, uint64_t index)
 {
-    return index >= writer->rows.first && index >= writer->committed.state.length;
+    return index >= writer->tables.first && index >= writer->committed.state.length;
 }
 
 /** The entry that holds now, with all that was taken back so far. */
@@ -15,14 +15,14 @@ static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__
                      lx_error *error)
 {
     const lx__update *found = lx__update_map_find(&writer->applied.updates, (uint32_t)field, index);
-    if (found == NULL && index >= writer->rows.first) {
-        *entry = lx__table_writer_get(&writer->rows, field, index);
+    if (found == NULL && index >= writer->tables.first) {
+        *entry = lx__table_writer_get(&writer->tables, field, index);
         return LX_OK;
     }
     if (found == NULL && index < writer->committed.state.rows)
         found = lx__update_map_find(&writer->committed.updates, (uint32_t)field, index);
     if (found == NULL)
-        return lx__table_writer_read(&writer->rows, field, index, entry, error);
+        return lx__table_writer_read(&writer->tables, field, index, entry, error);
     *entry = lx__update_entry(found);
     return LX_OK;
 }
@@ -33,7 +33,7 @@ static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry
     if (!lx__entry_is_missing(&entry))
         entry.crc ^= lx__index_crc(index);
     if (is_new_row(writer, index))
-        lx__table_writer_put(&writer->rows, field, index, &entry);
+        lx__table_writer_put(&writer->tables, field, index, &entry);
     else
         lx__update_map_put_entry(&writer->applied.updates, (uint32_t)field, index, &entry);
 }
@@ -42,10 +42,10 @@ static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry
 static lx_status reserve(lx_writer *writer, uint64_t index, lx_error *error)
 {
     if (!is_new_row(writer, index))
-        return lx__update_map_reserve(&writer->applied.updates, writer->rows.field_count, error);
-    if (index < writer->rows.first + writer->rows.count)
+        return lx__update_map_reserve(&writer->applied.updates, writer->tables.field_count, error);
+    if (index < writer->tables.first + writer->tables.count)
         return LX_OK;
-    return lx__table_writer_add_row(&writer->rows, error);
+    return lx__table_writer_add_row(&writer->tables, error);
 }
 
 static lx_status append_one(lx_writer *writer, const lx__buffered_value *values, lx_error *error)
@@ -53,7 +53,7 @@ static lx_status append_one(lx_writer *writer, const lx__buffered_value *values,
     lx_status status = reserve(writer, writer->applied.length, error);
     if (status != LX_OK)
         return status;
-    for (size_t field = 0; field < writer->rows.field_count; field++)
+    for (size_t field = 0; field < writer->tables.field_count; field++)
         put(writer, field, writer->applied.length, values[field].entry);
     writer->applied.length++;
     return LX_OK;
@@ -67,13 +67,13 @@ static lx_status append(lx_writer *writer, const lx__operation *operation,
     /* Where records go whose indices were in use before. */
     while (status == LX_OK && left != 0 &&
            (!is_new_row(writer, writer->applied.length) ||
-            writer->applied.length < writer->rows.first + writer->rows.count)) {
+            writer->applied.length < writer->tables.first + writer->tables.count)) {
         status = append_one(writer, values, error);
-        values += writer->rows.field_count;
+        values += writer->tables.field_count;
         left--;
     }
     if (status == LX_OK)
-        status = lx__table_writer_append(&writer->rows, &values->entry, sizeof *values, left,
+        status = lx__table_writer_append(&writer->tables, &values->entry, sizeof *values, left,
                                          error);
     if (status == LX_OK)
         writer->applied.length += left;
@@ -94,7 +94,7 @@ static lx_status delete (lx_writer *writer, uint64_t index, lx_error *error)
 {
     uint64_t last = writer->applied.length - 1;
     lx_status status = index != last ? reserve(writer, index, error) : LX_OK;
-    for (size_t field = 0; status == LX_OK && index != last && field < writer->rows.field_count;
+    for (size_t field = 0; status == LX_OK && index != last && field < writer->tables.field_count;
          field++) {
         lx__entry entry;
         status = get(writer, field, last, &entry, error);
@@ -112,7 +112,7 @@ static lx_status delete (lx_writer *writer, uint64_t index, lx_error *error)
 lx_status lx__writer_apply(lx_writer *writer, const lx__write_buffer *buffer, lx_error *error)
 {
     const lx__buffered_value *values = buffer->values;
-    size_t fields = writer->rows.field_count;
+    size_t fields = writer->tables.field_count;
     lx_status status = lx__applied_add_chunks(&writer->applied, buffer, error);
     for (size_t i = 0; status == LX_OK && i < buffer->operation_count; i++) {
         const lx__operation *operation = &buffer->operations[i];

@@ -12,7 +12,7 @@ lx_status lx__install_checkpoint(lx__install *self, lx_error *error)
         return status;
     status = lx__row_block_open(&block, self->writer, error);
     while (status == LX_OK && (status = lx__row_block_next(&block, error)) == LX_OK)
-        status = lx__row_block_write(&block, &self->rows, error);
+        status = lx__row_block_write(&block, &self->tables, error);
     lx__row_block_close(&block);
     return status == LX_END ? lx__install_sync_tables(self, error) : status;
 }

@@ -121,7 +121,7 @@ static lx_status repeat_frame(lx_writer *writer, unsigned how, lx_error *error)
 
 void lx__writer_close_log(lx_writer *writer)
 {
-    uint64_t end = writer->committed.state.place.offset;
+    uint64_t end = writer->committed.state.position.offset;
     if (!writer->wal.changes || writer->wal.unsynced || !writer->committed.opening_synced ||
         writer->meta.sealed || writer->calls.failure.status != LX_OK ||
         lx__frame_begin(&writer->wal.frame, 0, 0, NULL) != LX_OK)
@@ -140,18 +140,18 @@ void lx__writer_close_log(lx_writer *writer)
 static uint64_t first_new_row(const lx_writer *writer)
 {
     uint64_t length = writer->committed.state.length;
-    return length > writer->rows.first ? length : writer->rows.first;
+    return length > writer->tables.first ? length : writer->tables.first;
 }
 
 /** Writes the rows that wait to the tables, if they are too many for frames. */
 static lx_status write_rows(lx_writer *writer, unsigned how, lx_error *error)
 {
-    uint64_t fields = writer->rows.field_count, first = first_new_row(writer);
+    uint64_t fields = writer->tables.field_count, first = first_new_row(writer);
     uint64_t fresh = writer->applied.length > first ? (writer->applied.length - first) * fields : 0;
     uint64_t most = writer->durability == LX_DURABILITY_FULL ? SYNCED_UPDATES_MAX : UPDATES_MAX;
     if ((how & LX__COMMIT_ROWS) || fresh > most ||
-        writer->rows.count * fields * LX__FRAME_UPDATE > PENDING_UPDATES_BYTES)
-        return lx__table_writer_write(&writer->rows, error);
+        writer->tables.count * fields * LX__FRAME_UPDATE > PENDING_UPDATES_BYTES)
+        return lx__table_writer_write(&writer->tables, error);
     return LX_OK;
 }
 
@@ -159,10 +159,10 @@ static bool has_changes(const lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
     return writer->applied.length != state->length || writer->applied.updates.count != 0 ||
-           writer->rows.first > state->rows;
+           writer->tables.first > state->rows;
 }
 
-static void add_set(lx_writer *writer, size_t field, uint64_t index, const lx__entry *entry)
+static void add_update(lx_writer *writer, size_t field, uint64_t index, const lx__entry *entry)
 {
     lx__update_item item = {.field = lx__schema_field(writer->meta.schema, field)->shown.id,
                             .index = index,
@@ -174,15 +174,15 @@ static void add_set(lx_writer *writer, size_t field, uint64_t index, const lx__e
 static void add_entries(lx_writer *writer, const lx__frame *frame)
 {
     for (size_t i = 0; i < writer->applied.updates.count; i++) {
-        const lx__update *set = &writer->applied.updates.list[i];
-        lx__entry entry = lx__update_entry(set);
-        if (set->index < frame->length)
-            add_set(writer, set->field, set->index, &entry);
+        const lx__update *update = &writer->applied.updates.list[i];
+        lx__entry entry = lx__update_entry(update);
+        if (update->index < frame->length)
+            add_update(writer, update->field, update->index, &entry);
     }
     for (uint64_t index = first_new_row(writer); index < frame->length; index++) {
-        for (size_t i = 0; i < writer->rows.field_count; i++) {
-            lx__entry entry = lx__table_writer_get(&writer->rows, i, index);
-            add_set(writer, i, index, &entry);
+        for (size_t i = 0; i < writer->tables.field_count; i++) {
+            lx__entry entry = lx__table_writer_get(&writer->tables, i, index);
+            add_update(writer, i, index, &entry);
         }
     }
 }
@@ -195,14 +195,14 @@ static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, 
         &writer->committed, how & LX__COMMIT_SYNCED ? LX__FRAME_SYNCED : 0, writer->wal.boot);
     frame->length = writer->applied.length;
     frame->next_chunk = lx__chunk_pool_next(&writer->flush.pool);
-    frame->rows = writer->rows.first;
+    frame->rows = writer->tables.first;
     for (size_t i = 0; LX__FAULT(CHUNK_PREFIX) && i < writer->ring.count; i++)
         (void)lx__applied_add_chunks(&writer->applied, lx__write_ring_at(&writer->ring, i), NULL);
     lx__applied_sort_chunks(&writer->applied);
     uint64_t rows = frame->length > first ? frame->length - first : 0;
     lx_status status =
         lx__frame_begin(&writer->wal.frame, writer->applied.grown_count,
-                        rows * writer->rows.field_count + writer->applied.updates.count, error);
+                        rows * writer->tables.field_count + writer->applied.updates.count, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < writer->applied.grown_count; i++)
@@ -216,7 +216,7 @@ static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, 
  * once the frame is in the log it must be adopted. */
 static lx_status reserve(lx_writer *writer, lx_error *error)
 {
-    size_t count = 2 * writer->rows.field_count + 3;
+    size_t count = 2 * writer->tables.field_count + 3;
     for (size_t i = 0; i < writer->flush.worker_count; i++)
         count += writer->flush.workers[i].flush_task.chunks.count + 1;
     lx_status status = lx__committed_reserve(&writer->committed, writer->applied.grown_count,
@@ -245,14 +245,14 @@ static lx_status list_everything(lx_writer *writer, lx_error *error)
 {
     lx__sync_list *list = &writer->sync_list;
     bool opening_synced = writer->committed.opening_synced;
-    lx_status status = lx__table_writer_list_syncs(&writer->rows, list, error);
-    size_t workers = LX__FAULT(LANE_BARRIER) ? 1 : writer->flush.worker_count;
+    lx_status status = lx__table_writer_list_syncs(&writer->tables, list, error);
+    size_t workers = LX__FAULT(WORKER_SYNC) ? 1 : writer->flush.worker_count;
     for (size_t i = 0; status == LX_OK && i < workers; i++)
         status = lx__chunk_files_list_syncs(&writer->flush.workers[i].flush_task.chunks, list,
                                             error);
     if (status != LX_OK)
         return status;
-    if ((writer->wal.unsynced || !opening_synced) && !LX__FAULT(LOG_BARRIER))
+    if ((writer->wal.unsynced || !opening_synced) && !LX__FAULT(LOG_SYNC_BEFORE))
         lx__sync_list_add(list, &writer->wal.file);
     if (!opening_synced) {
         lx__sync_list_add_directory(list, &writer->chunk_directory);
@@ -271,7 +271,7 @@ static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned h
     if (everything)
         status = list_everything(writer, error);
     else if (frame->rows > writer->committed.state.rows)
-        status = lx__table_writer_list_syncs(&writer->rows, &writer->sync_list, error);
+        status = lx__table_writer_list_syncs(&writer->tables, &writer->sync_list, error);
     else
         return LX_OK;
     if (status == LX_OK) {
@@ -292,7 +292,7 @@ static lx_status write_frame(lx_writer *writer, const lx__frame *frame, lx_error
 {
     bool preallocates = (frame->flags & LX__FRAME_SYNCED) &&
                         writer->durability == LX_DURABILITY_FULL;
-    return lx__wal_writer_append(&writer->wal, frame, writer->committed.state.place.offset,
+    return lx__wal_writer_append(&writer->wal, frame, writer->committed.state.position.offset,
                                  preallocates, error);
 }
 
@@ -321,17 +321,17 @@ static void adopt_updates(lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
     for (size_t i = 0; i < writer->applied.updates.count; i++) {
-        const lx__update *set = &writer->applied.updates.list[i];
-        lx__entry entry = lx__update_entry(set);
-        if (set->index >= state->length)
+        const lx__update *update = &writer->applied.updates.list[i];
+        lx__entry entry = lx__update_entry(update);
+        if (update->index >= state->length)
             continue;
-        if (set->index < state->rows)
-            lx__update_map_put(&writer->committed.updates, set);
+        if (update->index < state->rows)
+            lx__update_map_put(&writer->committed.updates, update);
         else
-            lx__table_writer_put(&writer->rows, set->field, set->index, &entry);
+            lx__table_writer_put(&writer->tables, update->field, update->index, &entry);
     }
     lx__update_map_clear(&writer->applied.updates);
-    lx__table_writer_truncate(&writer->rows, lx__committed_row_end(&writer->committed));
+    lx__table_writer_truncate(&writer->tables, lx__committed_row_end(&writer->committed));
 }
 
 /** The frame is in the log: it says what is committed. */

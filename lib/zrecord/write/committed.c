@@ -11,10 +11,10 @@ lx_status lx__committed_reserve(lx__committed *committed, size_t chunks, size_t 
 lx__frame lx__committed_next_frame(const lx__committed *committed, uint32_t flags, uint64_t boot)
 {
     const lx__state *state = &committed->state;
-    return (lx__frame){.epoch = state->place.epoch,
+    return (lx__frame){.sequence = state->position.sequence,
                        .length = state->length,
                        .rows = state->rows,
-                       .previous_crc = state->place.crc,
+                       .previous_crc = state->position.crc,
                        .flags = flags,
                        .boot = boot,
                        .table_generation = state->table_generation,
@@ -23,10 +23,10 @@ lx__frame lx__committed_next_frame(const lx__committed *committed, uint32_t flag
 
 void lx__committed_advance(lx__committed *committed, const lx__frame *frame)
 {
-    lx__log_place *place = &committed->state.place;
-    place->offset += frame->bytes;
-    place->epoch++;
-    place->crc = frame->crc;
+    lx__log_position *position = &committed->state.position;
+    position->offset += frame->bytes;
+    position->sequence++;
+    position->crc = frame->crc;
 }
 
 void lx__committed_adopt(lx__committed *committed, const lx__frame *frame,

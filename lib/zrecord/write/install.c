@@ -40,9 +40,9 @@ lx_status lx__install_make_tables(lx__install *self, lx_error *error)
     self->state.table_generation++;
     self->state.rows = self->state.length;
     self->new_tables = true;
-    lx_status status = lx__table_writer_open(&self->rows, &writer->directory, writer->meta.schema,
+    lx_status status = lx__table_writer_open(&self->tables, &writer->directory, writer->meta.schema,
                                              self->state.table_generation, 0, 0, error);
-    self->rows.first = self->state.length;
+    self->tables.first = self->state.length;
     return status;
 }
 
@@ -50,16 +50,16 @@ lx_status lx__install_sync_tables(lx__install *self, lx_error *error)
 {
     lx_status status = LX_OK;
     /* The device sees all of them together. */
-    for (size_t i = 0; i < self->rows.field_count; i++) {
-        lx__file_start_sync(&self->rows.fields[i].offsets, 0, 0);
-        lx__file_start_sync(&self->rows.fields[i].checks, 0, 0);
+    for (size_t i = 0; i < self->tables.field_count; i++) {
+        lx__file_start_sync(&self->tables.fields[i].offsets, 0, 0);
+        lx__file_start_sync(&self->tables.fields[i].checks, 0, 0);
     }
-    for (size_t i = 0; status == LX_OK && i < self->rows.field_count; i++) {
-        if (LX__FAULT(SWITCH_TABLE_SYNC))
+    for (size_t i = 0; status == LX_OK && i < self->tables.field_count; i++) {
+        if (LX__FAULT(INSTALL_TABLE_SYNC))
             break;
-        status = lx__sync_or_poison(&self->rows.fields[i].offsets, error);
+        status = lx__sync_or_poison(&self->tables.fields[i].offsets, error);
         if (status == LX_OK)
-            status = lx__sync_or_poison(&self->rows.fields[i].checks, error);
+            status = lx__sync_or_poison(&self->tables.fields[i].checks, error);
     }
     return status;
 }
@@ -95,7 +95,7 @@ static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_err
                        .table_generation = state->table_generation,
                        .next_chunk = state->next_chunk};
     lx__frame_finish(builder, &frame, &identity);
-    state->place = (lx__log_place){.offset = frame.bytes, .epoch = 1, .crc = frame.crc};
+    state->position = (lx__log_position){.offset = frame.bytes, .sequence = 1, .crc = frame.crc};
     state->items = frame.update_count;
     char name[LX__NAME_SIZE];
     lx__log_name(self->meta.generation, name);
@@ -103,7 +103,7 @@ static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_err
                                      O_RDWR | O_CREAT | O_EXCL, error);
     if (status == LX_OK)
         status = lx__file_write(&self->log, builder->data, builder->size, 0, error);
-    if (status == LX_OK && !LX__FAULT(SWITCH_LOG_SYNC))
+    if (status == LX_OK && !LX__FAULT(INSTALL_LOG_SYNC))
         status = lx__sync_or_poison(&self->log, error);
     return status;
 }
@@ -183,7 +183,7 @@ static void use_chunks(lx_writer *writer)
     lx__chunk_pool *pool = &writer->flush.pool;
     for (size_t i = 0; i < writer->flush.worker_count; i++)
         lx__chunk_files_close(&writer->flush.workers[i].flush_task.chunks);
-    lx__chunk_pool_forget(pool);
+    lx__chunk_pool_drop_spare(pool);
     pool->next_id = state->next_chunk; /* nothing is being placed */
     for (size_t i = 0; i < state->chunk_count; i++)
         lx__chunk_pool_offer(pool, &state->chunks[i]);
@@ -205,10 +205,10 @@ static void adopt(lx__install *self)
         self->state = (lx__state){0};
         writer->wal.retry_at = 0;
     }
-    if (self->rows.fields != NULL) {
-        lx__table_writer_close(&writer->rows);
-        writer->rows = self->rows;
-        self->rows = (lx__table_writer){0};
+    if (self->tables.fields != NULL) {
+        lx__table_writer_close(&writer->tables);
+        writer->tables = self->tables;
+        self->tables = (lx__table_writer){0};
     }
     if (self->new_tables)
         lx__update_map_clear(&writer->committed.updates);
@@ -222,11 +222,11 @@ lx_status lx__install_finish(lx__install *self, lx_error *error)
     const lx__state *state = &self->state;
     lx_status status = lx__meta_set_state(&self->meta, state->length, state->chunks,
                                           state->chunk_count, error);
-    if (status == LX_OK && self->new_chunks && !LX__FAULT(SWITCH_DIRECTORY_SYNC))
+    if (status == LX_OK && self->new_chunks && !LX__FAULT(INSTALL_DIRECTORY_SYNC))
         status = lx__sync_or_poison(&writer->chunk_directory, error);
-    if (status == LX_OK && !LX__FAULT(SWITCH_DIRECTORY_SYNC))
+    if (status == LX_OK && !LX__FAULT(INSTALL_DIRECTORY_SYNC))
         status = lx__sync_or_poison(&writer->directory, error);
-    if (status == LX_OK && LX__FAULT(OLD_EARLY)) {
+    if (status == LX_OK && LX__FAULT(OBSOLETE_EARLY)) {
         leave_behind(self);
         lx__obsolete_files_remove(writer);
     }
@@ -273,7 +273,7 @@ void lx__install_end(lx__install *self)
     else if (!self->named)
         remove_new(self);
     lx__file_close(&self->log);
-    lx__table_writer_close(&self->rows);
+    lx__table_writer_close(&self->tables);
     lx__state_free(&self->state);
     lx__meta_forget(&self->meta);
 }

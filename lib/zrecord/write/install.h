@@ -24,12 +24,12 @@ typedef struct lx__install {
     lx__meta meta;   /**< Of the successor; all but its document is the writer's own. */
     lx__state state; /**< What frame 0 of the new log is to say; without sets. */
     lx__file log;
-    lx__table_writer rows; /**< The tables it will have, if others than now. */
-    bool new_tables;       /**< They are of a table generation of their own. */
-    uint32_t first_chunk;  /**< Chunks from this on were made for it. */
-    bool new_chunks;       /**< The old ones are left behind. */
-    bool named;            /**< meta.json names what was made, or may do so. */
-    bool done;             /**< The writer has gone on with it. */
+    lx__table_writer tables; /**< The tables it will have, if others than now. */
+    bool new_tables;         /**< They are of a table generation of their own. */
+    uint32_t first_chunk;    /**< Chunks from this on were made for it. */
+    bool new_chunks;         /**< The old ones are left behind. */
+    bool named;              /**< meta.json names what was made, or may do so. */
+    bool done;               /**< The writer has gone on with it. */
 } lx__install;
 
 /** Gets ready: everything that the dataset is now, and no orphans. End it in any case. */

@@ -56,11 +56,12 @@ static lx_status check_value(counter *c, size_t field, uint64_t index, const lx_
 }
 
 /** Inline values of the log are part of frames whose CRC is right. */
-static lx_status check_set(void *user, const lx__update *set, lx_error *error)
+static lx_status check_update(void *user, const lx__update *update, lx_error *error)
 {
-    const lx__entry entry = lx__update_entry(set);
-    return lx__entry_is_inline(&entry) ? LX_OK
-                                       : check_value(user, set->field, set->index, &entry, error);
+    const lx__entry entry = lx__update_entry(update);
+    return lx__entry_is_inline(&entry)
+               ? LX_OK
+               : check_value(user, update->field, update->index, &entry, error);
 }
 
 /** Rows [first, end) of one field, which the unsynced frames have taken into the tables. */
@@ -68,7 +69,7 @@ static lx_status check_rows(counter *c, size_t field, uint64_t first, uint64_t e
                             lx_error *error)
 {
     lx_status status = LX_OK;
-    const lx__table_files *tables = &c->writer->rows.fields[field];
+    const lx__table_files *tables = &c->writer->tables.fields[field];
     uint8_t *checks = rows + (size_t)ROWS * LX__OFFSET_ROW;
     while (status == LX_OK && first < end) {
         size_t count = end - first < ROWS ? (size_t)(end - first) : ROWS;
@@ -79,7 +80,7 @@ static lx_status check_rows(counter *c, size_t field, uint64_t first, uint64_t e
                                    first * LX__CHECK_ROW, error);
         for (size_t i = 0; status == LX_OK && i < count; i++) {
             lx__entry entry = lx__entry_load(rows + i * LX__OFFSET_ROW, checks + i * LX__CHECK_ROW);
-            if (lx__overlay_find_update(&c->writer->committed.state.sets, (uint32_t)field,
+            if (lx__overlay_find_update(&c->writer->committed.state.overlay, (uint32_t)field,
                                         first + i) == NULL)
                 status = check_value(c, field, first + i, &entry, error);
         }
@@ -99,8 +100,8 @@ lx_status lx__lost_values_count(const lx_writer *writer, const lx__state *durabl
     uint8_t *rows = lx__alloc_array(ROWS, LX__ENTRY_BYTES);
     lx_status status = rows != NULL ? LX_OK : lx__fail_memory(error, "recovery");
     if (status == LX_OK)
-        status = lx__overlay_each(&state->sets, check_set, &c, error);
-    for (size_t i = 0; status == LX_OK && i < writer->rows.field_count; i++)
+        status = lx__overlay_each(&state->overlay, check_update, &c, error);
+    for (size_t i = 0; status == LX_OK && i < writer->tables.field_count; i++)
         status = check_rows(&c, i, durable->rows, end, rows, error);
     lx__pread_end(&c.pread);
     lx__fd_cache_close(&c.files);

@@ -22,11 +22,11 @@ static lx_status check_fields(const lx_writer *writer, const size_t *fields, siz
                               lx_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        if (fields[i] < writer->rows.field_count)
+        if (fields[i] < writer->tables.field_count)
             continue;
         lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
                                     "there are %zu fields, number %zu is none of them",
-                                    writer->rows.field_count, fields[i]);
+                                    writer->tables.field_count, fields[i]);
         lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
         return status;
     }
@@ -45,8 +45,9 @@ static lx_status check_pointers(const void *fields, const void *values, size_t c
 
 static lx_status add_record(lx_writer *writer, const lx_value *values, lx_error *error)
 {
-    lx__operation operation = {
-        .kind = LX__APPEND, .index = writer->length, .values = (uint32_t)writer->rows.field_count};
+    lx__operation operation = {.kind = LX__APPEND,
+                               .index = writer->length,
+                               .values = (uint32_t)writer->tables.field_count};
     lx_status status = lx__writer_add(writer, &operation, NULL, values, error);
     if (status == LX_OK)
         writer->length++;
@@ -56,7 +57,7 @@ static lx_status add_record(lx_writer *writer, const lx_value *values, lx_error 
 static lx_status append(lx_writer *writer, const lx_value *values, uint64_t *index, lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
-    for (size_t i = 0; status == LX_OK && i < writer->rows.field_count; i++)
+    for (size_t i = 0; status == LX_OK && i < writer->tables.field_count; i++)
         status = lx__value_check(writer, i, &values[i], error);
     if (status != LX_OK)
         return status;
@@ -83,7 +84,7 @@ lx_status lx_writer_append(lx_writer *writer, const lx_value *values, uint64_t *
 static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *columns,
                         uint64_t *first, lx_error *error)
 {
-    size_t fields = writer->rows.field_count;
+    size_t fields = writer->tables.field_count;
     lx_status status = lx__writer_usable(writer, error);
     if (status == LX_OK && count > LX__LENGTH_MAX - writer->length)
         status = lx__fail(error, LX_ERR_LIMIT,

@@ -142,7 +142,7 @@ static lx_status visit_chunk(void *user, const char *name, lx_error *error)
 
 lx_status lx__orphans_remove(lx_writer *writer, lx_error *error)
 {
-    lx_status status = LX__FAULT(LEFTOVERS)
+    lx_status status = LX__FAULT(ORPHANS)
                            ? LX_OK
                            : lx__directory_each(&writer->directory, visit_file, writer, error);
     return status == LX_OK
@@ -226,7 +226,7 @@ lx_status lx__obsolete_files_find(lx_writer *writer, lx_error *error)
 static bool may_go(const lx_writer *writer, const lx__obsolete_file *file)
 {
     bool present;
-    return LX__FAULT(OLD_UNDER_READER) ||
+    return LX__FAULT(OBSOLETE_UNDER_READER) ||
            (lx__reader_locks_present(&writer->lock, file->first, file->end, &present, NULL) ==
                 LX_OK &&
             !present);
@@ -254,7 +254,7 @@ void lx__obsolete_files_remove(lx_writer *writer)
         if (i == 0 || file->first != file[-1].first || file->end != file[-1].end)
             goes = may_go(writer, file);
         const lx__file *directory = file->is_chunk ? &writer->chunk_directory : &writer->directory;
-        if (goes && ((has_to_stay(writer, file) && !LX__FAULT(OLD_EARLY)) ||
+        if (goes && ((has_to_stay(writer, file) && !LX__FAULT(OBSOLETE_EARLY)) ||
                      lx__file_remove(directory, file->name, NULL) == LX_OK)) {
             lx__free(file->name);
             file->name = NULL;

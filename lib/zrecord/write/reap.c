@@ -21,8 +21,8 @@ lx_status lx__writer_reap_oldest(lx_writer *writer, lx_error *error)
         call = 0; /* what fails from here on leaves half of it done */
         status = lx__writer_apply(writer, buffer, &failure);
     }
-    if (status == LX_OK && writer->rows.count >= BULK_ROWS)
-        status = lx__table_writer_write(&writer->rows, &failure);
+    if (status == LX_OK && writer->tables.count >= BULK_ROWS)
+        status = lx__table_writer_write(&writer->tables, &failure);
     if (status != LX_OK)
         return lx__calls_fail(&writer->calls, call, status, &failure, error);
     writer->calls.applied = buffer->last_call;
@@ -106,6 +106,6 @@ lx_status lx__writer_drop(lx_writer *writer, lx_error *error)
     lx__commit_requests_settle(&writer->requests, &writer->calls);
     lx__calls_roll_back(&writer->calls);
     writer->pending_bytes = 0;
-    lx__table_writer_truncate(&writer->rows, lx__committed_row_end(&writer->committed));
+    lx__table_writer_truncate(&writer->tables, lx__committed_row_end(&writer->committed));
     return lx__flush_reset(&writer->flush, error);
 }

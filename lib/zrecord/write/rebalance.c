@@ -120,7 +120,7 @@ static lx_status move_block(rebalance *self, lx_error *error)
     if (status == LX_OK)
         status = lx__relocation_flush(&self->relocation, error);
     if (status == LX_OK)
-        status = lx__row_block_write(&self->block, &self->next.rows, error);
+        status = lx__row_block_write(&self->block, &self->next.tables, error);
     return status == LX_OK ? report(self, self->block.first + self->block.count, error) : status;
 }
 

@@ -76,7 +76,7 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *durable, u
 {
     char name[LX__NAME_SIZE];
     const lx__state *state = &writer->committed.state;
-    lx_status status = write_back(&writer->wal.file, start, state->place.offset, error);
+    lx_status status = write_back(&writer->wal.file, start, state->position.offset, error);
     for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
         const lx__chunk_item *item = &state->chunks[i];
         const lx__chunk_item *before = lx__state_find_chunk(durable, item->id);
@@ -104,7 +104,7 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
 {
     lx__state *state = &writer->committed.state;
     const lx_schema *schema = writer->meta.schema;
-    const lx__log_place start = {0};
+    const lx__log_position start = {0};
     lx__log_reader log;
     lx_status status = lx__log_open(&log, &writer->directory, &writer->wal.identity, error);
     if (status != LX_OK)
@@ -112,14 +112,14 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
     status = lx__log_scan_from(&log, &start, log.boot, scan, error);
     if (status == LX_OK && scan->valid.offset == 0)
         status = lx__log_fail_first(&log, error);
-    lx__log_advise(error, status);
+    lx__log_suggest_repair(error, status);
     if (status == LX_OK)
         status = lx__state_replay_to(durable, &log, schema, scan->durable.offset, error);
     if (status == LX_OK) {
         lx__state_copy(state, durable);
         status = lx__state_replay_to(
-            state, &log, schema, LX__FAULT(UNSYNCED) ? scan->durable.offset : scan->trusted.offset,
-            error);
+            state, &log, schema,
+            LX__FAULT(UNSYNCED) ? scan->durable.offset : scan->valid_in_boot.offset, error);
     }
     if (status == LX_OK)
         status = lx__state_check_rest(state, &log, schema, scan->valid.offset, error);
@@ -132,7 +132,7 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
 /** A writer that does not know its boot would cut frames that readers of this boot may count. */
 static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_error *error)
 {
-    if (writer->wal.boot != 0 || scan->valid.offset == writer->committed.state.place.offset)
+    if (writer->wal.boot != 0 || scan->valid.offset == writer->committed.state.position.offset)
         return LX_OK;
     bool present;
     uint64_t generation = writer->meta.generation;
@@ -149,7 +149,7 @@ static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_e
 static void report_cut(const lx_writer *writer, const lx__log_scan *scan, uint64_t end)
 {
     const char *path = writer->directory.path;
-    uint64_t commits = scan->valid.epoch - writer->committed.state.place.epoch;
+    uint64_t commits = scan->valid.sequence - writer->committed.state.position.sequence;
     uint64_t torn = end - scan->valid.offset;
     if (commits != 0)
         lx__log(LX_LOG_WARNING,
@@ -166,17 +166,17 @@ static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t e
 {
     uint64_t size;
     lx_status status = lx__file_size(&writer->wal.file, &size, error);
-    if (status != LX_OK || size <= writer->committed.state.place.offset)
+    if (status != LX_OK || size <= writer->committed.state.position.offset)
         return status;
-    status = lx__file_truncate(&writer->wal.file, writer->committed.state.place.offset, error);
+    status = lx__file_truncate(&writer->wal.file, writer->committed.state.position.offset, error);
     if (status == LX_OK)
         report_cut(writer, scan, end);
     return status;
 }
 
-static bool is_in_place_of_row(const lx__update *set, const void *user)
+static bool is_in_place_of_row(const lx__update *update, const void *user)
 {
-    return set->index < *(const uint64_t *)user;
+    return update->index < *(const uint64_t *)user;
 }
 
 /** Reports values that were committed, were not synced, and are lost. */
@@ -199,16 +199,16 @@ static lx_status take_up_sets(lx_writer *writer, lx_error *error)
     lx__state *state = &writer->committed.state;
     lx_status status = LX_OK;
     for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
-        status = lx__table_writer_add_row(&writer->rows, error);
+        status = lx__table_writer_add_row(&writer->tables, error);
     if (status == LX_OK)
-        status = lx__overlay_take(&state->sets, &writer->committed.updates, error);
+        status = lx__overlay_move(&state->overlay, &writer->committed.updates, error);
     if (status != LX_OK || state->length <= state->rows)
         return status;
     for (size_t i = 0; i < writer->committed.updates.count; i++) {
-        const lx__update *set = &writer->committed.updates.list[i];
-        lx__entry entry = lx__update_entry(set);
-        if (set->index >= state->rows)
-            lx__table_writer_put(&writer->rows, set->field, set->index, &entry);
+        const lx__update *update = &writer->committed.updates.list[i];
+        lx__entry entry = lx__update_entry(update);
+        if (update->index >= state->rows)
+            lx__table_writer_put(&writer->tables, update->field, update->index, &entry);
     }
     lx__update_map_keep(&writer->committed.updates, is_in_place_of_row, &state->rows);
     return LX_OK;
@@ -265,9 +265,9 @@ static lx_status find_spares(lx_writer *writer, lx_error *error)
 static lx_status take_up(lx_writer *writer, const lx__state *durable, lx_error *error)
 {
     const lx__state *state = &writer->committed.state;
-    lx_status status = lx__table_writer_open(&writer->rows, &writer->directory, writer->meta.schema,
-                                             state->table_generation, state->rows, state->rows,
-                                             error);
+    lx_status status = lx__table_writer_open(&writer->tables, &writer->directory,
+                                             writer->meta.schema, state->table_generation,
+                                             state->rows, state->rows, error);
     if (status == LX_OK && writer->wal.unsynced)
         status = report_lost(writer, durable, error);
     if (status == LX_OK)
@@ -290,13 +290,13 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     lx__log_name(writer->meta.generation, name);
     if (status == LX_OK)
         status = lx__file_open(&writer->wal.file, &writer->directory, name, O_RDWR, error);
-    writer->wal.unsynced = writer->committed.state.place.offset > scan.durable.offset;
+    writer->wal.unsynced = writer->committed.state.position.offset > scan.durable.offset;
     if (status == LX_OK) /* before chunks are filled up */
         status = find_spares(writer, error);
     /* The last synced frame, too: its writer may have died or failed in the sync of it. */
     if (status == LX_OK && !writer->committed.opening_synced && !LX__FAULT(WRITE_BACK))
         status = write_back_state(writer, &durable, scan.synced_start, error);
-    if (status == LX_OK && !LX__FAULT(CUT))
+    if (status == LX_OK && !LX__FAULT(TRUNCATE))
         status = cut_log(writer, &scan, end, error);
     if (status == LX_OK)
         status = take_up(writer, &durable, error);

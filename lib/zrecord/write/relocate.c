@@ -77,7 +77,7 @@ static void ask(lx__relocation *relocation, const lx__io_window *window)
         if (take_chunk(relocation, window->sources[next.first].chunk, &old, NULL) != LX_OK)
             return; /* reported when it is read */
         lx__file_will_need(&old->file, next.start, next.size);
-        lx__fd_cache_give(&relocation->old, old);
+        lx__fd_cache_release(&relocation->old, old);
     }
 }
 
@@ -93,7 +93,7 @@ static lx_status read_window(lx__relocation *relocation, const lx__io_window *wi
         if (status == LX_OK) {
             status = lx__file_read(&old->file, relocation->input + used, (size_t)next.size,
                                    next.start, error);
-            lx__fd_cache_give(&relocation->old, old);
+            lx__fd_cache_release(&relocation->old, old);
         }
         if (status != LX_OK) {
             const lx__move *move = &window->moves[sources[next.first].move];
@@ -123,7 +123,7 @@ lx_status lx__relocation_finish(lx__relocation *relocation, lx_error *error)
     lx_status status = write_output(relocation, error);
     if (status == LX_OK)
         status = lx__block_writer_wait(&relocation->output, error);
-    if (status == LX_OK && !LX__FAULT(SWITCH_CHUNK_SYNC) &&
+    if (status == LX_OK && !LX__FAULT(INSTALL_CHUNK_SYNC) &&
         lx__file_sync(&relocation->chunk, error) != LX_OK)
         status = LX_ERR_POISONED;
     lx__file_close(&relocation->chunk);
@@ -257,7 +257,7 @@ static lx_status copy_steps(lx__relocation *relocation, uint32_t chunk, const lx
         crcs[0] = lx__crc32c(crcs[0], relocation->input, step);
         crcs[1] = lx__crc32c(crcs[1], relocation->input, step);
     }
-    lx__fd_cache_give(&relocation->old, old);
+    lx__fd_cache_release(&relocation->old, old);
     return status;
 }
 

@@ -13,13 +13,13 @@
 /* A log is long when it has passed both this and an eighth of the tables. */
 #define LOG_BYTES ((uint64_t)LX__SMALLER(16 << 20, 4 << 10))
 /* Sets are many when they have passed both this and an eighth of the rows. */
-#define LIVE_SETS ((size_t)LX__SMALLER(1 << 16, 20))
+#define LIVE_UPDATES ((size_t)LX__SMALLER(1 << 16, 20))
 #define SHARE 8
 
 static bool fold_is_due(const lx_writer *writer)
 {
-    size_t sets = writer->committed.updates.count;
-    return sets > LIVE_SETS && sets > writer->committed.state.rows / SHARE;
+    size_t updates = writer->committed.updates.count;
+    return updates > LIVE_UPDATES && updates > writer->committed.state.rows / SHARE;
 }
 
 /** Also that it would be worth it: a log that is long because its live sets are many would be as
@@ -27,7 +27,7 @@ static bool fold_is_due(const lx_writer *writer)
 static bool restart_is_due(const lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
-    uint64_t bytes = state->place.offset;
+    uint64_t bytes = state->position.offset;
     uint64_t tables = state->rows * writer->meta.schema->count * (LX__OFFSET_ROW + LX__CHECK_ROW);
     return bytes > LOG_BYTES && bytes > tables / SHARE &&
            lx__frame_size(state->chunk_count, writer->committed.updates.count) < bytes / 2;
@@ -39,7 +39,7 @@ lx_status lx__writer_rotate(lx_writer *writer, lx_error *error)
     lx_status status = lx__install_begin(&next, writer, error);
     if (status == LX_OK)
         status = lx__install_make_log(
-            &next, LX__FAULT(BASE_SETS) ? NULL : &writer->committed.updates, error);
+            &next, LX__FAULT(SNAPSHOT_UPDATES) ? NULL : &writer->committed.updates, error);
     if (status == LX_OK)
         status = lx__install_finish(&next, error);
     lx__install_end(&next);
@@ -52,7 +52,7 @@ static void put_off(lx_writer *writer, bool clean, const lx_error *failure)
 {
     lx__log(LX_LOG_WARNING, "%s: the log is not replaced by a shorter one for now: %s",
             writer->directory.path, failure->message);
-    writer->wal.retry_at = writer->committed.state.place.offset + LOG_BYTES;
+    writer->wal.retry_at = writer->committed.state.position.offset + LOG_BYTES;
     if (writer->calls.failure.status == LX_OK || !clean)
         return;
     lx__calls_clear_failure(&writer->calls);
@@ -65,7 +65,7 @@ void lx__writer_maintain(lx_writer *writer)
     /* Whoever commits now will come here, too. */
     if (lx__write_mutex_is_busy(&writer->mutex) || writer->transaction ||
         writer->calls.failure.status != LX_OK ||
-        writer->committed.state.place.offset < writer->wal.retry_at ||
+        writer->committed.state.position.offset < writer->wal.retry_at ||
         (!folds && !restart_is_due(writer)))
         return;
     lx_error failure = LX_ERROR_INIT;

@@ -22,33 +22,33 @@ lx_status lx__row_block_open(lx__row_block *block, const lx_writer *writer, lx_e
     if (block->offsets == NULL || block->checks == NULL)
         return lx__fail_memory(error, "rows of the tables");
     return lx__update_map_sort(&writer->committed.updates, writer->meta.schema, length,
-                               &block->sets, &block->update_count, error);
+                               &block->updates, &block->update_count, error);
 }
 
 void lx__row_block_close(lx__row_block *block)
 {
     lx__free(block->offsets);
     lx__free(block->checks);
-    lx__free(block->sets);
+    lx__free(block->updates);
     *block = (lx__row_block){0};
 }
 
 void lx__row_block_rewind(lx__row_block *block)
 {
     block->first = 0;
-    block->count = block->next_set = 0;
+    block->count = block->next_update = 0;
 }
 
 /** Puts the live sets of these records into their places. */
-static void put_sets(lx__row_block *block)
+static void put_updates(lx__row_block *block)
 {
     uint64_t end = block->first + block->count;
-    for (; block->next_set < block->update_count; block->next_set++) {
-        const lx__sorted_update *set = &block->sets[block->next_set];
-        if (set->index >= end)
+    for (; block->next_update < block->update_count; block->next_update++) {
+        const lx__sorted_update *update = &block->updates[block->next_update];
+        if (update->index >= end)
             break;
-        const lx__update *live = &block->writer->committed.updates.list[set->position];
-        size_t at = (size_t)(set->index - block->first);
+        const lx__update *live = &block->writer->committed.updates.list[update->position];
+        size_t at = (size_t)(update->index - block->first);
         memcpy(lx__row_block_offset_row(block, live->field, at), live->rows, LX__OFFSET_ROW);
         memcpy(lx__row_block_check_row(block, live->field, at), live->rows + LX__OFFSET_ROW,
                LX__CHECK_ROW);
@@ -63,8 +63,8 @@ lx_status lx__row_block_next(lx__row_block *block, lx_error *error)
     lx_status status = LX_OK;
     if (count == 0)
         return LX_END;
-    for (size_t i = 0; status == LX_OK && i < writer->rows.field_count; i++) {
-        const lx__table_files *files = &writer->rows.fields[i];
+    for (size_t i = 0; status == LX_OK && i < writer->tables.field_count; i++) {
+        const lx__table_files *files = &writer->tables.fields[i];
         status = lx__file_read(&files->offsets, lx__row_block_offset_row(block, i, 0),
                                count * LX__OFFSET_ROW, first * LX__OFFSET_ROW, error);
         if (status == LX_OK)
@@ -75,16 +75,16 @@ lx_status lx__row_block_next(lx__row_block *block, lx_error *error)
         return status;
     block->first = first;
     block->count = count;
-    put_sets(block);
+    put_updates(block);
     return LX_OK;
 }
 
-lx_status lx__row_block_write(const lx__row_block *block, const lx__table_writer *rows,
+lx_status lx__row_block_write(const lx__row_block *block, const lx__table_writer *tables,
                               lx_error *error)
 {
     lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < rows->field_count; i++) {
-        const lx__table_files *files = &rows->fields[i];
+    for (size_t i = 0; status == LX_OK && i < tables->field_count; i++) {
+        const lx__table_files *files = &tables->fields[i];
         status = lx__file_write(&files->offsets, lx__row_block_offset_row(block, i, 0),
                                 block->count * LX__OFFSET_ROW, block->first * LX__OFFSET_ROW,
                                 error);

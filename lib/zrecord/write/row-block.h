@@ -17,9 +17,9 @@ typedef struct lx__row_block {
     size_t capacity;           /**< Records. */
     uint64_t first;            /**< The first of those that are there. */
     size_t count;
-    lx__sorted_update *sets; /**< Those that count. */
+    lx__sorted_update *updates; /**< Those that count. */
     size_t update_count;
-    size_t next_set; /**< The first that was not put into its place yet. */
+    size_t next_update; /**< The first that was not put into its place yet. */
 } lx__row_block;
 
 /** Gets ready for the first records of @p writer, with every row in the tables. */
@@ -29,7 +29,7 @@ lx_status lx__row_block_open(lx__row_block *block, const lx_writer *writer, lx_e
 lx_status lx__row_block_next(lx__row_block *block, lx_error *error);
 
 /** Writes the records to the same rows of other tables. */
-lx_status lx__row_block_write(const lx__row_block *block, const lx__table_writer *rows,
+lx_status lx__row_block_write(const lx__row_block *block, const lx__table_writer *tables,
                               lx_error *error);
 
 /** Starts anew, from the first record. */

@@ -23,12 +23,12 @@ static lx_status trim(const lx__file *file, uint64_t bytes, lx__table_seal *seal
 static lx_status trim_tables(lx__install *next, lx__table_seal *seals, lx_error *error)
 {
     const lx_writer *writer = next->writer;
-    const lx__table_writer *rows = next->new_tables ? &next->rows : &writer->rows;
+    const lx__table_writer *tables = next->new_tables ? &next->tables : &writer->tables;
     uint32_t generation = next->state.table_generation;
     lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < rows->field_count; i++) {
+    for (size_t i = 0; status == LX_OK && i < tables->field_count; i++) {
         const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
-        const lx__table_files *files = &rows->fields[i];
+        const lx__table_files *files = &tables->fields[i];
         lx__table_seal *offsets = &seals[2 * i], *checks = &seals[2 * i + 1];
         lx__table_name(stem, LX__OFFSET_KIND, generation, offsets->name);
         lx__table_name(stem, LX__CHECK_KIND, generation, checks->name);
@@ -67,8 +67,8 @@ static lx_status trim_all(lx__install *next, lx__table_seal *seals, lx_error *er
     if (status == LX_OK)
         status = trim_chunks(next, error);
     if (status == LX_OK)
-        status = trim(next->log.fd != -1 ? &next->log : &writer->wal.file, next->state.place.offset,
-                      NULL, error);
+        status = trim(next->log.fd != -1 ? &next->log : &writer->wal.file,
+                      next->state.position.offset, NULL, error);
     writer->wal.zeros_end = 0;
     return status == LX_OK ? lx__sync_or_poison(&writer->chunk_directory, error) : status;
 }
@@ -92,7 +92,7 @@ static lx_status seal_into(lx__install *next, lx__table_seal *seals, size_t tabl
 static lx_status seal(lx_writer *writer, void *user, lx_error *error)
 {
     lx__install next;
-    size_t tables = 2 * writer->rows.field_count;
+    size_t tables = 2 * writer->tables.field_count;
     lx__table_seal *seals = lx__alloc_array(tables, sizeof *seals);
     (void)user;
     if (seals == NULL)

@@ -63,7 +63,7 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
 static void free_writer(lx_writer *writer)
 {
     lx__flush_close(&writer->flush);
-    lx__table_writer_close(&writer->rows);
+    lx__table_writer_close(&writer->tables);
     lx__applied_free(&writer->applied);
     lx__sync_list_free(&writer->sync_list);
     lx__wal_writer_close(&writer->wal);
@@ -117,7 +117,7 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     if (status == LX_OK && writer->meta.sealed)
         status = lx__writer_fail_sealed(writer, error);
     if (status == LX_OK)
-        status = lx__boot_find(&writer->wal.boot, error);
+        status = lx__boot_id_read(&writer->wal.boot, error);
     if (status == LX_OK)
         status = lx__chunk_directory_open(&writer->chunk_directory, &writer->directory, error);
     if (status != LX_OK)
@@ -248,9 +248,9 @@ static void abandon(lx_writer *writer)
         free_writer(writer);
         return;
     }
-    for (size_t i = 0; i < writer->rows.field_count; i++) {
-        close(writer->rows.fields[i].offsets.fd);
-        close(writer->rows.fields[i].checks.fd);
+    for (size_t i = 0; i < writer->tables.field_count; i++) {
+        close(writer->tables.fields[i].offsets.fd);
+        close(writer->tables.fields[i].checks.fd);
     }
     close(writer->wal.file.fd);
     close(writer->chunk_directory.fd);
@@ -278,7 +278,7 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         lx__writer_close_log(writer);
     if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)
-        lx__wal_writer_trim(&writer->wal, writer->committed.state.place.offset);
+        lx__wal_writer_trim(&writer->wal, writer->committed.state.position.offset);
     /* A child that was made past fork() has the descriptor, too, and must not keep the lock. */
     lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
     free_writer(writer);

@@ -54,7 +54,7 @@ struct lx_writer {
     lx__write_ring ring;
     lx__flush flush;
     lx__applied applied;
-    lx__table_writer rows; /**< Its first is never below committed.state.rows. */
+    lx__table_writer tables; /**< Its first is never below committed.state.rows. */
     lx__sync_list sync_list;
     lx__committed committed;
     lx__wal_writer wal;

@@ -34,7 +34,7 @@ static const struct {
 } rare[] = {
     {LX__FAULT_CHUNK_PREFIX, JOB_LANES},
     {LX__FAULT_SHARED_COMMIT, JOB_USUAL},
-    {LX__FAULT_OLD_UNDER_READER, JOB_SWITCHES},
+    {LX__FAULT_OBSOLETE_UNDER_READER, JOB_SWITCHES},
 };
 
 /** Where the fault is looked for. */

@@ -36,12 +36,12 @@ static inline void log_extend(const char *path, struct frame frame)
     const lx__state *state = &dataset->snapshot->state;
     const lx__meta *meta = &dataset->snapshot->store->meta;
     struct log log = {.identity = {.generation = meta->generation},
-                      .epoch = state->place.epoch,
-                      .crc = state->place.crc};
+                      .sequence = state->position.sequence,
+                      .crc = state->position.crc};
     memcpy(log.identity.uuid, meta->uuid, sizeof log.identity.uuid);
     lx__log_name(meta->generation, name);
     log.bytes = file_bytes(in(path, name), &log.size);
-    ck_assert_uint_eq(log.size, state->place.offset);
+    ck_assert_uint_eq(log.size, state->position.offset);
     frame.flags = SYNCED;
     frame.table_generation = state->table_generation;
     frame.next_chunk = state->next_chunk;

@@ -62,7 +62,7 @@ static inline struct changer changer_new(const char *path, uint64_t length)
     lx_dataset_get_identity(dataset, &identity);
     const lx_schema *schema = lx_dataset_get_schema(dataset);
     changer.log = (struct log){.identity = identity_of(identity.uuid),
-                               .epoch = identity.sequence + 1,
+                               .sequence = identity.sequence + 1,
                                .crc = identity.checksum};
     for (size_t i = 0; i < 2; i++)
         changer.rules[i] = lx__field_rules(lx__schema_field(schema, i), changer.log.identity.uuid);

@@ -13,7 +13,8 @@ static inline lx__entry entry_in(const lx__snapshot *snapshot, size_t field, uin
                                  bool *row)
 {
     const lx__column *column = &snapshot->columns[field];
-    const lx__update *set = lx__overlay_find_update(&snapshot->state.sets, (uint32_t)field, index);
+    const lx__update *set = lx__overlay_find_update(&snapshot->state.overlay, (uint32_t)field,
+                                                    index);
     *row = set == NULL && index < snapshot->state.rows;
     if (set != NULL)
         return lx__update_entry(set);

@@ -57,7 +57,7 @@ struct frame {
     const lx__update_item *sets;
     uint32_t update_count;
     /* What makes it wrong. */
-    uint32_t epoch_error;    /**< Added to the epoch. */
+    uint32_t sequence_error; /**< Added to the epoch. */
     uint32_t previous_error; /**< XORed into the crc of the frame before. */
     uint32_t crc_error;      /**< XORed into its own. */
     uint32_t trailer_zero;   /**< In the place of a zero. */
@@ -69,7 +69,7 @@ struct log {
     lx__log_identity identity;
     uint8_t *bytes;
     size_t size;
-    uint64_t epoch;
+    uint64_t sequence;
     uint32_t crc;
 };
 
@@ -117,7 +117,7 @@ static inline void log_add(struct log *log, const struct frame *frame)
     uint8_t *at = log->bytes + log->size;
     memcpy(at, "LXLF", 4);
     lx__store_le32(at + 4, (uint32_t)size);
-    lx__store_le64(at + 8, log->epoch + frame->epoch_error);
+    lx__store_le64(at + 8, log->sequence + frame->sequence_error);
     lx__store_le64(at + 16, frame->length);
     lx__store_le64(at + 24, frame->rows);
     lx__store_le32(at + 32, frame->chunk_count);
@@ -130,7 +130,7 @@ static inline void log_add(struct log *log, const struct frame *frame)
     put_items(at + 64, frame);
     log->crc = crc_of_frame(&log->identity, at, size) ^ frame->crc_error;
     lx__store_le32(at + size - 4, log->crc);
-    log->epoch++;
+    log->sequence++;
     log->size += size;
 }
 

@@ -47,11 +47,11 @@ START_TEST(reuses_an_open_file)
     ck_assert_ptr_nonnull(strstr(first->file.path, "d/chunk/0.zr"));
     ck_assert_ptr_nonnull(strstr(table->file.path, "d/image.offset"));
     ck_assert_ptr_nonnull(strstr(other->file.path, "d/image.check"));
-    lx__fd_cache_give(&store->files, first);
-    lx__fd_cache_give(&store->files, second);
-    lx__fd_cache_give(&store->files, table);
-    lx__fd_cache_give(&store->files, other);
-    lx__fd_cache_give(&store->files, NULL);
+    lx__fd_cache_release(&store->files, first);
+    lx__fd_cache_release(&store->files, second);
+    lx__fd_cache_release(&store->files, table);
+    lx__fd_cache_release(&store->files, other);
+    lx__fd_cache_release(&store->files, NULL);
     lx__store_unref(store);
     scratch_remove(scratch);
 }
@@ -69,13 +69,13 @@ static void open_all(lx_access access, size_t most)
     for (uint32_t i = 1; i < CHUNKS; i++) {
         const lx__file_name name = chunk_name(i);
         unit_ok(lx__fd_cache_take(&store->files, &name, &file, &error));
-        lx__fd_cache_give(&store->files, file);
+        lx__fd_cache_release(&store->files, file);
     }
     ck_assert_uint_le(directory_count("/proc/self/fd"), before + most);
     unit_ok(lx__fd_cache_take(&store->files, &first, &file, &error));
     ck_assert_ptr_eq(file, held);
-    lx__fd_cache_give(&store->files, file);
-    lx__fd_cache_give(&store->files, held);
+    lx__fd_cache_release(&store->files, file);
+    lx__fd_cache_release(&store->files, held);
     lx__store_unref(store);
     scratch_remove(scratch);
 }
@@ -101,7 +101,7 @@ START_TEST(closes_idle_files_when_descriptors_run_out)
     for (size_t i = 0; status == LX_OK && i < CHUNKS; i++) {
         status = lx__fd_cache_take(&store->files, &names[i], &files[0], &error);
         if (status == LX_OK)
-            lx__fd_cache_give(&store->files, files[0]);
+            lx__fd_cache_release(&store->files, files[0]);
     }
     size_t held = 0;
     lx_status refused = LX_OK;
@@ -111,7 +111,7 @@ START_TEST(closes_idle_files_when_descriptors_run_out)
         held += refused == LX_OK;
     }
     for (size_t i = 0; status == LX_OK && i < held; i++)
-        lx__fd_cache_give(&store->files, files[i]);
+        lx__fd_cache_release(&store->files, files[i]);
     limit_descriptors(1024);
     unit_ok(status);
     ck_assert_int_eq(refused, LX_ERR_IO);
@@ -149,7 +149,7 @@ START_TEST(reports_absent_short_and_linked_files_as_damage)
     ck_assert_int_eq(status, LX_ERR_NOMEM);
     lx_error_clear(&error);
     unit_ok(lx__fd_cache_take(&store->files, &whole, &file, &error));
-    lx__fd_cache_give(&store->files, file);
+    lx__fd_cache_release(&store->files, file);
     lx__store_unref(store);
     scratch_remove(scratch);
 }

@@ -97,16 +97,16 @@ static void add_frame(uint64_t rows)
     lx__log_identity log = identity_of(identity.uuid);
     log.generation = identity.generation;
     lx__frame_builder builder = {0};
-    lx__frame frame = {.epoch = snapshot->state.place.epoch,
+    lx__frame frame = {.sequence = snapshot->state.position.sequence,
                        .length = rows,
                        .rows = rows,
-                       .previous_crc = snapshot->state.place.crc,
+                       .previous_crc = snapshot->state.position.crc,
                        .flags = LX__FRAME_SYNCED,
                        .table_generation = snapshot->state.table_generation,
                        .next_chunk = snapshot->state.next_chunk};
     unit_ok(lx__frame_begin(&builder, 0, 0, &error));
     lx__frame_finish(&builder, &frame, &log);
-    file_patch("d/LOG", snapshot->state.place.offset, builder.data, builder.size);
+    file_patch("d/LOG", snapshot->state.position.offset, builder.data, builder.size);
     lx__frame_builder_free(&builder);
     lx__snapshot_unref(snapshot);
     lx_dataset_close(dataset);

@@ -322,7 +322,7 @@ static void add_frame(const struct frame *frame)
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
     struct log log = {.identity = identity_of(identity.uuid),
-                      .epoch = identity.sequence + 1,
+                      .sequence = identity.sequence + 1,
                       .crc = identity.checksum};
     log.bytes = file_bytes("d/LOG", &size);
     log.size = size;

@@ -49,7 +49,7 @@ static struct log start(struct copies *copies)
         for (uint64_t i = 0; i < CHANGED; i++)
             copies->of[field][i] = i;
     struct log log = {.identity = identity_of(identity.uuid),
-                      .epoch = identity.sequence + 1,
+                      .sequence = identity.sequence + 1,
                       .crc = identity.checksum};
     log.bytes = file_bytes("d/LOG", &log.size);
     return log;

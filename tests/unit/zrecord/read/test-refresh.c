@@ -82,9 +82,9 @@ START_TEST(shares_unchanged_parts)
     ck_assert_ptr_eq(first->columns, second->columns);
     ck_assert_ptr_eq(first->state.chunks, second->state.chunks);
     ck_assert_ptr_eq(first->chunk_data, second->chunk_data);
-    ck_assert_uint_eq(first->state.sets.depth, 1);
-    ck_assert_uint_eq(second->state.sets.depth, 2);
-    ck_assert_ptr_eq(first->state.sets.uses[0].layer, second->state.sets.uses[0].layer);
+    ck_assert_uint_eq(first->state.overlay.depth, 1);
+    ck_assert_uint_eq(second->state.overlay.depth, 2);
+    ck_assert_ptr_eq(first->state.overlay.uses[0].layer, second->state.overlay.uses[0].layer);
     lx_dataset_close(dataset);
     lx__snapshot_unref(first);
     lx__snapshot_unref(second);
@@ -129,7 +129,7 @@ START_TEST(leaves_a_snapshot_that_the_log_lost)
     lx_dataset *dataset = open_first("d");
     changer_commit(&changer, LENGTH);
     size_t size = changer.log.size;
-    uint64_t epoch = changer.log.epoch;
+    uint64_t sequence = changer.log.sequence;
     uint32_t crc = changer.log.crc;
     for (int step = 0; step < 4; step++) {
         bool changed;
@@ -139,7 +139,7 @@ START_TEST(leaves_a_snapshot_that_the_log_lost)
         ck_assert_uint_eq(changer_read(dataset, 4), changer.version);
         /* These were never synced, and were lost: the next writer has cut them, */
         changer.log.size = size;
-        changer.log.epoch = epoch;
+        changer.log.sequence = sequence;
         changer.log.crc = crc;
         file_cut("d/LOG", size);
         uint64_t expected = 1;
@@ -157,7 +157,7 @@ START_TEST(leaves_a_snapshot_that_the_log_lost)
         ck_assert(!changed);
         file_cut("d/LOG", size);
         changer.log.size = size;
-        changer.log.epoch = epoch;
+        changer.log.sequence = sequence;
         changer.log.crc = crc;
         unit_ok(lx_dataset_refresh(dataset, NULL, &error));
         ck_assert_uint_eq(changer_read(dataset, 4), 1);

@@ -32,7 +32,7 @@ static void expect_value_as_mapped(lx__value_reader *reader, lx__snapshot *mappe
     unit_ok(read_stored(&other, field, index, &right, &error));
     unit_ok(read_stored(reader, field, index, &value, &error));
     ck_assert_mem_eq(&value.entry, &right.entry, sizeof value.entry);
-    ck_assert_int_eq(value.set == NULL, right.set == NULL);
+    ck_assert_int_eq(value.update == NULL, right.update == NULL);
     ck_assert_int_eq(value.data == NULL, right.data == NULL);
     if (right.data != NULL && right.entry.physical != 0)
         ck_assert_mem_eq(value.data, right.data, right.entry.physical);
@@ -87,7 +87,7 @@ START_TEST(reads_entries_by_block_as_one_by_one)
             if (indices[i] < 3029)
                 unit_ok(lx__value_load(&reader, IMAGE, indices[i], &value, &error));
             ck_assert_mem_eq(&found[i].entry, &value.entry, sizeof value.entry);
-            ck_assert_ptr_eq(found[i].set, value.set);
+            ck_assert_ptr_eq(found[i].update, value.update);
         }
         lx__value_reader_end(&reader);
     }

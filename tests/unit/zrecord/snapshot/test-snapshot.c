@@ -37,7 +37,8 @@ START_TEST(entries_come_from_tables_or_log_or_are_missing)
     for (uint64_t index = 0; index < 20; index++) {
         for (size_t field = 0; field < FIELDS; field++) {
             uint8_t value[VALUE_MAX];
-            bool row, set = lx__overlay_find(&snapshot->state.sets, (uint32_t)field, index) != NULL;
+            bool row,
+                set = lx__overlay_find(&snapshot->state.overlay, (uint32_t)field, index) != NULL;
             lx__entry entry = entry_in(snapshot, field, index, &row);
             uint64_t size = index < 15 ? record_value((int)field, index, value) : LX_NONE;
             ck_assert_int_eq(row, !set && index < snapshot->state.rows);
@@ -127,7 +128,7 @@ START_TEST(reports_an_invalid_entry_of_the_log)
         lx_error error = LX_ERROR_INIT;
         const lx__update_item set = {IMAGE, 3, wrong[i]};
         struct log log = {.identity = identity_of(identity.uuid),
-                          .epoch = identity.sequence + 1,
+                          .sequence = identity.sequence + 1,
                           .crc = identity.checksum};
         directory_copy("whole", "d");
         log.bytes = file_bytes("d/LOG", &log.size);

@@ -196,7 +196,7 @@ START_TEST(rejects_impossible_numbers_of_rows)
     for (size_t i = 0; i < 4; i++) {
         struct log log = log_new(&(lx__log_identity){{0}, 0});
         log.size = 0;
-        log.epoch = 0;
+        log.sequence = 0;
         log.crc = 0;
         log.identity = identity_of(identity.uuid);
         log_add(&log, &(struct frame){.flags = BASE | SYNCED, .length = rows[i], .rows = rows[i]});

@@ -239,8 +239,8 @@ static void *use_inflaters(void *user)
     for (int i = 0; i < 1000; i++) {
         lx__inflater *a = take(store), *b = take(store);
         ck_assert(a != NULL && b != NULL && a != b);
-        lx__store_give_inflater(store, a);
-        lx__store_give_inflater(store, b);
+        lx__store_release_inflater(store, a);
+        lx__store_release_inflater(store, b);
     }
     return NULL;
 }
@@ -252,10 +252,10 @@ START_TEST(reuses_inflaters_by_one_thread_at_a_time)
     records_make("d", 5, 2);
     lx__store *store = open_store("d");
     lx__inflater *first = take(store);
-    lx__store_give_inflater(store, first);
+    lx__store_release_inflater(store, first);
     ck_assert_ptr_eq(take(store), first);
-    lx__store_give_inflater(store, first);
-    lx__store_give_inflater(store, NULL);
+    lx__store_release_inflater(store, first);
+    lx__store_release_inflater(store, NULL);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, use_inflaters, store), 0);
     for (int i = 0; i < 3; i++)
@@ -345,14 +345,14 @@ START_TEST(a_child_discards_unfinished_changes)
     char *scratch = scratch_make();
     records_make("d", 5, 2);
     lx__store *store = open_store("d");
-    lx__store_give_inflater(store, take(store));
+    lx__store_release_inflater(store, take(store));
     lx__store_take_over(store); /* nobody was at it: all stays */
     ck_assert_uint_eq(store->inflater_count, 1);
     pthread_mutex_lock(&store->mutex);
     if (unit_in_child()) {
         lx__store_take_over(store);
         lx__inflater *inflater = take(store);
-        lx__store_give_inflater(store, inflater);
+        lx__store_release_inflater(store, inflater);
         _exit(inflater == NULL || store->inflater_count != 1);
     }
     pthread_mutex_unlock(&store->mutex);

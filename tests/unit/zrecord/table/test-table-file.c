@@ -32,7 +32,7 @@ START_TEST(rows_are_at_their_offsets)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false};
+    lx__table_location place = {&directory, "f", 0, false, false};
     lx__table *table;
     make(ROWS);
     unit_ok(lx__table_open(&table, &place, ROWS, 128, true, &error));
@@ -53,7 +53,7 @@ START_TEST(added_rows_appear_in_the_mapping)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false};
+    lx__table_location place = {&directory, "f", 0, false, false};
     lx__table *table;
     make(ROWS);
     unit_ok(lx__table_open(&table, &place, ROWS, 65536, false, &error));
@@ -73,7 +73,7 @@ START_TEST(rejects_files_that_are_too_short)
 {
     char *scratch = scratch_make();
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false};
+    lx__table_location place = {&directory, "f", 0, false, false};
     static const char *const names[] = {"f.offset", "f.check"};
     for (size_t i = 0; i < 2; i++) {
         lx_error error = LX_ERROR_INIT;
@@ -85,11 +85,11 @@ START_TEST(rejects_files_that_are_too_short)
         ck_assert_ptr_nonnull(strstr(error.path, names[i]));
         ck_assert_uint_eq(error.offset, size);
         lx_error_clear(&error);
-        unit_fails(lx__table_look(&place, ROWS, &error), LX_ERR_CORRUPT);
-        unit_ok(lx__table_look(&place, ROWS - 1, &error));
+        unit_fails(lx__table_check_files(&place, ROWS, &error), LX_ERR_CORRUPT);
+        unit_ok(lx__table_check_files(&place, ROWS - 1, &error));
         ck_assert_int_eq(remove(names[i]), 0);
         unit_fails(lx__table_open(&table, &place, ROWS, 64, true, &error), LX_ERR_CORRUPT);
-        unit_fails(lx__table_look(&place, ROWS, &error), LX_ERR_CORRUPT);
+        unit_fails(lx__table_check_files(&place, ROWS, &error), LX_ERR_CORRUPT);
         ck_assert_ptr_null(table);
     }
     lx__file_close(&directory);
@@ -102,7 +102,7 @@ START_TEST(rejects_other_than_files)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false};
+    lx__table_location place = {&directory, "f", 0, false, false};
     lx__table *table;
     make(ROWS);
     static const char *const names[] = {"f.offset", "f.check"};
@@ -110,7 +110,7 @@ START_TEST(rejects_other_than_files)
         for (enum disguise what = 0; what < DISGUISES; what++) {
             file_disguise(names[i], what);
             unit_fails(lx__table_open(&table, &place, ROWS, 64, true, &error), LX_ERR_CORRUPT);
-            unit_fails(lx__table_look(&place, ROWS, &error), LX_ERR_CORRUPT);
+            unit_fails(lx__table_check_files(&place, ROWS, &error), LX_ERR_CORRUPT);
             file_restore(names[i]);
         }
     }
@@ -124,15 +124,15 @@ START_TEST(rejects_extra_bytes_of_a_sealed_table)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place exact = {&directory, "f", 0, true, false};
-    lx__table_place place = {&directory, "f", 0, false, false};
+    lx__table_location exact = {&directory, "f", 0, true, false};
+    lx__table_location place = {&directory, "f", 0, false, false};
     lx__table *table;
     make(ROWS);
-    unit_ok(lx__table_look(&exact, ROWS, &error));
+    unit_ok(lx__table_check_files(&exact, ROWS, &error));
     file_patch("f.check", ROWS * LX__CHECK_ROW, "x", 1);
-    unit_fails(lx__table_look(&exact, ROWS, &error), LX_ERR_CORRUPT);
+    unit_fails(lx__table_check_files(&exact, ROWS, &error), LX_ERR_CORRUPT);
     unit_fails(lx__table_open(&table, &exact, ROWS, 64, true, &error), LX_ERR_CORRUPT);
-    unit_ok(lx__table_look(&place, ROWS, &error));
+    unit_ok(lx__table_check_files(&place, ROWS, &error));
     lx__file_close(&directory);
     scratch_remove(scratch);
 }
@@ -143,14 +143,14 @@ START_TEST(each_generation_has_its_own_files)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place first = {&directory, "f", 0, false, false};
-    lx__table_place third = {&directory, "f", 3, false, false};
+    lx__table_location first = {&directory, "f", 0, false, false};
+    lx__table_location third = {&directory, "f", 3, false, false};
     make(ROWS);
-    unit_fails(lx__table_look(&third, ROWS, &error), LX_ERR_CORRUPT);
+    unit_fails(lx__table_check_files(&third, ROWS, &error), LX_ERR_CORRUPT);
     ck_assert_int_eq(rename("f.offset", "f.offset.3"), 0);
     ck_assert_int_eq(rename("f.check", "f.check.3"), 0);
-    unit_ok(lx__table_look(&third, ROWS, &error));
-    unit_fails(lx__table_look(&first, ROWS, &error), LX_ERR_CORRUPT);
+    unit_ok(lx__table_check_files(&third, ROWS, &error));
+    unit_fails(lx__table_check_files(&first, ROWS, &error), LX_ERR_CORRUPT);
     lx__file_close(&directory);
     scratch_remove(scratch);
 }
@@ -161,7 +161,7 @@ START_TEST(marks_rows_as_verified)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false};
+    lx__table_location place = {&directory, "f", 0, false, false};
     lx__table *table, *larger;
     make(ROWS);
     unit_ok(lx__table_open(&table, &place, ROWS, 64, true, &error));
@@ -198,7 +198,7 @@ START_TEST(threads_mark_rows_together)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false};
+    lx__table_location place = {&directory, "f", 0, false, false};
     lx__table *table;
     pthread_t threads[4];
     make(ROWS);
@@ -219,23 +219,23 @@ START_TEST(a_shared_table_lives_until_its_last_reference)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false};
-    lx__table_place other = {&directory, "f", 1, false, false};
+    lx__table_location place = {&directory, "f", 0, false, false};
+    lx__table_location other = {&directory, "f", 1, false, false};
     lx__table *table;
     make(ROWS);
     unit_ok(lx__table_open(&table, &place, ROWS, 128, true, &error));
     ck_assert_ptr_eq(lx__table_ref(table), table);
     lx__table_close(table);
     ck_assert_uint_eq(table->offsets.data[1], 7);
-    lx__table_note_rows(table, 3); /* fewer than are known */
+    lx__table_raise_rows(table, 3); /* fewer than are known */
     ck_assert_uint_eq(atomic_load(&table->rows), ROWS);
-    lx__table_note_rows(table, ROWS + 2);
+    lx__table_raise_rows(table, ROWS + 2);
     ck_assert_uint_eq(atomic_load(&table->rows), ROWS + 2);
-    ck_assert(lx__table_is_of(table, &place));
-    ck_assert(!lx__table_is_of(table, &other));
+    ck_assert(lx__table_has_files(table, &place));
+    ck_assert(!lx__table_has_files(table, &other));
     ck_assert_int_eq(rename("f.check", "away"), 0); /* another file in its place */
     make(ROWS);
-    ck_assert(!lx__table_is_of(table, &place));
+    ck_assert(!lx__table_has_files(table, &place));
     lx__table_close(table);
     lx__file_close(&directory);
     scratch_remove(scratch);

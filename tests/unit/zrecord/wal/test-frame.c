@@ -37,7 +37,7 @@ START_TEST(a_frame_with_items_matches_the_document)
 {
     lx_error error = LX_ERROR_INIT;
     lx__frame_builder builder = {0};
-    lx__frame frame = {.epoch = 2,
+    lx__frame frame = {.sequence = 2,
                        .length = 3,
                        .rows = 2,
                        .previous_crc = 0x3ec21f18,
@@ -53,7 +53,7 @@ START_TEST(a_frame_with_items_matches_the_document)
     ck_assert_uint_eq(frame.crc, 0x3bfac4dc);
 
     /* And it is what a second hand makes of the same numbers. */
-    struct log log = {.identity = example_log, .epoch = 2, .crc = 0x3ec21f18};
+    struct log log = {.identity = example_log, .sequence = 2, .crc = 0x3ec21f18};
     log_add(&log, &(struct frame){.length = 3,
                                   .rows = 2,
                                   .flags = SYNCED,
@@ -72,7 +72,7 @@ END_TEST
 
 START_TEST(reads_back_headers_and_items)
 {
-    struct log log = {.identity = example_log, .epoch = 1ull << 40, .crc = 7};
+    struct log log = {.identity = example_log, .sequence = 1ull << 40, .crc = 7};
     log_add(&log, &(struct frame){.length = 1ull << 50,
                                   .rows = 1ull << 49,
                                   .flags = SYNCED,
@@ -86,7 +86,7 @@ START_TEST(reads_back_headers_and_items)
     lx__frame frame;
     ck_assert(lx__frame_load(&frame, log.bytes));
     ck_assert_uint_eq(frame.bytes, 208);
-    ck_assert_uint_eq(frame.epoch, 1ull << 40);
+    ck_assert_uint_eq(frame.sequence, 1ull << 40);
     ck_assert_uint_eq(frame.length, 1ull << 50);
     ck_assert_uint_eq(frame.rows, 1ull << 49);
     ck_assert_uint_eq(frame.chunk_count, 1);
@@ -101,9 +101,9 @@ START_TEST(reads_back_headers_and_items)
     ck_assert(item.id == chunk.id && item.records == chunk.records && item.bytes == chunk.bytes);
     lx__update_item set = lx__update_item_load(log.bytes + 80 + 40);
     ck_assert(set.field == 1 && set.index == 2 && set.entry.crc == sets[1].entry.crc);
-    ck_assert(lx__update_item_clean(log.bytes + 80));
+    ck_assert(lx__update_item_reserved_is_zero(log.bytes + 80));
     log.bytes[80 + 7] = 1;
-    ck_assert(!lx__update_item_clean(log.bytes + 80));
+    ck_assert(!lx__update_item_reserved_is_zero(log.bytes + 80));
     log_free(&log);
 }
 END_TEST
@@ -149,7 +149,7 @@ START_TEST(reuses_a_builder)
     lx_error error = LX_ERROR_INIT;
     lx__frame_builder builder = {0};
     for (unsigned i = 0; i < 100; i++) {
-        lx__frame frame = {.epoch = i};
+        lx__frame frame = {.sequence = i};
         unit_ok(lx__frame_begin(&builder, i % 3, i % 7, &error));
         for (unsigned k = 0; k < i % 3; k++)
             lx__frame_add_chunk(&builder, &chunk);
@@ -192,10 +192,10 @@ START_TEST(a_failed_read_of_the_boot_id_is_an_error)
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (file != NULL)
         fclose(file);
-    unit_ok(lx__boot_find(&boot, &error));
+    unit_ok(lx__boot_id_read(&boot, &error));
     ck_assert_uint_eq(boot, lx__boot_id());
     limit_descriptors(0);
-    lx_status status = lx__boot_find(&boot, &error);
+    lx_status status = lx__boot_id_read(&boot, &error);
     limit_descriptors(256);
     ck_assert_int_eq(status, file != NULL ? LX_ERR_IO : LX_OK);
     ck_assert_uint_eq(boot, 0);

@@ -361,7 +361,7 @@ START_TEST(collects_all_live_updates)
             lx__overlay_copy(&copy, &sets);
         size_t count = lx__overlay_count(&sets);
         ck_assert_uint_eq(count, (cut ? 1500 : 2000) + (two ? 20 : 0));
-        unit_ok(lx__overlay_take(&sets, &map, &error));
+        unit_ok(lx__overlay_move(&sets, &map, &error));
         ck_assert_uint_eq(map.count, count);
         ck_assert_uint_eq(sets.depth, 0);
         ck_assert_ptr_null(lx__update_map_find(&map, 2, 100));

@@ -40,13 +40,13 @@ static void expect_table(const lx__state *state, int after)
     ck_assert_uint_eq(state->length, table[after].length);
     ck_assert_uint_eq(state->rows, table[after].rows);
     for (uint64_t i = 0; i < 4; i++) {
-        const uint8_t *rows = lx__overlay_find(&state->sets, 0, i);
+        const uint8_t *rows = lx__overlay_find(&state->overlay, 0, i);
         char letter = rows != NULL ? (char)rows[8] : '.';
         ck_assert_msg(letter == table[after].sets[i], "after frame %d, row %d: %c", after, (int)i,
                       letter);
         live += rows != NULL;
     }
-    ck_assert_uint_eq(lx__overlay_count(&state->sets), live);
+    ck_assert_uint_eq(lx__overlay_count(&state->overlay), live);
 }
 
 START_TEST(replays_the_example_of_the_document)
@@ -60,9 +60,9 @@ START_TEST(replays_the_example_of_the_document)
             add_table_frame(&log, number);
         unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
         expect_table(&state, number);
-        ck_assert_uint_eq(state.place.epoch, (uint64_t)number + 1);
-        ck_assert_uint_eq(state.place.crc, log.crc);
-        ck_assert_uint_eq(state.place.offset, log.size);
+        ck_assert_uint_eq(state.position.sequence, (uint64_t)number + 1);
+        ck_assert_uint_eq(state.position.crc, log.crc);
+        ck_assert_uint_eq(state.position.offset, log.size);
         lx__state_free(&state);
     }
     log_free(&log);
@@ -124,14 +124,14 @@ static void expect_plain(const lx__state *state, const struct plain *plain, uint
     ck_assert_uint_eq(state->items, plain->items);
     for (uint32_t field = 0; field < 3; field++) {
         for (uint64_t i = 0; i < INDICES; i++) {
-            const uint8_t *rows = lx__overlay_find(&state->sets, field, i);
+            const uint8_t *rows = lx__overlay_find(&state->overlay, field, i);
             uint32_t got = rows != NULL ? lx__load_le32(rows + 20) : 0;
             ck_assert_msg(got == plain->sets[field][i], "log %d: field %u, index %d: %u, not %u",
                           (int)seed, field, (int)i, got, plain->sets[field][i]);
             live += rows != NULL;
         }
     }
-    ck_assert_uint_eq(lx__overlay_count(&state->sets), live);
+    ck_assert_uint_eq(lx__overlay_count(&state->overlay), live);
 }
 
 /** A random frame that keeps the rules; sets may be above its length and below its rows. */
@@ -238,7 +238,7 @@ static void expect_wide(const lx__state *state, const struct wide *wide, uint64_
     ck_assert_uint_eq(state->items, wide->items);
     for (uint32_t field = 0; field < 3; field++) {
         for (uint64_t i = 0; i < WIDE; i++) {
-            const uint8_t *rows = lx__overlay_find(&state->sets, field, i);
+            const uint8_t *rows = lx__overlay_find(&state->overlay, field, i);
             uint32_t got = rows != NULL ? lx__load_le32(rows + 20) : 0;
             if (got != wide->sets[field][i])
                 ck_abort_msg("log %d: field %u, index %d: %u, not %u", (int)seed, field, (int)i,
@@ -246,7 +246,7 @@ static void expect_wide(const lx__state *state, const struct wide *wide, uint64_
             live += rows != NULL;
         }
     }
-    ck_assert_uint_eq(lx__overlay_count(&state->sets), live);
+    ck_assert_uint_eq(lx__overlay_count(&state->overlay), live);
 }
 
 START_TEST(replaying_step_by_step_equals_replaying_at_once)
@@ -268,7 +268,7 @@ START_TEST(replaying_step_by_step_equals_replaying_at_once)
             }
             unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, NULL, &error));
             expect_wide(&parts, &wide, seed);
-            deepest = parts.sets.depth > deepest ? parts.sets.depth : deepest;
+            deepest = parts.overlay.depth > deepest ? parts.overlay.depth : deepest;
             /* A copy stays what it was, whatever becomes of what it shares. */
             if (step == 60) {
                 lx__state_copy(&old, &parts);

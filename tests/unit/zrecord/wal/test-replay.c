@@ -11,36 +11,36 @@ START_TEST(replay_continues_where_it_ended)
     struct log log = log_new(&example_log);
     lx_schema *schema = three_fields();
     lx__state state = {0};
-    lx__log_sight sight;
+    lx__log_change sight;
     bool unknown;
     lx__log_reader reader = log_put(&log);
-    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_MORE);
+    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_MAYBE_GROWN);
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
-    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_SAME);
+    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_UNCHANGED);
     /* A frame that does not count, long ago: it need not be looked at again, until it changes. */
     const struct timespec past[] = {{1000, 0}, {1000, 0}};
     log_add(&log, &(struct frame){.length = 0, .boot = 7});
     file_put("LOG", log.bytes, log.size);
     ck_assert_int_eq(utimensat(AT_FDCWD, "LOG", past, 0), 0);
-    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_MORE);
+    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_MAYBE_GROWN);
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
-    ck_assert_uint_eq(state.place.epoch, 1);
-    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_SAME);
+    ck_assert_uint_eq(state.position.sequence, 1);
+    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_UNCHANGED);
     log.bytes[log.size - 1] ^= 1;
     file_put("LOG", log.bytes, log.size); /* of the same size, and later */
-    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_MORE);
+    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_MAYBE_GROWN);
     /* One that was written just now may be changed within the same tick of the clock. */
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
-    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_MORE);
+    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_MAYBE_GROWN);
     file_cut("LOG", 40);
-    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_GONE);
+    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_TRUNCATED);
     lx__log_close(&reader);
     lx__state_free(&state);
     lx_schema_free(schema);
@@ -69,9 +69,9 @@ START_TEST(accepts_known_fields_that_are_not_shown)
     unit_ok(
         lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     ck_assert(!unknown);
-    ck_assert_uint_eq(lx__overlay_find(&state.sets, 0, 0)[8], 'c');
-    ck_assert_uint_eq(lx__overlay_find(&state.sets, 1, 0)[8], 'a');
-    ck_assert_uint_eq(lx__overlay_count(&state.sets), 2);
+    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 0, 0)[8], 'c');
+    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 1, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_count(&state.overlay), 2);
     log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = &more, .update_count = 1});
     file_put("LOG", log.bytes, log.size);
     unit_ok(
@@ -125,7 +125,7 @@ START_TEST(ignores_frames_of_another_boot)
         lx__state state = {0};
         unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
         ck_assert_uint_eq(state.length, 1);
-        ck_assert_uint_eq(state.place.epoch, 2);
+        ck_assert_uint_eq(state.position.sequence, 2);
         lx__state_free(&state);
         log_free(&log);
     }
@@ -211,7 +211,7 @@ START_TEST(skips_and_reports_updates_of_unknown_fields)
     log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = sets, .update_count = 2});
     unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, &unknown, &error));
     ck_assert(unknown);
-    ck_assert_uint_eq(lx__overlay_count(&state.sets), 1);
+    ck_assert_uint_eq(lx__overlay_count(&state.overlay), 1);
     ck_assert_uint_eq(state.items, 3);
     lx__state_free(&state);
     log_free(&log);
@@ -237,8 +237,8 @@ START_TEST(field_ids_can_differ_from_positions)
     bool unknown;
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     ck_assert(unknown);
-    ck_assert_uint_eq(lx__overlay_find(&state.sets, 0, 0)[8], 'a');
-    ck_assert_uint_eq(lx__overlay_find(&state.sets, 1, 0)[8], 'b');
+    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 0, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 1, 0)[8], 'b');
     lx__log_close(&reader);
     lx__state_free(&state);
     log_free(&log);
@@ -261,8 +261,8 @@ START_TEST(a_failed_replay_changes_nothing)
     unit_fails(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error), LX_ERR_CORRUPT);
     ck_assert_uint_eq(state.length, 1);
     ck_assert_uint_eq(state.rows, 0);
-    ck_assert_uint_eq(lx__overlay_count(&state.sets), 1);
-    ck_assert_uint_eq(lx__overlay_find(&state.sets, 0, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_count(&state.overlay), 1);
+    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 0, 0)[8], 'a');
     lx__state_free(&state);
     log_free(&log);
     scratch_remove(scratch);
@@ -290,7 +290,7 @@ START_TEST(a_copy_is_independent)
     ck_assert_uint_eq(copy.chunk_count, 2);
     ck_assert_uint_eq(state.chunk_count, 1);
     lx__state_free(&state);
-    ck_assert_uint_eq(lx__overlay_find(&copy.sets, 1, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_find(&copy.overlay, 1, 0)[8], 'a');
     ck_assert_uint_eq(lx__state_find_chunk(&copy, 2)->bytes, 80);
     lx__state_free(&copy);
     lx__state_free(&copy);

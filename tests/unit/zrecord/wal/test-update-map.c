@@ -77,8 +77,8 @@ START_TEST(puts_many_in_their_order)
     lx__update_map map = {0};
     uint64_t last[50] = {0}, number = 0;
     for (uint64_t round = 0; round < 200; round++) {
-        lx__update some[LX__PUT_MAX] = {{0}};
-        size_t count = mix(round) % (LX__PUT_MAX + 1);
+        lx__update some[LX__UPDATE_BATCH_MAX] = {{0}};
+        size_t count = mix(round) % (LX__UPDATE_BATCH_MAX + 1);
         for (size_t i = 0; i < count; i++) { /* keys come again, also within one call */
             some[i].index = mix(round * 100 + i) % 50;
             some[i].rows[0] = (uint8_t)++number;

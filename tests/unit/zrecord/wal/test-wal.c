@@ -15,7 +15,7 @@
 static lx_status scan(const struct log *log, lx__log_scan *found, lx_error *error)
 {
     lx__log_reader reader = log_put(log);
-    lx_status status = lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, found, error);
+    lx_status status = lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, found, error);
     lx__log_close(&reader);
     return status;
 }
@@ -26,7 +26,7 @@ static void expect_end(const struct log *log, uint64_t frames, size_t offset, bo
     lx_error error = LX_ERROR_INIT;
     lx__log_scan found;
     unit_ok(scan(log, &found, &error));
-    ck_assert_uint_eq(found.valid.epoch, frames);
+    ck_assert_uint_eq(found.valid.sequence, frames);
     ck_assert_uint_eq(found.valid.offset, offset);
     ck_assert(found.torn == torn);
 }
@@ -81,16 +81,16 @@ START_TEST(replays_the_valid_frames)
         lx__log_scan found;
         struct log log = make(cases[i].frames);
         lx__log_reader reader = log_put(&log);
-        unit_ok(
-            lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, cases[i].boot, &found, &error));
+        unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, cases[i].boot, &found,
+                                  &error));
         const char *name = cases[i].frames;
-        ck_assert_msg(found.valid.epoch == strlen(name) + 1, "valid of '%s'", name);
-        ck_assert_msg(found.trusted.epoch == cases[i].trusted, "trusted of '%s'", name);
-        ck_assert_msg(found.durable.epoch == cases[i].synced, "synced of '%s'", name);
-        ck_assert_uint_eq(found.valid.offset, 72 * found.valid.epoch);
-        ck_assert_uint_eq(found.trusted.offset, 72 * found.trusted.epoch);
-        ck_assert_uint_eq(found.durable.offset, 72 * found.durable.epoch);
-        ck_assert_uint_eq(found.synced_start, 72 * (found.durable.epoch - 1));
+        ck_assert_msg(found.valid.sequence == strlen(name) + 1, "valid of '%s'", name);
+        ck_assert_msg(found.valid_in_boot.sequence == cases[i].trusted, "trusted of '%s'", name);
+        ck_assert_msg(found.durable.sequence == cases[i].synced, "synced of '%s'", name);
+        ck_assert_uint_eq(found.valid.offset, 72 * found.valid.sequence);
+        ck_assert_uint_eq(found.valid_in_boot.offset, 72 * found.valid_in_boot.sequence);
+        ck_assert_uint_eq(found.durable.offset, 72 * found.durable.sequence);
+        ck_assert_uint_eq(found.synced_start, 72 * (found.durable.sequence - 1));
         ck_assert_uint_eq(found.valid.crc, log.crc);
         ck_assert(!found.torn);
         lx__log_close(&reader);
@@ -228,7 +228,7 @@ START_TEST(reports_a_synced_frame_out_of_sequence_as_rot)
     log_free(&log);
 
     log = make("s");
-    wrong = (struct frame){.flags = SYNCED, .boot = HERE, .epoch_error = 5};
+    wrong = (struct frame){.flags = SYNCED, .boot = HERE, .sequence_error = 5};
     log_add(&log, &wrong);
     expect_rot(&log, 2, 144);
     log_free(&log);
@@ -241,9 +241,9 @@ START_TEST(old_frames_after_a_torn_end_are_not_rot)
     /* A synced frame of an epoch below the expected one is what another log left there. */
     char *scratch = scratch_make();
     struct log log = make("su");
-    log_add(&log, &(struct frame){.flags = SYNCED, .boot = HERE, .epoch_error = (uint32_t)0});
+    log_add(&log, &(struct frame){.flags = SYNCED, .boot = HERE, .sequence_error = (uint32_t)0});
     struct log old = make("su");
-    old.epoch = 1;
+    old.sequence = 1;
     log.size -= 72;
     log.bytes[log.size] = 0;
     old.size = 0;
@@ -255,7 +255,7 @@ START_TEST(old_frames_after_a_torn_end_are_not_rot)
     expect_end(&log, 3, 216, true);
     /* The same of a frame of another boot that is not synced, of any epoch. */
     old.size = 0;
-    old.epoch = 9;
+    old.sequence = 9;
     log_add(&old, &(struct frame){.boot = ELSE});
     memcpy(log.bytes + log.size - 72, old.bytes, 72);
     expect_end(&log, 3, 216, true);
@@ -294,7 +294,7 @@ START_TEST(frames_of_another_log_are_invalid)
     other.identity = example_log;
     other.identity.generation = 1;
     other.size = 0;
-    other.epoch = 2;
+    other.sequence = 2;
     log_add(&other, &(struct frame){.flags = SYNCED, .boot = ELSE});
     memcpy(log.bytes + 144, other.bytes, 72);
     expect_end(&log, 2, 144, true);
@@ -343,8 +343,8 @@ START_TEST(scans_many_false_frames_quickly)
             struct log log = make_fakes(sizes[s], 64, frames[f]);
             lx__log_reader reader = log_put(&log);
             double start = now();
-            lx_status status = lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found,
-                                                 &error);
+            lx_status status = lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE,
+                                                 &found, &error);
             double took = now() - start;
             ck_assert(status == LX_OK || status == LX_ERR_CORRUPT);
             ck_assert_msg(took < (SANITIZED ? 30 : 1), "%.2f s for %zu bytes, frames of %llu", took,
@@ -385,16 +385,17 @@ START_TEST(scans_a_hole_of_any_size_quickly)
             fprintf(stderr, "a_hole_of_any_size: no file can be that long here\n");
         } else {
             double start = now();
-            unit_ok(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error));
+            unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error));
             ck_assert_uint_eq(found.valid.offset, torn);
             ck_assert(found.torn);
             /* A synced frame after the hole is still found. */
             file_patch("LOG", sizes[i] - 7208, log.bytes + torn - 72, 68);
-            unit_ok(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error));
+            unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error));
             log.size += 4;
             file_patch("LOG", sizes[i] - 7208, log.bytes + torn, 72);
-            unit_fails(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error),
-                       LX_ERR_CORRUPT);
+            unit_fails(
+                lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error),
+                LX_ERR_CORRUPT);
             ck_assert_msg(now() - start < 1, "it took %f s", now() - start);
         }
         lx__log_close(&reader);
@@ -423,11 +424,11 @@ START_TEST(reads_frames_larger_than_the_window)
     lx__log_reader reader = log_put(&log);
     lx__frame frame;
     const uint8_t *bytes;
-    unit_ok(lx__log_frame(&reader, 216, &frame, &error));
+    unit_ok(lx__log_read_frame(&reader, 216, &frame, &error));
     ck_assert_uint_eq(frame.update_count, 60000);
     ck_assert_uint_eq(frame.crc, lx__load_le32(log.bytes + log.size - 72 - 4));
     for (size_t at = 0; at < log.size - 1000; at += 99991) {
-        unit_ok(lx__log_bytes(&reader, at, 1000, &bytes, &error));
+        unit_ok(lx__log_read(&reader, at, 1000, &bytes, &error));
         ck_assert_mem_eq(bytes, log.bytes + at, 1000);
     }
     lx__log_close(&reader);
@@ -443,15 +444,15 @@ START_TEST(a_scan_continues_from_an_offset)
     lx__log_scan first, second, again;
     struct log log = make("su");
     lx__log_reader reader = log_put(&log);
-    unit_ok(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &first, &error));
+    unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &first, &error));
     log_add(&log, &unsynced);
     log_add(&log, &synced);
     file_put("LOG", log.bytes, log.size);
-    unit_ok(lx__log_scan_from(&reader, &first.trusted, HERE, &second, &error));
-    ck_assert_uint_eq(second.valid.epoch, 5);
-    ck_assert_uint_eq(second.durable.epoch, 5);
+    unit_ok(lx__log_scan_from(&reader, &first.valid_in_boot, HERE, &second, &error));
+    ck_assert_uint_eq(second.valid.sequence, 5);
+    ck_assert_uint_eq(second.durable.sequence, 5);
     ck_assert_uint_eq(second.synced_start, 4 * 72);
-    unit_ok(lx__log_scan_from(&reader, &second.trusted, HERE, &again, &error));
+    unit_ok(lx__log_scan_from(&reader, &second.valid_in_boot, HERE, &again, &error));
     ck_assert_uint_eq(again.valid.offset, second.valid.offset);
     ck_assert_uint_eq(again.synced_start, LX_NONE);
     lx__log_close(&reader);
@@ -470,9 +471,9 @@ START_TEST(rejects_a_frame_changed_after_the_scan)
         struct log log = make("su");
         memset(log.bytes + 72 + places[i], i < 2 ? 0 : 1, 4);
         lx__log_reader reader = log_put(&log);
-        unit_ok(lx__log_frame(&reader, 0, &frame, &error));
-        unit_fails(lx__log_frame(&reader, 72, &frame, &error), LX_ERR_CORRUPT);
-        unit_ok(lx__log_frame(&reader, 144, &frame, &error));
+        unit_ok(lx__log_read_frame(&reader, 0, &frame, &error));
+        unit_fails(lx__log_read_frame(&reader, 72, &frame, &error), LX_ERR_CORRUPT);
+        unit_ok(lx__log_read_frame(&reader, 144, &frame, &error));
         lx__log_close(&reader);
         log_free(&log);
     }
@@ -559,14 +560,14 @@ START_TEST(never_mistakes_a_working_writer_for_rot)
     lx__log_scan found = {0};
     ck_assert_int_eq(pthread_create(&thread, NULL, write_frames, &side), 0);
     for (double end = now() + 1; now() < end;) {
-        lx__log_place from = found.trusted;
+        lx__log_position from = found.valid_in_boot;
         unit_ok(lx__log_scan_from(&reader, &from, HERE, &found, &error));
-        ck_assert_uint_ge(found.trusted.epoch, from.epoch);
+        ck_assert_uint_ge(found.valid_in_boot.sequence, from.sequence);
     }
     atomic_store(&side.stop, true);
     pthread_join(thread, NULL);
-    unit_ok(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error));
-    ck_assert_uint_eq(found.trusted.epoch, side.log.epoch);
+    unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error));
+    ck_assert_uint_eq(found.valid_in_boot.sequence, side.log.sequence);
     lx__log_close(&reader);
     log_free(&side.log);
     scratch_remove(scratch);

@@ -123,7 +123,7 @@ START_TEST(changing_a_committed_record_writes_one_entry)
                           i + 1); /* the later stands in its place */
     }
     /* The rows that wait are those of the log, as it has them. */
-    lx__entry waits = lx__table_writer_get(&f.writer->rows, LABEL, 12);
+    lx__entry waits = lx__table_writer_get(&f.writer->tables, LABEL, 12);
     ck_assert_uint_ne(waits.crc, lx__update_entry(fresh(&f, LABEL, 12)).crc);
     commit(f.writer);
     ck_assert_uint_eq(f.writer->applied.updates.count, 0);
@@ -155,7 +155,7 @@ START_TEST(overwrites_an_uncommitted_record)
             modify(&f, field, i, i);
     apply(&f);
     ck_assert_uint_eq(f.writer->applied.updates.count, 0);
-    ck_assert_uint_eq(f.writer->rows.first + f.writer->rows.count, 9);
+    ck_assert_uint_eq(f.writer->tables.first + f.writer->tables.count, 9);
     expect_but(&f, 9, NULL, 0);
     tear_down(&f);
 }
@@ -212,7 +212,7 @@ START_TEST(reuses_freed_indices)
     apply(&f);
     /* Below the committed length by changes, above it by rows. */
     ck_assert_uint_eq(f.writer->applied.updates.count, 11 * FIELDS);
-    ck_assert_uint_eq(f.writer->rows.first + f.writer->rows.count, 24);
+    ck_assert_uint_eq(f.writer->tables.first + f.writer->tables.count, 24);
     uint64_t others[20][2];
     for (uint64_t i = 0; i < 20; i++) {
         others[i][0] = 4 + i;
@@ -230,7 +230,7 @@ START_TEST(reuses_indices_freed_by_a_commit)
     truncate_to(&f, 12);
     static const uint64_t none[][2] = {{0, 0}};
     expect_but(&f, 12, none, 0);
-    ck_assert_uint_eq(f.writer->rows.first + f.writer->rows.count, 12);
+    ck_assert_uint_eq(f.writer->tables.first + f.writer->tables.count, 12);
     truncate_to(&f, 4); /* and now into the tables */
     expect_but(&f, 4, none, 0);
     ck_assert_uint_eq(f.writer->committed.state.rows, 10);
@@ -280,7 +280,7 @@ START_TEST(changes_rows_written_before_their_frame)
     lx_writer *writer = numbers_create("d", NULL);
     unit_ok(lx_writer_begin_transaction(writer, &error));
     unit_ok(numbers_extend(writer, count, 1, &error));
-    ck_assert_uint_gt(writer->rows.first, 0);
+    ck_assert_uint_gt(writer->tables.first, 0);
     ck_assert_uint_eq(writer->committed.state.rows, 0);
     for (uint64_t i = 0; i < count; i += 40000)
         unit_ok(number_modify(writer, i, 2, &error));

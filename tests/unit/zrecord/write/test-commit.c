@@ -28,7 +28,7 @@ static struct chain read_chain(const char *path)
         ck_assert_uint_le(at + 72, size);
         ck_assert(lx__frame_load(frame, bytes + at));
         ck_assert_uint_le(at + frame->bytes, size);
-        ck_assert_uint_eq(frame->epoch, chain.count);
+        ck_assert_uint_eq(frame->sequence, chain.count);
         ck_assert_uint_eq(frame->previous_crc, crc);
         crc = crc_of_frame(&log, bytes + at, frame->bytes);
         ck_assert_uint_eq(lx__load_le32(bytes + at + frame->bytes - 4), crc);

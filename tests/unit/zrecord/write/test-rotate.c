@@ -147,7 +147,7 @@ static uint64_t commit_to_restart(lx_writer *writer)
 {
     uint64_t generation = writer->meta.generation, bytes = 0;
     while (writer->meta.generation == generation) {
-        bytes = writer->committed.state.place.offset;
+        bytes = writer->committed.state.position.offset;
         ck_assert_uint_le(bytes, 40 << 20);
         commit_numbers(writer, 1, 16384);
     }
@@ -197,7 +197,7 @@ START_TEST(a_failed_rotation_keeps_the_commit_and_waits)
     ck_assert_int_eq(mkdir("d/meta.json.new", 0777), 0);
     while (writer->wal.retry_at == 0)
         commit_numbers(writer, 1, 16384);
-    uint64_t failed_at = writer->committed.state.place.offset;
+    uint64_t failed_at = writer->committed.state.position.offset;
     uint64_t length = lx_writer_get_length(writer);
     ck_assert_uint_gt(failed_at, 16 << 20);
     lx_dataset *dataset = open_dataset("d");
