@@ -33,7 +33,7 @@ static lx_status create_unique(lx__atomic_file *self, lx_error *error)
         lx_status status = create(self, &failure);
         if (status == LX_ERR_EXISTS && i + 1 < ATTEMPTS)
             continue;
-        lx__error_pass(error, &failure);
+        lx__error_propagate(error, &failure);
         return status;
     }
 }
@@ -57,13 +57,13 @@ lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *directory
 /** Syncs the directory that contains the file. */
 static lx_status sync_directory(const lx__atomic_file *self, lx_error *error)
 {
-    if (self->directory != LX__HERE)
+    if (self->directory != LX__CWD)
         return lx__file_sync(self->directory, error);
     char *slash = strrchr(self->name, '/');
     lx__file parent;
     if (slash != NULL)
         slash[slash == self->name ? 1 : 0] = '\0';
-    lx_status status = lx__directory_open(&parent, LX__HERE, slash != NULL ? self->name : ".",
+    lx_status status = lx__directory_open(&parent, LX__CWD, slash != NULL ? self->name : ".",
                                           error);
     if (status != LX_OK)
         return status;

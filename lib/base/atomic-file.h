@@ -22,7 +22,7 @@ typedef struct lx__atomic_file {
  * Creates the temporary file in @p directory, which must stay open. Call lx__atomic_file_end()
  * afterwards, also on failure.
  *
- * @param name       Name of the final file; relative to #LX__HERE it may be a path.
+ * @param name       Name of the final file; relative to #LX__CWD it may be a path.
  * @param temporary  Name of the temporary file; a file left by an interrupted attempt is removed
  *                   first, so no other writer may be active. NULL: the first free one of
  *                   NAME.0.new, NAME.1.new ..., which allows several concurrent writers.

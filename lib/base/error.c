@@ -25,7 +25,7 @@ void lx__copy_tail(char *to, size_t size, const char *text)
 }
 
 /** Replaces control characters by '?': text from a file may reach a terminal. */
-static void disarm(char *text)
+static void replace_control_characters(char *text)
 {
     for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
         if (*at < ' ' || *at == 0x7f)
@@ -35,7 +35,7 @@ static void disarm(char *text)
     }
 }
 
-static int already_told(const lx_error *error)
+static int has_failure(const lx_error *error)
 {
     return error == NULL || error->status < 0;
 }
@@ -49,12 +49,12 @@ static void record(lx_error *error, lx_status status, int errnum, const char *fo
     error->status = status;
     error->errnum = errnum;
     vsnprintf(error->message, sizeof error->message, format, args);
-    disarm(error->message);
+    replace_control_characters(error->message);
 }
 
 lx_status lx__fail(lx_error *error, lx_status status, const char *format, ...)
 {
-    if (!already_told(error)) {
+    if (!has_failure(error)) {
         va_list args;
         va_start(args, format);
         record(error, status, 0, format, args);
@@ -66,7 +66,7 @@ lx_status lx__fail(lx_error *error, lx_status status, const char *format, ...)
 lx_status lx__fail_errno(lx_error *error, int errnum, const char *path, const char *format, ...)
 {
     lx_status status = errnum == ENOMEM ? LX_ERR_NOMEM : LX_ERR_IO;
-    if (!already_told(error)) {
+    if (!has_failure(error)) {
         va_list args;
         va_start(args, format);
         record(error, status, errnum, format, args);
@@ -86,15 +86,15 @@ lx_status lx__fail_null(lx_error *error, const char *argument)
     return lx__fail(error, LX_ERR_ARGUMENT, "%s is NULL", argument);
 }
 
-void lx__error_pass(lx_error *error, const lx_error *failure)
+void lx__error_propagate(lx_error *error, const lx_error *failure)
 {
-    if (!already_told(error))
+    if (!has_failure(error))
         *error = *failure;
 }
 
-lx_status lx__error_answer(lx_error *error, lx_status answer)
+lx_status lx__error_return(lx_error *error, lx_status status)
 {
-    return answer == LX_OK ? LX_OK : lx__fail(error, answer, "the callback stopped the call");
+    return status == LX_OK ? LX_OK : lx__fail(error, status, "the callback stopped the call");
 }
 
 void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
@@ -106,7 +106,7 @@ void lx__error_locate(lx_error *error, const char *path, const char *field, uint
         lx__copy_tail(error->path, sizeof error->path, path);
     if (field != NULL && error->field[0] == '\0') {
         lx__copy_tail(error->field, sizeof error->field, field);
-        disarm(error->field);
+        replace_control_characters(error->field);
     }
     if (error->record == LX_NONE)
         error->record = record;

@@ -36,7 +36,7 @@ LX_API void lx__error_locate(lx_error *error, const char *path, const char *fiel
                              uint64_t offset);
 
 /** Propagates a failure from another lx_error, unless @p error is NULL or already holds one. */
-LX_API void lx__error_pass(lx_error *error, const lx_error *failure);
+LX_API void lx__error_propagate(lx_error *error, const lx_error *failure);
 
 /** Sets the pointer at @p out to NULL, unless @p out is NULL. A function that returns an object
  * through a pointer begins with it, as <loaderx/status.h> promises. */
@@ -44,7 +44,7 @@ LX_API void lx__error_pass(lx_error *error, const lx_error *failure);
 
 /** Propagates the result of a callback. A status other than LX_OK ends the job and is recorded,
  * unless the callback has already filled @p error. */
-LX_API lx_status lx__error_answer(lx_error *error, lx_status answer);
+LX_API lx_status lx__error_return(lx_error *error, lx_status status);
 
 /** Copies @p text to the array @p to; keeps the end of a text that is too long, after "...". */
 LX_API void lx__copy_tail(char *to, size_t size, const char *text);

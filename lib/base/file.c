@@ -30,13 +30,13 @@
 
 static int directory_fd(const lx__file *directory)
 {
-    return directory != LX__HERE ? directory->fd : AT_FDCWD;
+    return directory != LX__CWD ? directory->fd : AT_FDCWD;
 }
 
 /** Allocates "directory/name". */
 static char *join(const lx__file *directory, const char *name)
 {
-    if (directory == LX__HERE)
+    if (directory == LX__CWD)
         return lx__strdup(name);
     size_t size = strlen(directory->path) + strlen(name) + 2;
     char *path = lx__alloc(size);
@@ -83,8 +83,8 @@ static lx_status fail_open(lx_error *error, const lx__file *directory, const cha
         /* A path typed by the user is just not found; within a dataset, another file took its
          * place. */
         status = lx__fail(error,
-                          is_directory && directory != LX__HERE ? LX_ERR_CORRUPT : LX_ERR_NOT_FOUND,
-                          directory != LX__HERE && lx__file_is_link(directory, name)
+                          is_directory && directory != LX__CWD ? LX_ERR_CORRUPT : LX_ERR_NOT_FOUND,
+                          directory != LX__CWD && lx__file_is_link(directory, name)
                               ? "symbolic links are not followed here"
                               : "not a directory");
         break;
@@ -108,7 +108,7 @@ static lx_status open_as(lx__file *file, const lx__file *directory, const char *
     *file = (lx__file)LX__FILE_CLOSED;
     /* O_NONBLOCK: opening a FIFO without a writer would hang; the flag has no effect on a regular
      * file. */
-    flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (directory != LX__HERE ? O_NOFOLLOW : 0);
+    flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (directory != LX__CWD ? O_NOFOLLOW : 0);
     int fd;
     RETRY(fd, openat(directory_fd(directory), name, flags, 0666));
     if (fd == -1)
@@ -155,7 +155,7 @@ lx_status lx__directory_make(const lx__file *directory, const char *name, lx_err
         return LX_OK;
     if (name[0] == '\0')
         return lx__fail(error, LX_ERR_ARGUMENT, "path is empty");
-    if (errno != EEXIST && (errno != ENOENT || directory != LX__HERE))
+    if (errno != EEXIST && (errno != ENOENT || directory != LX__CWD))
         return fail_name(error, directory, name, "create the directory");
     lx_status status = errno == EEXIST
                            ? lx__fail(error, LX_ERR_EXISTS, "it already exists")

@@ -6,7 +6,7 @@
  * interrupted calls retried.
  *
  * A name within an open directory (of a dataset) must not be a symbolic link; a name relative to
- * #LX__HERE was given by the user, and its links are followed.
+ * #LX__CWD was given by the user, and its links are followed.
  */
 #ifndef LX_BASE_FILE_H
 #define LX_BASE_FILE_H
@@ -33,7 +33,7 @@ typedef struct lx__file {
     }
 
 /** The directory of names that are relative to the working directory, or absolute. */
-#define LX__HERE ((const lx__file *)0)
+#define LX__CWD ((const lx__file *)0)
 
 /**
  * Opens the regular file @p name in @p directory with the @p flags of openat() (O_RDONLY, O_RDWR,

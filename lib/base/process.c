@@ -31,7 +31,7 @@ static _Atomic uint64_t *make_page(void)
 }
 
 /** Assigns a number at the first call in a process. */
-static uint64_t renew(_Atomic uint64_t *mark)
+static uint64_t assign_number(_Atomic uint64_t *mark)
 {
     uint64_t there = 0, id = atomic_fetch_add(&used, 1) + 1;
     return atomic_compare_exchange_strong(mark, &there, id) ? id : there;
@@ -45,14 +45,14 @@ uint64_t lx__process_id(void)
     if (mark == &none)
         return (uint64_t)getpid();
     uint64_t id = atomic_load_explicit(mark, memory_order_relaxed);
-    return id != 0 ? id : renew(mark);
+    return id != 0 ? id : assign_number(mark);
 }
 
-void lx__process_note(lx__process *process)
+void lx__process_record(lx__process *process)
 {
     uint64_t id = lx__process_id();
     atomic_init(&process->id, id);
-    atomic_init(&process->heir, id);
+    atomic_init(&process->successor, id);
 }
 
 bool lx__process_is_this(const lx__process *process)
@@ -65,7 +65,7 @@ bool lx__process_take_over(lx__process *process)
     uint64_t id = lx__process_id();
     if (lx__process_is_this(process))
         return false;
-    if (atomic_exchange(&process->heir, id) != id)
+    if (atomic_exchange(&process->successor, id) != id)
         return true;
     while (!lx__process_is_this(process))
         sched_yield();

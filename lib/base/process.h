@@ -19,12 +19,13 @@ uint64_t lx__process_id(void);
 /** The process that owns an object. */
 typedef struct lx__process {
     _Atomic uint64_t id;
-    _Atomic uint64_t heir; /**< The child in which a thread is taking over the object, or has done
+    _Atomic uint64_t
+        successor; /**< The child in which a thread is taking over the object, or has done
                                 so. */
 } lx__process;
 
 /** Records the calling process. */
-LX_API void lx__process_note(lx__process *process);
+LX_API void lx__process_record(lx__process *process);
 
 /** Whether the calling process is the recorded one, rather than a child of it. If so, the caller
  * sees all writes that precede lx__process_adopt(). */

@@ -5,14 +5,14 @@
 
 static _Thread_local lx__call *innermost;
 
-/** Pushes @p call onto the stack of this thread, until leave(). */
-static void enter(lx__call *call, const lx_executor *executor)
+/** Pushes @p call onto the stack of this thread, until pop(). */
+static void push(lx__call *call, const lx_executor *executor)
 {
     *call = (lx__call){executor, innermost};
     innermost = call;
 }
 
-static void leave(const lx__call *call)
+static void pop(const lx__call *call)
 {
     innermost = call->outer;
 }
@@ -52,23 +52,23 @@ static void finish(lx__queue *queue, lx__task *task)
 }
 
 /** Drops one holder of @p task. True: it was the last, and the task must be finished. */
-static bool let_go(lx__task *task)
+static bool drop_holder(lx__task *task)
 {
     if (atomic_load_explicit(&task->next, memory_order_relaxed) >= task->parts)
         lx__queue_withdraw(task);
     return --task->holders == 0 && task->state == LX__TASK_FREE;
 }
 
-static void guest_leaves(lx__queue *queue)
+static void drop_guest(lx__queue *queue)
 {
     if (--queue->guests == 0 && queue->stopped)
         pthread_cond_broadcast(&queue->ended);
 }
 
-void lx__call_work(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline)
+void lx__call_run_parts(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline)
 {
     lx__call call;
-    enter(&call, queue->executor);
+    push(&call, queue->executor);
     if (guest)
         queue->guests++;
     pthread_mutex_unlock(&queue->lock);
@@ -77,19 +77,19 @@ void lx__call_work(lx__queue *queue, lx__task *task, bool guest, uint64_t deadli
 
     pthread_mutex_lock(&queue->lock);
     queue->stats.parts += ran;
-    if (let_go(task))
+    if (drop_holder(task))
         finish(queue, task);
     if (guest)
-        guest_leaves(queue);
-    leave(&call);
+        drop_guest(queue);
+    pop(&call);
 }
 
 void lx__call_finish(lx__queue *queue, lx__task *task)
 {
     lx__call call;
-    enter(&call, queue->executor);
+    push(&call, queue->executor);
     queue->guests++;
     finish(queue, task);
-    guest_leaves(queue);
-    leave(&call);
+    drop_guest(queue);
+    pop(&call);
 }

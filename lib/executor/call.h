@@ -22,7 +22,7 @@ bool lx__call_is_inside(const lx_executor *executor);
  * was the last. The caller holds the queue's lock; it is released while callbacks run. A guest is a
  * thread that helps, rather than one of the queue's own.
  */
-void lx__call_work(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline);
+void lx__call_run_parts(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline);
 
 /** Finishes @p task on the thread that canceled it; the caller holds the lock, as above. */
 void lx__call_finish(lx__queue *queue, lx__task *task);

@@ -44,7 +44,7 @@ static bool read_text(const char *path, char *text, size_t size)
 {
     lx__file file;
     size_t got;
-    if (lx__file_open(&file, LX__HERE, path, O_RDONLY, NULL) != LX_OK)
+    if (lx__file_open(&file, LX__CWD, path, O_RDONLY, NULL) != LX_OK)
         return false;
     bool done = lx__file_read_some(&file, text, size - 1, 0, &got, NULL) == LX_OK;
     lx__file_close(&file);

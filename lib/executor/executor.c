@@ -41,7 +41,7 @@ lx_status lx_executor_open(const lx_executor_options *options, lx_executor **exe
         return lx__fail_memory(error, "an executor");
 
     uint32_t cpus = lx__cpus_available();
-    lx__process_note(&made->process);
+    lx__process_record(&made->process);
     made->limits[LX_QUEUE_READ] = options->readers == LX__READERS_AUTOMATIC ? readers_for(cpus)
                                                                             : options->readers;
     made->limits[LX_QUEUE_WRITE] = options->writers;
@@ -173,7 +173,7 @@ void lx__executor_help_until(lx_executor *executor, lx__task *task, uint64_t dea
     if (task->state == LX__TASK_QUEUED &&
         atomic_load_explicit(&task->next, memory_order_relaxed) < task->parts) {
         task->holders++;
-        lx__call_work(queue, task, true, deadline);
+        lx__call_run_parts(queue, task, true, deadline);
     }
     pthread_mutex_unlock(&queue->lock);
 }

@@ -15,7 +15,8 @@ struct lx__link {
 };
 
 /** The object of type @p type whose member @p member is @p link. */
-#define LX__OF_LINK(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
+#define LX__CONTAINER_OF(link, type, member)                                                       \
+    ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 static inline void lx__list_init(lx__link *list)
 {

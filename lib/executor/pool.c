@@ -101,7 +101,7 @@ static void run_destroy(lx__task *task, size_t part)
 static void finish_destroy(lx__task *task, bool canceled)
 {
     (void)canceled; /* the thread that closed the executor unmaps the waiting blocks */
-    destroy(LX__OF_LINK(task, lx__block, task));
+    destroy(LX__CONTAINER_OF(task, lx__block, task));
 }
 
 static lx__block *block_new(lx__pool *pool, size_t size_class, uint64_t capacity)
@@ -122,8 +122,8 @@ static lx__block *block_new(lx__pool *pool, size_t size_class, uint64_t capacity
 /** Removes a kept block from its lists; the caller holds the lock. */
 static void forget(lx__pool *pool, lx__block *block)
 {
-    lx__list_remove(&block->age);
-    lx__list_remove(&block->peer);
+    lx__list_remove(&block->age_link);
+    lx__list_remove(&block->class_link);
     pool->stats.bytes_kept -= block->capacity;
 }
 
@@ -131,9 +131,9 @@ static void forget(lx__pool *pool, lx__block *block)
 static void evict(lx__pool *pool, uint64_t bytes, lx__link *list)
 {
     while (pool->stats.bytes_kept > bytes) {
-        lx__block *oldest = LX__OF_LINK(pool->ages.next, lx__block, age);
+        lx__block *oldest = LX__CONTAINER_OF(pool->ages.next, lx__block, age_link);
         forget(pool, oldest);
-        lx__list_insert(list, &oldest->age);
+        lx__list_insert(list, &oldest->age_link);
     }
 }
 
@@ -142,8 +142,8 @@ static bool discard(lx_executor *executor, lx__link *list, bool here)
 {
     bool any = !lx__list_is_empty(list);
     while (!lx__list_is_empty(list)) {
-        lx__block *block = LX__OF_LINK(list->next, lx__block, age);
-        lx__list_remove(&block->age);
+        lx__block *block = LX__CONTAINER_OF(list->next, lx__block, age_link);
+        lx__list_remove(&block->age_link);
         if (here || lx__executor_submit(executor, LX_QUEUE_GC, &block->task, NULL) != LX_OK)
             destroy(block);
     }
@@ -169,7 +169,7 @@ static lx__block *find(lx__pool *pool, size_t size_class)
 {
     for (size_t i = size_class; i <= size_class + REACH && i < CLASSES; i++)
         if (!lx__list_is_empty(&pool->classes[i]))
-            return LX__OF_LINK(pool->classes[i].before, lx__block, peer);
+            return LX__CONTAINER_OF(pool->classes[i].before, lx__block, class_link);
     return NULL;
 }
 
@@ -245,8 +245,8 @@ void lx__block_release(lx__block *block)
     pthread_mutex_lock(&pool->lock);
     pool->stats.blocks_out--;
     pool->stats.bytes_out -= block->capacity;
-    lx__list_insert(&pool->ages, &block->age);
-    lx__list_insert(&pool->classes[block->size_class], &block->peer);
+    lx__list_insert(&pool->ages, &block->age_link);
+    lx__list_insert(&pool->classes[block->size_class], &block->class_link);
     pool->stats.bytes_kept += block->capacity;
     evict(pool, pool->closed ? 0 : pool->keep_bytes, &evicted);
     pthread_mutex_unlock(&pool->lock);

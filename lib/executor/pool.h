@@ -31,9 +31,10 @@ typedef struct lx__block {
     size_t capacity; /**< Size of data in bytes, at least the requested size. */
     lx__pool *pool;
     size_t size_class;
-    lx__link age;  /**< While kept: link in the pool's list, least recently used first. */
-    lx__link peer; /**< While kept: link in the list of its class, least recently used first. */
-    lx__task task; /**< Unmaps the block. */
+    lx__link age_link; /**< While kept: link in the pool's list, least recently used first. */
+    lx__link
+        class_link; /**< While kept: link in the list of its class, least recently used first. */
+    lx__task task;  /**< Unmaps the block. */
 } lx__block;
 
 /** Statistics of a pool. */

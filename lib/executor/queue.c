@@ -26,7 +26,7 @@ void lx__queue_destroy(lx__queue *queue)
 
 static lx__task *task_of(lx__link *link)
 {
-    return LX__OF_LINK(link, lx__task, link);
+    return LX__CONTAINER_OF(link, lx__task, link);
 }
 
 void lx__queue_post(lx__queue *queue)

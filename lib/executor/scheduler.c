@@ -12,7 +12,7 @@
  * Starts threads for @p parts if too few are idle, plus one to wait for timed tasks. It is a
  * failure if the first thread cannot start; later ones are reported to the log hook.
  */
-static lx_status provide_threads(lx__queue *queue, size_t parts, bool timed, lx_error *error)
+static lx_status start_threads(lx__queue *queue, size_t parts, bool timed, lx_error *error)
 {
     size_t wanted = parts + (timed || !lx__list_is_empty(&queue->timers));
     uint32_t idle = queue->spinning.idle + queue->asleep.idle;
@@ -29,7 +29,7 @@ static lx_status provide_threads(lx__queue *queue, size_t parts, bool timed, lx_
     return LX_OK;
 }
 
-static lx_status admit(lx__queue *queue, lx__task *task, uint64_t due, lx_error *error)
+static lx_status add_task(lx__queue *queue, lx__task *task, uint64_t due, lx_error *error)
 {
     assert(task->state == LX__TASK_FREE && task->parts != 0 && task->parts <= SIZE_MAX / 2);
     if (queue->stopped)
@@ -37,7 +37,7 @@ static lx_status admit(lx__queue *queue, lx__task *task, uint64_t due, lx_error 
     if (due != 0 && queue->limit == 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
                         "cannot submit a timed task: its queue has no threads");
-    lx_status status = provide_threads(queue, due == 0 ? task->parts : 0, due != 0, error);
+    lx_status status = start_threads(queue, due == 0 ? task->parts : 0, due != 0, error);
     if (status == LX_OK)
         lx__queue_add(queue, task, due);
     return status;
@@ -47,7 +47,7 @@ lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, l
 {
     pthread_mutex_lock(&queue->lock);
     uint32_t limit = queue->limit;
-    lx_status status = admit(queue, task, due, error);
+    lx_status status = add_task(queue, task, due, error);
     uint32_t reached = queue->limit, sleepers = 0;
     if (status == LX_OK && due == 0)
         sleepers = lx__worker_call(queue, task->parts);
@@ -69,7 +69,7 @@ static void cancel_all(lx__queue *queue, lx__link *list)
 {
     /* The lock is released in between, but nothing is added after stop. */
     while (!lx__list_is_empty(list)) {
-        lx__task *task = LX__OF_LINK(list->next, lx__task, link);
+        lx__task *task = LX__CONTAINER_OF(list->next, lx__task, link);
         if (lx__queue_withdraw(task) && task->holders == 0)
             lx__call_finish(queue, task);
     }

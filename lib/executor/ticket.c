@@ -27,7 +27,7 @@ struct lx_ticket {
 
 static void run(lx__task *task, size_t part)
 {
-    lx_ticket *ticket = LX__OF_LINK(task, lx_ticket, task);
+    lx_ticket *ticket = LX__CONTAINER_OF(task, lx_ticket, task);
     lx_error error = LX_ERROR_INIT;
     lx_status status = ticket->function(ticket->user, part, &error);
     if (status >= LX_OK)
@@ -49,7 +49,7 @@ static void run(lx__task *task, size_t part)
 
 static void finish(lx__task *task, bool canceled)
 {
-    lx_ticket *ticket = LX__OF_LINK(task, lx_ticket, task);
+    lx_ticket *ticket = LX__CONTAINER_OF(task, lx_ticket, task);
     pthread_mutex_lock(&ticket->lock);
     ticket->over = true;
     if (canceled)

@@ -20,7 +20,7 @@ static uint32_t call(lx__waiters *waiters, size_t wanted)
     return called;
 }
 
-static void come_back(lx__waiters *waiters)
+static void stop_waiting(lx__waiters *waiters)
 {
     if (waiters->called != 0)
         waiters->called--;
@@ -50,14 +50,14 @@ static void spin(lx__queue *queue, lx__spinner *spinner)
     pthread_mutex_unlock(&queue->lock);
     lx__spinner_learn(spinner, lx__spinner_watch(&queue->posted, seen));
     pthread_mutex_lock(&queue->lock);
-    come_back(&queue->spinning);
+    stop_waiting(&queue->spinning);
 }
 
 static void sleep_until_called(lx__queue *queue)
 {
     queue->asleep.idle++;
     lx__clock_wait(&queue->wake, &queue->lock, lx__queue_due(queue));
-    come_back(&queue->asleep);
+    stop_waiting(&queue->asleep);
     uint32_t wakes = lx__worker_call(queue, 0);
     if (wakes != 0) {
         pthread_mutex_unlock(&queue->lock);
@@ -98,7 +98,7 @@ static void *work(void *argument)
 
     pthread_mutex_lock(&queue->lock);
     for (lx__task *task; (task = take(queue, worker)) != NULL;)
-        lx__call_work(queue, task, false, LX__NEVER);
+        lx__call_run_parts(queue, task, false, LX__NEVER);
     if (--queue->alive == 0)
         pthread_cond_broadcast(&queue->ended);
     pthread_mutex_unlock(&queue->lock);

@@ -7,125 +7,130 @@
 #include "base/error.h"
 #include "sampler/core/order.h"
 
-static bool is_cut(const lx__steps *steps)
+static bool has_own_batches(const lx__batch_schedule *schedule)
 {
-    return steps->batch_size == 0;
+    return schedule->batch_size == 0;
 }
 
-lx_status lx__steps_init(lx__steps *steps, lx_order *order, const lx_loader_options *options,
-                         lx_error *error)
+lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
+                                  const lx_loader_options *options, lx_error *error)
 {
-    bool cut = lx_order_get_max_batch_size(order) != 0;
-    *steps = (lx__steps){.order = order,
-                         .shard = {options->rank, options->world},
-                         .batch_size = cut ? 0 : options->batch_size,
-                         .epochs = options->epochs,
-                         .drop_last = options->drop_last};
-    if (cut && options->batch_size_set)
+    bool has_own = lx_order_get_max_batch_size(order) != 0;
+    *schedule = (lx__batch_schedule){.order = order,
+                                     .shard = {options->rank, options->world},
+                                     .batch_size = has_own ? 0 : options->batch_size,
+                                     .epochs = options->epochs,
+                                     .drop_last = options->drop_last};
+    if (has_own && options->batch_size_set)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "the order is cut into batches already: do not set batch_size, or pass "
                         "the order that it was made from");
-    if (!lx__multiply_fits(steps->batch_size, options->world, &steps->global_batch))
+    if (!lx__multiply_fits(schedule->batch_size, options->world, &schedule->global_batch))
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "batch_size times world exceeds 2^64: lower "
                         "batch_size");
-    lx__steps_seek(steps, 0);
+    lx__batch_schedule_seek(schedule, 0);
     return LX_OK;
 }
 
-void lx__steps_clear(lx__steps *steps)
+void lx__batch_schedule_clear(lx__batch_schedule *schedule)
 {
-    lx__epoch_clear_scratch(&steps->cuts);
+    lx__epoch_table_clear_scratch(&schedule->bounds);
 }
 
 /** Finds the epochs that contain the position. They depend on the position alone, so a resumed run
  * ends where an uninterrupted run ends. */
-void lx__steps_seek(lx__steps *steps, uint64_t position)
+void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position)
 {
-    uint64_t length = lx_order_get_length(steps->order), run, end;
-    steps->position = steps->entered = position;
-    steps->run_begin = 0;
-    steps->run_end = LX__POSITION_END;
-    if (steps->epochs == 0 || length == 0 || !lx__multiply_fits(length, steps->epochs, &run))
+    uint64_t length = lx_order_get_length(schedule->order), run, end;
+    schedule->position = schedule->seek_position = position;
+    schedule->run_begin = 0;
+    schedule->run_end = LX__POSITION_END;
+    if (schedule->epochs == 0 || length == 0 || !lx__multiply_fits(length, schedule->epochs, &run))
         return;
-    steps->run_begin = position / run * run;
-    if (lx__add_fits(steps->run_begin, run, &end))
-        steps->run_end = end;
+    schedule->run_begin = position / run * run;
+    if (lx__add_fits(schedule->run_begin, run, &end))
+        schedule->run_end = end;
 }
 
 /** Moves to the end at once: if no epoch has a batch, a search for one would not terminate. */
-static lx_status end(lx__steps *steps)
+static lx_status end(lx__batch_schedule *schedule)
 {
-    if (steps->run_end != LX__POSITION_END)
-        steps->position = steps->run_end;
+    if (schedule->run_end != LX__POSITION_END)
+        schedule->position = schedule->run_end;
     return LX_END;
 }
 
-static lx_status next_samples(lx__steps *steps, lx__step *step)
+static lx_status next_samples(lx__batch_schedule *schedule, lx__batch_slice *slice)
 {
-    uint64_t length = lx_order_get_length(steps->order);
-    if (lx__steps_count(steps, 0) == 0)
-        return end(steps);
-    while (steps->position < steps->run_end) {
-        uint64_t begin = steps->position;
-        lx__share share = lx__shard_share(steps->shard, length, begin, steps->global_batch);
-        bool full = share.end - begin == steps->global_batch;
-        steps->position = share.end;
-        if (share.count != 0 && (full || !steps->drop_last)) {
-            *step = (lx__step){begin, share.end, share.first, steps->shard.world, share.count};
+    uint64_t length = lx_order_get_length(schedule->order);
+    if (lx__batch_schedule_count(schedule, 0) == 0)
+        return end(schedule);
+    while (schedule->position < schedule->run_end) {
+        uint64_t begin = schedule->position;
+        lx__rank_slice rank_slice = lx__shard_slice(schedule->shard, length, begin,
+                                                    schedule->global_batch);
+        bool full = rank_slice.end - begin == schedule->global_batch;
+        schedule->position = rank_slice.end;
+        if (rank_slice.count != 0 && (full || !schedule->drop_last)) {
+            *slice = (lx__batch_slice){begin, rank_slice.end, rank_slice.first,
+                                       schedule->shard.world, rank_slice.count};
             return LX_OK;
         }
     }
     return LX_END;
 }
 
-static lx_status next_cut(lx__steps *steps, lx__step *step, lx_error *error)
+static lx_status next_batch(lx__batch_schedule *schedule, lx__batch_slice *slice, lx_error *error)
 {
-    lx__share share;
-    uint64_t begin = steps->position;
-    lx_status status = lx__deal_next(steps->order, &steps->cuts, steps->shard, steps->drop_last,
-                                     &begin, steps->run_end, &share, error);
+    lx__rank_slice rank_slice;
+    uint64_t begin = schedule->position;
+    lx_status status = lx__rank_assignment_next(schedule->order, &schedule->bounds, schedule->shard,
+                                                schedule->drop_last, &begin, schedule->run_end,
+                                                &rank_slice, error);
     if (status == LX_END) {
-        steps->position = begin;
-        return end(steps);
+        schedule->position = begin;
+        return end(schedule);
     }
     if (status != LX_OK)
         return status;
-    steps->position = share.end;
-    *step = (lx__step){begin, share.end, share.first, 1, share.count};
+    schedule->position = rank_slice.end;
+    *slice = (lx__batch_slice){begin, rank_slice.end, rank_slice.first, 1, rank_slice.count};
     return LX_OK;
 }
 
-lx_status lx__steps_next(lx__steps *steps, lx__step *step, lx_error *error)
+lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice *slice,
+                                  lx_error *error)
 {
-    return is_cut(steps) ? next_cut(steps, step, error) : next_samples(steps, step);
+    return has_own_batches(schedule) ? next_batch(schedule, slice, error)
+                                     : next_samples(schedule, slice);
 }
 
-bool lx__steps_begin(const lx__steps *steps)
+bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule)
 {
     /* Unless drop_last is set, any remaining positions hold a batch of some rank. */
-    return steps->position == steps->entered &&
-           (steps->position == steps->run_begin ||
-            (!steps->drop_last && steps->position < steps->run_end));
+    return schedule->position == schedule->seek_position &&
+           (schedule->position == schedule->run_begin ||
+            (!schedule->drop_last && schedule->position < schedule->run_end));
 }
 
-uint64_t lx__steps_rows(const lx__steps *steps)
+uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule)
 {
-    uint64_t length = lx_order_get_length(steps->order), world = steps->shard.world;
-    uint64_t share = length / world + (length % world != 0);
-    if (is_cut(steps))
-        return lx_order_get_max_batch_size(steps->order);
-    return steps->batch_size < share ? steps->batch_size : share;
+    uint64_t length = lx_order_get_length(schedule->order), world = schedule->shard.world;
+    uint64_t rank_slice = length / world + (length % world != 0);
+    if (has_own_batches(schedule))
+        return lx_order_get_max_batch_size(schedule->order);
+    return schedule->batch_size < rank_slice ? schedule->batch_size : rank_slice;
 }
 
-uint64_t lx__steps_count(const lx__steps *steps, uint64_t position)
+uint64_t lx__batch_schedule_count(const lx__batch_schedule *schedule, uint64_t position)
 {
-    uint64_t all = lx_order_get_length(steps->order), step = steps->global_batch;
-    if (is_cut(steps) && all != 0) {
-        step = steps->shard.world;
-        (void)lx_order_get_batch_count(steps->order, position / all, &all, NULL);
+    uint64_t all = lx_order_get_length(schedule->order), slice = schedule->global_batch;
+    if (has_own_batches(schedule) && all != 0) {
+        slice = schedule->shard.world;
+        (void)lx_order_get_batch_count(schedule->order, position / all, &all, NULL);
     }
     if (all == 0)
         return 0;
-    return all / step + (all % step > steps->shard.rank && !steps->drop_last);
+    return all / slice + (all % slice > schedule->shard.rank && !schedule->drop_last);
 }

@@ -11,25 +11,25 @@
 #include "sampler/core/rank-assignment.h"
 
 /** A loader's place in the batch schedule. Not thread-safe, except where a function says so. */
-typedef struct lx__steps {
+typedef struct lx__batch_schedule {
     lx_order *order; /**< Borrowed. */
     lx__shard shard;
     uint64_t batch_size;   /**< Samples per batch and rank; 0: the order forms its own batches. */
     uint64_t global_batch; /**< batch_size * world. */
     uint64_t epochs;
     bool drop_last;
-    uint64_t position;  /**< End of the last batch scheduled. */
-    uint64_t entered;   /**< Position of the last seek. */
-    uint64_t run_begin; /**< First position of the epochs up to the next LX_END. */
-    uint64_t run_end;   /**< Their end, where LX_END is returned; LX__POSITION_END: none. */
-    lx__epoch *cuts;    /**< Bounds of the current epoch's batches, if the order forms them. */
-} lx__steps;
+    uint64_t position;       /**< End of the last batch scheduled. */
+    uint64_t seek_position;  /**< Position of the last seek. */
+    uint64_t run_begin;      /**< First position of the epochs up to the next LX_END. */
+    uint64_t run_end;        /**< Their end, where LX_END is returned; LX__POSITION_END: none. */
+    lx__epoch_table *bounds; /**< Bounds of the current epoch's batches, if the order forms them. */
+} lx__batch_schedule;
 
 /** This rank's part of a global batch: @a count positions from @a first on, @a stride apart. */
-typedef struct lx__step {
+typedef struct lx__batch_slice {
     uint64_t begin, end; /**< The global batch. */
     uint64_t first, stride, count;
-} lx__step;
+} lx__batch_slice;
 
 /**
  * Starts a schedule at position 0.
@@ -37,33 +37,34 @@ typedef struct lx__step {
  * @param order  Borrowed; must outlive the schedule.
  * @retval LX_ERR_ARGUMENT  Options that exclude each other, or whose product is too large.
  */
-lx_status lx__steps_init(lx__steps *steps, lx_order *order, const lx_loader_options *options,
-                         lx_error *error);
+lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
+                                  const lx_loader_options *options, lx_error *error);
 
 /** Frees the batch bounds. A zeroed struct is allowed. */
-void lx__steps_clear(lx__steps *steps);
+void lx__batch_schedule_clear(lx__batch_schedule *schedule);
 
 /** Moves to a position and to the epochs that contain it. */
-void lx__steps_seek(lx__steps *steps, uint64_t position);
+void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position);
 
 /**
  * Advances to the next global batch in which this rank has samples.
  *
  * @retval LX_END        No batch is left in these epochs; the position is now their end.
- * @retval LX_ERR_LIMIT  As lx__deal_next(); the position is unchanged.
+ * @retval LX_ERR_LIMIT  As lx__rank_assignment_next(); the position is unchanged.
  * @return Otherwise the status of reading the order.
  */
-lx_status lx__steps_next(lx__steps *steps, lx__step *step, lx_error *error);
+lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice *slice,
+                                  lx_error *error);
 
 /** Whether the position is still that of the last seek and these epochs have batches left, even if
  * all of them belong to other ranks. */
-bool lx__steps_begin(const lx__steps *steps);
+bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule);
 
 /** Most records of a batch: at most the rank's samples of an epoch, however large batch_size is. */
-uint64_t lx__steps_rows(const lx__steps *steps);
+uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule);
 
 /** Number of batches of this rank in the epoch of a position, counted from the start of the epoch.
  * Returns 0 if the order forms its own batches and memory is short. Thread-safe. */
-uint64_t lx__steps_count(const lx__steps *steps, uint64_t position);
+uint64_t lx__batch_schedule_count(const lx__batch_schedule *schedule, uint64_t position);
 
 #endif

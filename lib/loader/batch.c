@@ -61,7 +61,7 @@ static bool lay_out(lx__layout *layout, uint64_t bytes, uint64_t *start)
            lx__add_fits(*start, all, &layout->bytes) && layout->bytes <= LX__BLOCK_MAX;
 }
 
-lx_status lx__layout_make(lx__layout *layout, lx_source *source, char *const *fields,
+lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fields,
                           size_t field_count, uint64_t batch_rows, lx_error *error)
 {
     *layout = (lx__layout){.source = lx_source_ref(source), .batch_rows = batch_rows};
@@ -94,12 +94,12 @@ void lx__layout_free(lx__layout *layout)
     lx__free(layout->starts);
 }
 
-/* ---- ring */
+/* ---- pool of batches */
 
-lx_status lx__ring_new(lx_executor *executor, lx__layout *layout, uint64_t keep_bytes,
-                       lx__ring **ring, lx_error *error)
+lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, uint64_t keep_bytes,
+                             lx__batch_pool **batch_pool, lx_error *error)
 {
-    lx__ring *made = lx__alloc_array(1, sizeof *made);
+    lx__batch_pool *made = lx__alloc_array(1, sizeof *made);
     if (made == NULL) {
         lx__layout_free(layout);
         return lx__fail_memory(error, "a loader");
@@ -110,9 +110,9 @@ lx_status lx__ring_new(lx_executor *executor, lx__layout *layout, uint64_t keep_
     made->executor = executor;
     lx_status status = lx__pool_new(executor, keep_bytes, &made->pool, error);
     if (status == LX_OK)
-        *ring = made;
+        *batch_pool = made;
     else
-        lx__ring_unref(made);
+        lx__batch_pool_unref(made);
     return status;
 }
 
@@ -123,26 +123,26 @@ static void free_batch(lx_batch *batch)
     lx__free(batch);
 }
 
-void lx__ring_unref(lx__ring *ring)
+void lx__batch_pool_unref(lx__batch_pool *batch_pool)
 {
-    if (atomic_fetch_sub_explicit(&ring->references, 1, memory_order_acq_rel) != 1)
+    if (atomic_fetch_sub_explicit(&batch_pool->references, 1, memory_order_acq_rel) != 1)
         return;
-    while (ring->idle != NULL) {
-        lx_batch *batch = ring->idle;
-        ring->idle = batch->next;
+    while (batch_pool->idle != NULL) {
+        lx_batch *batch = batch_pool->idle;
+        batch_pool->idle = batch->next;
         free_batch(batch);
     }
-    if (ring->pool != NULL)
-        lx__pool_free(ring->pool);
-    lx__layout_free(&ring->layout);
-    pthread_mutex_destroy(&ring->mutex);
-    lx__free(ring);
+    if (batch_pool->pool != NULL)
+        lx__pool_free(batch_pool->pool);
+    lx__layout_free(&batch_pool->layout);
+    pthread_mutex_destroy(&batch_pool->mutex);
+    lx__free(batch_pool);
 }
 
-/** Allocates a batch with the members that all batches of the ring share. */
-static lx_status new_batch(lx__ring *ring, lx_batch **batch, lx_error *error)
+/** Allocates a batch with the members that all batches of the pool share. */
+static lx_status new_batch(lx__batch_pool *batch_pool, lx_batch **batch, lx_error *error)
 {
-    const lx__layout *layout = &ring->layout;
+    const lx__layout *layout = &batch_pool->layout;
     lx_batch *made = lx__alloc_array(1, sizeof *made);
     if (made == NULL)
         return lx__fail_memory(error, "a batch");
@@ -165,40 +165,40 @@ static lx_status new_batch(lx__ring *ring, lx_batch **batch, lx_error *error)
     return LX_OK;
 }
 
-static lx_batch *take_idle(lx__ring *ring)
+static lx_batch *take_idle(lx__batch_pool *batch_pool)
 {
-    pthread_mutex_lock(&ring->mutex);
-    lx_batch *batch = ring->idle;
+    pthread_mutex_lock(&batch_pool->mutex);
+    lx_batch *batch = batch_pool->idle;
     if (batch != NULL)
-        ring->idle = batch->next;
-    pthread_mutex_unlock(&ring->mutex);
+        batch_pool->idle = batch->next;
+    pthread_mutex_unlock(&batch_pool->mutex);
     return batch;
 }
 
-static void put_idle(lx__ring *ring, lx_batch *batch)
+static void put_idle(lx__batch_pool *batch_pool, lx_batch *batch)
 {
-    pthread_mutex_lock(&ring->mutex);
-    batch->next = ring->idle;
-    ring->idle = batch;
-    pthread_mutex_unlock(&ring->mutex);
+    pthread_mutex_lock(&batch_pool->mutex);
+    batch->next = batch_pool->idle;
+    batch_pool->idle = batch;
+    pthread_mutex_unlock(&batch_pool->mutex);
 }
 
-lx_status lx__ring_take(lx__ring *ring, uint64_t rows, uint64_t position, lx_batch **batch,
-                        lx_error *error)
+lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
+                              lx_batch **batch, lx_error *error)
 {
-    const lx__layout *layout = &ring->layout;
-    lx_batch *taken = take_idle(ring);
-    lx_status status = taken == NULL ? new_batch(ring, &taken, error) : LX_OK;
+    const lx__layout *layout = &batch_pool->layout;
+    lx_batch *taken = take_idle(batch_pool);
+    lx_status status = taken == NULL ? new_batch(batch_pool, &taken, error) : LX_OK;
     if (status != LX_OK)
         return status;
-    status = lx__pool_take(ring->pool, layout->bytes, &taken->block, error);
+    status = lx__pool_take(batch_pool->pool, layout->bytes, &taken->block, error);
     if (status != LX_OK) {
-        put_idle(ring, taken);
+        put_idle(batch_pool, taken);
         return status;
     }
-    atomic_fetch_add_explicit(&ring->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&batch_pool->references, 1, memory_order_relaxed);
     atomic_store_explicit(&taken->references, 1, memory_order_relaxed);
-    taken->ring = ring;
+    taken->batch_pool = batch_pool;
     taken->rows = rows;
     taken->damaged = 0;
     taken->position = position;
@@ -242,17 +242,17 @@ void lx_batch_get_keys(const lx_batch *batch, uint64_t seed, uint64_t *keys)
 
 size_t lx_batch_get_column_count(const lx_batch *batch)
 {
-    return batch->ring->layout.count;
+    return batch->batch_pool->layout.count;
 }
 
 const lx_column *lx_batch_get_column(const lx_batch *batch, size_t position)
 {
-    return position < batch->ring->layout.count ? &batch->columns[position] : NULL;
+    return position < batch->batch_pool->layout.count ? &batch->columns[position] : NULL;
 }
 
 const lx_column *lx_batch_find_column(const lx_batch *batch, const char *name)
 {
-    for (size_t i = 0; i < batch->ring->layout.count; i++)
+    for (size_t i = 0; i < batch->batch_pool->layout.count; i++)
         if (strcmp(batch->columns[i].name, name) == 0)
             return &batch->columns[i];
     return NULL;
@@ -282,13 +282,13 @@ void lx_batch_unref(lx_batch *batch)
     if (batch == NULL ||
         atomic_fetch_sub_explicit(&batch->references, 1, memory_order_acq_rel) != 1)
         return;
-    lx__ring *ring = batch->ring;
+    lx__batch_pool *batch_pool = batch->batch_pool;
     lx_batch_set_result(batch, NULL, NULL);
     lx__block_release(batch->block);
     batch->block = NULL;
-    if (lx__executor_check(ring->executor, NULL) == LX_OK)
-        put_idle(ring, batch);
+    if (lx__executor_check(batch_pool->executor, NULL) == LX_OK)
+        put_idle(batch_pool, batch);
     else
-        free_batch(batch); /* a child of fork() may have inherited the ring's mutex locked */
-    lx__ring_unref(ring);
+        free_batch(batch); /* a child of fork() may have inherited the pool's mutex locked */
+    lx__batch_pool_unref(batch_pool);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Batches, and the ring that they are taken from and returned to.
+ * @brief Batches, and the pool that they are taken from and returned to.
  *
- * The ring outlives its loader: each batch in use holds a reference. The ring also keeps the batch
- * structs and their column arrays, so a warm loader allocates no memory.
+ * The batch pool outlives its loader: each batch in use holds a reference. The pool also keeps the
+ * batch structs and their column arrays, so a warm loader allocates no memory.
  */
 #ifndef LX_LOADER_BATCH_H
 #define LX_LOADER_BATCH_H
@@ -28,24 +28,24 @@ typedef struct lx__layout {
     uint64_t record_bytes;  /**< Bytes per record, over all columns. */
 } lx__layout;
 
-typedef struct lx__ring {
+typedef struct lx__batch_pool {
     atomic_size_t references;
     lx__layout layout;
     lx_executor *executor; /**< The pool keeps its memory alive. */
     lx__pool *pool;
     pthread_mutex_t mutex; /**< Protects the list. A leaf lock. */
     lx_batch *idle;
-} lx__ring;
+} lx__batch_pool;
 
 struct lx_batch {
     atomic_size_t references;
-    lx__ring *ring;
-    lx_batch *next;   /**< In the ring's free list. */
+    lx__batch_pool *batch_pool;
+    lx_batch *next;   /**< In the pool's free list. */
     lx__block *block; /**< NULL while the batch is in the free list. */
     uint64_t rows;
     uint64_t damaged; /**< Records skipped or filled with zeros. */
     uint64_t position;
-    uint64_t epoch; /**< Epoch of the order; the caller of lx__ring_take() sets it. */
+    uint64_t epoch; /**< Epoch of the order; the caller of lx__batch_pool_take() sets it. */
     uint64_t *indices;
     lx_column *columns;
     lx_target *targets; /**< One for each column of the source. */
@@ -54,21 +54,21 @@ struct lx_batch {
 };
 
 /** Looks up the columns (no names: all) and computes the layout of a batch. */
-lx_status lx__layout_make(lx__layout *layout, lx_source *source, char *const *fields,
+lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fields,
                           size_t field_count, uint64_t batch_rows, lx_error *error);
 
-/** Frees a layout that was not passed to a ring. */
+/** Frees a layout that was not passed to a batch pool. */
 void lx__layout_free(lx__layout *layout);
 
-/** Creates a ring. It owns @p layout even on failure. */
-lx_status lx__ring_new(lx_executor *executor, lx__layout *layout, uint64_t keep_bytes,
-                       lx__ring **ring, lx_error *error);
+/** Creates a batch pool. It owns @p layout even on failure. */
+lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, uint64_t keep_bytes,
+                             lx__batch_pool **batch_pool, lx_error *error);
 
 /** Drops the loader's reference. */
-void lx__ring_unref(lx__ring *ring);
+void lx__batch_pool_unref(lx__batch_pool *batch_pool);
 
 /** Returns a batch of @p rows records at @p position; its indices and columns are uninitialized. */
-lx_status lx__ring_take(lx__ring *ring, uint64_t rows, uint64_t position, lx_batch **batch,
-                        lx_error *error);
+lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
+                              lx_batch **batch, lx_error *error);
 
 #endif

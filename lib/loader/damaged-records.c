@@ -7,33 +7,33 @@
 #include "base/error.h"
 
 /** Sets the targets of one record, for @p column only, or for all columns if it is SIZE_MAX. */
-static void aim(lx_target *aimed, const lx_target *targets, size_t columns, uint64_t row,
-                size_t column)
+static void offset_targets(lx_target *moved, const lx_target *targets, size_t columns, uint64_t row,
+                           size_t column)
 {
     for (size_t i = 0; i < columns; i++) {
-        aimed[i] = targets[i];
+        moved[i] = targets[i];
         if (column != SIZE_MAX && i != column)
-            aimed[i].data = NULL;
-        if (aimed[i].data != NULL)
-            aimed[i].data = (uint8_t *)aimed[i].data + row * aimed[i].stride;
+            moved[i].data = NULL;
+        if (moved[i].data != NULL)
+            moved[i].data = (uint8_t *)moved[i].data + row * moved[i].stride;
     }
 }
 
 /** Fills the readable columns of a damaged record, and the others with zeros. */
 static lx_status fill_columns(lx_source *source, uint64_t index, uint64_t row,
-                              const lx_target *targets, lx_target *aimed, lx_error *error)
+                              const lx_target *targets, lx_target *moved, lx_error *error)
 {
     size_t columns = lx_source_get_column_count(source);
     for (size_t i = 0; i < columns; i++) {
         lx_error why = LX_ERROR_INIT;
         if (targets[i].data == NULL)
             continue;
-        aim(aimed, targets, columns, row, i);
-        lx_status status = lx_source_fill(source, &index, 1, aimed, &why);
+        offset_targets(moved, targets, columns, row, i);
+        lx_status status = lx_source_fill(source, &index, 1, moved, &why);
         if (status == LX_ERR_CORRUPT) {
-            memset(aimed[i].data, 0, (size_t)lx_source_get_column(source, i)->size);
+            memset(moved[i].data, 0, (size_t)lx_source_get_column(source, i)->size);
         } else if (status != LX_OK) {
-            lx__error_pass(error, &why);
+            lx__error_propagate(error, &why);
             return status;
         }
     }
@@ -41,40 +41,40 @@ static lx_status fill_columns(lx_source *source, uint64_t index, uint64_t row,
 }
 
 static lx_status fill_record(lx_source *source, uint64_t index, uint64_t row,
-                             const lx_target *targets, lx_target *aimed, uint8_t *damaged,
+                             const lx_target *targets, lx_target *moved, uint8_t *damaged,
                              lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    aim(aimed, targets, lx_source_get_column_count(source), row, SIZE_MAX);
-    lx_status status = lx_source_fill(source, &index, 1, aimed, &why);
+    offset_targets(moved, targets, lx_source_get_column_count(source), row, SIZE_MAX);
+    lx_status status = lx_source_fill(source, &index, 1, moved, &why);
     *damaged = status == LX_ERR_CORRUPT;
     if (status == LX_OK || status == LX_ERR_CORRUPT)
         return LX_OK;
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     return status;
 }
 
-lx_status lx__salvage_fill(lx_source *source, lx_batch *batch, uint64_t first, uint64_t rows,
-                           const lx_target *targets, lx_damage_policy policy, uint8_t *damaged,
-                           lx_error *error)
+lx_status lx__damaged_records_fill(lx_source *source, lx_batch *batch, uint64_t first,
+                                   uint64_t rows, const lx_target *targets, lx_damage_policy policy,
+                                   uint8_t *damaged, lx_error *error)
 {
     const uint64_t *indices = batch->indices + first;
-    lx_target *aimed = lx__alloc_array(lx_source_get_column_count(source), sizeof *aimed);
-    if (aimed == NULL)
+    lx_target *moved = lx__alloc_array(lx_source_get_column_count(source), sizeof *moved);
+    if (moved == NULL)
         return lx__fail_memory(error, "a batch");
     lx_status status = LX_OK;
     for (uint64_t row = 0; status == LX_OK && row < rows; row++) {
-        status = fill_record(source, indices[row], row, targets, aimed, &damaged[row], error);
+        status = fill_record(source, indices[row], row, targets, moved, &damaged[row], error);
         if (status == LX_OK && damaged[row] && policy == LX_DAMAGE_ZEROS)
-            status = fill_columns(source, indices[row], row, targets, aimed, error);
+            status = fill_columns(source, indices[row], row, targets, moved, error);
     }
-    lx__free(aimed);
+    lx__free(moved);
     return status;
 }
 
 static void move_record(lx_batch *batch, uint64_t from, uint64_t to)
 {
-    const lx__layout *layout = &batch->ring->layout;
+    const lx__layout *layout = &batch->batch_pool->layout;
     batch->indices[to] = batch->indices[from];
     for (size_t i = 0; i < layout->count; i++) {
         size_t size = (size_t)batch->columns[i].size;
@@ -84,7 +84,7 @@ static void move_record(lx_batch *batch, uint64_t from, uint64_t to)
     }
 }
 
-void lx__salvage_end(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged)
+void lx__damaged_records_finish(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged)
 {
     uint64_t kept = 0, rows = batch->rows;
     for (uint64_t row = 0; row < rows; row++) {
@@ -96,6 +96,6 @@ void lx__salvage_end(lx_batch *batch, lx_damage_policy policy, const uint8_t *da
         kept++;
     }
     batch->rows = kept;
-    for (size_t i = 0; i < batch->ring->layout.count; i++)
+    for (size_t i = 0; i < batch->batch_pool->layout.count; i++)
         batch->columns[i].rows = kept;
 }

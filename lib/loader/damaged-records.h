@@ -18,11 +18,11 @@
  * @param[out] damaged  @p rows bytes: 1 for each damaged record, 0 for the others.
  * @return The status of the first record that fails for another reason.
  */
-lx_status lx__salvage_fill(lx_source *source, lx_batch *batch, uint64_t first, uint64_t rows,
-                           const lx_target *targets, lx_damage_policy policy, uint8_t *damaged,
-                           lx_error *error);
+lx_status lx__damaged_records_fill(lx_source *source, lx_batch *batch, uint64_t first,
+                                   uint64_t rows, const lx_target *targets, lx_damage_policy policy,
+                                   uint8_t *damaged, lx_error *error);
 
 /** Counts the marked records of @p batch; with SKIP also removes them and compacts the rest. */
-void lx__salvage_end(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged);
+void lx__damaged_records_finish(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged);
 
 #endif

@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/fair-mutex.h"
 
-void lx__turn_init(lx__turn *turn)
+void lx__fair_mutex_init(lx__fair_mutex *self)
 {
-    pthread_mutex_init(&turn->mutex, NULL);
-    lx__clock_condition(&turn->changed);
-    turn->taken = false;
-    turn->users = 0;
+    pthread_mutex_init(&self->mutex, NULL);
+    lx__clock_condition(&self->changed);
+    self->locked = false;
+    self->users = 0;
 }
 
-bool lx__turn_take(lx__turn *turn, uint64_t deadline)
+bool lx__fair_mutex_lock(lx__fair_mutex *self, uint64_t deadline)
 {
     bool in_time = true;
-    pthread_mutex_lock(&turn->mutex);
-    turn->users++;
-    while (turn->taken && in_time)
-        in_time = lx__clock_wait(&turn->changed, &turn->mutex, deadline);
-    bool ours = !turn->taken;
+    pthread_mutex_lock(&self->mutex);
+    self->users++;
+    while (self->locked && in_time)
+        in_time = lx__clock_wait(&self->changed, &self->mutex, deadline);
+    bool ours = !self->locked;
     if (ours) {
-        turn->taken = true;
+        self->locked = true;
     } else {
-        turn->users--;
-        pthread_cond_broadcast(&turn->changed);
+        self->users--;
+        pthread_cond_broadcast(&self->changed);
     }
-    pthread_mutex_unlock(&turn->mutex);
+    pthread_mutex_unlock(&self->mutex);
     return ours;
 }
 
-void lx__turn_give(lx__turn *turn)
+void lx__fair_mutex_unlock(lx__fair_mutex *self)
 {
-    pthread_mutex_lock(&turn->mutex);
-    turn->taken = false;
-    turn->users--;
-    pthread_cond_broadcast(&turn->changed);
-    pthread_mutex_unlock(&turn->mutex);
+    pthread_mutex_lock(&self->mutex);
+    self->locked = false;
+    self->users--;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
 }
 
-void lx__turn_end(lx__turn *turn)
+void lx__fair_mutex_destroy(lx__fair_mutex *self)
 {
-    pthread_mutex_lock(&turn->mutex);
-    while (turn->users != 0)
-        (void)lx__clock_wait(&turn->changed, &turn->mutex, LX__NEVER);
-    pthread_mutex_unlock(&turn->mutex);
-    pthread_cond_destroy(&turn->changed);
-    pthread_mutex_destroy(&turn->mutex);
+    pthread_mutex_lock(&self->mutex);
+    while (self->users != 0)
+        (void)lx__clock_wait(&self->changed, &self->mutex, LX__NEVER);
+    pthread_mutex_unlock(&self->mutex);
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->mutex);
 }

@@ -13,22 +13,22 @@
 
 #include "executor/clock.h"
 
-typedef struct lx__turn {
+typedef struct lx__fair_mutex {
     pthread_mutex_t mutex; /**< Protects the members below. A leaf lock. */
     pthread_cond_t changed;
-    bool taken;
+    bool locked;
     size_t users; /**< Threads that hold the lock or wait for it. */
-} lx__turn;
+} lx__fair_mutex;
 
-void lx__turn_init(lx__turn *turn);
+void lx__fair_mutex_init(lx__fair_mutex *self);
 
 /** Acquires the lock; false if @p deadline (of clock.h) passes first. */
-bool lx__turn_take(lx__turn *turn, uint64_t deadline);
+bool lx__fair_mutex_lock(lx__fair_mutex *self, uint64_t deadline);
 
 /** Releases the lock. */
-void lx__turn_give(lx__turn *turn);
+void lx__fair_mutex_unlock(lx__fair_mutex *self);
 
 /** Waits until no thread holds the lock or waits for it, then destroys it. */
-void lx__turn_end(lx__turn *turn);
+void lx__fair_mutex_destroy(lx__fair_mutex *self);
 
 #endif

@@ -3,7 +3,7 @@
  * @file
  * @brief A loader: a source, an order, and a pipeline between them.
  *
- * Lock order: loader.turn, then pipeline.mutex or ring.mutex, then the executor's locks.
+ * Lock order: loader.mutex, then pipeline.mutex or batch_pool.mutex, then the executor's locks.
  */
 #ifndef LX_LOADER_PRIVATE_H
 #define LX_LOADER_PRIVATE_H
@@ -15,16 +15,16 @@
 #include "sampler/core/order.h"
 
 struct lx_loader {
-    lx__turn turn;     /**< Serializes scheduling and delivery; held while next waits. */
-    lx_source *source; /**< Referenced. */
-    lx_order *order;   /**< Referenced. */
+    lx__fair_mutex mutex; /**< Serializes scheduling and delivery; held while next waits. */
+    lx_source *source;    /**< Referenced. */
+    lx_order *order;      /**< Referenced. */
     lx__scratch *scratch;
     uint32_t threads;
     lx_executor *executor; /**< Referenced. */
     bool own_executor;
-    lx__ring *ring;
+    lx__batch_pool *batch_pool;
     lx__pipeline pipeline;
-    lx__steps steps; /**< Ahead of the position by the pipeline's batches. */
+    lx__batch_schedule schedule; /**< Ahead of the position by the pipeline's batches. */
 
     /* Written with the lock held, read by any thread. */
     _Atomic uint64_t position; /**< End of the last batch delivered. */

@@ -18,9 +18,10 @@ static json_t *make_state(const lx_loader *loader)
     int failed = json_object_set_new(state, "position", lx__state_number(position));
     failed |= json_object_set_new(state, "order", lx__order_to_json(loader->order));
     failed |= json_object_set_new(state, "source", lx__source_to_json(loader->source));
-    failed |= json_object_set_new(state, "frame", lx__source_frame(loader->source));
-    failed |= json_object_set_new(state, "batch_size", lx__state_number(loader->steps.batch_size));
-    failed |= json_object_set_new(state, "world", lx__state_number(loader->steps.shard.world));
+    failed |= json_object_set_new(state, "frame", lx__source_snapshot_id(loader->source));
+    failed |= json_object_set_new(state, "batch_size",
+                                  lx__state_number(loader->schedule.batch_size));
+    failed |= json_object_set_new(state, "world", lx__state_number(loader->schedule.shard.world));
     failed |= json_object_set_new(state, "threads",
                                   lx__state_number(lx_executor_get_reader_count(loader->executor)));
     if (failed == 0)

@@ -53,8 +53,8 @@ static lx_status make_executor(lx_loader *loader, const lx_loader_options *optio
 static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *options, lx_error *error)
 {
     lx__layout layout;
-    uint64_t rows = lx__steps_rows(&loader->steps);
-    lx_status status = lx__layout_make(&layout, loader->source, options->fields,
+    uint64_t rows = lx__batch_schedule_max_rows(&loader->schedule);
+    lx_status status = lx__layout_init(&layout, loader->source, options->fields,
                                        options->field_count, rows, error);
     if (status == LX_OK)
         status = lx__pipeline_open(&loader->pipeline, loader->executor, &layout,
@@ -67,14 +67,14 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
     loader->pipeline.damage = options->damage;
     /* For the batches in flight and two that the consumer may hold. */
     uint64_t keep = lx__pool_capacity(layout.bytes) * (loader->pipeline.depth + 2);
-    return lx__ring_new(loader->executor, &layout, keep, &loader->ring, error);
+    return lx__batch_pool_new(loader->executor, &layout, keep, &loader->batch_pool, error);
 }
 
 /** Moves to a position. The caller holds the lock. */
 static void seek(lx_loader *loader, uint64_t position)
 {
     lx__pipeline_drop(&loader->pipeline);
-    lx__steps_seek(&loader->steps, position);
+    lx__batch_schedule_seek(&loader->schedule, position);
     atomic_store_explicit(&loader->position, position, memory_order_relaxed);
     atomic_store_explicit(&loader->prefetched, 0, memory_order_relaxed);
 }
@@ -83,7 +83,7 @@ static lx_status open_parts(lx_loader *loader, const lx_loader_options *options,
 {
     lx_status status = make_order(loader, options, error);
     if (status == LX_OK)
-        status = lx__steps_init(&loader->steps, loader->order, options, error);
+        status = lx__batch_schedule_init(&loader->schedule, loader->order, options, error);
     if (status == LX_OK)
         status = make_executor(loader, options, error);
     if (status == LX_OK)
@@ -102,7 +102,7 @@ lx_status lx_loader_open(lx_source *source, const lx_loader_options *options, lx
     lx_loader *opened = lx__alloc_array(1, sizeof *opened);
     if (opened == NULL)
         return lx__fail_memory(error, "a loader");
-    lx__turn_init(&opened->turn);
+    lx__fair_mutex_init(&opened->mutex);
     opened->source = lx_source_ref(source);
     lx_status status = open_parts(opened, options != NULL ? options : &lx__loader_defaults, error);
     if (status == LX_OK)
@@ -125,16 +125,16 @@ void lx_loader_close(lx_loader *loader)
         return;
     lx_loader_cancel(loader);
     if (!is_in_child(loader))
-        lx__turn_end(&loader->turn); /* waits until all calls of next have returned */
+        lx__fair_mutex_destroy(&loader->mutex); /* waits until all calls of next have returned */
     if (loader->pipeline.executor != NULL)
         lx__pipeline_close(&loader->pipeline);
-    if (loader->ring != NULL)
-        lx__ring_unref(loader->ring);
+    if (loader->batch_pool != NULL)
+        lx__batch_pool_unref(loader->batch_pool);
     if (loader->own_executor)
         lx_executor_close(loader->executor);
     else
         lx_executor_unref(loader->executor);
-    lx__steps_clear(&loader->steps);
+    lx__batch_schedule_clear(&loader->schedule);
     lx__scratch_free(loader->scratch);
     lx_order_unref(loader->order);
     lx_source_unref(loader->source);
@@ -144,26 +144,26 @@ void lx_loader_close(lx_loader *loader)
 /* ---- positions */
 
 /** Adds the next batch to the pipeline, or returns LX_END. */
-static lx_status schedule(lx_loader *loader, lx_error *error)
+static lx_status add_batch(lx_loader *loader, lx_error *error)
 {
-    lx__step step;
-    uint64_t before = loader->steps.position;
+    lx__batch_slice slice;
+    uint64_t before = loader->schedule.position;
     lx_batch *batch;
-    lx_status status = lx__steps_next(&loader->steps, &step, error);
+    lx_status status = lx__batch_schedule_next(&loader->schedule, &slice, error);
     if (status != LX_OK)
         return status;
-    status = lx__ring_take(loader->ring, step.count, step.begin, &batch, error);
+    status = lx__batch_pool_take(loader->batch_pool, slice.count, slice.begin, &batch, error);
     if (status == LX_OK) {
-        batch->epoch = step.begin / lx_order_get_length(loader->order);
-        status = lx__order_read(loader->order, loader->scratch, step.first, step.stride, step.count,
-                                batch->indices, error);
+        batch->epoch = slice.begin / lx_order_get_length(loader->order);
+        status = lx__order_read(loader->order, loader->scratch, slice.first, slice.stride,
+                                slice.count, batch->indices, error);
         if (status == LX_OK)
-            status = lx__pipeline_add(&loader->pipeline, batch, step.end, error);
+            status = lx__pipeline_add(&loader->pipeline, batch, slice.end, error);
         else
             lx_batch_unref(batch);
     }
     if (status != LX_OK)
-        loader->steps.position = before;
+        loader->schedule.position = before;
     return status;
 }
 
@@ -174,12 +174,12 @@ static void count_prefetched(lx_loader *loader)
 }
 
 /** Fills the pipeline. A failure is returned only while the pipeline is empty. */
-static lx_status top_up(lx_loader *loader, lx_error *error)
+static lx_status fill_pipeline(lx_loader *loader, lx_error *error)
 {
     lx_status status = LX_OK;
     lx_error ignored = LX_ERROR_INIT;
     while (status == LX_OK && lx__pipeline_has_room(&loader->pipeline))
-        status = schedule(loader, loader->pipeline.count == 0 ? error : &ignored);
+        status = add_batch(loader, loader->pipeline.count == 0 ? error : &ignored);
     count_prefetched(loader);
     return loader->pipeline.count != 0 ? LX_OK : status;
 }
@@ -189,7 +189,7 @@ static lx_status top_up(lx_loader *loader, lx_error *error)
 /** Publishes the end of the finished epochs as the position. */
 static void end_run(lx_loader *loader)
 {
-    atomic_store_explicit(&loader->position, loader->steps.position, memory_order_relaxed);
+    atomic_store_explicit(&loader->position, loader->schedule.position, memory_order_relaxed);
 }
 
 static void count_batch(lx_loader *loader, const lx_batch *batch)
@@ -207,7 +207,7 @@ static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch
     uint64_t end;
     lx_status status = lx__pipeline_check(&loader->pipeline, error);
     if (status == LX_OK)
-        status = top_up(loader, error);
+        status = fill_pipeline(loader, error);
     if (status == LX_END)
         end_run(loader);
     if (status != LX_OK)
@@ -224,7 +224,7 @@ static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch
     else
         atomic_fetch_add_explicit(&loader->failures, 1, memory_order_relaxed);
     if (!loader->pipeline.on_caller)
-        (void)top_up(loader, NULL); /* the next call repeats and reports a failure */
+        (void)fill_pipeline(loader, NULL); /* the next call repeats and reports a failure */
     return status;
 }
 
@@ -237,7 +237,7 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
         if (status != LX_OK || (*batch)->rows != 0)
             return status;
         if (passed == 0) /* counting the batches of the order takes a lock, so only once */
-            most = lx__steps_count(&loader->steps, lx_batch_get_position(*batch));
+            most = lx__batch_schedule_count(&loader->schedule, lx_batch_get_position(*batch));
         lx_batch_unref(*batch);
         *batch = NULL;
         if (passed >= most)
@@ -257,10 +257,10 @@ static lx_status next_by(lx_loader *loader, uint64_t deadline, lx_batch **batch,
     lx_status status = lx__executor_check(loader->executor, error);
     if (status != LX_OK)
         return status;
-    if (!lx__turn_take(&loader->turn, deadline))
+    if (!lx__fair_mutex_lock(&loader->mutex, deadline))
         return LX_ERR_TIMEOUT;
     status = next(loader, deadline, batch, error);
-    lx__turn_give(&loader->turn);
+    lx__fair_mutex_unlock(&loader->mutex);
     return status;
 }
 
@@ -282,12 +282,12 @@ lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch
  * same seek may have one, and all ranks must end these epochs together. */
 static bool is_at_end(lx_loader *loader)
 {
-    uint64_t before = loader->steps.position;
-    lx__step step;
-    if (loader->pipeline.count != 0 || lx__steps_begin(&loader->steps))
+    uint64_t before = loader->schedule.position;
+    lx__batch_slice slice;
+    if (loader->pipeline.count != 0 || lx__batch_schedule_at_start(&loader->schedule))
         return false;
-    if (lx__steps_next(&loader->steps, &step, NULL) != LX_END) {
-        loader->steps.position = before;
+    if (lx__batch_schedule_next(&loader->schedule, &slice, NULL) != LX_END) {
+        loader->schedule.position = before;
         return false;
     }
     end_run(loader);
@@ -298,10 +298,10 @@ void lx_loader_next_epoch(lx_loader *loader)
 {
     if (is_in_child(loader))
         return;
-    (void)lx__turn_take(&loader->turn, LX__NEVER);
+    (void)lx__fair_mutex_lock(&loader->mutex, LX__NEVER);
     if (is_at_end(loader))
-        lx__steps_seek(&loader->steps, loader->steps.position);
-    lx__turn_give(&loader->turn);
+        lx__batch_schedule_seek(&loader->schedule, loader->schedule.position);
+    lx__fair_mutex_unlock(&loader->mutex);
 }
 
 void lx_loader_cancel(lx_loader *loader)
@@ -317,9 +317,9 @@ lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *error)
     lx_status status = lx__executor_check(loader->executor, error);
     if (status != LX_OK)
         return status;
-    (void)lx__turn_take(&loader->turn, LX__NEVER);
+    (void)lx__fair_mutex_lock(&loader->mutex, LX__NEVER);
     seek(loader, position);
-    lx__turn_give(&loader->turn);
+    lx__fair_mutex_unlock(&loader->mutex);
     return LX_OK;
 }
 
@@ -333,8 +333,8 @@ uint64_t lx_loader_tell(lx_loader *loader)
 uint64_t lx_loader_get_epoch_batch_count(const lx_loader *loader)
 {
     uint64_t position = atomic_load_explicit(&loader->position, memory_order_relaxed);
-    bool looks = loader->steps.batch_size == 0; /* a count of them takes a lock */
-    return looks && is_in_child(loader) ? 0 : lx__steps_count(&loader->steps, position);
+    bool looks = loader->schedule.batch_size == 0; /* a count of them takes a lock */
+    return looks && is_in_child(loader) ? 0 : lx__batch_schedule_count(&loader->schedule, position);
 }
 
 lx_source *lx_loader_get_source(const lx_loader *loader)
@@ -346,12 +346,12 @@ void lx_loader_get_stats(lx_loader *loader, lx_loader_stats *stats)
 {
     lx__pool_stats pool = {0};
     if (!is_in_child(loader))
-        lx__pool_read_stats(loader->ring->pool, &pool);
+        lx__pool_read_stats(loader->batch_pool->pool, &pool);
     uint64_t records = atomic_load_explicit(&loader->records, memory_order_relaxed);
     *stats = (lx_loader_stats){
         .batches = atomic_load_explicit(&loader->batches, memory_order_relaxed),
         .records = records,
-        .bytes = records * loader->ring->layout.record_bytes,
+        .bytes = records * loader->batch_pool->layout.record_bytes,
         .failures = atomic_load_explicit(&loader->failures, memory_order_relaxed),
         .damaged = atomic_load_explicit(&loader->damaged, memory_order_relaxed),
         .wait_ns = atomic_load_explicit(&loader->wait_ns, memory_order_relaxed),

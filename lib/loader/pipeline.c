@@ -27,7 +27,7 @@ static lx__job *job_of(lx__task *task)
 
 /** Parts start in order, and a started part always completes, so the lowest failed part does not
  * depend on the timing of threads. */
-static void note_failure(lx__job *job, size_t part, lx_status status, const lx_error *error)
+static void record_failure(lx__job *job, size_t part, lx_status status, const lx_error *error)
 {
     lx__task_stop(&job->task);
     pthread_mutex_lock(&job->pipeline->mutex);
@@ -40,9 +40,9 @@ static void note_failure(lx__job *job, size_t part, lx_status status, const lx_e
 }
 
 /** Allocates or clears the damage marks of the job's batch. */
-static lx_status begin_marks(lx__job *job, lx_error *error)
+static lx_status prepare_marks(lx__job *job, lx_error *error)
 {
-    uint64_t rows = job->batch->ring->layout.batch_rows;
+    uint64_t rows = job->batch->batch_pool->layout.batch_rows;
     lx_status status = LX_OK;
     pthread_mutex_lock(&job->pipeline->mutex);
     if (job->damaged == NULL)
@@ -68,10 +68,10 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
     if (status != LX_ERR_CORRUPT || policy == LX_DAMAGE_RAISE)
         return status;
     lx_error_clear(error);
-    status = begin_marks(job, error);
+    status = prepare_marks(job, error);
     if (status == LX_OK)
-        status = lx__salvage_fill(job->source, batch, first, rows, targets, policy,
-                                  job->damaged + first, error);
+        status = lx__damaged_records_fill(job->source, batch, first, rows, targets, policy,
+                                          job->damaged + first, error);
     return status;
 }
 
@@ -79,7 +79,7 @@ static void run(lx__task *task, size_t part)
 {
     lx__job *job = job_of(task);
     lx_batch *batch = job->batch;
-    const lx__layout *layout = &batch->ring->layout;
+    const lx__layout *layout = &batch->batch_pool->layout;
     lx_target targets[16], *moved = targets;
     size_t columns = lx_source_get_column_count(layout->source);
     lx_error error = LX_ERROR_INIT;
@@ -101,7 +101,7 @@ static void run(lx__task *task, size_t part)
     if (moved != targets)
         lx__free(moved);
     if (status != LX_OK)
-        note_failure(job, part, status, &error);
+        record_failure(job, part, status, &error);
     atomic_fetch_add_explicit(&job->pipeline->fill_ns, lx__clock_now() - started,
                               memory_order_relaxed);
 }
@@ -118,12 +118,12 @@ static void run_transform(lx__job *job)
         return;
     if (error.status >= 0)
         lx__fail(&error, LX_ERR_CALLBACK, "the transform callback failed without a message");
-    note_failure(job, 0, status < 0 ? status : LX_ERR_CALLBACK, &error);
+    record_failure(job, 0, status < 0 ? status : LX_ERR_CALLBACK, &error);
 }
 
 /** Drops the snapshot that the parts have read. Clears the pointer first: after a fork() in
  * between, the child does not drop it again. */
-static void let_go(lx__job *job)
+static void release_job(lx__job *job)
 {
     lx_source *source = job->source;
     job->source = NULL;
@@ -140,11 +140,11 @@ static void finish(lx__task *task, bool canceled)
         lx__fail(&error, LX_ERR_STATE,
                  "the executor was closed before the batch was filled: "
                  "close the loader first");
-        note_failure(job, 0, LX_ERR_STATE, &error);
+        record_failure(job, 0, LX_ERR_STATE, &error);
     }
-    let_go(job);
+    release_job(job);
     if (job->status == LX_OK && job->any_damaged)
-        lx__salvage_end(job->batch, pipeline->damage, job->damaged);
+        lx__damaged_records_finish(job->batch, pipeline->damage, job->damaged);
     /* The consumer skips a batch without records. */
     if (job->status == LX_OK && pipeline->transform != NULL && job->batch->rows != 0)
         run_transform(job);
@@ -216,7 +216,7 @@ lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end
     job->any_damaged = false;
     job->done = false;
     lx__task_init(&job->task, run, finish, parts);
-    lx_status status = lx__source_hold(pipeline->source, &job->source, error);
+    lx_status status = lx__source_pin(pipeline->source, &job->source, error);
     if (status == LX_OK && !pipeline->on_caller) {
         status = lx__executor_submit(pipeline->executor, LX_QUEUE_READ, &job->task, error);
         if (status != LX_OK)
@@ -275,7 +275,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
         *batch = job->batch;
     } else {
         lx_batch_unref(job->batch);
-        lx__error_pass(error, &job->error);
+        lx__error_propagate(error, &job->error);
     }
     remove_oldest(pipeline);
     return status;
@@ -292,7 +292,7 @@ void lx__pipeline_drop(lx__pipeline *pipeline)
         lx__job *job = oldest(pipeline);
         if (threads)
             (void)wait_for(pipeline, job, LX__NEVER, false);
-        let_go(job); /* if the job did not start, or its thread is gone in the child */
+        release_job(job); /* if the job did not start, or its thread is gone in the child */
         lx_batch_unref(job->batch);
         remove_oldest(pipeline);
     }

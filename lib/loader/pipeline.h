@@ -39,7 +39,7 @@ typedef struct lx__job {
 
 struct lx__pipeline {
     lx_executor *executor; /**< Referenced. */
-    lx_source *source;     /**< Owned by the ring's layout. */
+    lx_source *source;     /**< Owned by the batch pool's layout. */
     lx_transform_function transform;
     void *transform_user;
     lx_damage_policy damage; /**< The policy for damaged records. */

@@ -5,13 +5,13 @@
 
 #include "base/bytes.h"
 
-static inline int64_t token_at(const lx__marked *marked, uint64_t i)
+static inline int64_t token_at(const lx__eod_sample *marked, uint64_t i)
 {
     return marked->wide == 8 ? (int64_t)lx__load_le64(marked->text + 8 * i)
                              : (int32_t)lx__load_le32(marked->text + 4 * i);
 }
 
-void lx__marks_split(const lx__marked *marked, uint8_t *segments, uint8_t *positions)
+void lx__eod_sample_split(const lx__eod_sample *marked, uint8_t *segments, uint8_t *positions)
 {
     uint32_t segment = 1, position = 0;
     for (uint64_t i = 0; i < marked->length; i++) {
@@ -25,8 +25,8 @@ void lx__marks_split(const lx__marked *marked, uint8_t *segments, uint8_t *posit
     }
 }
 
-void lx__marks_mask(const lx__marked *marked, bool ends, int64_t pad, uint64_t inputs,
-                    uint8_t *mask)
+void lx__eod_sample_mask(const lx__eod_sample *marked, bool ends, int64_t pad, uint64_t inputs,
+                         uint8_t *mask)
 {
     uint32_t one;
     float value = 1;

@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) void give_few(lx__greedy *greedy, u
 #pragma GCC unroll 4
         for (size_t i = 1; i < vectors; i++)
             most = _mm256_max_pd(most, lags[i]);
-        most = lx__spread_most(most);
+        most = lx__broadcast_max(most);
 #pragma GCC unroll 4
         for (size_t i = 0; i < vectors; i++) {
             masks[i] = _mm256_cmp_pd(lags[i], most, _CMP_EQ_OQ);
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void give_few(lx__greedy *greedy, u
     greedy->position += length;
 }
 
-void lx__greedy_give_avx2(lx__greedy *greedy, uint16_t *sets, size_t length)
+void lx__greedy_assign_avx2(lx__greedy *greedy, uint16_t *sets, size_t length)
 {
     if (greedy->used <= 4)
         give_few(greedy, sets, length, 1);
@@ -73,5 +73,5 @@ void lx__greedy_give_avx2(lx__greedy *greedy, uint16_t *sets, size_t length)
     else if (greedy->used <= 16)
         give_few(greedy, sets, length, 4);
     else
-        lx__greedy_give_many_avx2(greedy, sets, length);
+        lx__greedy_assign_many_avx2(greedy, sets, length);
 }

@@ -17,7 +17,7 @@ static inline __m256d lx__lag_of(__m256d weight, __m256d position, __m256d given
 }
 
 /** Returns the maximum of the lanes in every lane. */
-static inline __m256d lx__spread_most(__m256d lanes)
+static inline __m256d lx__broadcast_max(__m256d lanes)
 {
     __m256d near = _mm256_max_pd(lanes, _mm256_permute_pd(lanes, 5));
     __m256d far = _mm256_max_pd(_mm256_permute4x64_pd(lanes, 0x4E),

@@ -29,7 +29,7 @@ static __m256d find_lags(lx__greedy *greedy)
         _mm256_storeu_pd(greedy->lags + i, lag);
         most = _mm256_max_pd(most, lag);
     }
-    return lx__spread_most(most);
+    return lx__broadcast_max(most);
 }
 
 /** Assigns a position to those of 16 sets whose lag is @p most, and computes the lags at the next
@@ -54,7 +54,7 @@ give_16(lx__greedy *greedy, size_t at, __m256d most, __m256d next, __m256d great
 
 /** Undoes the assignment for the sets in @p found, which tie with an earlier set; updates the
  * maximum of the lags. */
-static __m256d take_back(lx__greedy *greedy, size_t at, bits found, __m256d next, __m256d greatest)
+static __m256d undo(lx__greedy *greedy, size_t at, bits found, __m256d next, __m256d greatest)
 {
     const __m256i places = _mm256_set_epi64x(8, 4, 2, 1);
     while (found != 0) {
@@ -74,7 +74,7 @@ static __m256d take_back(lx__greedy *greedy, size_t at, bits found, __m256d next
 }
 
 /** Assigns positions; returns how many had a tie. */
-static size_t give_by_masks(lx__greedy *greedy, uint16_t *sets, size_t length)
+static size_t assign_by_masks(lx__greedy *greedy, uint16_t *sets, size_t length)
 {
     size_t ties = 0;
     __m256d most = find_lags(greedy);
@@ -93,12 +93,12 @@ static size_t give_by_masks(lx__greedy *greedy, uint16_t *sets, size_t length)
                 found &= found - 1;
             }
             if (__builtin_expect(found != 0, 0)) {
-                greatest[0] = take_back(greedy, at, found, next, greatest[0]);
+                greatest[0] = undo(greedy, at, found, next, greatest[0]);
                 ties++;
             }
         }
-        most = lx__spread_most(_mm256_max_pd(_mm256_max_pd(greatest[0], greatest[1]),
-                                             _mm256_max_pd(greatest[2], greatest[3])));
+        most = lx__broadcast_max(_mm256_max_pd(_mm256_max_pd(greatest[0], greatest[1]),
+                                               _mm256_max_pd(greatest[2], greatest[3])));
         sets[k] = (uint16_t)first;
     }
     return ties;
@@ -114,14 +114,14 @@ static unsigned search(const double *lags, __m256d most)
 
 /** Adds a position to a set. Stores four sets at once, because a vector load stalls after a scalar
  * store. */
-static void give(lx__greedy *greedy, size_t set)
+static void assign(lx__greedy *greedy, size_t set)
 {
     static const double ones[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
     double *four = greedy->given + set / 4 * 4;
     _mm256_storeu_pd(four, _mm256_add_pd(_mm256_loadu_pd(four), _mm256_loadu_pd(ones[set % 4])));
 }
 
-static void give_by_search(lx__greedy *greedy, uint16_t *sets, size_t length)
+static void assign_by_search(lx__greedy *greedy, uint16_t *sets, size_t length)
 {
     for (size_t k = 0; k < length; k++) {
         uint64_t number = greedy->position++;
@@ -137,7 +137,7 @@ static void give_by_search(lx__greedy *greedy, uint16_t *sets, size_t length)
                 _mm256_storeu_pd(greedy->lags + at, lag);
                 most[chain] = _mm256_max_pd(most[chain], lag);
             }
-        most[0] = lx__spread_most(
+        most[0] = lx__broadcast_max(
             _mm256_max_pd(_mm256_max_pd(most[0], most[1]), _mm256_max_pd(most[2], most[3])));
         const double *lags = greedy->lags;
         unsigned found = 0;
@@ -146,20 +146,20 @@ static void give_by_search(lx__greedy *greedy, uint16_t *sets, size_t length)
                     search(lags + 8, most[0]) << 8 | search(lags + 12, most[0]) << 12;
         size_t set = (size_t)(lags - greedy->lags) - LX__GREEDY_LANES;
         set += (size_t)__builtin_ctz(found);
-        give(greedy, set);
+        assign(greedy, set);
         sets[k] = (uint16_t)set;
     }
 }
 
-void lx__greedy_give_many_avx2(lx__greedy *greedy, uint16_t *sets, size_t length)
+void lx__greedy_assign_many_avx2(lx__greedy *greedy, uint16_t *sets, size_t length)
 {
     while (length != 0) {
         size_t tried = length < TRIED ? length : TRIED;
-        bool often = give_by_masks(greedy, sets, tried) > ALIKE;
+        bool often = assign_by_masks(greedy, sets, tried) > ALIKE;
         sets += tried;
         length -= tried;
         tried = !often ? 0 : length < THEN_SEARCHED ? length : THEN_SEARCHED;
-        give_by_search(greedy, sets, tried);
+        assign_by_search(greedy, sets, tried);
         sets += tried;
         length -= tried;
     }

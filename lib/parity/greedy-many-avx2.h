@@ -8,7 +8,7 @@
 
 #include "parity/greedy.h"
 
-/** Implements lx__greedy_give_avx2() for more than 16 sets. */
-void lx__greedy_give_many_avx2(lx__greedy *greedy, uint16_t *sets, size_t length);
+/** Implements lx__greedy_assign_avx2() for more than 16 sets. */
+void lx__greedy_assign_many_avx2(lx__greedy *greedy, uint16_t *sets, size_t length);
 
 #endif

@@ -12,14 +12,14 @@
 
 struct greedy_blend {
     lx_order order;
-    lx__mix_sets sets;
-    lx__weightings weightings; /* for saved states */
+    lx__mixture_sets sets;
+    lx__saved_weights_list weightings; /* for saved states */
     lx__greedy_plan plan;
 };
 
 /* The most recent block. */
 struct greedy_scratch {
-    lx__mix_sets_scratch sets;
+    lx__mixture_sets_scratch sets;
     lx__greedy greedy;
     uint64_t block;       /* valid while given != NULL */
     uint16_t *of, *ranks; /* the set of each position, and its rank in the set's part of the
@@ -35,7 +35,7 @@ struct greedy_scratch {
 static lx_status prepare(const struct greedy_blend *self, struct greedy_scratch *scratch,
                          lx_error *error)
 {
-    lx_status status = lx__mix_sets_prepare(&self->sets, &scratch->sets, error);
+    lx_status status = lx__mixture_sets_prepare(&self->sets, &scratch->sets, error);
     if (status != LX_OK || scratch->given != NULL)
         return status;
     if (scratch->of == NULL)
@@ -53,16 +53,16 @@ static lx_status prepare(const struct greedy_blend *self, struct greedy_scratch 
     return scratch->given != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
 }
 
-static lx_status give_block(const struct greedy_blend *self, struct greedy_scratch *scratch,
-                            uint64_t block, lx_error *error)
+static lx_status assign_block(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                              uint64_t block, lx_error *error)
 {
     size_t count = LX__GREEDY_BLOCK;
     scratch->block = UINT64_MAX;
     lx_status status = lx__greedy_plan_enter(&self->plan, block, &scratch->greedy, scratch->given,
                                              error);
     if (status == LX_OK)
-        status = lx__greedy_plan_give(&self->plan, block, &scratch->greedy, scratch->of, &count,
-                                      error);
+        status = lx__greedy_plan_assign(&self->plan, block, &scratch->greedy, scratch->of, &count,
+                                        error);
     if (status != LX_OK)
         return status;
     memset(scratch->counts, 0, self->sets.count * sizeof *scratch->counts);
@@ -77,7 +77,7 @@ static lx_status give_block(const struct greedy_blend *self, struct greedy_scrat
 static inline lx_status enter_block(const struct greedy_blend *self, struct greedy_scratch *scratch,
                                     uint64_t block, lx_error *error)
 {
-    return scratch->block == block ? LX_OK : give_block(self, scratch, block, error);
+    return scratch->block == block ? LX_OK : assign_block(self, scratch, block, error);
 }
 
 /** Reads offsets of an epoch in any order: finds their sets, and the positions in the sets. */
@@ -91,10 +91,10 @@ static lx_status read_any(const struct greedy_blend *self, struct greedy_scratch
             return status;
         uint16_t set = scratch->of[at];
         scratch->sets.of[i] = set;
-        places[i] = lx__mix_sets_place(&self->sets, self->plan.totals, epoch, set,
-                                       scratch->given[set] + scratch->ranks[at]);
+        places[i] = lx__mixture_sets_place(&self->sets, self->plan.totals, epoch, set,
+                                           scratch->given[set] + scratch->ranks[at]);
     }
-    return lx__mix_sets_read(&self->sets, &scratch->sets, places, count, error);
+    return lx__mixture_sets_read(&self->sets, &scratch->sets, places, count, error);
 }
 
 /** Reads offsets that continue the previous read of the block: each set's run starts where its last
@@ -102,7 +102,7 @@ static lx_status read_any(const struct greedy_blend *self, struct greedy_scratch
 static lx_status read_next(const struct greedy_blend *self, struct greedy_scratch *scratch,
                            uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
 {
-    lx__mix_run *runs = scratch->sets.runs;
+    lx__mixture_run *runs = scratch->sets.runs;
     uint16_t *had = scratch->had;
     size_t sets = self->sets.count;
     const uint16_t *of = scratch->of + scratch->next, *ranks = scratch->ranks + scratch->next;
@@ -116,11 +116,11 @@ static lx_status read_next(const struct greedy_blend *self, struct greedy_scratc
     for (size_t i = 0; i < sets; i++) {
         runs[i].end = had[i];
         if (runs[i].end != runs[i].number)
-            runs[i].place = lx__mix_sets_place(&self->sets, self->plan.totals, epoch, i,
-                                               scratch->given[i] + runs[i].number);
+            runs[i].place = lx__mixture_sets_place(&self->sets, self->plan.totals, epoch, i,
+                                                   scratch->given[i] + runs[i].number);
     }
     scratch->next += count;
-    return lx__mix_sets_read_runs(&self->sets, &scratch->sets, places, count, error);
+    return lx__mixture_sets_read_runs(&self->sets, &scratch->sets, places, count, error);
 }
 
 /** Reads offsets of an epoch: those of one block if they are consecutive, otherwise all. */
@@ -131,7 +131,7 @@ static lx_status read_some(const lx_order *order, void *memory, uint64_t epoch, 
     struct greedy_scratch *scratch = memory;
     size_t place = (size_t)(places[0] % LX__GREEDY_BLOCK), left = LX__GREEDY_BLOCK - place;
     *here = count;
-    if (!lx__mix_sets_have_runs(&self->sets, places, count))
+    if (!lx__mixture_sets_have_runs(&self->sets, places, count))
         return read_any(self, scratch, epoch, places, count, error);
     *here = count < left ? count : left;
     lx_status status = enter_block(self, scratch, places[0] / LX__GREEDY_BLOCK, error);
@@ -154,7 +154,7 @@ static lx_status greedy_read(const lx_order *order, void *memory, uint64_t *plac
 static void greedy_clear(void *memory)
 {
     struct greedy_scratch *scratch = memory;
-    lx__mix_sets_clear(&scratch->sets);
+    lx__mixture_sets_clear(&scratch->sets);
     lx__greedy_free(&scratch->greedy);
     lx__free(scratch->of);
     lx__free(scratch->ranks);
@@ -169,8 +169,9 @@ static int greedy_describe(const lx_order *order, json_t *object)
 {
     const struct greedy_blend *self = (const struct greedy_blend *)order;
     int failed = lx__exhausted_describe(self->plan.exhausted, object);
-    failed |= json_object_set_new(object, "weightings", lx__weightings_to_json(&self->weightings));
-    failed |= lx__mix_sets_describe(&self->sets, object);
+    failed |= json_object_set_new(object, "weightings",
+                                  lx__saved_weights_list_to_json(&self->weightings));
+    failed |= lx__mixture_sets_describe(&self->sets, object);
     return failed;
 }
 
@@ -179,7 +180,7 @@ static lx_status count_in_block(const lx__greedy_plan *plan, uint64_t block, siz
                                 lx__greedy *greedy, uint64_t *counts, lx_error *error)
 {
     uint16_t *of = lx__alloc_array(LX__GREEDY_BLOCK, sizeof *of);
-    lx_status status = of != NULL ? lx__greedy_plan_give(plan, block, greedy, of, &count, error)
+    lx_status status = of != NULL ? lx__greedy_plan_assign(plan, block, greedy, of, &count, error)
                                   : lx__fail_memory(error, "counting");
     for (size_t i = 0; status == LX_OK && i < count; i++)
         counts[of[i]]++;
@@ -196,7 +197,7 @@ static lx_status greedy_count(const lx_order *order, uint64_t end, uint64_t *cou
     lx__greedy greedy = {0};
     lx_status status = lx__greedy_plan_enter(plan, block, &greedy, counts, error);
     for (size_t i = 0; status == LX_OK && i < plan->count; i++) {
-        if (counts[i] == LX__GREEDY_DROPPED)
+        if (counts[i] == LX__GREEDY_REMOVED)
             counts[i] = plan->totals[i];
         counts[i] += epoch * plan->totals[i];
     }
@@ -210,8 +211,8 @@ static lx_status greedy_count(const lx_order *order, uint64_t end, uint64_t *cou
 static void greedy_dispose(lx_order *order)
 {
     struct greedy_blend *self = (struct greedy_blend *)order;
-    lx__weightings_free(&self->weightings);
-    lx__mix_sets_free(&self->sets);
+    lx__saved_weights_list_free(&self->weightings);
+    lx__mixture_sets_free(&self->sets);
     lx__greedy_plan_free(&self->plan);
 }
 
@@ -229,9 +230,9 @@ static const lx__order_class greedy_class = {.kind = "greedy",
 static lx_status fill(struct greedy_blend *self, const lx_mixture *mixture, const char *tables,
                       lx_error *error)
 {
-    lx_status status = lx__mix_sets_new(mixture, &self->order, &self->sets, error);
+    lx_status status = lx__mixture_sets_new(mixture, &self->order, &self->sets, error);
     if (status == LX_OK)
-        status = lx__weightings_new(mixture, &self->weightings, error);
+        status = lx__saved_weights_list_new(mixture, &self->weightings, error);
     if (status == LX_OK)
         status = lx__greedy_plan_new(mixture, tables, &self->plan, error);
     self->order.length = self->plan.length;

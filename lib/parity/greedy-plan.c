@@ -22,20 +22,20 @@ static uint64_t limit_of(const lx__greedy_plan *plan, size_t set)
 
 /** Assigns up to @p count positions. With redistribution, removes exhausted sets; with stop, ends
  * before the first position that would go to an exhausted set. */
-static size_t go_through(const lx__greedy_plan *plan, lx__greedy *greedy, uint16_t *of,
-                         size_t count)
+static size_t assign_blocks(const lx__greedy_plan *plan, lx__greedy *greedy, uint16_t *of,
+                            size_t count)
 {
     size_t done = 0;
     if (plan->exhausted == LX_EXHAUSTED_REPEAT) {
-        lx__greedy_give(greedy, of, count);
+        lx__greedy_assign(greedy, of, count);
         return count;
     }
     for (; done < count && lx__greedy_has_any(greedy); done++) {
-        lx__greedy_give(greedy, &of[done], 1);
+        lx__greedy_assign(greedy, &of[done], 1);
         size_t set = of[done];
         uint64_t given = (uint64_t)greedy->given[set];
         if (plan->exhausted == LX_EXHAUSTED_REDISTRIBUTE && given == limit_of(plan, set))
-            lx__greedy_drop(greedy, set);
+            lx__greedy_remove(greedy, set);
         else if (given > limit_of(plan, set))
             break;
     }
@@ -47,7 +47,7 @@ static bool is_row(const lx__greedy_plan *plan, uint64_t block, const uint64_t *
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        bool dropped = given[i] == LX__GREEDY_DROPPED;
+        bool dropped = given[i] == LX__GREEDY_REMOVED;
         if (dropped ? plan->exhausted != LX_EXHAUSTED_REDISTRIBUTE : given[i] > plan->totals[i])
             return false;
         sum += dropped ? plan->totals[i] : given[i]; /* the sum is below 2^53 */
@@ -59,7 +59,7 @@ static lx_status read_row(const lx__greedy_plan *plan, uint64_t row, uint64_t *g
                           lx_error *error)
 {
     uint64_t first = row * plan->count;
-    lx_status status = lx__table_check_range(&plan->rows, first, plan->count, error);
+    lx_status status = lx__index_table_check_range(&plan->rows, first, plan->count, error);
     if (status == LX_OK)
         memcpy(given, plan->rows.wide + first, plan->count * sizeof *given);
     return status;
@@ -74,20 +74,21 @@ lx_status lx__greedy_plan_enter(const lx__greedy_plan *plan, uint64_t block, lx_
     if (status == LX_OK)
         status = read_row(plan, block, given, error);
     if (status == LX_OK && !is_row(plan, block, given))
-        status = lx__table_refuse(&plan->rows, error);
+        status = lx__index_table_fail(&plan->rows, error);
     if (status == LX_OK)
-        lx__greedy_go_to(greedy, block * BLOCK, plan->weights, given, plan->count);
+        lx__greedy_restore(greedy, block * BLOCK, plan->weights, given, plan->count);
     return status;
 }
 
-lx_status lx__greedy_plan_give(const lx__greedy_plan *plan, uint64_t block, lx__greedy *greedy,
-                               uint16_t *sets, size_t *count, lx_error *error)
+lx_status lx__greedy_plan_assign(const lx__greedy_plan *plan, uint64_t block, lx__greedy *greedy,
+                                 uint16_t *sets, size_t *count, lx_error *error)
 {
     uint64_t left = plan->length - block * BLOCK;
     if (*count > left)
         *count = (size_t)left;
-    return go_through(plan, greedy, sets, *count) == *count ? LX_OK
-                                                            : lx__table_refuse(&plan->rows, error);
+    return assign_blocks(plan, greedy, sets, *count) == *count
+               ? LX_OK
+               : lx__index_table_fail(&plan->rows, error);
 }
 
 /* ---- table */
@@ -103,7 +104,7 @@ static int describe(const void *user, json_t *what)
         weights = lx__state_add(weights, bits);
         lengths = lx__state_add(lengths, plan->lengths[i]);
     }
-    int failed = lx__table_describe(what, "greedy", plan->count, "weights", weights);
+    int failed = lx__index_table_describe(what, "greedy", plan->count, "weights", weights);
     failed |= json_object_set_new(what, "lengths", lx__state_crc(lengths));
     failed |= json_object_set_new(what, "length", lx__state_number(plan->most));
     failed |= lx__exhausted_describe(plan->exhausted, what);
@@ -111,7 +112,7 @@ static int describe(const void *user, json_t *what)
 }
 
 /** Appends an uninitialized row. */
-static lx_status add_row(const lx__greedy_plan *plan, lx__table *rows, size_t *capacity,
+static lx_status add_row(const lx__greedy_plan *plan, lx__index_table *rows, size_t *capacity,
                          uint64_t **row, lx_error *error)
 {
     size_t number = (size_t)rows->count / plan->count;
@@ -127,7 +128,7 @@ static lx_status add_row(const lx__greedy_plan *plan, lx__table *rows, size_t *c
 
 /** Assigns the positions of an epoch. */
 static lx_status fill(const lx__greedy_plan *plan, lx__greedy *greedy, uint16_t *of,
-                      uint64_t *totals, lx__table *rows, lx_error *error)
+                      uint64_t *totals, lx__index_table *rows, lx_error *error)
 {
     uint64_t done = 0, *row;
     size_t count = BLOCK, capacity = 0;
@@ -136,9 +137,9 @@ static lx_status fill(const lx__greedy_plan *plan, lx__greedy *greedy, uint16_t 
         status = add_row(plan, rows, &capacity, &row, error);
         if (status != LX_OK)
             break;
-        lx__greedy_tell(greedy, row, plan->count);
+        lx__greedy_get_counts(greedy, row, plan->count);
         count = plan->most - done < BLOCK ? (size_t)(plan->most - done) : BLOCK;
-        size_t given = go_through(plan, greedy, of, count);
+        size_t given = assign_blocks(plan, greedy, of, count);
         for (size_t i = 0; i < given; i++)
             totals[of[i]]++;
         done += given;
@@ -151,7 +152,7 @@ static lx_status fill(const lx__greedy_plan *plan, lx__greedy *greedy, uint16_t 
     return status;
 }
 
-static lx_status make(void *user, lx__table *rows, lx_error *error)
+static lx_status make(void *user, lx__index_table *rows, lx_error *error)
 {
     const lx__greedy_plan *plan = user;
     lx__greedy greedy = {0};
@@ -189,21 +190,21 @@ static lx_status finish(lx__greedy_plan *plan, lx_error *error)
 {
     uint64_t rows = plan->rows.count / plan->count;
     if (rows < 2 || plan->rows.count % plan->count != 0)
-        return lx__table_refuse(&plan->rows, error);
+        return lx__index_table_fail(&plan->rows, error);
     lx_status status = read_row(plan, rows - 1, plan->totals, error);
     for (size_t i = 0; status == LX_OK && i < plan->count; i++)
         if (!lx__add_fits(plan->length, plan->totals[i], &plan->length))
-            status = lx__table_refuse(&plan->rows, error);
+            status = lx__index_table_fail(&plan->rows, error);
     if (status == LX_OK &&
         (plan->length > plan->most || plan->length == 0 || (plan->length - 1) / BLOCK != rows - 2))
-        status = lx__table_refuse(&plan->rows, error);
+        status = lx__index_table_fail(&plan->rows, error);
     return status;
 }
 
 lx_status lx__greedy_plan_new(const lx_mixture *mixture, const char *tables, lx__greedy_plan *plan,
                               lx_error *error)
 {
-    static const lx__table_maker maker = {"greedy", describe, make};
+    static const lx__index_table_maker maker = {"greedy", describe, make};
     *plan = (lx__greedy_plan){.count = mixture->count, .exhausted = mixture->exhausted};
     lx_status status = find_most(mixture, &plan->most, error);
     if (status != LX_OK)
@@ -217,8 +218,8 @@ lx_status lx__greedy_plan_new(const lx_mixture *mixture, const char *tables, lx_
         plan->weights[i] = mixture->weightings[0].weights[i];
         plan->lengths[i] = mixture->sets[i].order->length;
     }
-    plan->rows = (lx__table){.count = LX__TABLE_ANY, .bound = UINT64_MAX};
-    status = lx__table_keep(tables, &maker, plan, &plan->rows, error);
+    plan->rows = (lx__index_table){.count = LX__INDEX_TABLE_ANY, .bound = UINT64_MAX};
+    status = lx__index_table_cache_get(tables, &maker, plan, &plan->rows, error);
     return status == LX_OK ? finish(plan, error) : status;
 }
 
@@ -227,6 +228,6 @@ void lx__greedy_plan_free(lx__greedy_plan *plan)
     lx__free(plan->weights);
     lx__free(plan->lengths);
     lx__free(plan->totals);
-    lx__table_free(&plan->rows);
+    lx__index_table_free(&plan->rows);
     *plan = (lx__greedy_plan){0};
 }

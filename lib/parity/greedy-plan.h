@@ -23,7 +23,8 @@ typedef struct lx__greedy_plan {
     double *weights;
     uint64_t *lengths; /**< Of the sets. */
     uint64_t *totals;  /**< Positions of each set in the epoch. */
-    lx__table rows;    /**< One row before each block: positions of each set, or LX__GREEDY_DROPPED;
+    lx__index_table
+        rows; /**< One row before each block: positions of each set, or LX__GREEDY_REMOVED;
                             then the totals. */
 } lx__greedy_plan;
 
@@ -54,7 +55,7 @@ lx_status lx__greedy_plan_enter(const lx__greedy_plan *plan, uint64_t block, lx_
  *
  * @retval LX_ERR_CORRUPT  A row from a file is invalid.
  */
-lx_status lx__greedy_plan_give(const lx__greedy_plan *plan, uint64_t block, lx__greedy *greedy,
-                               uint16_t *sets, size_t *count, lx_error *error);
+lx_status lx__greedy_plan_assign(const lx__greedy_plan *plan, uint64_t block, lx__greedy *greedy,
+                                 uint16_t *sets, size_t *count, lx_error *error);
 
 #endif

@@ -23,7 +23,7 @@ lx_status lx__greedy_new(const double *weights, size_t count, lx__greedy *greedy
         greedy->weights[i] = i < count ? weights[i] : 0;
     greedy->left = room;
     for (size_t i = count; i < room; i++)
-        lx__greedy_drop(greedy, i);
+        lx__greedy_remove(greedy, i);
     return LX_OK;
 }
 
@@ -35,7 +35,7 @@ void lx__greedy_free(lx__greedy *greedy)
     *greedy = (lx__greedy){0};
 }
 
-void lx__greedy_drop(lx__greedy *greedy, size_t set)
+void lx__greedy_remove(lx__greedy *greedy, size_t set)
 {
     greedy->given[set] = INFINITY;
     greedy->weights[set] = 0; /* with another weight the lag could be inf - inf, which is NaN */
@@ -47,22 +47,22 @@ bool lx__greedy_has_any(const lx__greedy *greedy)
     return greedy->left != 0;
 }
 
-void lx__greedy_tell(const lx__greedy *greedy, uint64_t *given, size_t count)
+void lx__greedy_get_counts(const lx__greedy *greedy, uint64_t *given, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        given[i] = isinf(greedy->given[i]) ? LX__GREEDY_DROPPED : (uint64_t)greedy->given[i];
+        given[i] = isinf(greedy->given[i]) ? LX__GREEDY_REMOVED : (uint64_t)greedy->given[i];
 }
 
-void lx__greedy_go_to(lx__greedy *greedy, uint64_t position, const double *weights,
-                      const uint64_t *given, size_t count)
+void lx__greedy_restore(lx__greedy *greedy, uint64_t position, const double *weights,
+                        const uint64_t *given, size_t count)
 {
     greedy->position = position;
     greedy->left = count;
     for (size_t i = 0; i < count; i++) {
         greedy->weights[i] = weights[i];
         greedy->given[i] = (double)given[i];
-        if (given[i] == LX__GREEDY_DROPPED)
-            lx__greedy_drop(greedy, i);
+        if (given[i] == LX__GREEDY_REMOVED)
+            lx__greedy_remove(greedy, i);
     }
 }
 
@@ -85,7 +85,7 @@ static size_t find_last(const double *restrict weights, const double *restrict g
     return set;
 }
 
-void lx__greedy_give_scalar(lx__greedy *greedy, uint16_t *sets, size_t length)
+void lx__greedy_assign_scalar(lx__greedy *greedy, uint16_t *sets, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         uint64_t position = greedy->position++;
@@ -100,12 +100,12 @@ static lx__greedy_kernel *best(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2"))
-        return lx__greedy_give_avx2;
+        return lx__greedy_assign_avx2;
 #endif
-    return lx__greedy_give_scalar;
+    return lx__greedy_assign_scalar;
 }
 
-void lx__greedy_give(lx__greedy *greedy, uint16_t *sets, size_t length)
+void lx__greedy_assign(lx__greedy *greedy, uint16_t *sets, size_t length)
 {
     (*best())(greedy, sets, length);
 }

@@ -5,8 +5,8 @@
  * that lags furthest behind its weight.
  *
  * If count[i] of k positions went to set i, the next one goes to the set with the largest weight[i]
- * * max(k, 1) - count[i], the first of equal ones. This must iterate over all positions; lx__split
- * finds the set of any position directly.
+ * * max(k, 1) - count[i], the first of equal ones. This must iterate over all positions;
+ * lx__mixture_split finds the set of any position directly.
  */
 #ifndef LX_PARITY_GREEDY_H
 #define LX_PARITY_GREEDY_H
@@ -46,32 +46,32 @@ lx_status lx__greedy_new(const double *weights, size_t count, lx__greedy *greedy
 void lx__greedy_free(lx__greedy *greedy);
 
 /** Assigns the next @p length positions; writes the set of each to @p sets. */
-void lx__greedy_give(lx__greedy *greedy, uint16_t *sets, size_t length);
+void lx__greedy_assign(lx__greedy *greedy, uint16_t *sets, size_t length);
 
 /** Removes a set: it gets no more positions. */
-void lx__greedy_drop(lx__greedy *greedy, size_t set);
+void lx__greedy_remove(lx__greedy *greedy, size_t set);
 
 /** Whether a set is left. */
 bool lx__greedy_has_any(const lx__greedy *greedy);
 
 /** The count of a removed set. */
-#define LX__GREEDY_DROPPED UINT64_MAX
+#define LX__GREEDY_REMOVED UINT64_MAX
 
 /** Returns the positions of each of @p count sets. */
-void lx__greedy_tell(const lx__greedy *greedy, uint64_t *given, size_t count);
+void lx__greedy_get_counts(const lx__greedy *greedy, uint64_t *given, size_t count);
 
-/** Restores the state in which lx__greedy_tell() returned @p given. */
-void lx__greedy_go_to(lx__greedy *greedy, uint64_t position, const double *weights,
-                      const uint64_t *given, size_t count);
+/** Restores the state in which lx__greedy_get_counts() returned @p given. */
+void lx__greedy_restore(lx__greedy *greedy, uint64_t position, const double *weights,
+                        const uint64_t *given, size_t count);
 
-/** A kernel of lx__greedy_give(). */
+/** A kernel of lx__greedy_assign(). */
 typedef void lx__greedy_kernel(lx__greedy *greedy, uint16_t *sets, size_t length);
 
 /** Plain C; the reference for the other kernel. */
-lx__greedy_kernel lx__greedy_give_scalar;
+lx__greedy_kernel lx__greedy_assign_scalar;
 #if defined(__x86_64__)
 /** Requires AVX2. */
-lx__greedy_kernel lx__greedy_give_avx2;
+lx__greedy_kernel lx__greedy_assign_avx2;
 #endif
 
 #endif

@@ -206,10 +206,10 @@ static void order_samples(making *m)
     shuffle(m, at + plan->before_last, at + plan->samples);
 }
 
-static lx_status make(void *user, lx__table *table, lx_error *error)
+static lx_status make(void *user, lx__index_table *table, lx_error *error)
 {
     making *m = user;
-    bool narrow = lx__table_is_narrow(table->bound);
+    bool narrow = lx__index_table_is_narrow(table->bound);
     size_t size = narrow ? sizeof(uint32_t) : sizeof(uint64_t);
     void *numbers = table->count <= SIZE_MAX / size ? lx__alloc_array((size_t)table->count, size)
                                                     : NULL;
@@ -238,13 +238,13 @@ static int describe(const void *user, json_t *what)
 }
 
 lx_status lx__gpt_index_open(const lx__gpt_plan *plan, const uint32_t *lengths, const char *tables,
-                             lx__table *table, lx_error *error)
+                             lx__index_table *table, lx_error *error)
 {
-    static const lx__table_maker maker = {"megatron", describe, make};
+    static const lx__index_table_maker maker = {"megatron", describe, make};
     uint64_t places = lx__gpt_places(plan), bound = (uint64_t)INT32_MAX + 1;
     making m = {.plan = plan, .lengths = lengths};
     bound = places > bound ? places : bound;
     bound = plan->samples > bound ? plan->samples : bound;
-    *table = (lx__table){.count = lx__gpt_shuffle_at(plan, plan->samples), .bound = bound};
-    return lx__table_keep(tables, &maker, &m, table, error);
+    *table = (lx__index_table){.count = lx__gpt_shuffle_at(plan, plan->samples), .bound = bound};
+    return lx__index_table_cache_get(tables, &maker, &m, table, error);
 }

@@ -58,6 +58,6 @@ static inline uint64_t lx__gpt_shuffle_at(const lx__gpt_plan *plan, uint64_t sam
 /** Makes the table, or finds it in the folder.
  * @param lengths  Of each document of the plan. */
 lx_status lx__gpt_index_open(const lx__gpt_plan *plan, const uint32_t *lengths, const char *tables,
-                             lx__table *table, lx_error *error);
+                             lx__index_table *table, lx_error *error);
 
 #endif

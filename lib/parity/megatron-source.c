@@ -18,7 +18,7 @@ typedef struct megatron_source {
     lx_source source;
     lx__row_format format;
     lx__gpt_plan plan;
-    lx__table table;
+    lx__index_table table;
     int64_t pad, eod;
     bool split_at_eod, mask_eod;
     size_t loss; /* its column number; 0: not selected */
@@ -44,11 +44,11 @@ typedef struct spot {
 static lx_status read_document(const megatron_source *self, spot *cursor, lx_error *error)
 {
     uint64_t number = cursor->place;
-    lx_status status = lx__table_map(&self->table, &number, 1, error);
+    lx_status status = lx__index_table_map(&self->table, &number, 1, error);
     if (status != LX_OK)
         return status;
     if (number - self->plan.first >= self->plan.count)
-        return lx__table_refuse(&self->table, error);
+        return lx__index_table_fail(&self->table, error);
     return lx_tokens_get_document(self->format.tokens, number, &cursor->first, &cursor->length,
                                   error);
 }
@@ -57,16 +57,16 @@ static lx_status read_document(const megatron_source *self, spot *cursor, lx_err
 static lx_status find(const megatron_source *self, uint64_t index, spot *cursor, lx_error *error)
 {
     uint64_t sample = lx__gpt_shuffle_at(&self->plan, index), pair[2];
-    lx_status status = lx__table_map(&self->table, &sample, 1, error);
+    lx_status status = lx__index_table_map(&self->table, &sample, 1, error);
     if (status == LX_OK && sample >= self->plan.samples)
-        status = lx__table_refuse(&self->table, error);
+        status = lx__index_table_fail(&self->table, error);
     if (status != LX_OK)
         return status;
     pair[0] = lx__gpt_sample_at(&self->plan, sample);
     pair[1] = pair[0] + 1;
-    status = lx__table_map(&self->table, pair, 2, error);
+    status = lx__index_table_map(&self->table, pair, 2, error);
     if (status == LX_OK && pair[0] >= lx__gpt_places(&self->plan))
-        status = lx__table_refuse(&self->table, error);
+        status = lx__index_table_fail(&self->table, error);
     if (status != LX_OK)
         return status;
     *cursor = (spot){.place = pair[0], .at = pair[1]};
@@ -108,12 +108,12 @@ static lx_status fill_row(const megatron_source *self, spot *cursor, lx__row *ro
 static void add_columns(const megatron_source *self, const lx__row *row, const uint8_t *text,
                         const lx_target *targets, size_t i)
 {
-    const lx__marked marked = {text, self->format.length, self->format.wide, self->eod};
+    const lx__eod_sample marked = {text, self->format.length, self->format.wide, self->eod};
     if (self->split_at_eod && (row->segments != NULL || row->positions != NULL))
-        lx__marks_split(&marked, row->segments, row->positions);
+        lx__eod_sample_split(&marked, row->segments, row->positions);
     if (self->loss != 0 && targets[self->loss].data != NULL)
-        lx__marks_mask(&marked, self->mask_eod, self->pad, self->plan.sequence_length,
-                       (uint8_t *)targets[self->loss].data + i * targets[self->loss].stride);
+        lx__eod_sample_mask(&marked, self->mask_eod, self->pad, self->plan.sequence_length,
+                            (uint8_t *)targets[self->loss].data + i * targets[self->loss].stride);
 }
 
 /** Whether a selected column depends on the tokens. */
@@ -141,7 +141,7 @@ static lx_status fill_rows(const megatron_source *self, const uint64_t *indices,
         if (*at < count) {
             status = find(self, indices[*at], &next, error);
             if (status == LX_OK && pieces.tokens != NULL && next.at < next.length)
-                lx__tokens_approach(self->format.tokens, next.first + next.at, self->format.length);
+                lx__tokens_prefetch(self->format.tokens, next.first + next.at, self->format.length);
         }
         if (status != LX_OK)
             break;
@@ -181,20 +181,23 @@ static int describe(const lx_source *source, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-static json_t *frame(const lx_source *source)
+static json_t *snapshot_id(const lx_source *source)
 {
-    return lx__tokens_frame(((const megatron_source *)source)->format.tokens);
+    return lx__tokens_snapshot_id(((const megatron_source *)source)->format.tokens);
 }
 
 static void dispose(lx_source *source)
 {
     megatron_source *self = (megatron_source *)source;
-    lx__table_free(&self->table);
+    lx__index_table_free(&self->table);
     lx__row_format_dispose(&self->format);
 }
 
-static const lx__source_class class = {
-    .kind = "megatron", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
+static const lx__source_class class = {.kind = "megatron",
+                                       .fill = fill,
+                                       .describe = describe,
+                                       .snapshot_id = snapshot_id,
+                                       .dispose = dispose};
 
 lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_index index,
                                         uint64_t first, uint64_t count, uint64_t *numbers,
@@ -221,7 +224,7 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
                         count, first, all);
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = begins[index] + first + i;
-    return count != 0 ? lx__table_map(&self->table, numbers, (size_t)count, error) : LX_OK;
+    return count != 0 ? lx__index_table_map(&self->table, numbers, (size_t)count, error) : LX_OK;
 }
 
 /* ---- construction */

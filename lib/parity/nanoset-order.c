@@ -24,7 +24,7 @@ struct nanoset {
     uint64_t seed;
     uint64_t sets;
     uint32_t crc; /* of the lengths and the effective weights */
-    lx__table table;
+    lx__index_table table;
 };
 
 /** The inputs of the order, and buffers of its construction. */
@@ -52,7 +52,7 @@ static lx_status mix(making *m, lx_error *error)
         return status;
     for (uint64_t done = 0; done < m->total;) {
         size_t step = m->total - done < STEP ? (size_t)(m->total - done) : STEP;
-        lx__greedy_give(&greedy, sets, step);
+        lx__greedy_assign(&greedy, sets, step);
         for (size_t i = 0; i < step; i++) {
             size_t set = sets[i];
             m->indices[done++] = m->begins[set] + m->next[set];
@@ -106,7 +106,7 @@ static lx_status nanoset_read(const lx_order *order, void *scratch, uint64_t *pl
     (void)scratch;
     for (size_t i = 0; i < count; i++)
         places[i] %= order->length; /* all epochs are equal */
-    return lx__table_map(&((const struct nanoset *)order)->table, places, count, error);
+    return lx__index_table_map(&((const struct nanoset *)order)->table, places, count, error);
 }
 
 static int nanoset_describe(const lx_order *order, json_t *object)
@@ -120,7 +120,7 @@ static int nanoset_describe(const lx_order *order, json_t *object)
 
 static void nanoset_dispose(lx_order *order)
 {
-    lx__table_free(&((struct nanoset *)order)->table);
+    lx__index_table_free(&((struct nanoset *)order)->table);
 }
 
 static const lx__order_class nanoset_class = {.kind = "nanoset",
@@ -168,7 +168,7 @@ static lx_status prepare(making *m, lx_error *error)
     return LX_OK;
 }
 
-static lx_status make_table(void *user, lx__table *table, lx_error *error)
+static lx_status make_table(void *user, lx__index_table *table, lx_error *error)
 {
     making *m = user;
     lx__mt19937 generator;
@@ -178,7 +178,7 @@ static lx_status make_table(void *user, lx__table *table, lx_error *error)
     if (status == LX_OK) {
         lx__mt19937_seed(&generator, (uint32_t)m->seed);
         lx__random_state_shuffle64(&generator, m->indices, m->total);
-        status = lx__table_fill(m->indices, table, error);
+        status = lx__index_table_fill(m->indices, table, error);
     }
     lx__free(m->begins);
     lx__free(m->next);
@@ -190,7 +190,7 @@ static lx_status make_table(void *user, lx__table *table, lx_error *error)
 
 static lx_status make(making *m, const char *tables, lx_order **order, lx_error *error)
 {
-    static const lx__table_maker maker = {"nanoset", describe_table, make_table};
+    static const lx__index_table_maker maker = {"nanoset", describe_table, make_table};
     lx_status status = lx__order_new(&nanoset_class, sizeof(struct nanoset), m->total, m->total,
                                      order, error);
     if (status != LX_OK)
@@ -199,9 +199,9 @@ static lx_status make(making *m, const char *tables, lx_order **order, lx_error 
     self->seed = m->seed;
     self->sets = m->count;
     self->crc = checksum(m);
-    self->table = (lx__table){.count = m->total, .bound = m->total};
+    self->table = (lx__index_table){.count = m->total, .bound = m->total};
     m->order = *order;
-    status = lx__table_keep(tables, &maker, m, &self->table, error);
+    status = lx__index_table_cache_get(tables, &maker, m, &self->table, error);
     return lx__order_finish(order, status);
 }
 

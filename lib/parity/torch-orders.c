@@ -25,7 +25,7 @@ struct torch {
     bool again;       /* with replacement */
     bool anew;        /* each epoch has its own generator, seeded with the sum of seed and
                             epoch */
-    lx__epochs *epochs;
+    lx__epoch_tables *epochs;
     /* The generator at the start of epoch *number, or UINT64_MAX if at none. The lock of the epochs
      * protects it, because only a fill uses it. */
     uint64_t *number;
@@ -96,8 +96,8 @@ static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, 
 static lx_status torch_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                             lx_error *error)
 {
-    return lx__epochs_read(((const struct torch *)order)->epochs, order, scratch, places, count,
-                           error);
+    return lx__epoch_tables_read(((const struct torch *)order)->epochs, order, scratch, places,
+                                 count, error);
 }
 
 static int torch_describe(const lx_order *order, json_t *object)
@@ -114,15 +114,15 @@ static int torch_describe(const lx_order *order, json_t *object)
 static void torch_dispose(lx_order *order)
 {
     struct torch *self = (struct torch *)order;
-    lx__epochs_free(self->epochs);
+    lx__epoch_tables_free(self->epochs);
     lx__free(self->number);
     lx__free(self->generator);
 }
 
 static const lx__order_class torch_class = {.kind = "torch",
                                             .formula = 1,
-                                            .scratch_size = sizeof(lx__epoch *),
-                                            .clear_scratch = lx__epoch_clear_scratch,
+                                            .scratch_size = sizeof(lx__epoch_table *),
+                                            .clear_scratch = lx__epoch_table_clear_scratch,
                                             .read = torch_read,
                                             .describe = torch_describe,
                                             .dispose = torch_dispose};
@@ -147,7 +147,7 @@ static lx_status make(struct torch wanted, uint64_t length, const char *tables, 
     if (self->number == NULL || self->generator == NULL)
         return lx__order_finish(order, lx__fail_memory(error, "a torch order"));
     *self->number = UINT64_MAX; /* no state yet */
-    status = lx__epochs_new(fill, (size_t)length, tables, &self->epochs, error);
+    status = lx__epoch_tables_new(fill, (size_t)length, tables, &self->epochs, error);
     return lx__order_finish(order, status);
 }
 

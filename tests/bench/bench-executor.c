@@ -49,7 +49,7 @@ static void run_nothing(lx__task *task, size_t part)
 static void tell(lx__task *task, bool canceled)
 {
     (void)canceled;
-    sem_post(&LX__OF_LINK(task, struct job, task)->over);
+    sem_post(&LX__CONTAINER_OF(task, struct job, task)->over);
 }
 
 static void job_init(struct job *job, uint32_t readers, size_t parts, bool help, uint64_t pause)

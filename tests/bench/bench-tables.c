@@ -81,8 +81,8 @@ void bench_tables(bench_run *bench)
     lx__file folder;
     bench_compare(bench, "resuming at half of 100 million", "resume", cases,
                   sizeof cases / sizeof *cases);
-    must_be_ok(lx__directory_open(&folder, LX__HERE, kept, &error), &error);
+    must_be_ok(lx__directory_open(&folder, LX__CWD, kept, &error), &error);
     must_be_ok(lx__directory_each(&folder, remove_one, &folder, &error), &error);
     lx__file_close(&folder);
-    must_be_ok(lx__directory_remove(LX__HERE, kept, &error), &error);
+    must_be_ok(lx__directory_remove(LX__CWD, kept, &error), &error);
 }

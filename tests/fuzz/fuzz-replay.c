@@ -33,7 +33,7 @@ static void begin(void)
         if (lx_schema_add_field(schema, names[i], LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error) !=
             LX_OK)
             fuzz_fail("a schema: %s", error.message);
-    if (fd == -1 || lx__directory_open(&directory, LX__HERE, fuzz_directory(), &error) != LX_OK ||
+    if (fd == -1 || lx__directory_open(&directory, LX__CWD, fuzz_directory(), &error) != LX_OK ||
         lx__log_open(&reader, &directory, &identity, &error) != LX_OK)
         fuzz_fail("a log: %s", error.message);
     lx__file_close(&directory);

@@ -26,7 +26,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
         return LX_OK;
     if (theirs.status >= 0)
         lx__fail(&theirs, LX_ERR_CALLBACK, "the source's fill callback failed without a message");
-    lx__error_pass(error, &theirs);
+    lx__error_propagate(error, &theirs);
     return status < 0 ? status : LX_ERR_CALLBACK;
 }
 

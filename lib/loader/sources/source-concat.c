@@ -184,17 +184,17 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
 
 /* ---- class */
 
-static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
 {
-    lx_status status = lx__source_parts_hold(source, sizeof(concat_source), held, error);
+    lx_status status = lx__source_parts_pin(source, sizeof(concat_source), pinned, error);
     if (status == LX_OK) /* owned by the live source, which the snapshot references */
-        ((concat_source *)*held)->begins = ((concat_source *)source)->begins;
+        ((concat_source *)*pinned)->begins = ((concat_source *)source)->begins;
     return status;
 }
 
 static void dispose(lx_source *source)
 {
-    if (source->live_one == NULL)
+    if (source->live_source == NULL)
         lx__free(((concat_source *)source)->begins);
     lx__source_parts_dispose(source);
 }
@@ -202,8 +202,8 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {.kind = "concat",
                                        .fill = fill,
                                        .describe = lx__source_parts_describe,
-                                       .frame = lx__source_parts_frame,
-                                       .hold = hold,
+                                       .snapshot_id = lx__source_parts_snapshot_id,
+                                       .pin = pin,
                                        .dispose = dispose};
 
 static bool are_alike(const lx_column_info *a, const lx_column_info *b)

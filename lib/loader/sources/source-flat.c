@@ -53,7 +53,7 @@ lx_status lx_source_open_flat(const char *path, const lx_column_info *column, ui
         return lx__fail_null(error, path == NULL ? "path" : "column");
     if (source == NULL)
         return lx__fail_null(error, "source");
-    lx_status status = lx__file_open(&file, LX__HERE, path, O_RDONLY, error);
+    lx_status status = lx__file_open(&file, LX__CWD, path, O_RDONLY, error);
     if (status != LX_OK)
         return status;
     status = map(&file, column, offset, source, error);

@@ -28,7 +28,7 @@ lx_status lx_source_open_npy(const char *path, lx_source **source, lx_error *err
     if (source == NULL)
         return lx__fail_null(error, "source");
     lx__file file;
-    lx_status status = lx__file_open(&file, LX__HERE, path, O_RDONLY, error);
+    lx_status status = lx__file_open(&file, LX__CWD, path, O_RDONLY, error);
     if (status != LX_OK)
         return status;
     status = map(&file, source, error);

@@ -6,7 +6,7 @@
 typedef struct null_source {
     lx_source source;
     json_t *identity; /**< The replaced source's description, with its kind and length. */
-    json_t *frame;
+    json_t *snapshot_id;
 } null_source;
 
 /* Any thread may save a state and jansson's reference counts need not be atomic, so return
@@ -20,21 +20,21 @@ static int describe(const lx_source *source, json_t *object)
     return failed;
 }
 
-static json_t *frame(const lx_source *source)
+static json_t *snapshot_id(const lx_source *source)
 {
-    return json_deep_copy(((const null_source *)source)->frame);
+    return json_deep_copy(((const null_source *)source)->snapshot_id);
 }
 
 static void dispose(lx_source *source)
 {
     null_source *self = (null_source *)source;
     json_decref(self->identity);
-    json_decref(self->frame);
+    json_decref(self->snapshot_id);
 }
 
 /* No fill(): it is called only if a column is selected, and this source has no columns. */
 static const lx__source_class class = {
-    .kind = "null", .describe = describe, .frame = frame, .dispose = dispose};
+    .kind = "null", .describe = describe, .snapshot_id = snapshot_id, .dispose = dispose};
 
 lx_status lx_source_new_null(lx_source *source, lx_source **null, lx_error *error)
 {
@@ -47,8 +47,8 @@ lx_status lx_source_new_null(lx_source *source, lx_source **null, lx_error *erro
         return status;
     null_source *self = (null_source *)made;
     self->identity = lx__source_to_json(source);
-    self->frame = lx__source_frame(source);
-    if (self->identity == NULL || self->frame == NULL) {
+    self->snapshot_id = lx__source_snapshot_id(source);
+    if (self->identity == NULL || self->snapshot_id == NULL) {
         lx_source_unref(made);
         return lx__fail_memory(error, "a source");
     }

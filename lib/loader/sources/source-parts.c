@@ -66,16 +66,16 @@ int lx__source_parts_describe(const lx_source *source, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-json_t *lx__source_parts_frame(const lx_source *source)
+json_t *lx__source_parts_snapshot_id(const lx_source *source)
 {
     const lx__parts_source *self = (const lx__parts_source *)source;
-    json_t *frames = json_array();
-    for (size_t i = 0; frames != NULL && i < self->part_count; i++)
-        if (json_array_append_new(frames, lx__source_frame(self->parts[i])) != 0) {
-            json_decref(frames);
+    json_t *ids = json_array();
+    for (size_t i = 0; ids != NULL && i < self->part_count; i++)
+        if (json_array_append_new(ids, lx__source_snapshot_id(self->parts[i])) != 0) {
+            json_decref(ids);
             return NULL;
         }
-    return frames;
+    return ids;
 }
 
 void lx__source_parts_dispose(lx_source *source)
@@ -86,11 +86,11 @@ void lx__source_parts_dispose(lx_source *source)
     lx__free(self->parts);
 }
 
-lx_status lx__source_parts_hold(lx_source *source, size_t size, lx_source **held, lx_error *error)
+lx_status lx__source_parts_pin(lx_source *source, size_t size, lx_source **pinned, lx_error *error)
 {
     lx__parts_source *self = (lx__parts_source *)source;
     lx_source *made;
-    lx_status status = lx__source_new_held(source, size, &made, error);
+    lx_status status = lx__source_new_pinned(source, size, &made, error);
     if (status != LX_OK)
         return status;
     lx__parts_source *parts = (lx__parts_source *)made;
@@ -98,11 +98,11 @@ lx_status lx__source_parts_hold(lx_source *source, size_t size, lx_source **held
     if (parts->parts == NULL)
         status = lx__fail_memory(error, "sources");
     for (size_t i = 0; status == LX_OK && i < self->part_count; i++) {
-        status = lx__source_hold(self->parts[i], &parts->parts[i], error);
+        status = lx__source_pin(self->parts[i], &parts->parts[i], error);
         parts->part_count += status == LX_OK;
     }
     if (status == LX_OK)
-        *held = made;
+        *pinned = made;
     else
         lx_source_unref(made);
     return status;

@@ -38,13 +38,13 @@ lx_status lx__source_fill_blocks(lx_source *source, const uint64_t *indices, siz
 /** @name Functions of a class */
 /** @{ */
 int lx__source_parts_describe(const lx_source *source, json_t *object);
-json_t *lx__source_parts_frame(const lx_source *source);
+json_t *lx__source_parts_snapshot_id(const lx_source *source);
 void lx__source_parts_dispose(lx_source *source);
 
 /** Takes a snapshot of each live part, one after the other: no single snapshot spans several
  * datasets.
  * @param size  Bytes of the struct; the bytes after the parts stay zero. */
-lx_status lx__source_parts_hold(lx_source *source, size_t size, lx_source **held, lx_error *error);
+lx_status lx__source_parts_pin(lx_source *source, size_t size, lx_source **pinned, lx_error *error);
 /** @} */
 
 #endif

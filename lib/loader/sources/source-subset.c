@@ -10,7 +10,7 @@
 
 typedef struct subset_source {
     lx__parts_source parts; /* one part */
-    lx__table *table;       /* owned by the live source, not by its snapshot */
+    lx__index_table *table; /* owned by the live source, not by its snapshot */
 } subset_source;
 
 static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t count,
@@ -21,7 +21,7 @@ static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t c
     lx_source *part = self->parts.parts[0];
     (void)spare;
     memcpy(places, indices, count * sizeof *places);
-    lx_status status = lx__table_map(self->table, places, count, error);
+    lx_status status = lx__index_table_map(self->table, places, count, error);
     return status == LX_OK ? part->class->fill(part, places, count, targets, error) : status;
 }
 
@@ -35,23 +35,23 @@ static int describe(const lx_source *source, json_t *object)
 {
     int failed = lx__source_parts_describe(source, object);
     failed |= json_object_set_new(object, "indices",
-                                  lx__table_to_json(((const subset_source *)source)->table));
+                                  lx__index_table_to_json(((const subset_source *)source)->table));
     return failed != 0 ? -1 : 0;
 }
 
-static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
 {
-    lx_status status = lx__source_parts_hold(source, sizeof(subset_source), held, error);
+    lx_status status = lx__source_parts_pin(source, sizeof(subset_source), pinned, error);
     if (status == LX_OK) /* owned by the live source, which the snapshot references */
-        ((subset_source *)*held)->table = ((subset_source *)source)->table;
+        ((subset_source *)*pinned)->table = ((subset_source *)source)->table;
     return status;
 }
 
 static void dispose(lx_source *source)
 {
     subset_source *self = (subset_source *)source;
-    if (source->live_one == NULL && self->table != NULL) {
-        lx__table_free(self->table);
+    if (source->live_source == NULL && self->table != NULL) {
+        lx__index_table_free(self->table);
         lx__free(self->table);
     }
     lx__source_parts_dispose(source);
@@ -60,8 +60,8 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {.kind = "subset",
                                        .fill = fill,
                                        .describe = describe,
-                                       .frame = lx__source_parts_frame,
-                                       .hold = hold,
+                                       .snapshot_id = lx__source_parts_snapshot_id,
+                                       .pin = pin,
                                        .dispose = dispose};
 
 static lx_status check(const lx_source *part, const uint64_t *indices, uint64_t count,
@@ -91,7 +91,7 @@ static lx_status make(lx_source *made, lx_source *part, const uint64_t *indices,
     if (status != LX_OK)
         return status;
     self->table = lx__alloc_array(1, sizeof *self->table);
-    return self->table != NULL ? lx__table_new(indices, count, self->table, error)
+    return self->table != NULL ? lx__index_table_new(indices, count, self->table, error)
                                : lx__fail_memory(error, "a subset of a source");
 }
 

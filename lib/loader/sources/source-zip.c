@@ -20,16 +20,16 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return status;
 }
 
-static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
 {
-    return lx__source_parts_hold(source, sizeof(lx__parts_source), held, error);
+    return lx__source_parts_pin(source, sizeof(lx__parts_source), pinned, error);
 }
 
 static const lx__source_class class = {.kind = "zip",
                                        .fill = fill,
                                        .describe = lx__source_parts_describe,
-                                       .frame = lx__source_parts_frame,
-                                       .hold = hold,
+                                       .snapshot_id = lx__source_parts_snapshot_id,
+                                       .pin = pin,
                                        .dispose = lx__source_parts_dispose};
 
 /** Counts the columns, and checks that the lengths are equal. */

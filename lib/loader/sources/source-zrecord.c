@@ -32,7 +32,7 @@ static int describe(const lx_source *source, json_t *object)
     return json_object_set_new(object, "uuid", json_string(identity.uuid));
 }
 
-json_t *lx__source_dataset_frame(lx_dataset *dataset)
+json_t *lx__source_dataset_snapshot_id(lx_dataset *dataset)
 {
     lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
@@ -41,26 +41,26 @@ json_t *lx__source_dataset_frame(lx_dataset *dataset)
                      (json_int_t)identity.checksum);
 }
 
-static json_t *frame(const lx_source *source)
+static json_t *snapshot_id(const lx_source *source)
 {
-    return lx__source_dataset_frame(((const zrecord_source *)source)->dataset);
+    return lx__source_dataset_snapshot_id(((const zrecord_source *)source)->dataset);
 }
 
-static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
 {
     lx_source *made;
-    lx_dataset *pinned;
-    lx_status status = lx_dataset_pin(((zrecord_source *)source)->dataset, &pinned, error);
+    lx_dataset *dataset;
+    lx_status status = lx_dataset_pin(((zrecord_source *)source)->dataset, &dataset, error);
     if (status != LX_OK)
         return status;
-    status = lx__source_new_held(source, sizeof(zrecord_source), &made, error);
+    status = lx__source_new_pinned(source, sizeof(zrecord_source), &made, error);
     if (status != LX_OK) {
-        lx_dataset_close(pinned);
+        lx_dataset_close(dataset);
         return status;
     }
-    ((zrecord_source *)made)->dataset = pinned;
+    ((zrecord_source *)made)->dataset = dataset;
     ((zrecord_source *)made)->owned = true;
-    *held = made;
+    *pinned = made;
     return LX_OK;
 }
 
@@ -74,8 +74,8 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {.kind = "zrecord",
                                        .fill = fill,
                                        .describe = describe,
-                                       .frame = frame,
-                                       .hold = hold,
+                                       .snapshot_id = snapshot_id,
+                                       .pin = pin,
                                        .dispose = dispose};
 
 lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)

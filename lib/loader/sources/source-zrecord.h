@@ -15,6 +15,6 @@ lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *op
                                   lx_source **source, lx_error *error);
 
 /** Returns the identity of a dataset's snapshot. NULL if memory is short. */
-json_t *lx__source_dataset_frame(lx_dataset *dataset);
+json_t *lx__source_dataset_snapshot_id(lx_dataset *dataset);
 
 #endif

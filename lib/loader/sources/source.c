@@ -28,7 +28,7 @@ lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t le
     return LX_OK;
 }
 
-lx_status lx__source_new_held(lx_source *source, size_t size, lx_source **held, lx_error *error)
+lx_status lx__source_new_pinned(lx_source *source, size_t size, lx_source **pinned, lx_error *error)
 {
     lx_source *made = lx__alloc_array(1, size);
     if (made == NULL)
@@ -37,17 +37,17 @@ lx_status lx__source_new_held(lx_source *source, size_t size, lx_source **held, 
     made->length = source->length;
     made->columns = source->columns;
     made->column_count = source->column_count;
-    made->live_one = lx_source_ref(source);
+    made->live_source = lx_source_ref(source);
     atomic_init(&made->references, 1);
-    *held = made;
+    *pinned = made;
     return LX_OK;
 }
 
-lx_status lx__source_hold(lx_source *source, lx_source **held, lx_error *error)
+lx_status lx__source_pin(lx_source *source, lx_source **pinned, lx_error *error)
 {
     if (source->live)
-        return source->class->hold(source, held, error);
-    *held = lx_source_ref(source);
+        return source->class->pin(source, pinned, error);
+    *pinned = lx_source_ref(source);
     return LX_OK;
 }
 
@@ -147,9 +147,9 @@ json_t *lx__source_to_json(const lx_source *source)
     return NULL;
 }
 
-json_t *lx__source_frame(const lx_source *source)
+json_t *lx__source_snapshot_id(const lx_source *source)
 {
-    return source->class->frame != NULL ? source->class->frame(source) : json_null();
+    return source->class->snapshot_id != NULL ? source->class->snapshot_id(source) : json_null();
 }
 
 /* ---- public functions */
@@ -167,8 +167,8 @@ void lx_source_unref(lx_source *source)
         return;
     if (source->class->dispose != NULL)
         source->class->dispose(source);
-    if (source->live_one != NULL) {
-        lx_source_unref(source->live_one);
+    if (source->live_source != NULL) {
+        lx_source_unref(source->live_source);
         lx__free(source);
         return;
     }
@@ -195,16 +195,16 @@ const lx_column_info *lx_source_get_column(const lx_source *source, size_t posit
     return position < source->column_count ? &source->columns[position] : NULL;
 }
 
-/** Fills from one snapshot; a caller that fills in several calls uses lx__source_hold(). */
+/** Fills from one snapshot; a caller that fills in several calls uses lx__source_pin(). */
 static lx_status fill_held(lx_source *source, const uint64_t *indices, size_t count,
                            const lx_target *targets, lx_error *error)
 {
-    lx_source *held;
-    lx_status status = lx__source_hold(source, &held, error);
+    lx_source *pinned;
+    lx_status status = lx__source_pin(source, &pinned, error);
     if (status != LX_OK)
         return status;
-    status = held->class->fill(held, indices, count, targets, error);
-    lx_source_unref(held);
+    status = pinned->class->fill(pinned, indices, count, targets, error);
+    lx_source_unref(pinned);
     return status;
 }
 

@@ -33,11 +33,11 @@ typedef struct lx__source_class {
 
     /** Returns the identity of the data's snapshot, which a state records and does not compare;
      * NULL: the data has none. */
-    json_t *(*frame)(const lx_source *source);
+    json_t *(*snapshot_id)(const lx_source *source);
 
-    /** Creates a source over one snapshot of live data, with lx__source_new_held(); NULL if data is
-     * never live. */
-    lx_status (*hold)(lx_source *source, lx_source **held, lx_error *error);
+    /** Creates a source over one snapshot of live data, with lx__source_new_pinned(); NULL if data
+     * is never live. */
+    lx_status (*pin)(lx_source *source, lx_source **pinned, lx_error *error);
 
     /** Releases what the source owns besides its own memory and columns; may be NULL. */
     void (*dispose)(lx_source *source);
@@ -48,10 +48,10 @@ struct lx_source {
     atomic_size_t references;
     uint64_t length;
     lx_column_info *columns; /**< Owned, with names and shapes; in a snapshot, owned by @ref
-                                  live_one. */
+                                  live_source. */
     size_t column_count;
-    bool live;           /**< Its records may change: a batch must read one snapshot. */
-    lx_source *live_one; /**< In a snapshot: the live source, referenced. */
+    bool live;              /**< Its records may change: a batch must read one snapshot. */
+    lx_source *live_source; /**< In a snapshot: the live source, referenced. */
 };
 
 /** Allocates @p size zeroed bytes for a source of @p class with @p column_count uninitialized
@@ -60,11 +60,12 @@ LX_API lx_status lx__source_new(const lx__source_class *class, size_t size, uint
                                 size_t column_count, lx_source **source, lx_error *error);
 
 /** Allocates @p size zeroed bytes for a snapshot of @p source, with its length and columns. */
-lx_status lx__source_new_held(lx_source *source, size_t size, lx_source **held, lx_error *error);
+lx_status lx__source_new_pinned(lx_source *source, size_t size, lx_source **pinned,
+                                lx_error *error);
 
 /** Returns the source to read a batch from: @p source, or a snapshot of its newest state if it is
  * live. Release it with lx_source_unref(). */
-lx_status lx__source_hold(lx_source *source, lx_source **held, lx_error *error);
+lx_status lx__source_pin(lx_source *source, lx_source **pinned, lx_error *error);
 
 /** Sets column @p position to a copy of @p column, and computes its size. */
 LX_API lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
@@ -82,6 +83,6 @@ json_t *lx__columns_to_json(const lx_source *source);
 
 /** Returns the identity of the data's snapshot, or JSON null if it has none. NULL if memory is
  * short. */
-json_t *lx__source_frame(const lx_source *source);
+json_t *lx__source_snapshot_id(const lx_source *source);
 
 #endif

@@ -8,16 +8,16 @@
 #include "loader/tokens/bin-lists.h"
 
 /** The pieces in the order of placement. */
-typedef struct turn_list {
+typedef struct sorted_pieces {
     uint32_t *pieces; /**< By decreasing length. */
     uint32_t *ends;   /**< For each length, one past its last piece. */
     uint32_t count;
-} turn_list;
+} sorted_pieces;
 
 /** Sorts the pieces with a counting sort. */
-static bool sort(const uint32_t *lengths, uint32_t count, uint32_t capacity, turn_list *made)
+static bool sort(const uint32_t *lengths, uint32_t count, uint32_t capacity, sorted_pieces *made)
 {
-    *made = (turn_list){.ends = lx__alloc_array(capacity, sizeof *made->ends)};
+    *made = (sorted_pieces){.ends = lx__alloc_array(capacity, sizeof *made->ends)};
     if (made->ends == NULL)
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -44,46 +44,47 @@ static bool sort(const uint32_t *lengths, uint32_t count, uint32_t capacity, tur
  * more, except for one bin in an empty list: the bin that had the least sufficient space and still
  * has enough. So each list is sorted once, when the lengths reach its space.
  */
-static uint32_t place(const turn_list *turns, uint32_t capacity, lx__rooms *rooms, uint32_t *places)
+static uint32_t place(const sorted_pieces *order, uint32_t capacity, lx__bin_lists *lists,
+                      uint32_t *places)
 {
-    uint32_t bins = 0, sorted = capacity, turn = 0;
+    uint32_t bins = 0, sorted = capacity, at = 0;
     for (uint32_t length = capacity; --length > 0;) {
-        if (turn == turns->ends[length])
+        if (at == order->ends[length])
             continue;
-        for (uint32_t room = lx__rooms_find(rooms, length); room < sorted;
-             room = lx__rooms_find(rooms, room + 1))
-            lx__rooms_sort(rooms, room);
+        for (uint32_t space = lx__bin_lists_find(lists, length); space < sorted;
+             space = lx__bin_lists_find(lists, space + 1))
+            lx__bin_lists_sort(lists, space);
         sorted = length;
-        for (; turn < turns->ends[length]; turn++) {
-            uint32_t room = lx__rooms_find(rooms, length);
-            bool fits = room != LX__ROOMS_NONE;
-            uint32_t bin = fits ? lx__rooms_take(rooms, room) : bins++;
-            uint32_t left = (fits ? room : capacity) - length;
+        for (; at < order->ends[length]; at++) {
+            uint32_t space = lx__bin_lists_find(lists, length);
+            bool fits = space != LX__BIN_LISTS_NONE;
+            uint32_t bin = fits ? lx__bin_lists_take(lists, space) : bins++;
+            uint32_t left = (fits ? space : capacity) - length;
             if (left != 0)
-                lx__rooms_add(rooms, bin, left);
-            places[turn] = bin;
+                lx__bin_lists_add(lists, bin, left);
+            places[at] = bin;
         }
     }
     return bins;
 }
 
 /** Lists the pieces by bin. */
-static bool collect(const turn_list *turns, const uint32_t *places, lx__bins *bins)
+static bool collect(const sorted_pieces *order, const uint32_t *places, lx__bins *bins)
 {
     uint32_t first = 0;
     bins->starts = lx__alloc_array((size_t)bins->count + 1, sizeof *bins->starts);
-    bins->pieces = lx__alloc((size_t)turns->count * sizeof *bins->pieces);
+    bins->pieces = lx__alloc((size_t)order->count * sizeof *bins->pieces);
     if (bins->starts == NULL || bins->pieces == NULL)
         return false;
-    for (uint32_t i = 0; i < turns->count; i++)
+    for (uint32_t i = 0; i < order->count; i++)
         bins->starts[places[i]]++;
     for (uint32_t i = 0; i <= bins->count; i++) {
         uint32_t pieces = bins->starts[i];
         bins->starts[i] = first;
         first += pieces;
     }
-    for (uint32_t i = 0; i < turns->count; i++)
-        bins->pieces[bins->starts[places[i]]++] = turns->pieces[i];
+    for (uint32_t i = 0; i < order->count; i++)
+        bins->pieces[bins->starts[places[i]]++] = order->pieces[i];
     memmove(bins->starts + 1, bins->starts, (size_t)bins->count * sizeof *bins->starts);
     bins->starts[0] = 0; /* the loop advanced each start to the next one */
     return true;
@@ -92,17 +93,17 @@ static bool collect(const turn_list *turns, const uint32_t *places, lx__bins *bi
 lx_status lx__best_fit(uint32_t *lengths, uint32_t count, uint32_t capacity, lx__bins *bins,
                        lx_error *error)
 {
-    turn_list turns;
-    lx__rooms rooms;
+    sorted_pieces order;
+    lx__bin_lists lists;
     *bins = (lx__bins){.count = 0};
-    bool made = sort(lengths, count, capacity, &turns);
-    if (made && (made = lx__rooms_init(&rooms, capacity, turns.count))) {
-        bins->count = place(&turns, capacity, &rooms, lengths);
-        lx__rooms_free(&rooms);
-        made = collect(&turns, lengths, bins);
+    bool made = sort(lengths, count, capacity, &order);
+    if (made && (made = lx__bin_lists_init(&lists, capacity, order.count))) {
+        bins->count = place(&order, capacity, &lists, lengths);
+        lx__bin_lists_free(&lists);
+        made = collect(&order, lengths, bins);
     }
-    lx__free(turns.pieces);
-    lx__free(turns.ends);
+    lx__free(order.pieces);
+    lx__free(order.ends);
     if (made)
         return LX_OK;
     lx__bins_free(bins);

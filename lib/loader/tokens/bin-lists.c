@@ -5,66 +5,66 @@
 
 #include "base/alloc.h"
 
-#define NONE LX__ROOMS_NONE
+#define NONE LX__BIN_LISTS_NONE
 
-bool lx__rooms_init(lx__rooms *self, uint32_t rooms, uint32_t bins)
+bool lx__bin_lists_init(lx__bin_lists *self, uint32_t spaces, uint32_t bins)
 {
-    size_t words = rooms;
-    *self = (lx__rooms){.rooms = rooms,
-                        .heads = lx__alloc((size_t)rooms * sizeof *self->heads),
-                        .next = lx__alloc((size_t)bins * sizeof *self->next)};
+    size_t words = spaces;
+    *self = (lx__bin_lists){.spaces = spaces,
+                            .heads = lx__alloc((size_t)spaces * sizeof *self->heads),
+                            .next = lx__alloc((size_t)bins * sizeof *self->next)};
     bool made = self->heads != NULL && self->next != NULL;
-    for (int level = 0; level < LX__ROOMS_LEVELS; level++) {
+    for (int level = 0; level < LX__BIN_LISTS_LEVELS; level++) {
         words = words / 64 + 1;
         self->bits[level] = lx__alloc_array(words, sizeof **self->bits);
         made = made && self->bits[level] != NULL;
     }
     if (made)
-        memset(self->heads, 0xff, (size_t)rooms * sizeof *self->heads);
+        memset(self->heads, 0xff, (size_t)spaces * sizeof *self->heads);
     else
-        lx__rooms_free(self);
+        lx__bin_lists_free(self);
     return made;
 }
 
-void lx__rooms_free(lx__rooms *self)
+void lx__bin_lists_free(lx__bin_lists *self)
 {
     lx__free(self->heads);
     lx__free(self->next);
-    for (int level = 0; level < LX__ROOMS_LEVELS; level++)
+    for (int level = 0; level < LX__BIN_LISTS_LEVELS; level++)
         lx__free(self->bits[level]);
 }
 
-void lx__rooms_add(lx__rooms *self, uint32_t bin, uint32_t room)
+void lx__bin_lists_add(lx__bin_lists *self, uint32_t bin, uint32_t space)
 {
-    self->next[bin] = self->heads[room];
-    self->heads[room] = bin;
-    for (int level = 0; level < LX__ROOMS_LEVELS; level++) {
-        self->bits[level][room / 64] |= UINT64_C(1) << room % 64;
-        room /= 64;
+    self->next[bin] = self->heads[space];
+    self->heads[space] = bin;
+    for (int level = 0; level < LX__BIN_LISTS_LEVELS; level++) {
+        self->bits[level][space / 64] |= UINT64_C(1) << space % 64;
+        space /= 64;
     }
 }
 
-uint32_t lx__rooms_take(lx__rooms *self, uint32_t room)
+uint32_t lx__bin_lists_take(lx__bin_lists *self, uint32_t space)
 {
-    uint32_t bin = self->heads[room];
-    self->heads[room] = self->next[bin];
-    bool empty = self->heads[room] == NONE;
-    for (int level = 0; empty && level < LX__ROOMS_LEVELS; level++) {
-        self->bits[level][room / 64] &= ~(UINT64_C(1) << room % 64);
-        empty = self->bits[level][room / 64] == 0;
-        room /= 64;
+    uint32_t bin = self->heads[space];
+    self->heads[space] = self->next[bin];
+    bool empty = self->heads[space] == NONE;
+    for (int level = 0; empty && level < LX__BIN_LISTS_LEVELS; level++) {
+        self->bits[level][space / 64] &= ~(UINT64_C(1) << space % 64);
+        empty = self->bits[level][space / 64] == 0;
+        space /= 64;
     }
     return bin;
 }
 
-uint32_t lx__rooms_find(const lx__rooms *self, uint32_t least)
+uint32_t lx__bin_lists_find(const lx__bin_lists *self, uint32_t least)
 {
     uint64_t at = least, word = 0;
     int level = 0;
-    if (least >= self->rooms)
+    if (least >= self->spaces)
         return NONE;
     for (;; level++) { /* up, until a word has a bit at this position or after it */
-        if (level == LX__ROOMS_LEVELS || (level > 0 && at > (self->rooms - 1) >> 6 * level))
+        if (level == LX__BIN_LISTS_LEVELS || (level > 0 && at > (self->spaces - 1) >> 6 * level))
             return NONE;
         word = self->bits[level][at / 64] >> at % 64;
         if (word != 0)
@@ -108,9 +108,9 @@ static uint32_t merge(uint32_t *next, uint32_t a, uint32_t b)
     return head;
 }
 
-void lx__rooms_sort(lx__rooms *self, uint32_t room)
+void lx__bin_lists_sort(lx__bin_lists *self, uint32_t space)
 {
-    uint32_t merged[32], list = self->heads[room], sorted = NONE; /* merged[i] holds 2^i runs */
+    uint32_t merged[32], list = self->heads[space], sorted = NONE; /* merged[i] holds 2^i runs */
     size_t levels = 0;
     while (list != NONE) {
         uint32_t run = take_run(self->next, &list);
@@ -124,5 +124,5 @@ void lx__rooms_sort(lx__rooms *self, uint32_t room)
     }
     for (size_t level = 0; level < levels; level++)
         sorted = merge(self->next, merged[level], sorted);
-    self->heads[room] = sorted;
+    self->heads[space] = sorted;
 }

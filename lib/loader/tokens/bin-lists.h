@@ -3,8 +3,8 @@
  * @file
  * @brief Free lists of bins by free space: finds the least sufficient space and its first bin.
  *
- * The bins of equal free space form a list. Call lx__rooms_sort() after the last bin is added to a
- * list and before the first is taken.
+ * The bins of equal free space form a list. Call lx__bin_lists_sort() after the last bin is added
+ * to a list and before the first is taken.
  */
 #ifndef LX_LOADER_BIN_LISTS_H
 #define LX_LOADER_BIN_LISTS_H
@@ -13,37 +13,37 @@
 #include <stdint.h>
 
 /** Upper limit of the spaces. */
-#define LX__ROOMS_MAX (UINT32_C(1) << 24)
+#define LX__BIN_LISTS_SPACES_MAX (UINT32_C(1) << 24)
 
 /** No space, or no bin. */
-#define LX__ROOMS_NONE UINT32_MAX
+#define LX__BIN_LISTS_NONE UINT32_MAX
 
 /** Each level has one bit per word of the level below; the last of four levels is one word. */
-#define LX__ROOMS_LEVELS 4
+#define LX__BIN_LISTS_LEVELS 4
 
-typedef struct lx__rooms {
-    uint32_t *heads;                  /**< First bin of each space. */
-    uint32_t *next;                   /**< Next bin in the list, for each bin. */
-    uint64_t *bits[LX__ROOMS_LEVELS]; /**< Which spaces have bins, and which words have bits. */
-    uint32_t rooms;
-} lx__rooms;
+typedef struct lx__bin_lists {
+    uint32_t *heads;                      /**< First bin of each space. */
+    uint32_t *next;                       /**< Next bin in the list, for each bin. */
+    uint64_t *bits[LX__BIN_LISTS_LEVELS]; /**< Which spaces have bins, and which words have bits. */
+    uint32_t spaces;
+} lx__bin_lists;
 
-/** Initializes the lists for spaces below @p rooms, at most #LX__ROOMS_MAX, and bins below @p bins.
- * Returns false if memory is short. */
-bool lx__rooms_init(lx__rooms *self, uint32_t rooms, uint32_t bins);
+/** Initializes the lists for spaces below @p spaces, at most #LX__BIN_LISTS_SPACES_MAX, and bins
+ * below @p bins. Returns false if memory is short. */
+bool lx__bin_lists_init(lx__bin_lists *self, uint32_t spaces, uint32_t bins);
 
-void lx__rooms_free(lx__rooms *self);
+void lx__bin_lists_free(lx__bin_lists *self);
 
 /** Adds a bin that is in no list. */
-void lx__rooms_add(lx__rooms *self, uint32_t bin, uint32_t room);
+void lx__bin_lists_add(lx__bin_lists *self, uint32_t bin, uint32_t space);
 
-/** Returns the least space of at least @p least that has a bin, or #LX__ROOMS_NONE. */
-uint32_t lx__rooms_find(const lx__rooms *self, uint32_t least);
+/** Returns the least space of at least @p least that has a bin, or #LX__BIN_LISTS_NONE. */
+uint32_t lx__bin_lists_find(const lx__bin_lists *self, uint32_t least);
 
 /** Removes and returns the first bin of a space that has one. */
-uint32_t lx__rooms_take(lx__rooms *self, uint32_t room);
+uint32_t lx__bin_lists_take(lx__bin_lists *self, uint32_t space);
 
 /** Sorts the bins of a space that has some; fastest if they were added in order. */
-void lx__rooms_sort(lx__rooms *self, uint32_t room);
+void lx__bin_lists_sort(lx__bin_lists *self, uint32_t space);
 
 #endif

@@ -107,7 +107,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
         if (at < count) {
             status = find(self, indices[at] * self->sequence_length, &next, error);
             if (status == LX_OK && row.tokens != NULL && next.at < next.length)
-                lx__tokens_approach(self->format.tokens, next.first + next.at, self->format.length);
+                lx__tokens_prefetch(self->format.tokens, next.first + next.at, self->format.length);
         }
         if (status == LX_OK) {
             at = i;
@@ -130,9 +130,9 @@ static int describe(const lx_source *source, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-static json_t *frame(const lx_source *source)
+static json_t *snapshot_id(const lx_source *source)
 {
-    return lx__tokens_frame(((const joined_source *)source)->format.tokens);
+    return lx__tokens_snapshot_id(((const joined_source *)source)->format.tokens);
 }
 
 static void dispose(lx_source *source)
@@ -142,8 +142,11 @@ static void dispose(lx_source *source)
     lx__row_format_dispose(&self->format);
 }
 
-static const lx__source_class class = {
-    .kind = "joined", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
+static const lx__source_class class = {.kind = "joined",
+                                       .fill = fill,
+                                       .describe = describe,
+                                       .snapshot_id = snapshot_id,
+                                       .dispose = dispose};
 
 /* ---- construction */
 

@@ -101,18 +101,18 @@ static lx_status fill_row(const packed_source *self, uint64_t bin, lx__row *row,
 }
 
 /** Prefetches the tokens of a bin. */
-static void approach(const packed_source *self, uint64_t bin)
+static void prefetch(const packed_source *self, uint64_t bin)
 {
     uint64_t first, length;
     if (bin < self->full) {
         if (find_full(self, bin, &first, NULL) == LX_OK)
-            lx__tokens_approach(self->format.tokens, first, self->format.length);
+            lx__tokens_prefetch(self->format.tokens, first, self->format.length);
         return;
     }
     const uint32_t *starts = self->bins.starts + (bin - self->full);
     for (uint32_t i = starts[0]; i < starts[1]; i++)
         if (find_rest(self, self->bins.pieces[i], &first, &length, NULL) == LX_OK)
-            lx__tokens_approach(self->format.tokens, first, length);
+            lx__tokens_prefetch(self->format.tokens, first, length);
 }
 
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
@@ -122,7 +122,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     for (size_t i = 0; i < count; i++) {
         lx__row row = lx__row_begin(&self->format, targets, i);
         if (i + 1 < count && row.tokens != NULL)
-            approach(self, indices[i + 1]);
+            prefetch(self, indices[i + 1]);
         lx_status status = fill_row(self, indices[i], &row, error);
         if (status != LX_OK) {
             lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
@@ -141,9 +141,9 @@ static int describe(const lx_source *source, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-static json_t *frame(const lx_source *source)
+static json_t *snapshot_id(const lx_source *source)
 {
-    return lx__tokens_frame(((const packed_source *)source)->format.tokens);
+    return lx__tokens_snapshot_id(((const packed_source *)source)->format.tokens);
 }
 
 static void dispose(lx_source *source)
@@ -154,8 +154,11 @@ static void dispose(lx_source *source)
     lx__row_format_dispose(&self->format);
 }
 
-static const lx__source_class class = {
-    .kind = "packed", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
+static const lx__source_class class = {.kind = "packed",
+                                       .fill = fill,
+                                       .describe = describe,
+                                       .snapshot_id = snapshot_id,
+                                       .dispose = dispose};
 
 /* ---- construction */
 

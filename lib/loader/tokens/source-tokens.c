@@ -25,7 +25,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     uint8_t *out = targets[0].data;
     for (size_t i = 0; i < count; i++) {
         if (i + 1 < count)
-            lx__tokens_approach(self->tokens, indices[i + 1] * self->step, self->size);
+            lx__tokens_prefetch(self->tokens, indices[i + 1] * self->step, self->size);
         lx_status status = lx__tokens_copy(self->tokens, indices[i] * self->step, self->size,
                                            self->widen, self->limit, self->wide,
                                            out + i * targets[0].stride, error);
@@ -50,9 +50,9 @@ static int describe(const lx_source *source, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-static json_t *frame(const lx_source *source)
+static json_t *snapshot_id(const lx_source *source)
 {
-    return lx__tokens_frame(((const tokens_source *)source)->tokens);
+    return lx__tokens_snapshot_id(((const tokens_source *)source)->tokens);
 }
 
 static void dispose(lx_source *source)
@@ -60,8 +60,11 @@ static void dispose(lx_source *source)
     lx_tokens_unref(((tokens_source *)source)->tokens);
 }
 
-static const lx__source_class class = {
-    .kind = "tokens", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
+static const lx__source_class class = {.kind = "tokens",
+                                       .fill = fill,
+                                       .describe = describe,
+                                       .snapshot_id = snapshot_id,
+                                       .dispose = dispose};
 
 /** Creates a source of samples whose starts are @p step tokens apart. */
 static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step,

@@ -28,8 +28,8 @@
 
 /* ---- lengths */
 
-static lx_status blame(const lx__token_field *self, uint64_t record, lx_error *error,
-                       lx_status status)
+static lx_status add_context(const lx__token_field *self, uint64_t record, lx_error *error,
+                             lx_status status)
 {
     lx__error_locate(error, lx_dataset_get_path(self->dataset), self->field->name, record, LX_NONE);
     return status;
@@ -39,13 +39,14 @@ static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t byt
 {
     uint64_t length = bytes / self->width;
     if (bytes % self->width != 0)
-        return blame(self, record, error,
-                     lx__fail(error, LX_ERR_CORRUPT,
-                              "a record of %" PRIu64 " bytes is not a whole number of tokens of %s",
-                              bytes, lx_dtype_get_name(self->dtype)));
+        return add_context(self, record, error,
+                           lx__fail(error, LX_ERR_CORRUPT,
+                                    "a record of %" PRIu64
+                                    " bytes is not a whole number of tokens of %s",
+                                    bytes, lx_dtype_get_name(self->dtype)));
     if (!lx__add_fits(self->length, length, &self->length))
-        return blame(self, record, error,
-                     lx__fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more"));
+        return add_context(self, record, error,
+                           lx__fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more"));
     if (self->ends != NULL)
         self->ends[record] = self->length;
     self->lengths_crc = lx__state_add(self->lengths_crc, length);
@@ -187,11 +188,11 @@ static lx_status fail_token(const copying *c, const uint8_t *from, uint64_t coun
                   lx__widen_find_bad(c->widen, from, count, c->self->width, c->limit, &token);
     uint64_t record = find(c->self, at);
     lx__token_field_document(c->self, record, &first, &length);
-    return blame(c->self, record, error,
-                 lx__fail(error, LX_ERR_CORRUPT,
-                          "token %" PRIu64 " of the record is 0x%" PRIx64
-                          ", but must be below %" PRIu64,
-                          at - first, token, c->limit));
+    return add_context(c->self, record, error,
+                       lx__fail(error, LX_ERR_CORRUPT,
+                                "token %" PRIu64 " of the record is 0x%" PRIx64
+                                ", but must be below %" PRIu64,
+                                at - first, token, c->limit));
 }
 
 /** Adds the selected tokens up to @p end; the next one lies at @p from. */
@@ -223,16 +224,17 @@ static lx_status add_slice(copying *c, uint64_t record, const lx_slice *slice, l
         return LX_OK;
     }
     if (slice->size != length * c->self->width)
-        return blame(c->self, record, error,
-                     lx__fail(error, LX_ERR_CORRUPT,
-                              "the length of the record changed while the dataset was open: "
-                              "another process wrote to its table"));
+        return add_context(c->self, record, error,
+                           lx__fail(error, LX_ERR_CORRUPT,
+                                    "the length of the record changed while the dataset was open: "
+                                    "another process wrote to its table"));
     const uint8_t *data = slice->data;
     return add_tokens(c, data + (c->at - first) * c->self->width, first + length, error);
 }
 
 /** Returns where document @p number's part of tokens [at, end) lies; no data if unknown yet. */
-static lx_slice foresee(const lx__token_field *self, uint64_t number, uint64_t at, uint64_t end)
+static lx_slice predict_slice(const lx__token_field *self, uint64_t number, uint64_t at,
+                              uint64_t end)
 {
     uint64_t first, length;
     lx_slice slice;
@@ -246,13 +248,13 @@ static lx_slice foresee(const lx__token_field *self, uint64_t number, uint64_t a
 }
 
 /** Whether documents of @p size bytes were written consecutively, with small gaps at most. */
-static bool adjoin(const lx_slice *first, const lx_slice *last, uint64_t size)
+static bool are_adjacent(const lx_slice *first, const lx_slice *last, uint64_t size)
 {
     uintptr_t from = (uintptr_t)first->data, to = (uintptr_t)last->data;
     return first->data != NULL && to > from && to - from <= 2 * size;
 }
 
-void lx__token_field_approach(const lx__token_field *self, uint64_t at, uint64_t count)
+void lx__token_field_prefetch(const lx__token_field *self, uint64_t at, uint64_t count)
 {
     uint64_t end = at + count, begin = 0, length = 0;
     if (!self->in_place || count == 0)
@@ -263,16 +265,17 @@ void lx__token_field_approach(const lx__token_field *self, uint64_t at, uint64_t
         if (begin + length >= end)
             break;
     }
-    lx_slice slice = foresee(self, first, at, end), behind = foresee(self, last, at, end);
-    if (last != first && adjoin(&slice, &behind, count * self->width)) {
+    lx_slice slice = predict_slice(self, first, at, end),
+             behind = predict_slice(self, last, at, end);
+    if (last != first && are_adjacent(&slice, &behind, count * self->width)) {
         const uint8_t *from = slice.data, *to = (const uint8_t *)behind.data + behind.size;
-        lx__ahead(from, (uint64_t)(to - from));
+        lx__prefetch_pages(from, (uint64_t)(to - from));
         return;
     }
     for (uint64_t i = first; i <= last; i++) {
-        slice = foresee(self, i, at, end);
+        slice = predict_slice(self, i, at, end);
         if (slice.data != NULL)
-            lx__ahead(slice.data, slice.size);
+            lx__prefetch_pages(slice.data, slice.size);
     }
 }
 
@@ -312,7 +315,7 @@ static lx_status copy_gathered(copying *c, lx_error *error)
     if (bytes > sizeof scratch)
         own = lx__alloc((size_t)bytes); /* one record is smaller than 2^32 */
     if (bytes > sizeof scratch && own == NULL)
-        return blame(self, b.records[0], error, lx__fail_memory(error, "a document"));
+        return add_context(self, b.records[0], error, lx__fail_memory(error, "a document"));
     uint8_t *memory = own != NULL ? own : scratch;
     lx_status status = gather(self, &b, memory, error);
     if (status == LX_OK)

@@ -45,7 +45,7 @@ lx_status lx__token_field_copy(const lx__token_field *field, uint64_t at, uint64
                                lx_error *error);
 
 /** Prefetches the memory of tokens that are read next, as far as it is known. */
-void lx__token_field_approach(const lx__token_field *field, uint64_t at, uint64_t count);
+void lx__token_field_prefetch(const lx__token_field *field, uint64_t at, uint64_t count);
 
 /** Returns what identifies its documents, which begin at token @p first of a sequence. NULL if
  * memory is short. */

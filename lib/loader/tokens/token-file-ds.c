@@ -30,7 +30,7 @@ static char *with_more(const char *path, const char *more)
 static bool is_there(const char *path)
 {
     bool regular = false;
-    return lx__file_is_regular(LX__HERE, path, &regular, NULL) == LX_OK && regular;
+    return lx__file_is_regular(LX__CWD, path, &regular, NULL) == LX_OK && regular;
 }
 
 static lx_status parse_width(char *text, lx_dtype *dtype, lx_error *error)
@@ -58,7 +58,7 @@ static lx_status read_metadata(const char *path, lx_dtype *dtype, lx_error *erro
     size_t size;
     if (!is_there(path))
         return LX_OK;
-    lx_status status = lx__file_open(&file, LX__HERE, path, O_RDONLY, error);
+    lx_status status = lx__file_open(&file, LX__CWD, path, O_RDONLY, error);
     if (status != LX_OK)
         return status;
     status = lx__file_read_all(&file, METADATA_MAX, &text, &size, error);
@@ -82,7 +82,7 @@ static lx_status find_dtype(lx__token_file *file, lx_dtype dtype, lx_error *erro
         return status;
     if (said == LX_BYTES)
         said = dtype != LX_BYTES ? dtype : LX_UINT16;
-    status = lx__token_file_agree(file, dtype, said, error);
+    status = lx__token_file_set_dtype(file, dtype, said, error);
     lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -121,7 +121,7 @@ lx_status lx__token_file_open_megatron(lx__token_file *file, lx_dtype dtype, lx_
     if (status == LX_OK)
         status = fail_index(file, 17, find_dtype(file, &said, error), error);
     if (status == LX_OK)
-        status = fail_index(file, 17, lx__token_file_agree(file, dtype, said, error), error);
+        status = fail_index(file, 17, lx__token_file_set_dtype(file, dtype, said, error), error);
     if (status == LX_OK)
         status = find_arrays(file, error);
     if (status == LX_OK)

@@ -17,7 +17,7 @@ static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
 {
     lx__file opened;
     lx_npy_info npy;
-    lx_status status = lx__file_open(&opened, LX__HERE, file->path, O_RDONLY, error);
+    lx_status status = lx__file_open(&opened, LX__CWD, file->path, O_RDONLY, error);
     if (status != LX_OK)
         return status;
     status = lx__npy_read(&opened, &npy, error);
@@ -30,7 +30,7 @@ static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
         status = lx__fail(error, LX_ERR_UNSUPPORTED, "the array is of %s: tokens must be integers",
                           lx_dtype_get_name(npy.dtype));
     if (status == LX_OK)
-        status = lx__token_file_agree(file, dtype, npy.dtype, error);
+        status = lx__token_file_set_dtype(file, dtype, npy.dtype, error);
     if (status == LX_OK)
         status = lx__token_file_map(file, file->path, npy.dtype, npy.header_size, npy.shape[0],
                                     error);
@@ -52,7 +52,7 @@ static bool has_index(const char *path)
     if (index == NULL)
         return false;
     strcpy(index + strlen(index) - 3, "idx");
-    lx_status status = lx__file_is_regular(LX__HERE, index, &regular, NULL);
+    lx_status status = lx__file_is_regular(LX__CWD, index, &regular, NULL);
     lx__free(index);
     return status == LX_OK && regular;
 }
@@ -107,7 +107,7 @@ static lx_status open_field(lx__token_file *file, lx_dataset *dataset, size_t po
     const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(dataset), position);
     file->dtype = dtype;
     lx_status status = field->dtype != LX_BYTES
-                           ? lx__token_file_agree(file, dtype, field->dtype, error)
+                           ? lx__token_file_set_dtype(file, dtype, field->dtype, error)
                            : LX_OK;
     if (status == LX_OK)
         status = lx__token_file_check_dtype(file->dtype, error);

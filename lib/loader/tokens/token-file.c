@@ -22,7 +22,8 @@ lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__token_file_agree(lx__token_file *file, lx_dtype dtype, lx_dtype said, lx_error *error)
+lx_status lx__token_file_set_dtype(lx__token_file *file, lx_dtype dtype, lx_dtype said,
+                                   lx_error *error)
 {
     if (dtype != LX_BYTES && dtype != said)
         return lx__fail(error, LX_ERR_MISMATCH, "tokens of %s were requested, but these are %s",
@@ -68,7 +69,7 @@ lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dt
     }
     file->dtype = dtype;
     file->offset = offset;
-    status = lx__file_open(&opened, LX__HERE, path, O_RDONLY, error);
+    status = lx__file_open(&opened, LX__CWD, path, O_RDONLY, error);
     if (status != LX_OK)
         return status;
     status = measure(file, &opened, length, &size, error);
@@ -88,7 +89,7 @@ lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *e
     if (path == NULL)
         return lx__fail_memory(error, "a path");
     file->index_path = path;
-    lx_status status = lx__file_open(&opened, LX__HERE, path, O_RDONLY, error);
+    lx_status status = lx__file_open(&opened, LX__CWD, path, O_RDONLY, error);
     if (status != LX_OK)
         return status;
     status = lx__file_size(&opened, &size, error);

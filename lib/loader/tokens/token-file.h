@@ -58,7 +58,7 @@ lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dt
 lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *error);
 
 /** Sets the dtype to @p said. Returns LX_ERR_MISMATCH if @p dtype is another and not #LX_BYTES. */
-lx_status lx__token_file_agree(lx__token_file *file, lx_dtype dtype, lx_dtype said,
-                               lx_error *error);
+lx_status lx__token_file_set_dtype(lx__token_file *file, lx_dtype dtype, lx_dtype said,
+                                   lx_error *error);
 
 #endif

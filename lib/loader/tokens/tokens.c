@@ -194,15 +194,15 @@ lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint6
 
 /* ---- reading */
 
-void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count)
+void lx__tokens_prefetch(const lx_tokens *tokens, uint64_t first, uint64_t count)
 {
     const lx__token_part *part = &tokens->parts[find_part(tokens, first)];
     uint64_t at = first - part->first, left = part->file->length - at;
     uint64_t step = left < count ? left : count;
     if (part->file->field != NULL)
-        lx__token_field_approach(part->file->field, at, step);
+        lx__token_field_prefetch(part->file->field, at, step);
     else
-        lx__ahead(part->file->data + at * tokens->width, step * tokens->width);
+        lx__prefetch_pages(part->file->data + at * tokens->width, step * tokens->width);
 }
 
 /** Reports the first of @p count tokens, from token @p at of the file on, that breaks the limit. */
@@ -275,17 +275,17 @@ int lx__tokens_describe(const lx_tokens *tokens, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-json_t *lx__tokens_frame(const lx_tokens *tokens)
+json_t *lx__tokens_snapshot_id(const lx_tokens *tokens)
 {
-    json_t *frames = json_array();
-    int failed = frames == NULL;
+    json_t *ids = json_array();
+    int failed = ids == NULL;
     for (size_t i = 0; i < tokens->part_count; i++) {
         const lx__token_field *field = tokens->parts[i].file->field;
         if (field != NULL)
-            failed |= json_array_append_new(frames, lx__source_dataset_frame(field->dataset));
+            failed |= json_array_append_new(ids, lx__source_dataset_snapshot_id(field->dataset));
     }
-    if (failed == 0 && json_array_size(frames) != 0)
-        return frames;
-    json_decref(frames);
+    if (failed == 0 && json_array_size(ids) != 0)
+        return ids;
+    json_decref(ids);
     return failed != 0 ? NULL : json_null();
 }

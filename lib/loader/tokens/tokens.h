@@ -30,7 +30,7 @@ lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t coun
 
 /** Prefetches the start of each page of the tokens that are read next, up to the end of the file
  * with token @p first. */
-LX_API void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count);
+LX_API void lx__tokens_prefetch(const lx_tokens *tokens, uint64_t first, uint64_t count);
 
 /** Adds members to a source's saved state that identify the fields among the parts; files add
  * nothing. Returns 0, or -1 if memory is short. */
@@ -38,6 +38,6 @@ LX_API int lx__tokens_describe(const lx_tokens *tokens, json_t *object);
 
 /** Returns the identities of these fields' snapshots, or JSON null without fields. NULL if memory
  * is short. */
-LX_API json_t *lx__tokens_frame(const lx_tokens *tokens);
+LX_API json_t *lx__tokens_snapshot_id(const lx_tokens *tokens);
 
 #endif

@@ -28,12 +28,12 @@ static const uint32_t *counts_of(const uint32_t *table, uint64_t length)
     return table + words_of(length);
 }
 
-size_t lx__cuts_size(uint64_t length)
+size_t lx__batch_bounds_size(uint64_t length)
 {
     return words_of(length) + blocks_of(length) + 1;
 }
 
-void lx__cuts_finish(uint32_t *table, uint64_t length)
+void lx__batch_bounds_finish(uint32_t *table, uint64_t length)
 {
     size_t words = words_of(length);
     uint32_t *counts = table + words, count = 0;
@@ -106,35 +106,38 @@ static uint64_t begin_of_number(const uint32_t *table, uint64_t length, uint64_t
 
 /** Sets the bounds of the batch that contains an offset. The end of the positions may truncate the
  * last epoch. */
-static void locate(const lx_order *order, const uint32_t *table, uint64_t offset, lx__cut *cut)
+static void locate(const lx_order *order, const uint32_t *table, uint64_t offset,
+                   lx__batch_bounds *bounds)
 {
-    uint64_t start = cut->epoch * order->length, left = LX__POSITION_END - start;
+    uint64_t start = bounds->epoch * order->length, left = LX__POSITION_END - start;
     uint64_t length = left < order->length ? left : order->length;
-    cut->begin = start + begin_of(table, offset);
+    bounds->begin = start + begin_of(table, offset);
     uint64_t end = end_of(table, order->length, offset);
-    cut->end = start + (end < length ? end : length);
+    bounds->end = start + (end < length ? end : length);
 }
 
-lx_status lx__cuts_find(const lx_order *order, lx__epoch **held, uint64_t position, lx__cut *cut,
-                        lx_error *error)
+lx_status lx__batch_bounds_find(const lx_order *order, lx__epoch_table **held, uint64_t position,
+                                lx__batch_bounds *bounds, lx_error *error)
 {
     uint64_t epoch = position / order->length, offset = position % order->length;
-    lx_status status = lx__epochs_enter(order->cuts, order, epoch, held, error);
+    lx_status status = lx__epoch_tables_get(order->batch_bounds, order, epoch, held, error);
     if (status != LX_OK)
         return status;
     const uint32_t *table = (*held)->table.narrow;
-    *cut = (lx__cut){.epoch = epoch,
-                     .number = number_at(table, order->length, offset),
-                     .count = counts_of(table, order->length)[blocks_of(order->length)]};
-    locate(order, table, offset, cut);
+    *bounds =
+        (lx__batch_bounds){.epoch = epoch,
+                           .number = number_at(table, order->length, offset),
+                           .count = counts_of(table, order->length)[blocks_of(order->length)]};
+    locate(order, table, offset, bounds);
     return LX_OK;
 }
 
-void lx__cuts_go_to(const lx_order *order, const lx__epoch *held, uint64_t number, lx__cut *cut)
+void lx__batch_bounds_go_to(const lx_order *order, const lx__epoch_table *held, uint64_t number,
+                            lx__batch_bounds *bounds)
 {
-    cut->number = number;
+    bounds->number = number;
     locate(order, held->table.narrow, begin_of_number(held->table.narrow, order->length, number),
-           cut);
+           bounds);
 }
 
 /* ---- public functions */
@@ -144,47 +147,48 @@ uint64_t lx_order_get_max_batch_size(const lx_order *order)
     return order->batch_rows;
 }
 
-/** As lx__cuts_find(), for any order and position. */
-static lx_status find(const lx_order *order, uint64_t position, lx__cut *cut, lx_error *error)
+/** As lx__batch_bounds_find(), for any order and position. */
+static lx_status find(const lx_order *order, uint64_t position, lx__batch_bounds *bounds,
+                      lx_error *error)
 {
-    lx__epoch *held = NULL;
+    lx__epoch_table *held = NULL;
     if (order == NULL)
         return lx__fail_null(error, "order");
-    if (order->cuts == NULL)
+    if (order->batch_bounds == NULL)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
                         "the order is not cut into batches: pass a "
                         "budgeted order");
     if (order->length == 0 || position == LX__POSITION_END)
         return LX_END;
-    lx_status status = lx__cuts_find(order, &held, position, cut, error);
-    lx__epoch_clear_scratch(&held);
+    lx_status status = lx__batch_bounds_find(order, &held, position, bounds, error);
+    lx__epoch_table_clear_scratch(&held);
     return status;
 }
 
 lx_status lx_order_get_batch_count(const lx_order *order, uint64_t epoch, uint64_t *count,
                                    lx_error *error)
 {
-    lx__cut cut = {0};
+    lx__batch_bounds bounds = {0};
     if (count == NULL)
         return lx__fail_null(error, "count");
     *count = 0;
     uint64_t length = order != NULL ? order->length : 0;
     bool exists = length != 0 && epoch <= (LX__POSITION_END - 1) / length;
-    lx_status status = find(order, exists ? epoch * length : LX__POSITION_END, &cut, error);
-    *count = cut.count;
+    lx_status status = find(order, exists ? epoch * length : LX__POSITION_END, &bounds, error);
+    *count = bounds.count;
     return status == LX_END ? LX_OK : status;
 }
 
 lx_status lx_order_find_batch(const lx_order *order, uint64_t position, uint64_t *number,
                               uint64_t *begin, uint64_t *end, lx_error *error)
 {
-    lx__cut cut = {0};
-    lx_status status = find(order, position, &cut, error);
+    lx__batch_bounds bounds = {0};
+    lx_status status = find(order, position, &bounds, error);
     if (number != NULL)
-        *number = cut.number;
+        *number = bounds.number;
     if (begin != NULL)
-        *begin = cut.begin;
+        *begin = bounds.begin;
     if (end != NULL)
-        *end = cut.end;
+        *end = bounds.end;
     return status;
 }

@@ -13,38 +13,40 @@
 #include "sampler/core/epoch-tables.h"
 
 /** One batch. */
-typedef struct lx__cut {
+typedef struct lx__batch_bounds {
     uint64_t epoch;
     uint64_t number;     /**< Of the batch, within its epoch. */
     uint64_t count;      /**< Batches in the epoch. */
     uint64_t begin, end; /**< Its positions. */
-} lx__cut;
+} lx__batch_bounds;
 
-/** Returns the words of the table for an epoch of @p length positions, for lx__epochs_new(). */
-size_t lx__cuts_size(uint64_t length);
+/** Returns the words of the table for an epoch of @p length positions, for lx__epoch_tables_new().
+ * */
+size_t lx__batch_bounds_size(uint64_t length);
 
 /** Starts a batch at an offset of a zeroed table; offset 0 must start one. */
-static inline void lx__cuts_mark(uint32_t *table, uint64_t offset)
+static inline void lx__batch_bounds_mark(uint32_t *table, uint64_t offset)
 {
     table[offset / 32] |= UINT32_C(1) << offset % 32;
 }
 
 /** Counts the marked starts, which makes the table ready to read. */
-void lx__cuts_finish(uint32_t *table, uint64_t length);
+void lx__batch_bounds_finish(uint32_t *table, uint64_t length);
 
 /**
  * Finds the batch that contains a position.
  *
  * @param[in]     order     An order cut into batches, of length 1 or more.
  * @param[in,out] held      NULL, or the table of the last epoch read; release it with
- *             lx__epoch_clear_scratch().
+ *             lx__epoch_table_clear_scratch().
  * @param[in]     position  Below #LX__POSITION_END.
- * @return As lx__epochs_enter().
+ * @return As lx__epoch_tables_get().
  */
-lx_status lx__cuts_find(const lx_order *order, lx__epoch **held, uint64_t position, lx__cut *cut,
-                        lx_error *error);
+lx_status lx__batch_bounds_find(const lx_order *order, lx__epoch_table **held, uint64_t position,
+                                lx__batch_bounds *bounds, lx_error *error);
 
-/** Changes @p cut, which was found with @p held, to batch @p number of the same epoch. */
-void lx__cuts_go_to(const lx_order *order, const lx__epoch *held, uint64_t number, lx__cut *cut);
+/** Changes @p bounds, which was found with @p held, to batch @p number of the same epoch. */
+void lx__batch_bounds_go_to(const lx_order *order, const lx__epoch_table *held, uint64_t number,
+                            lx__batch_bounds *bounds);
 
 #endif

@@ -10,25 +10,25 @@
 #include "sampler/core/order-json.h"
 #include "sampler/core/saved-state.h"
 
-struct lx__epochs {
-    lx__epoch_fill *fill;
+struct lx__epoch_tables {
+    lx__epoch_table_fill *fill;
     size_t count;
     char *tables; /* folder; NULL: in memory */
     pthread_mutex_t lock;
-    lx__epoch *kept[2]; /* most recent first */
+    lx__epoch_table *kept[2]; /* most recent first */
 };
 
-lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
-                         lx__epochs **epochs, lx_error *error)
+lx_status lx__epoch_tables_new(lx__epoch_table_fill *fill, size_t count, const char *tables,
+                               lx__epoch_tables **epochs, lx_error *error)
 {
     lx_status status = LX_OK;
-    lx__epochs *made = lx__alloc_array(1, sizeof *made);
+    lx__epoch_tables *made = lx__alloc_array(1, sizeof *made);
     if (made == NULL)
         return lx__fail_memory(error, "epoch tables");
     made->fill = fill;
     made->count = count;
     if (tables != NULL)
-        status = lx__table_folder(tables, &made->tables, error);
+        status = lx__index_table_cache_folder(tables, &made->tables, error);
     if (status == LX_OK && pthread_mutex_init(&made->lock, NULL) != 0)
         status = lx__fail_memory(error, "epoch tables");
     if (status == LX_OK) {
@@ -41,21 +41,21 @@ lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
 }
 
 /** The caller holds the lock. */
-static void drop(lx__epoch *epoch)
+static void drop_holder(lx__epoch_table *epoch)
 {
     if (epoch == NULL || --epoch->holders != 0)
         return;
-    lx__table_free(&epoch->table);
+    lx__index_table_free(&epoch->table);
     lx__free(epoch);
 }
 
-void lx__epochs_free(lx__epochs *epochs)
+void lx__epoch_tables_free(lx__epoch_tables *epochs)
 {
     if (epochs == NULL)
         return;
     for (size_t i = 0; i < 2; i++) {
         assert(epochs->kept[i] == NULL || epochs->kept[i]->holders == 1);
-        drop(epochs->kept[i]);
+        drop_holder(epochs->kept[i]);
     }
     pthread_mutex_destroy(&epochs->lock);
     lx__free(epochs->tables);
@@ -66,7 +66,7 @@ void lx__epochs_free(lx__epochs *epochs)
 
 /** A table to make. */
 struct wanted {
-    lx__epochs *epochs;
+    lx__epoch_tables *epochs;
     const lx_order *order;
     uint64_t number;
 };
@@ -79,11 +79,11 @@ static int describe(const void *user, json_t *what)
     return failed;
 }
 
-static lx__table_maker maker_of(const lx_order *order);
+static lx__index_table_maker maker_of(const lx_order *order);
 
 /** Fills a table in memory. Also removes the file of the epoch before the previous one; without
  * that, a folder would grow with each epoch. */
-static lx_status fill(void *user, lx__table *table, lx_error *error)
+static lx_status fill(void *user, lx__index_table *table, lx_error *error)
 {
     const struct wanted *wanted = user;
     size_t count = wanted->epochs->count;
@@ -94,30 +94,31 @@ static lx_status fill(void *user, lx__table *table, lx_error *error)
     lx_status status = wanted->epochs->fill(wanted->order, wanted->number, indices, count, error);
     if (status == LX_OK && wanted->number >= 2) {
         struct wanted behind = {wanted->epochs, wanted->order, wanted->number - 2};
-        lx__table_maker maker = maker_of(wanted->order);
-        lx__table_forget(wanted->epochs->tables, &maker, &behind);
+        lx__index_table_maker maker = maker_of(wanted->order);
+        lx__index_table_cache_remove(wanted->epochs->tables, &maker, &behind);
     }
     return status;
 }
 
-static lx__table_maker maker_of(const lx_order *order)
+static lx__index_table_maker maker_of(const lx_order *order)
 {
-    return (lx__table_maker){order->class->kind, describe, fill};
+    return (lx__index_table_maker){order->class->kind, describe, fill};
 }
 
 /** The caller holds the lock, so each table is made once. */
-static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number, lx__epoch **made,
-                      lx_error *error)
+static lx_status make(lx__epoch_tables *epochs, const lx_order *order, uint64_t number,
+                      lx__epoch_table **made, lx_error *error)
 {
     struct wanted wanted = {epochs, order, number};
-    lx__table_maker maker = maker_of(order);
-    lx__epoch *epoch = lx__alloc_array(1, sizeof *epoch);
+    lx__index_table_maker maker = maker_of(order);
+    lx__epoch_table *epoch = lx__alloc_array(1, sizeof *epoch);
     if (epoch == NULL)
         return lx__fail_memory(error, "an epoch table");
     epoch->owner = epochs;
     epoch->number = number;
-    epoch->table = (lx__table){.count = epochs->count, .bound = order->bound};
-    lx_status status = lx__table_keep(epochs->tables, &maker, &wanted, &epoch->table, error);
+    epoch->table = (lx__index_table){.count = epochs->count, .bound = order->bound};
+    lx_status status = lx__index_table_cache_get(epochs->tables, &maker, &wanted, &epoch->table,
+                                                 error);
     if (status != LX_OK) {
         lx__free(epoch);
         return status;
@@ -129,27 +130,27 @@ static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number
 /* ---- entering an epoch */
 
 /** Makes the epoch the most recent one. The caller holds the lock. */
-static void keep(lx__epochs *epochs, lx__epoch *epoch)
+static void cache(lx__epoch_tables *epochs, lx__epoch_table *epoch)
 {
     if (epochs->kept[0] == epoch)
         return;
     if (epochs->kept[1] != epoch) {
-        drop(epochs->kept[1]);
+        drop_holder(epochs->kept[1]);
         epoch->holders++;
     }
     epochs->kept[1] = epochs->kept[0];
     epochs->kept[0] = epoch;
 }
 
-lx_status lx__epochs_enter(lx__epochs *epochs, const lx_order *order, uint64_t number,
-                           lx__epoch **held, lx_error *error)
+lx_status lx__epoch_tables_get(lx__epoch_tables *epochs, const lx_order *order, uint64_t number,
+                               lx__epoch_table **held, lx_error *error)
 {
-    lx__epoch *epoch = NULL;
+    lx__epoch_table *epoch = NULL;
     lx_status status = LX_OK;
     if (*held != NULL && (*held)->number == number)
         return LX_OK;
     pthread_mutex_lock(&epochs->lock);
-    drop(*held);
+    drop_holder(*held);
     *held = NULL;
     for (size_t i = 0; i < 2 && epoch == NULL; i++)
         if (epochs->kept[i] != NULL && epochs->kept[i]->number == number)
@@ -157,7 +158,7 @@ lx_status lx__epochs_enter(lx__epochs *epochs, const lx_order *order, uint64_t n
     if (epoch == NULL)
         status = make(epochs, order, number, &epoch, error);
     if (status == LX_OK) {
-        keep(epochs, epoch);
+        cache(epochs, epoch);
         epoch->holders++;
         *held = epoch;
     }
@@ -165,28 +166,28 @@ lx_status lx__epochs_enter(lx__epochs *epochs, const lx_order *order, uint64_t n
     return status;
 }
 
-void lx__epoch_clear_scratch(void *scratch)
+void lx__epoch_table_clear_scratch(void *scratch)
 {
-    lx__epoch **held = scratch;
+    lx__epoch_table **held = scratch;
     if (*held == NULL)
         return;
-    lx__epochs *owner = (*held)->owner;
+    lx__epoch_tables *owner = (*held)->owner;
     pthread_mutex_lock(&owner->lock);
-    drop(*held);
+    drop_holder(*held);
     pthread_mutex_unlock(&owner->lock);
     *held = NULL;
 }
 
-lx_status lx__epochs_read(lx__epochs *epochs, const lx_order *order, void *scratch,
-                          uint64_t *places, size_t count, lx_error *error)
+lx_status lx__epoch_tables_read(lx__epoch_tables *epochs, const lx_order *order, void *scratch,
+                                uint64_t *places, size_t count, lx_error *error)
 {
-    lx__epoch **held = scratch;
+    lx__epoch_table **held = scratch;
     lx_status status = LX_OK;
     for (size_t done = 0, here; status == LX_OK && done < count; done += here) {
         uint64_t number = lx__order_split_epoch(order, places + done, count - done, &here);
-        status = lx__epochs_enter(epochs, order, number, held, error);
+        status = lx__epoch_tables_get(epochs, order, number, held, error);
         if (status == LX_OK)
-            status = lx__table_map(&(*held)->table, places + done, here, error);
+            status = lx__index_table_map(&(*held)->table, places + done, here, error);
     }
     return status;
 }

@@ -14,8 +14,8 @@
 #include "sampler/core/order.h"
 
 /** Fills the table of an epoch with @p count indices. */
-typedef lx_status lx__epoch_fill(const lx_order *order, uint64_t epoch, uint32_t *indices,
-                                 size_t count, lx_error *error);
+typedef lx_status lx__epoch_table_fill(const lx_order *order, uint64_t epoch, uint32_t *indices,
+                                       size_t count, lx_error *error);
 
 /**
  * The tables of an order. It keeps the two most recent ones, since batches around the end of an
@@ -25,42 +25,44 @@ typedef lx_status lx__epoch_fill(const lx_order *order, uint64_t epoch, uint32_t
  * @par Thread safety
  * Thread-safe. The first thread that enters an epoch makes its table, while others wait.
  */
-typedef struct lx__epochs lx__epochs;
+typedef struct lx__epoch_tables lx__epoch_tables;
 
 /** The table of one epoch, which a thread holds while it reads it. Immutable. */
-typedef struct lx__epoch {
-    lx__epochs *owner;
+typedef struct lx__epoch_table {
+    lx__epoch_tables *owner;
     uint64_t number;
     size_t holders; /**< Protected by the owner's lock; the owner counts as one. */
-    lx__table table;
-} lx__epoch;
+    lx__index_table table;
+} lx__epoch_table;
 
 /**
  * Creates tables of @p count indices that @p fill computes, in memory, or in the folder @p tables
  * if that is not NULL.
  *
- * @retval LX_ERR_NOMEM  Memory is short. Otherwise as lx__table_folder().
+ * @retval LX_ERR_NOMEM  Memory is short. Otherwise as lx__index_table_cache_folder().
  */
-LX_API lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
-                                lx__epochs **epochs, lx_error *error);
+LX_API lx_status lx__epoch_tables_new(lx__epoch_table_fill *fill, size_t count, const char *tables,
+                                      lx__epoch_tables **epochs, lx_error *error);
 
 /** Requires that no thread holds a table. @p epochs may be NULL. */
-LX_API void lx__epochs_free(lx__epochs *epochs);
+LX_API void lx__epoch_tables_free(lx__epoch_tables *epochs);
 
 /**
  * Sets @p held, which is NULL or holds another table, to the table of epoch @p number.
  *
- * @return The status of the fill or of lx__table_keep(); on failure @p held is NULL.
+ * @return The status of the fill or of lx__index_table_cache_get(); on failure @p held is NULL.
  */
-lx_status lx__epochs_enter(lx__epochs *epochs, const lx_order *order, uint64_t number,
-                           lx__epoch **held, lx_error *error);
+lx_status lx__epoch_tables_get(lx__epoch_tables *epochs, const lx_order *order, uint64_t number,
+                               lx__epoch_table **held, lx_error *error);
 
-/** Releases the table, for a class whose scratch is an lx__epoch pointer, which may be NULL. */
-LX_API void lx__epoch_clear_scratch(void *scratch);
+/** Releases the table, for a class whose scratch is an lx__epoch_table pointer, which may be NULL.
+ * */
+LX_API void lx__epoch_table_clear_scratch(void *scratch);
 
 /** Replaces each position by the index at its offset in the table of its epoch, for a class whose
- * scratch is an lx__epoch pointer. */
-LX_API lx_status lx__epochs_read(lx__epochs *epochs, const lx_order *order, void *scratch,
-                                 uint64_t *places, size_t count, lx_error *error);
+ * scratch is an lx__epoch_table pointer. */
+LX_API lx_status lx__epoch_tables_read(lx__epoch_tables *epochs, const lx_order *order,
+                                       void *scratch, uint64_t *places, size_t count,
+                                       lx_error *error);
 
 #endif

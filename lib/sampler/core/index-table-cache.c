@@ -19,7 +19,7 @@
 /** A table's description and file name. */
 typedef struct place {
     lx__file folder;
-    char *what;
+    char *inputs;
     char name[NAME_SIZE];
 } place;
 
@@ -32,16 +32,16 @@ static uint64_t hash(const char *text)
     return value;
 }
 
-static lx_status describe(const lx__table_maker *maker, const void *user, place *at,
+static lx_status describe(const lx__index_table_maker *maker, const void *user, place *at,
                           lx_error *error)
 {
-    json_t *what = json_object();
-    if (maker->describe(user, what) == 0)
-        at->what = lx__json_text(what, JSON_COMPACT | JSON_SORT_KEYS);
-    json_decref(what);
-    if (at->what == NULL)
+    json_t *inputs = json_object();
+    if (maker->describe(user, inputs) == 0)
+        at->inputs = lx__json_text(inputs, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(inputs);
+    if (at->inputs == NULL)
         return lx__fail_memory(error, "a table");
-    snprintf(at->name, sizeof at->name, "%s-%016" PRIx64 ".table", maker->kind, hash(at->what));
+    snprintf(at->name, sizeof at->name, "%s-%016" PRIx64 ".table", maker->kind, hash(at->inputs));
     for (char *c = at->name; *c != '\0'; c++)
         *c = *c == ' ' ? '-' : *c;
     return LX_OK;
@@ -51,20 +51,20 @@ static lx_status describe(const lx__table_maker *maker, const void *user, place 
 static lx_status open_folder(lx__file *folder, const char *name, lx_error *error)
 {
     lx_error first = LX_ERROR_INIT;
-    lx_status status = lx__directory_open(folder, LX__HERE, name, &first);
+    lx_status status = lx__directory_open(folder, LX__CWD, name, &first);
     if (status != LX_ERR_NOT_FOUND) {
-        lx__error_pass(error, &first);
+        lx__error_propagate(error, &first);
         return status;
     }
     lx_error_clear(&first);
-    status = lx__directory_make(LX__HERE, name, &first);
+    status = lx__directory_make(LX__CWD, name, &first);
     if (status == LX_OK || status == LX_ERR_EXISTS)
-        return lx__directory_open(folder, LX__HERE, name, error);
-    lx__error_pass(error, &first);
+        return lx__directory_open(folder, LX__CWD, name, error);
+    lx__error_propagate(error, &first);
     return status;
 }
 
-lx_status lx__table_folder(const char *folder, char **path, lx_error *error)
+lx_status lx__index_table_cache_folder(const char *folder, char **path, lx_error *error)
 {
     char whole[PATH_MAX];
     lx__file opened;
@@ -78,38 +78,38 @@ lx_status lx__table_folder(const char *folder, char **path, lx_error *error)
     return *path != NULL ? LX_OK : lx__fail_memory(error, "a path");
 }
 
-static void leave(place *at)
+static void close_place(place *at)
 {
     lx__file_close(&at->folder);
-    lx__free(at->what);
+    lx__free(at->inputs);
 }
 
-static lx_status go_to(const char *folder, const lx__table_maker *maker, const void *user,
-                       place *at, lx_error *error)
+static lx_status open_place(const char *folder, const lx__index_table_maker *maker,
+                            const void *user, place *at, lx_error *error)
 {
     *at = (place){.folder = LX__FILE_CLOSED};
     lx_status status = describe(maker, user, at, error);
     if (status == LX_OK)
         status = open_folder(&at->folder, folder, error);
     if (status != LX_OK)
-        leave(at);
+        close_place(at);
     return status;
 }
 
-static lx__table_form form_of(const place *at, const lx__table *table)
+static lx__index_table_form form_of(const place *at, const lx__index_table *table)
 {
-    return (lx__table_form){.what = at->what,
-                            .count = table->count,
-                            .bound = table->bound,
-                            .width = lx__table_is_narrow(table->bound) ? 4 : 8};
+    return (lx__index_table_form){.inputs = at->inputs,
+                                  .count = table->count,
+                                  .bound = table->bound,
+                                  .width = lx__index_table_is_narrow(table->bound) ? 4 : 8};
 }
 
-static lx_status find(const place *at, lx__table *table, lx_error *error)
+static lx_status find(const place *at, lx__index_table *table, lx_error *error)
 {
     const void *data;
-    lx__table_form form = form_of(at, table);
-    lx_status status = lx__table_file_open(&at->folder, at->name, &form, &table->file, &data,
-                                           error);
+    lx__index_table_form form = form_of(at, table);
+    lx_status status = lx__index_table_file_open(&at->folder, at->name, &form, &table->file, &data,
+                                                 error);
     if (status != LX_OK)
         return status;
     table->count = form.count;
@@ -120,13 +120,13 @@ static lx_status find(const place *at, lx__table *table, lx_error *error)
     return LX_OK;
 }
 
-static lx_status store(const place *at, const lx__table *table, lx_error *error)
+static lx_status store(const place *at, const lx__index_table *table, lx_error *error)
 {
     lx__atomic_file to;
-    lx__table_form form = form_of(at, table);
+    lx__index_table_form form = form_of(at, table);
     lx_status status = lx__atomic_file_begin(&to, &at->folder, at->name, NULL, error);
     if (status == LX_OK)
-        status = lx__table_file_write(
+        status = lx__index_table_file_write(
             &to.file, &form, form.width == 4 ? (const void *)table->narrow : table->wide, error);
     if (status == LX_OK)
         status = lx__atomic_file_finish(&to, error);
@@ -134,55 +134,56 @@ static lx_status store(const place *at, const lx__table *table, lx_error *error)
     return status;
 }
 
-static lx_status make_and_store(const place *at, const lx__table_maker *maker, void *user,
-                                lx__table *table, lx_error *error)
+static lx_status make_and_store(const place *at, const lx__index_table_maker *maker, void *user,
+                                lx__index_table *table, lx_error *error)
 {
-    lx__table made = *table;
+    lx__index_table made = *table;
     lx_status status = maker->make(user, &made, error);
     if (status == LX_OK)
         status = store(at, &made, error);
-    lx__table_free(&made);
+    lx__index_table_free(&made);
     return status == LX_OK ? find(at, table, error) : status;
 }
 
-lx_status lx__table_keep(const char *folder, const lx__table_maker *maker, void *user,
-                         lx__table *table, lx_error *error)
+lx_status lx__index_table_cache_get(const char *folder, const lx__index_table_maker *maker,
+                                    void *user, lx__index_table *table, lx_error *error)
 {
     place at;
     lx_error first = LX_ERROR_INIT;
     if (folder == NULL || table->count == 0) {
         lx_status status = maker->make(user, table, error);
         if (status != LX_OK)
-            lx__table_free(table);
+            lx__index_table_free(table);
         return status;
     }
-    lx_status status = go_to(folder, maker, user, &at, error);
+    lx_status status = open_place(folder, maker, user, &at, error);
     if (status != LX_OK)
         return status;
     status = find(&at, table, &first);
     if (status == LX_ERR_NOT_FOUND)
         status = make_and_store(&at, maker, user, table, error);
     else
-        lx__error_pass(error, &first);
-    leave(&at);
+        lx__error_propagate(error, &first);
+    close_place(&at);
     return status;
 }
 
-void lx__table_forget(const char *folder, const lx__table_maker *maker, const void *user)
+void lx__index_table_cache_remove(const char *folder, const lx__index_table_maker *maker,
+                                  const void *user)
 {
     place at;
-    if (folder == NULL || go_to(folder, maker, user, &at, NULL) != LX_OK)
+    if (folder == NULL || open_place(folder, maker, user, &at, NULL) != LX_OK)
         return;
     (void)lx__file_remove(&at.folder, at.name, NULL);
-    leave(&at);
+    close_place(&at);
 }
 
-int lx__table_describe(json_t *what, const char *kind, uint64_t count, const char *key,
-                       uint32_t crc)
+int lx__index_table_describe(json_t *inputs, const char *kind, uint64_t count, const char *key,
+                             uint32_t crc)
 {
-    int failed = json_object_set_new(what, "kind", json_string(kind));
-    failed |= json_object_set_new(what, "formula", json_integer(1));
-    failed |= json_object_set_new(what, "count", lx__state_number(count));
-    failed |= json_object_set_new(what, key, lx__state_crc(crc));
+    int failed = json_object_set_new(inputs, "kind", json_string(kind));
+    failed |= json_object_set_new(inputs, "formula", json_integer(1));
+    failed |= json_object_set_new(inputs, "count", lx__state_number(count));
+    failed |= json_object_set_new(inputs, key, lx__state_crc(crc));
     return failed;
 }

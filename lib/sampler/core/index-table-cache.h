@@ -18,25 +18,27 @@
 #include "sampler/core/index-table.h"
 
 /** How to make a kind of table. */
-typedef struct lx__table_maker {
+typedef struct lx__index_table_maker {
     const char *kind; /**< Prefix of the file name. */
-    /** Adds all inputs of the numbers to @p what. Returns 0, or -1 if memory is short. */
-    int (*describe)(const void *user, json_t *what);
+    /** Adds all inputs of the numbers to @p inputs. Returns 0, or -1 if memory is short. */
+    int (*describe)(const void *user, json_t *inputs);
     /** Makes the table in memory: its count and its numbers. */
-    lx_status (*make)(void *user, lx__table *table, lx_error *error);
-} lx__table_maker;
+    lx_status (*make)(void *user, lx__index_table *table, lx_error *error);
+} lx__index_table_maker;
 
 /**
  * Finds a table in the folder, or makes it.
  *
  * @param folder  Created if missing; NULL: the table stays in memory.
- * @param table   Has the bound, and the count, or #LX__TABLE_ANY if only the file or the maker
+ * @param table   Has the bound, and the count, or #LX__INDEX_TABLE_ANY if only the file or the
+ * maker
  *                knows it. On failure it is empty.
  *
- * @return The status of the maker or lx__table_file_open(), or an error of the folder or file.
+ * @return The status of the maker or lx__index_table_file_open(), or an error of the folder or
+ * file.
  */
-LX_API lx_status lx__table_keep(const char *folder, const lx__table_maker *maker, void *user,
-                                lx__table *table, lx_error *error);
+LX_API lx_status lx__index_table_cache_get(const char *folder, const lx__index_table_maker *maker,
+                                           void *user, lx__index_table *table, lx_error *error);
 
 /**
  * Opens or creates a folder for later tables.
@@ -44,14 +46,15 @@ LX_API lx_status lx__table_keep(const char *folder, const lx__table_maker *maker
  * @param[out] path  The absolute path, for lx__free(): it stays valid if the process changes its
  *                   directory.
  */
-lx_status lx__table_folder(const char *folder, char **path, lx_error *error);
+lx_status lx__index_table_cache_folder(const char *folder, char **path, lx_error *error);
 
 /** Removes a table from the folder. Ignores errors, as a missing file. */
-void lx__table_forget(const char *folder, const lx__table_maker *maker, const void *user);
+void lx__index_table_cache_remove(const char *folder, const lx__index_table_maker *maker,
+                                  const void *user);
 
 /** The describe function for numbers that depend only on @p count given numbers: adds the count,
  * and their checksum as @p key. */
-LX_API int lx__table_describe(json_t *what, const char *kind, uint64_t count, const char *key,
-                              uint32_t crc);
+LX_API int lx__index_table_describe(json_t *inputs, const char *kind, uint64_t count,
+                                    const char *key, uint32_t crc);
 
 #endif

@@ -50,7 +50,7 @@ static bool lay_out(size_t what_size, uint64_t count, size_t width, layout *plac
     return true;
 }
 
-struct lx__table_file {
+struct lx__index_table_file {
     char *path;
     lx__mapping mapping;
     layout places;
@@ -58,7 +58,8 @@ struct lx__table_file {
     atomic_uchar *whole; /* 1 for each block whose checksum was verified */
 };
 
-lx_status lx__table_file_refuse(const lx__table_file *file, const char *why, lx_error *error)
+lx_status lx__index_table_file_fail(const lx__index_table_file *file, const char *why,
+                                    lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_CORRUPT,
                                 "the table's file is damaged: %s: delete the file, and the table "
@@ -83,7 +84,7 @@ static lx_status check_machine(lx_error *error)
 }
 
 /** Reads the header; free it with lx__free(). */
-static lx_status read_head(const lx__file *file, const lx__table_file *self, uint8_t **head,
+static lx_status read_head(const lx__file *file, const lx__index_table_file *self, uint8_t **head,
                            size_t *what_size, lx_error *error)
 {
     uint8_t first[AT_WHAT];
@@ -92,7 +93,7 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
     if (status != LX_OK)
         return status;
     if (got < sizeof first || memcmp(first, MAGIC, sizeof MAGIC) != 0)
-        return lx__table_file_refuse(self, "it is not a table of an order", error);
+        return lx__index_table_file_fail(self, "it is not a table of an order", error);
     uint32_t version = lx__load_le32(first + AT_VERSION);
     if (version != TABLE_VERSION)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
@@ -100,8 +101,9 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
                         "delete the file",
                         version, TABLE_VERSION);
     *what_size = lx__load_le32(first + AT_WHAT_SIZE);
-    if (*what_size > LX__TABLE_WHAT_MAX)
-        return lx__table_file_refuse(self, "its header is longer than that of any table", error);
+    if (*what_size > LX__INDEX_TABLE_JSON_MAX)
+        return lx__index_table_file_fail(self, "its header is longer than that of any table",
+                                         error);
     size_t size = (size_t)lx__align_up(AT_WHAT + *what_size, PAGE);
     *head = lx__alloc(size);
     if (*head == NULL)
@@ -109,7 +111,8 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
     status = lx__file_read(file, *head, size, 0, error);
     if (status == LX_OK &&
         lx__load_le32(*head + AT_CRC) != lx__crc32c(0, *head + AT_WIDTH, size - AT_WIDTH))
-        status = lx__table_file_refuse(self, "the checksum of its header does not match", error);
+        status = lx__index_table_file_fail(self, "the checksum of its header does not match",
+                                           error);
     return status;
 }
 
@@ -123,26 +126,26 @@ static void print_safely(char *to, size_t size, const uint8_t *text, size_t leng
 }
 
 /** Compares the header with the expected table. */
-static lx_status match(const uint8_t *head, size_t what_size, const lx__table_form *form,
-                       const lx__table_file *self, lx_error *error)
+static lx_status match(const uint8_t *head, size_t what_size, const lx__index_table_form *form,
+                       const lx__index_table_file *self, lx_error *error)
 {
-    if (what_size != strlen(form->what) || memcmp(head + AT_WHAT, form->what, what_size) != 0) {
+    if (what_size != strlen(form->inputs) || memcmp(head + AT_WHAT, form->inputs, what_size) != 0) {
         char theirs[200];
         print_safely(theirs, sizeof theirs, head + AT_WHAT, what_size);
         return lx__fail(error, LX_ERR_MISMATCH,
                         "the file has the table of %s, not that of %.199s: was it renamed?", theirs,
-                        form->what);
+                        form->inputs);
     }
     uint64_t count = lx__load_le64(head + AT_COUNT);
     if (lx__load_le32(head + AT_WIDTH) != form->width ||
         lx__load_le64(head + AT_BOUND) != form->bound ||
-        (form->count != LX__TABLE_ANY && form->count != count))
-        return lx__table_file_refuse(self, "its header describes another table", error);
+        (form->count != LX__INDEX_TABLE_ANY && form->count != count))
+        return lx__index_table_file_fail(self, "its header describes another table", error);
     return LX_OK;
 }
 
-static lx_status open_file(lx__table_file *self, const lx__file *file, lx__table_form *form,
-                           lx_error *error)
+static lx_status open_file(lx__index_table_file *self, const lx__file *file,
+                           lx__index_table_form *form, lx_error *error)
 {
     uint8_t *head = NULL;
     size_t what_size = 0;
@@ -156,8 +159,8 @@ static lx_status open_file(lx__table_file *self, const lx__file *file, lx__table
         form->count = lx__load_le64(head + AT_COUNT);
         if (!lay_out(what_size, form->count, form->width, &self->places) ||
             self->places.end != size)
-            status = lx__table_file_refuse(self, "its size differs from the size in its header",
-                                           error);
+            status = lx__index_table_file_fail(self, "its size differs from the size in its header",
+                                               error);
     }
     lx__free(head);
     if (status != LX_OK)
@@ -171,8 +174,9 @@ static lx_status open_file(lx__table_file *self, const lx__file *file, lx__table
     return lx__mapping_open(&self->mapping, file, size, LX__ACCESS_USUAL, error);
 }
 
-lx_status lx__table_file_open(const lx__file *folder, const char *name, lx__table_form *form,
-                              lx__table_file **made, const void **data, lx_error *error)
+lx_status lx__index_table_file_open(const lx__file *folder, const char *name,
+                                    lx__index_table_form *form, lx__index_table_file **made,
+                                    const void **data, lx_error *error)
 {
     lx__file file;
     lx_status status = check_machine(error);
@@ -180,7 +184,7 @@ lx_status lx__table_file_open(const lx__file *folder, const char *name, lx__tabl
         status = lx__file_open(&file, folder, name, O_RDONLY, error);
     if (status != LX_OK)
         return status;
-    lx__table_file *self = lx__alloc_array(1, sizeof *self);
+    lx__index_table_file *self = lx__alloc_array(1, sizeof *self);
     if (self == NULL) {
         lx__file_close(&file);
         return lx__fail_memory(error, "opening a table");
@@ -191,7 +195,7 @@ lx_status lx__table_file_open(const lx__file *folder, const char *name, lx__tabl
     lx__file_close(&file);
     if (status != LX_OK) {
         lx__error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
-        lx__table_file_close(self);
+        lx__index_table_file_close(self);
         return status;
     }
     *made = self;
@@ -199,7 +203,7 @@ lx_status lx__table_file_open(const lx__file *folder, const char *name, lx__tabl
     return LX_OK;
 }
 
-void lx__table_file_close(lx__table_file *file)
+void lx__index_table_file_close(lx__index_table_file *file)
 {
     if (file == NULL)
         return;
@@ -217,7 +221,7 @@ static uint64_t size_of_block(const layout *places, uint64_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
-static lx_status check_block(lx__table_file *file, uint64_t block, lx_error *error)
+static lx_status check_block(lx__index_table_file *file, uint64_t block, lx_error *error)
 {
     const layout *places = &file->places;
     uint64_t offset = places->data + block * BLOCK;
@@ -227,20 +231,21 @@ static lx_status check_block(lx__table_file *file, uint64_t block, lx_error *err
         atomic_store_explicit(&file->whole[block], 1, memory_order_relaxed);
         return LX_OK;
     }
-    lx_status status = lx__table_file_refuse(file, "the checksum of a block does not match", error);
+    lx_status status = lx__index_table_file_fail(file, "the checksum of a block does not match",
+                                                 error);
     lx__error_locate(error, NULL, NULL, LX_NONE, offset);
     return status;
 }
 
-static lx_status check_once(lx__table_file *file, uint64_t block, lx_error *error)
+static lx_status check_once(lx__index_table_file *file, uint64_t block, lx_error *error)
 {
     return atomic_load_explicit(&file->whole[block], memory_order_relaxed) != 0
                ? LX_OK
                : check_block(file, block, error);
 }
 
-lx_status lx__table_file_check(lx__table_file *file, const uint64_t *places, size_t count,
-                               lx_error *error)
+lx_status lx__index_table_file_check(lx__index_table_file *file, const uint64_t *places,
+                                     size_t count, lx_error *error)
 {
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < count; i++)
@@ -248,8 +253,8 @@ lx_status lx__table_file_check(lx__table_file *file, const uint64_t *places, siz
     return status;
 }
 
-lx_status lx__table_file_check_range(lx__table_file *file, uint64_t first, uint64_t count,
-                                     lx_error *error)
+lx_status lx__index_table_file_check_range(lx__index_table_file *file, uint64_t first,
+                                           uint64_t count, lx_error *error)
 {
     lx_status status = LX_OK;
     uint64_t last = count != 0 ? (first + count - 1) >> file->shift : 0;
@@ -260,10 +265,10 @@ lx_status lx__table_file_check_range(lx__table_file *file, uint64_t first, uint6
 
 /* ---- writing */
 
-static lx_status write_head(const lx__file *file, const lx__table_form *form, const layout *places,
-                            lx_error *error)
+static lx_status write_head(const lx__file *file, const lx__index_table_form *form,
+                            const layout *places, lx_error *error)
 {
-    size_t size = (size_t)places->data, what_size = strlen(form->what);
+    size_t size = (size_t)places->data, what_size = strlen(form->inputs);
     uint8_t *head = lx__alloc_array(1, size);
     if (head == NULL)
         return lx__fail_memory(error, "writing a table");
@@ -273,7 +278,7 @@ static lx_status write_head(const lx__file *file, const lx__table_form *form, co
     lx__store_le32(head + AT_WHAT_SIZE, (uint32_t)what_size);
     lx__store_le64(head + AT_COUNT, form->count);
     lx__store_le64(head + AT_BOUND, form->bound);
-    memcpy(head + AT_WHAT, form->what, what_size);
+    memcpy(head + AT_WHAT, form->inputs, what_size);
     lx__store_le32(head + AT_CRC, lx__crc32c(0, head + AT_WIDTH, size - AT_WIDTH));
     lx_status status = lx__file_write(file, head, size, 0, error);
     lx__free(head);
@@ -300,15 +305,15 @@ static lx_status write_numbers(const lx__file *file, const layout *places, const
     return status;
 }
 
-lx_status lx__table_file_write(const lx__file *file, const lx__table_form *form, const void *data,
-                               lx_error *error)
+lx_status lx__index_table_file_write(const lx__file *file, const lx__index_table_form *form,
+                                     const void *data, lx_error *error)
 {
     layout places;
     lx_status status = check_machine(error);
     if (status != LX_OK)
         return status;
-    if (strlen(form->what) > LX__TABLE_WHAT_MAX ||
-        !lay_out(strlen(form->what), form->count, form->width, &places))
+    if (strlen(form->inputs) > LX__INDEX_TABLE_JSON_MAX ||
+        !lay_out(strlen(form->inputs), form->count, form->width, &places))
         return lx__fail(error, LX_ERR_LIMIT,
                         "the table is too large for a file: use a table in "
                         "memory");

@@ -19,20 +19,20 @@
 /** An open table file.
  * @par Thread safety
  * Thread-safe until it is closed. */
-typedef struct lx__table_file lx__table_file;
+typedef struct lx__index_table_file lx__index_table_file;
 
 /** The expected properties of a table. */
-typedef struct lx__table_form {
-    const char *what; /**< JSON with all inputs of the numbers. */
-    uint64_t count;   /**< Number of numbers; #LX__TABLE_ANY: as the file has it. */
-    uint64_t bound;   /**< Upper limit of the numbers. */
-    size_t width;     /**< Bytes per number, 4 or 8. */
-} lx__table_form;
+typedef struct lx__index_table_form {
+    const char *inputs; /**< JSON with all inputs of the numbers. */
+    uint64_t count;     /**< Number of numbers; #LX__INDEX_TABLE_ANY: as the file has it. */
+    uint64_t bound;     /**< Upper limit of the numbers. */
+    size_t width;       /**< Bytes per number, 4 or 8. */
+} lx__index_table_form;
 
-#define LX__TABLE_ANY UINT64_MAX
+#define LX__INDEX_TABLE_ANY UINT64_MAX
 
 /** Largest size of the JSON. */
-#define LX__TABLE_WHAT_MAX 65536
+#define LX__INDEX_TABLE_JSON_MAX 65536
 
 /**
  * Opens a table with these properties.
@@ -45,27 +45,29 @@ typedef struct lx__table_form {
  * @retval LX_ERR_UNSUPPORTED  It has another version, or this machine is big-endian.
  * @retval LX_ERR_MISMATCH     It has another table; the message names both.
  */
-lx_status lx__table_file_open(const lx__file *folder, const char *name, lx__table_form *form,
-                              lx__table_file **file, const void **data, lx_error *error);
+lx_status lx__index_table_file_open(const lx__file *folder, const char *name,
+                                    lx__index_table_form *form, lx__index_table_file **file,
+                                    const void **data, lx_error *error);
 
 /** @p file may be NULL. */
-void lx__table_file_close(lx__table_file *file);
+void lx__index_table_file_close(lx__index_table_file *file);
 
 /** Writes numbers to a new file, which is open and empty. */
-lx_status lx__table_file_write(const lx__file *file, const lx__table_form *form, const void *data,
-                               lx_error *error);
+lx_status lx__index_table_file_write(const lx__file *file, const lx__index_table_form *form,
+                                     const void *data, lx_error *error);
 
 /** Verifies the blocks of the numbers at @p count places, all below the table's count.
  * @retval LX_ERR_CORRUPT  A block is damaged. */
-lx_status lx__table_file_check(lx__table_file *file, const uint64_t *places, size_t count,
-                               lx_error *error);
+lx_status lx__index_table_file_check(lx__index_table_file *file, const uint64_t *places,
+                                     size_t count, lx_error *error);
 
-/** As lx__table_file_check(), for @p count places from @p first on. */
-LX_API lx_status lx__table_file_check_range(lx__table_file *file, uint64_t first, uint64_t count,
-                                            lx_error *error);
+/** As lx__index_table_file_check(), for @p count places from @p first on. */
+LX_API lx_status lx__index_table_file_check_range(lx__index_table_file *file, uint64_t first,
+                                                  uint64_t count, lx_error *error);
 
 /** Returns LX_ERR_CORRUPT with a message that names the file and the remedy. A NULL @p file is a
  * table in memory. */
-lx_status lx__table_file_refuse(const lx__table_file *file, const char *why, lx_error *error);
+lx_status lx__index_table_file_fail(const lx__index_table_file *file, const char *why,
+                                    lx_error *error);
 
 #endif

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "sampler/core/saved-state.h"
 
-lx_status lx__table_survey(const uint64_t *indices, uint64_t count, lx__table *table,
-                           lx_error *error)
+lx_status lx__index_table_measure(const uint64_t *indices, uint64_t count, lx__index_table *table,
+                                  lx_error *error)
 {
-    *table = (lx__table){.count = count};
+    *table = (lx__index_table){.count = count};
     for (uint64_t i = 0; i < count; i++) {
         if (indices[i] == UINT64_MAX)
             return lx__fail(error, LX_ERR_ARGUMENT,
@@ -25,12 +25,12 @@ lx_status lx__table_survey(const uint64_t *indices, uint64_t count, lx__table *t
     return LX_OK;
 }
 
-lx_status lx__table_fill(const uint64_t *indices, lx__table *table, lx_error *error)
+lx_status lx__index_table_fill(const uint64_t *indices, lx__index_table *table, lx_error *error)
 {
     uint64_t count = table->count;
     if (count == 0)
         return LX_OK;
-    bool narrow = lx__table_is_narrow(table->bound);
+    bool narrow = lx__index_table_is_narrow(table->bound);
     size_t size = narrow ? sizeof(uint32_t) : sizeof(uint64_t);
     void *memory = count <= SIZE_MAX / size ? lx__alloc_array((size_t)count, size) : NULL;
     if (memory == NULL)
@@ -45,33 +45,35 @@ lx_status lx__table_fill(const uint64_t *indices, lx__table *table, lx_error *er
     return LX_OK;
 }
 
-lx_status lx__table_new(const uint64_t *indices, uint64_t count, lx__table *table, lx_error *error)
+lx_status lx__index_table_new(const uint64_t *indices, uint64_t count, lx__index_table *table,
+                              lx_error *error)
 {
-    lx_status status = lx__table_survey(indices, count, table, error);
-    return status == LX_OK ? lx__table_fill(indices, table, error) : status;
+    lx_status status = lx__index_table_measure(indices, count, table, error);
+    return status == LX_OK ? lx__index_table_fill(indices, table, error) : status;
 }
 
-void lx__table_free(lx__table *table)
+void lx__index_table_free(lx__index_table *table)
 {
     if (table->file != NULL) {
-        lx__table_file_close(table->file);
+        lx__index_table_file_close(table->file);
     } else {
         lx__free((void *)table->narrow);
         lx__free((void *)table->wide);
     }
-    *table = (lx__table){0};
+    *table = (lx__index_table){0};
 }
 
-lx_status lx__table_refuse(const lx__table *table, lx_error *error)
+lx_status lx__index_table_fail(const lx__index_table *table, lx_error *error)
 {
-    return lx__table_file_refuse(table->file, "it has numbers out of range", error);
+    return lx__index_table_file_fail(table->file, "it has numbers out of range", error);
 }
 
-lx_status lx__table_map(const lx__table *table, uint64_t *places, size_t count, lx_error *error)
+lx_status lx__index_table_map(const lx__index_table *table, uint64_t *places, size_t count,
+                              lx_error *error)
 {
     uint64_t bound = table->bound;
     bool fits = true;
-    lx_status status = lx__table_check(table, places, count, error);
+    lx_status status = lx__index_table_check(table, places, count, error);
     if (status != LX_OK)
         return status;
     if (table->narrow != NULL)
@@ -84,10 +86,10 @@ lx_status lx__table_map(const lx__table *table, uint64_t *places, size_t count, 
         return LX_OK;
     for (size_t i = 0; i < count; i++)
         fits &= places[i] < bound;
-    return fits ? LX_OK : lx__table_refuse(table, error);
+    return fits ? LX_OK : lx__index_table_fail(table, error);
 }
 
-json_t *lx__table_to_json(const lx__table *table)
+json_t *lx__index_table_to_json(const lx__index_table *table)
 {
     return lx__state_crc(table->crc);
 }

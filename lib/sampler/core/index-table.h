@@ -5,8 +5,8 @@
  * memory or in a mapped file.
  *
  * A file may be damaged, and another process may write to it. So a read takes two checks:
- * lx__table_check() finds damaged blocks, then the reader checks that each number is valid for its
- * purpose. lx__table_map() does both.
+ * lx__index_table_check() finds damaged blocks, then the reader checks that each number is valid
+ * for its purpose. lx__index_table_map() does both.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_H
 #define LX_SAMPLER_INDEX_TABLE_H
@@ -21,17 +21,17 @@
 #include "sampler/core/index-table-file.h"
 
 /** A table. Immutable. */
-typedef struct lx__table {
+typedef struct lx__index_table {
     uint64_t count;
     uint64_t bound;         /**< Upper limit of the numbers. */
     const uint32_t *narrow; /**< One of these two is set, or neither if the table is empty. */
     const uint64_t *wide;
-    uint32_t crc;         /**< Of the given indices as little-endian 64-bit words. */
-    lx__table_file *file; /**< Owns the numbers; NULL: they are in memory, for lx__free(). */
-} lx__table;
+    uint32_t crc;               /**< Of the given indices as little-endian 64-bit words. */
+    lx__index_table_file *file; /**< Owns the numbers; NULL: they are in memory, for lx__free(). */
+} lx__index_table;
 
 /** Whether numbers below @p bound take 4 bytes instead of 8. */
-static inline bool lx__table_is_narrow(uint64_t bound)
+static inline bool lx__index_table_is_narrow(uint64_t bound)
 {
     return bound - 1 <= UINT32_MAX; /* false for bound 0, where no number is stored */
 }
@@ -41,43 +41,45 @@ static inline bool lx__table_is_narrow(uint64_t bound)
  *
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1.
  */
-lx_status lx__table_survey(const uint64_t *indices, uint64_t count, lx__table *table,
-                           lx_error *error);
+lx_status lx__index_table_measure(const uint64_t *indices, uint64_t count, lx__index_table *table,
+                                  lx_error *error);
 
-/** Copies the indices after lx__table_survey(). */
-LX_API lx_status lx__table_fill(const uint64_t *indices, lx__table *table, lx_error *error);
+/** Copies the indices after lx__index_table_measure(). */
+LX_API lx_status lx__index_table_fill(const uint64_t *indices, lx__index_table *table,
+                                      lx_error *error);
 
-/** Calls lx__table_survey() and lx__table_fill(). */
-LX_API lx_status lx__table_new(const uint64_t *indices, uint64_t count, lx__table *table,
-                               lx_error *error);
+/** Calls lx__index_table_measure() and lx__index_table_fill(). */
+LX_API lx_status lx__index_table_new(const uint64_t *indices, uint64_t count,
+                                     lx__index_table *table, lx_error *error);
 
-LX_API void lx__table_free(lx__table *table);
+LX_API void lx__index_table_free(lx__index_table *table);
 
 /** Call it before reading the numbers at @p places, all below the count.
  * @retval LX_ERR_CORRUPT  The file is damaged there. */
-static inline lx_status lx__table_check(const lx__table *table, const uint64_t *places,
-                                        size_t count, lx_error *error)
-{
-    return table->file == NULL ? LX_OK : lx__table_file_check(table->file, places, count, error);
-}
-
-/** As lx__table_check(), for @p count places from @p first on. */
-static inline lx_status lx__table_check_range(const lx__table *table, uint64_t first,
-                                              uint64_t count, lx_error *error)
+static inline lx_status lx__index_table_check(const lx__index_table *table, const uint64_t *places,
+                                              size_t count, lx_error *error)
 {
     return table->file == NULL ? LX_OK
-                               : lx__table_file_check_range(table->file, first, count, error);
+                               : lx__index_table_file_check(table->file, places, count, error);
+}
+
+/** As lx__index_table_check(), for @p count places from @p first on. */
+static inline lx_status lx__index_table_check_range(const lx__index_table *table, uint64_t first,
+                                                    uint64_t count, lx_error *error)
+{
+    return table->file == NULL ? LX_OK
+                               : lx__index_table_file_check_range(table->file, first, count, error);
 }
 
 /** Returns the error for a number that is invalid in this order. */
-LX_API lx_status lx__table_refuse(const lx__table *table, lx_error *error);
+LX_API lx_status lx__index_table_fail(const lx__index_table *table, lx_error *error);
 
 /** Replaces each of @p count places, below the table's count, by the index at this place; each
  * index is below the bound. */
-LX_API lx_status lx__table_map(const lx__table *table, uint64_t *places, size_t count,
-                               lx_error *error);
+LX_API lx_status lx__index_table_map(const lx__index_table *table, uint64_t *places, size_t count,
+                                     lx_error *error);
 
 /** Returns its checksum, which identifies it in saved states. NULL if memory is short. */
-LX_API json_t *lx__table_to_json(const lx__table *table);
+LX_API json_t *lx__index_table_to_json(const lx__index_table *table);
 
 #endif

@@ -14,59 +14,60 @@
 /* Deepest nesting of objects and arrays to write in full: JSON readers have a limit. */
 #define WHOLE_DEPTH 8
 
-void lx__part_init(lx__part *part, lx_order *order, lx_order *in)
+void lx__inner_order_init(lx__inner_order *inner, lx_order *order, lx_order *in)
 {
     if (in->depth <= order->depth)
         in->depth = order->depth + 1;
     in->size += order->size;
-    part->order = lx_order_ref(order);
-    part->epochs = order->length != 0 ? LX__POSITION_END / order->length : 0;
+    inner->order = lx_order_ref(order);
+    inner->epochs = order->length != 0 ? LX__POSITION_END / order->length : 0;
 }
 
-void lx__part_clear(lx__part *part)
+void lx__inner_order_clear(lx__inner_order *inner)
 {
-    lx_order_unref(part->order);
-    *part = (lx__part){0};
+    lx_order_unref(inner->order);
+    *inner = (lx__inner_order){0};
 }
 
-lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places, size_t count,
-                       lx_error *error)
+lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch, uint64_t *places,
+                              size_t count, lx_error *error)
 {
-    lx_status status = *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
-    return status == LX_OK ? lx__order_map(part->order, *scratch, places, count, error) : status;
+    lx_status status = *scratch == NULL ? lx__scratch_new(inner->order, scratch, error) : LX_OK;
+    return status == LX_OK ? lx__order_map(inner->order, *scratch, places, count, error) : status;
 }
 
-lx_status lx__part_find_feistel(const lx__part *part, lx__scratch **scratch, uint64_t *places,
-                                size_t count, const lx__feistel **feistel, lx_error *error)
+lx_status lx__inner_order_find_feistel(const lx__inner_order *inner, lx__scratch **scratch,
+                                       uint64_t *places, size_t count, const lx__feistel **feistel,
+                                       lx_error *error)
 {
-    lx_status status = *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
+    lx_status status = *scratch == NULL ? lx__scratch_new(inner->order, scratch, error) : LX_OK;
     *feistel = NULL;
     if (status == LX_OK)
-        *feistel = lx__order_find_feistel(part->order, *scratch, places, count);
+        *feistel = lx__order_find_feistel(inner->order, *scratch, places, count);
     return status;
 }
 
-void lx__part_clear_scratch(void *scratch)
+void lx__inner_order_clear_scratch(void *scratch)
 {
     lx__scratch_free(*(lx__scratch **)scratch);
 }
 
-lx_status lx__part_check(const lx_order *part, lx_order **made, lx_error *error)
+lx_status lx__inner_order_check(const lx_order *inner, lx_order **made, lx_error *error)
 {
     if (made == NULL)
         return lx__fail_null(error, "order");
     *made = NULL;
-    return part != NULL ? lx__part_check_size(part, part->size, error)
-                        : lx__fail_null(error, "part");
+    return inner != NULL ? lx__inner_order_check_size(inner, inner->size, error)
+                         : lx__fail_null(error, "part");
 }
 
-lx_status lx__part_check_size(const lx_order *part, size_t size, lx_error *error)
+lx_status lx__inner_order_check_size(const lx_order *inner, size_t size, lx_error *error)
 {
-    if (part->cuts != NULL)
+    if (inner->batch_bounds != NULL)
         return lx__fail(error, LX_ERR_MISMATCH,
                         "the part is cut into batches, whose bounds another order would not keep: "
                         "cut the outer order instead");
-    if (part->depth >= LX__ORDER_DEPTH_MAX)
+    if (inner->depth >= LX__ORDER_DEPTH_MAX)
         return lx__fail(error, LX_ERR_LIMIT, "orders are nested deeper than %d: use fewer levels",
                         LX__ORDER_DEPTH_MAX);
     if (size >= LX__ORDER_SIZE_MAX)
@@ -92,7 +93,7 @@ static int depth_of(const json_t *value)
     return json_is_object(value) || json_is_array(value) ? deepest + 1 : 0;
 }
 
-static bool stands_whole(const json_t *value, size_t bytes)
+static bool is_short(const json_t *value, size_t bytes)
 {
     return bytes <= WHOLE_BYTES && depth_of(value) <= WHOLE_DEPTH;
 }
@@ -110,23 +111,23 @@ static json_t *shorten(const json_t *whole, json_t *sum)
     return NULL;
 }
 
-json_t *lx__part_to_json(const lx__part *part)
+json_t *lx__inner_order_to_json(const lx__inner_order *inner)
 {
     size_t bytes = 0;
-    json_t *whole = lx__order_to_json(part->order), *made = NULL;
+    json_t *whole = lx__order_to_json(inner->order), *made = NULL;
     json_t *sum = lx__state_digest(whole, &bytes);
     if (sum != NULL)
-        made = stands_whole(whole, bytes) ? json_incref(whole) : shorten(whole, sum);
+        made = is_short(whole, bytes) ? json_incref(whole) : shorten(whole, sum);
     json_decref(sum);
     json_decref(whole);
     return made;
 }
 
-static json_t *whole_list(const lx__part *parts, size_t count)
+static json_t *full_list(const lx__inner_order *inners, size_t count)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        if (json_array_append_new(list, lx__order_to_json(parts[i].order)) == -1) {
+        if (json_array_append_new(list, lx__order_to_json(inners[i].order)) == -1) {
             json_decref(list);
             return NULL;
         }
@@ -146,12 +147,12 @@ static json_t *checksum_list(const json_t *whole)
     return list;
 }
 
-json_t *lx__parts_to_json(const lx__part *parts, size_t count)
+json_t *lx__inner_orders_to_json(const lx__inner_order *inners, size_t count)
 {
     size_t bytes = 0;
-    json_t *whole = whole_list(parts, count), *made = NULL;
+    json_t *whole = full_list(inners, count), *made = NULL;
     json_t *sum = lx__state_digest(whole, &bytes);
-    if (sum != NULL && stands_whole(whole, bytes))
+    if (sum != NULL && is_short(whole, bytes))
         made = json_incref(whole);
     else if (sum != NULL && count <= CHECKSUMS_MAX)
         made = checksum_list(whole);

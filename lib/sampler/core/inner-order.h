@@ -9,64 +9,67 @@
 
 #include "sampler/core/order.h"
 
-typedef struct lx__part {
+typedef struct lx__inner_order {
     lx_order *order; /**< Referenced. */
     uint64_t epochs; /**< Whole epochs within the positions; 0 if the length is 0. */
-} lx__part;
+} lx__inner_order;
 
-/** References @p order, which lx__part_check() accepted, as a part of the new order @p in. */
-void lx__part_init(lx__part *part, lx_order *order, lx_order *in);
+/** References @p order, which lx__inner_order_check() accepted, as a part of the new order @p in.
+ * */
+void lx__inner_order_init(lx__inner_order *inner, lx_order *order, lx_order *in);
 
 /** Drops the reference. A zeroed struct is allowed. */
-void lx__part_clear(lx__part *part);
+void lx__inner_order_clear(lx__inner_order *inner);
 
 /** Returns the position of an offset in @p epoch. The offset is below the part's length, which is 1
  * or more. After the last epoch, the epochs repeat. */
-static inline uint64_t lx__part_place(const lx__part *part, uint64_t epoch, uint64_t offset)
+static inline uint64_t lx__inner_order_place(const lx__inner_order *inner, uint64_t epoch,
+                                             uint64_t offset)
 {
-    epoch = epoch < part->epochs ? epoch : epoch % part->epochs; /* a division is slow */
-    return epoch * part->order->length + offset;
+    epoch = epoch < inner->epochs ? epoch : epoch % inner->epochs; /* a division is slow */
+    return epoch * inner->order->length + offset;
 }
 
 /**
  * As lx__order_map() of the part. The scratch at @p scratch is NULL at first, created when needed,
  * and freed by lx__scratch_free().
  */
-lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places, size_t count,
-                       lx_error *error);
+lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch, uint64_t *places,
+                              size_t count, lx_error *error);
 
 /**
  * Calls find_feistel of the part's class, which must have it, and sets @p feistel to the
- * permutation that maps all places. For the scratch see lx__part_map().
+ * permutation that maps all places. For the scratch see lx__inner_order_map().
  */
-lx_status lx__part_find_feistel(const lx__part *part, lx__scratch **scratch, uint64_t *places,
-                                size_t count, const lx__feistel **feistel, lx_error *error);
+lx_status lx__inner_order_find_feistel(const lx__inner_order *inner, lx__scratch **scratch,
+                                       uint64_t *places, size_t count, const lx__feistel **feistel,
+                                       lx_error *error);
 
 /** Frees a part's scratch, to which @p scratch points: for a class with one part. */
-void lx__part_clear_scratch(void *scratch);
+void lx__inner_order_clear_scratch(void *scratch);
 
 /**
  * Returns a part's JSON within the outer order's JSON: in full if it is short, otherwise its kind,
  * length and checksum, so that states stay short. NULL if memory is short.
  */
-json_t *lx__part_to_json(const lx__part *part);
+json_t *lx__inner_order_to_json(const lx__inner_order *inner);
 
-/** As lx__part_to_json() for several parts. Many parts become a list of checksums, very many one
- * checksum. */
-json_t *lx__parts_to_json(const lx__part *parts, size_t count);
+/** As lx__inner_order_to_json() for several parts. Many parts become a list of checksums, very many
+ * one checksum. */
+json_t *lx__inner_orders_to_json(const lx__inner_order *inners, size_t count);
 
 /**
- * Checks the arguments of a function that makes an order of @p part, and sets @p made to NULL.
+ * Checks the arguments of a function that makes an order of @p inner, and sets @p made to NULL.
  *
  * @retval LX_ERR_ARGUMENT  One of them is NULL.
- * @return Otherwise as lx__part_check_size().
+ * @return Otherwise as lx__inner_order_check_size().
  */
-lx_status lx__part_check(const lx_order *part, lx_order **made, lx_error *error);
+lx_status lx__inner_order_check(const lx_order *inner, lx_order **made, lx_error *error);
 
 /** Checks a part against the limits; @p size is the total of all parts up to this one.
  * @retval LX_ERR_MISMATCH  It is cut into batches.
  * @retval LX_ERR_LIMIT     The nesting has reached #LX__ORDER_DEPTH_MAX, or the total
  *             #LX__ORDER_SIZE_MAX. */
-lx_status lx__part_check_size(const lx_order *part, size_t size, lx_error *error);
+lx_status lx__inner_order_check_size(const lx_order *inner, size_t size, lx_error *error);
 
 #endif

@@ -72,7 +72,7 @@ struct lx_order {
     size_t size;     /**< All orders within it, including itself. */
     size_t sets;     /**< Number of a mixture's sets; 0: not a mixture. */
     /** Where its batches begin, see batch-bounds.h; NULL: not cut into batches. */
-    struct lx__epochs *cuts;
+    struct lx__epoch_tables *batch_bounds;
     uint64_t batch_rows; /**< Most samples of a batch; 0: not cut into batches. */
     atomic_size_t references;
 };

@@ -8,41 +8,42 @@
 
 /** Finds the rank's batch in the step at a position; it may be empty. True if all ranks have a
  * batch. */
-static bool deal_step(const lx_order *order, const lx__epoch *held, lx__shard shard,
-                      uint64_t position, lx__cut cut, lx__share *share)
+static bool find_batch(const lx_order *order, const lx__epoch_table *held, lx__shard shard,
+                       uint64_t position, lx__batch_bounds bounds, lx__rank_slice *slice)
 {
-    lx__share numbers = lx__shard_share(shard, cut.count, cut.number, shard.world);
-    uint64_t first = cut.number;
-    *share = (lx__share){0};
+    lx__rank_slice numbers = lx__shard_slice(shard, bounds.count, bounds.number, shard.world);
+    uint64_t first = bounds.number;
+    *slice = (lx__rank_slice){0};
     if (numbers.count != 0) {
-        lx__cuts_go_to(order, held, numbers.first, &cut);
-        share->first = cut.begin > position ? cut.begin : position;
-        share->count = cut.end - share->first;
+        lx__batch_bounds_go_to(order, held, numbers.first, &bounds);
+        slice->first = bounds.begin > position ? bounds.begin : position;
+        slice->count = bounds.end - slice->first;
     }
-    lx__cuts_go_to(order, held, numbers.end - 1, &cut);
-    share->end = cut.end;
+    lx__batch_bounds_go_to(order, held, numbers.end - 1, &bounds);
+    slice->end = bounds.end;
     return numbers.end - first == shard.world;
 }
 
-lx_status lx__deal_next(const lx_order *order, lx__epoch **held, lx__shard shard, bool drop,
-                        uint64_t *position, uint64_t until, lx__share *share, lx_error *error)
+lx_status lx__rank_assignment_next(const lx_order *order, lx__epoch_table **held, lx__shard shard,
+                                   bool drop, uint64_t *position, uint64_t until,
+                                   lx__rank_slice *slice, lx_error *error)
 {
-    lx__cut cut;
+    lx__batch_bounds bounds;
     uint64_t first, at = *position;
     if (order->length <= (drop ? shard.world - 1 : shard.rank))
         return LX_END;
-    for (first = at / order->length; at < until; at = share->end) {
-        lx_status status = lx__cuts_find(order, held, at, &cut, error);
+    for (first = at / order->length; at < until; at = slice->end) {
+        lx_status status = lx__batch_bounds_find(order, held, at, &bounds, error);
         if (status != LX_OK)
             return status;
-        if (cut.epoch - first > LX__DEAL_EPOCHS)
+        if (bounds.epoch - first > LX__RANK_ASSIGNMENT_EPOCHS)
             return lx__fail(error, LX_ERR_LIMIT,
                             "rank %" PRIu64 " of %" PRIu64 " has no batch in %d epochs, of which "
                             "the last has %" PRIu64 " batches: use fewer ranks, or a smaller "
                             "budget",
-                            shard.rank, shard.world, LX__DEAL_EPOCHS, cut.count);
-        bool whole = deal_step(order, *held, shard, at, cut, share);
-        if (share->count != 0 && (whole || !drop)) {
+                            shard.rank, shard.world, LX__RANK_ASSIGNMENT_EPOCHS, bounds.count);
+        bool whole = find_batch(order, *held, shard, at, bounds, slice);
+        if (slice->count != 0 && (whole || !drop)) {
             *position = at;
             return LX_OK;
         }

@@ -16,26 +16,27 @@
 #include "sampler/core/rank-slice.h"
 
 /** Most epochs to search for a batch of the rank. */
-#define LX__DEAL_EPOCHS 100
+#define LX__RANK_ASSIGNMENT_EPOCHS 100
 
 /**
  * Finds the next step in which a rank has a batch. A step has one batch per rank; the last step of
  * an epoch may have fewer. A step that starts within a batch has the rest of that batch.
  *
  * @param[in]     order     An order cut into batches.
- * @param[in,out] held      NULL, or the last table read; release it with lx__epoch_clear_scratch().
+ * @param[in,out] held      NULL, or the last table read; release it with
+ * lx__epoch_table_clear_scratch().
  * @param[in]     drop      Whether to skip steps with fewer batches.
  * @param[in,out] position  Start of the step. Moved to @p until if no batch remains below it, but
  *             left unchanged if no epoch can have one.
  * @param[in]     until     The end of an epoch, or of the positions.
- * @param[out]    share     All positions of the batch, and the end of the step.
+ * @param[out]    slice     All positions of the batch, and the end of the step.
  *
  * @retval LX_END        No batch remains.
- * @retval LX_ERR_LIMIT  #LX__DEAL_EPOCHS epochs had no batch.
+ * @retval LX_ERR_LIMIT  #LX__RANK_ASSIGNMENT_EPOCHS epochs had no batch.
  * @return Otherwise the status of reading the order.
  */
-LX_API lx_status lx__deal_next(const lx_order *order, lx__epoch **held, lx__shard shard, bool drop,
-                               uint64_t *position, uint64_t until, lx__share *share,
-                               lx_error *error);
+LX_API lx_status lx__rank_assignment_next(const lx_order *order, lx__epoch_table **held,
+                                          lx__shard shard, bool drop, uint64_t *position,
+                                          uint64_t until, lx__rank_slice *slice, lx_error *error);
 
 #endif

@@ -19,7 +19,7 @@ lx_status lx__shard_check(lx__shard shard, lx_error *error)
     return LX_OK;
 }
 
-lx__share lx__shard_share(lx__shard shard, uint64_t length, uint64_t position, uint64_t span)
+lx__rank_slice lx__shard_slice(lx__shard shard, uint64_t length, uint64_t position, uint64_t span)
 {
     uint64_t offset = position % length;
     uint64_t epoch_end = LX__POSITION_END;
@@ -31,7 +31,7 @@ lx__share lx__shard_share(lx__shard shard, uint64_t length, uint64_t position, u
     uint64_t place = offset % shard.world;
     uint64_t ahead = shard.rank >= place ? shard.rank - place : shard.world - (place - shard.rank);
     if (ahead >= end - position)
-        return (lx__share){end, 0, end};
+        return (lx__rank_slice){end, 0, end};
     uint64_t first = position + ahead;
-    return (lx__share){first, (end - 1 - first) / shard.world + 1, end};
+    return (lx__rank_slice){first, (end - 1 - first) / shard.world + 1, end};
 }

@@ -17,11 +17,11 @@ typedef struct lx__shard {
 } lx__shard;
 
 /** A shard's positions in a range within one epoch. */
-typedef struct lx__share {
+typedef struct lx__rank_slice {
     uint64_t first; /**< The first position; the others follow at a distance of world. */
     uint64_t count; /**< Number of positions, may be 0. */
     uint64_t end;   /**< End of the range, whichever rank owns its positions. */
-} lx__share;
+} lx__rank_slice;
 
 /** Returns LX_ERR_ARGUMENT, with the argument's name, if world is 0 or rank is not below it. */
 LX_API lx_status lx__shard_check(lx__shard shard, lx_error *error);
@@ -34,7 +34,7 @@ LX_API lx_status lx__shard_check(lx__shard shard, lx_error *error);
  * A span of B * world returns the rank's part of a global batch with B samples per rank; the count
  * is B if the epoch contains all of it.
  */
-LX_API lx__share lx__shard_share(lx__shard shard, uint64_t length, uint64_t position,
-                                 uint64_t span);
+LX_API lx__rank_slice lx__shard_slice(lx__shard shard, uint64_t length, uint64_t position,
+                                      uint64_t span);
 
 #endif

@@ -18,7 +18,7 @@
 struct lx_sampler {
     lx_order *order;
     lx__scratch *scratch;
-    lx__epoch *cuts; /* of the current epoch, if the order is cut into batches */
+    lx__epoch_table *batch_bounds; /* of the current epoch, if the order is cut into batches */
     lx__shard shard;
     uint64_t position;
 };
@@ -53,14 +53,14 @@ void lx_sampler_free(lx_sampler *sampler)
 {
     if (sampler == NULL)
         return;
-    lx__epoch_clear_scratch(&sampler->cuts);
+    lx__epoch_table_clear_scratch(&sampler->batch_bounds);
     lx__scratch_free(sampler->scratch);
     lx_order_unref(sampler->order);
     lx__free(sampler);
 }
 
 /** Whether the rank owns no position in any epoch. */
-static bool owns_nothing(const lx_sampler *sampler)
+static bool has_no_samples(const lx_sampler *sampler)
 {
     return sampler->shard.rank >= sampler->order->length;
 }
@@ -82,21 +82,21 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
         return lx__fail_null(error, "sampler");
     if (indices == NULL && count != 0)
         return lx__fail_null(error, "indices");
-    if (count != 0 && owns_nothing(sampler))
+    if (count != 0 && has_no_samples(sampler))
         return LX_END;
 
     uint64_t position = sampler->position, done = 0;
     while (done < count && position < LX__POSITION_END) {
         /* Reads the rest of this epoch at once. Only the last round can lack an index for this
          * rank, and then it ends the epoch. */
-        lx__share share = lx__shard_share(sampler->shard, sampler->order->length, position,
-                                          span_of(sampler, count - done));
-        lx_status status = lx__order_read(sampler->order, sampler->scratch, share.first,
-                                          sampler->shard.world, share.count, indices + done, error);
+        lx__rank_slice slice = lx__shard_slice(sampler->shard, sampler->order->length, position,
+                                               span_of(sampler, count - done));
+        lx_status status = lx__order_read(sampler->order, sampler->scratch, slice.first,
+                                          sampler->shard.world, slice.count, indices + done, error);
         if (status != LX_OK)
             return status;
-        done += share.count;
-        position = share.end;
+        done += slice.count;
+        position = slice.end;
     }
     sampler->position = position;
     *taken = done;
@@ -106,7 +106,7 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
 lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *indices,
                                 uint64_t *taken, lx_error *error)
 {
-    lx__share share;
+    lx__rank_slice slice;
     if (taken == NULL)
         return lx__fail_null(error, "taken");
     *taken = 0;
@@ -114,29 +114,30 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *in
         return lx__fail_null(error, "sampler");
     if (indices == NULL && room != 0)
         return lx__fail_null(error, "indices");
-    if (sampler->order->cuts == NULL)
+    if (sampler->order->batch_bounds == NULL)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
                         "the order is not cut into batches: pass a "
                         "budgeted order");
     uint64_t position = sampler->position;
-    lx_status status = lx__deal_next(sampler->order, &sampler->cuts, sampler->shard, false,
-                                     &position, LX__POSITION_END, &share, error);
+    lx_status status = lx__rank_assignment_next(sampler->order, &sampler->batch_bounds,
+                                                sampler->shard, false, &position, LX__POSITION_END,
+                                                &slice, error);
     if (status == LX_END)
         sampler->position = position;
     if (status != LX_OK)
         return status;
-    if (share.count > room) {
-        *taken = share.count;
+    if (slice.count > room) {
+        *taken = slice.count;
         return lx__fail(error, LX_ERR_LIMIT,
                         "the batch has %" PRIu64 " samples, but the buffer has room for %" PRIu64,
-                        share.count, room);
+                        slice.count, room);
     }
-    status = lx__order_read(sampler->order, sampler->scratch, share.first, 1, share.count, indices,
+    status = lx__order_read(sampler->order, sampler->scratch, slice.first, 1, slice.count, indices,
                             error);
     if (status != LX_OK)
         return status;
-    sampler->position = share.end;
-    *taken = share.count;
+    sampler->position = slice.end;
+    *taken = slice.count;
     return LX_OK;
 }
 

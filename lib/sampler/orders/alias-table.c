@@ -30,10 +30,10 @@ typedef struct shares {
 
 static uint64_t whole(const shares *s, uint64_t index)
 {
-    return s->weights[index] > 0 ? lx__weight_whole(s->weights[index], s->scale) : 0;
+    return s->weights[index] > 0 ? lx__weight_to_integer(s->weights[index], s->scale) : 0;
 }
 
-static shares begin_shares(const double *weights, uint64_t count, double largest)
+static shares start_shares(const double *weights, uint64_t count, double largest)
 {
     shares s = {.weights = weights, .count = count, .scale = lx__weights_scale(largest, count)};
     for (uint64_t i = 0; i < count; i++)
@@ -117,10 +117,10 @@ struct given {
 static int describe(const void *user, json_t *what)
 {
     const struct given *given = user;
-    return lx__table_describe(what, "weighted", given->count, "weights", given->crc);
+    return lx__index_table_describe(what, "weighted", given->count, "weights", given->crc);
 }
 
-static lx_status make(void *user, lx__table *table, lx_error *error)
+static lx_status make(void *user, lx__index_table *table, lx_error *error)
 {
     const struct given *given = user;
     lx__alias_column *columns = given->count <= SIZE_MAX / sizeof *columns
@@ -128,7 +128,7 @@ static lx_status make(void *user, lx__table *table, lx_error *error)
                                     : NULL;
     if (columns == NULL)
         return lx__fail_memory(error, "a table of weights");
-    shares s = begin_shares(given->weights, given->count, given->largest);
+    shares s = start_shares(given->weights, given->count, given->largest);
     sweep(columns, given->count, &s);
     table->wide = (const uint64_t *)columns;
     return LX_OK;
@@ -137,10 +137,10 @@ static lx_status make(void *user, lx__table *table, lx_error *error)
 lx_status lx__alias_new(const double *weights, uint64_t count, double largest, uint32_t crc,
                         const char *tables, lx__alias *alias, lx_error *error)
 {
-    static const lx__table_maker maker = {"weighted", describe, make};
+    static const lx__index_table_maker maker = {"weighted", describe, make};
     struct given given = {weights, count, largest, crc};
     *alias = (lx__alias){.count = count, .table = {.count = count, .bound = UINT64_MAX}};
-    lx_status status = lx__table_keep(tables, &maker, &given, &alias->table, error);
+    lx_status status = lx__index_table_cache_get(tables, &maker, &given, &alias->table, error);
     if (status == LX_OK)
         alias->columns = (const lx__alias_column *)alias->table.wide;
     else
@@ -150,7 +150,7 @@ lx_status lx__alias_new(const double *weights, uint64_t count, double largest, u
 
 void lx__alias_free(lx__alias *alias)
 {
-    lx__table_free(&alias->table);
+    lx__index_table_free(&alias->table);
     *alias = (lx__alias){0};
 }
 
@@ -168,11 +168,11 @@ lx_status lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers
         numbers[i] = lx__draw_below(block.word[0], alias->count);
         heights[i] = (uint32_t)(block.word[1] >> 32);
     }
-    lx_status status = lx__table_check(&alias->table, numbers, count, error);
+    lx_status status = lx__index_table_check(&alias->table, numbers, count, error);
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         lx__alias_column column = alias->columns[numbers[i]];
         numbers[i] = heights[i] < column.own ? numbers[i] : column.other;
         fits &= numbers[i] < alias->count;
     }
-    return status == LX_OK && !fits ? lx__table_refuse(&alias->table, error) : status;
+    return status == LX_OK && !fits ? lx__index_table_fail(&alias->table, error) : status;
 }

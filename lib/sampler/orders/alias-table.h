@@ -29,15 +29,16 @@ typedef struct lx__alias_column {
 typedef struct lx__alias {
     uint64_t count;
     const lx__alias_column *columns; /**< The table's 8-byte words. */
-    lx__table table;
+    lx__index_table table;
 } lx__alias;
 
 /**
- * Creates the table of weights that lx__weigh() accepted, the largest of which is @p largest.
+ * Creates the table of weights that lx__order_weights_check() accepted, the largest of which is @p
+ * largest.
  *
  * @param crc     Of the weights.
  * @param tables  The folder for its file; NULL: memory.
- * @retval LX_ERR_NOMEM  Memory is short. Otherwise as lx__table_keep().
+ * @retval LX_ERR_NOMEM  Memory is short. Otherwise as lx__index_table_cache_get().
  */
 lx_status lx__alias_new(const double *weights, uint64_t count, double largest, uint32_t crc,
                         const char *tables, lx__alias *alias, lx_error *error);

@@ -22,12 +22,12 @@ struct balanced {
     uint64_t count; /* of indices */
     uint32_t crc;   /* of the classes */
     uint64_t class_count;
-    lx__table table; /* members class by class, then the start of each class, then the end */
+    lx__index_table table; /* members class by class, then the start of each class, then the end */
 };
 
 /* The shuffle of a class for as many rounds as it has members. */
-struct turn {
-    bool entered;
+struct cycle {
+    bool ready;
     uint64_t class, first; /* round */
     lx__permutation permutation;
 };
@@ -35,7 +35,7 @@ struct turn {
 struct balanced_scratch {
     lx__permutation round;
     uint64_t kept;
-    struct turn *turns; /* class c is at c mod KEPT */
+    struct cycle *cycles; /* class c is at c mod KEPT */
 };
 
 /* ---- reading */
@@ -43,29 +43,29 @@ struct balanced_scratch {
 static lx_status prepare(const struct balanced *self, struct balanced_scratch *scratch,
                          lx_error *error)
 {
-    if (scratch->turns != NULL)
+    if (scratch->cycles != NULL)
         return LX_OK;
     scratch->kept = self->class_count < KEPT ? self->class_count : KEPT;
-    scratch->turns = lx__alloc_array((size_t)scratch->kept, sizeof *scratch->turns);
-    return scratch->turns != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
+    scratch->cycles = lx__alloc_array((size_t)scratch->kept, sizeof *scratch->cycles);
+    return scratch->cycles != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
 }
 
 /** Sets the shuffle of a class to the one of a round. Most often it is set already, which takes no
  * division or hash to find out. */
-static lx_status enter_turn(const struct balanced *self, struct turn *turn, uint64_t round,
-                            uint64_t class, uint64_t length, lx_error *error)
+static lx_status set_cycle(const struct balanced *self, struct cycle *cycle, uint64_t round,
+                           uint64_t class, uint64_t length, lx_error *error)
 {
     uint64_t seed, epoch;
-    if (turn->entered && turn->class == class && turn->permutation.length == length &&
-        round - turn->first < length)
+    if (cycle->ready && cycle->class == class && cycle->permutation.length == length &&
+        round - cycle->first < length)
         return LX_OK;
     epoch = round / length;
     lx__key(self->seed, class, LX__STREAM_CLASS, 1, &seed);
-    lx_status status = lx__permutation_enter(&turn->permutation, length, seed, epoch,
-                                             LX__GROUP_TABLE, error);
-    turn->entered = status == LX_OK;
-    turn->class = class;
-    turn->first = epoch * length;
+    lx_status status = lx__permutation_set(&cycle->permutation, length, seed, epoch,
+                                           LX__GROUP_TABLE, error);
+    cycle->ready = status == LX_OK;
+    cycle->class = class;
+    cycle->first = epoch * length;
     return status;
 }
 
@@ -75,23 +75,23 @@ static lx_status read_class(const struct balanced *self, struct balanced_scratch
                             uint64_t round, uint64_t class, uint64_t *index, lx_error *error)
 {
     const uint32_t *numbers = self->table.narrow;
-    lx_status status = lx__table_check_range(&self->table, self->count + class, 2, error);
+    lx_status status = lx__index_table_check_range(&self->table, self->count + class, 2, error);
     if (status != LX_OK)
         return status;
     uint64_t begin = numbers[self->count + class], end = numbers[self->count + class + 1];
     if (begin >= end || end > self->count)
-        return lx__table_refuse(&self->table, error);
-    struct turn *turn = &scratch->turns[class % KEPT];
-    status = enter_turn(self, turn, round, class, end - begin, error);
+        return lx__index_table_fail(&self->table, error);
+    struct cycle *cycle = &scratch->cycles[class % KEPT];
+    status = set_cycle(self, cycle, round, class, end - begin, error);
     if (status != LX_OK)
         return status;
-    *index = round - turn->first;
-    lx__permutation_map(&turn->permutation, index, 1);
+    *index = round - cycle->first;
+    lx__permutation_map(&cycle->permutation, index, 1);
     *index += begin;
-    status = lx__table_check(&self->table, index, 1, error);
+    status = lx__index_table_check(&self->table, index, 1, error);
     if (status == LX_OK)
         *index = numbers[*index];
-    return status == LX_OK && *index >= self->count ? lx__table_refuse(&self->table, error)
+    return status == LX_OK && *index >= self->count ? lx__index_table_fail(&self->table, error)
                                                     : status;
 }
 
@@ -102,8 +102,8 @@ static lx_status read_round(const struct balanced *self, struct balanced_scratch
 {
     uint64_t round = places[0] / self->class_count, begin = round * self->class_count;
     size_t n = 0;
-    lx_status status = lx__permutation_enter(&scratch->round, self->class_count, self->rounds_seed,
-                                             round, LX__GROUP_TABLE, error);
+    lx_status status = lx__permutation_set(&scratch->round, self->class_count, self->rounds_seed,
+                                           round, LX__GROUP_TABLE, error);
     for (; n < count && places[n] - begin < self->class_count; n++)
         places[n] -= begin;
     *here = n;
@@ -129,9 +129,9 @@ static void balanced_clear(void *memory)
 {
     struct balanced_scratch *scratch = memory;
     lx__permutation_clear(&scratch->round);
-    for (uint64_t i = 0; scratch->turns != NULL && i < scratch->kept; i++)
-        lx__permutation_clear(&scratch->turns[i].permutation);
-    lx__free(scratch->turns);
+    for (uint64_t i = 0; scratch->cycles != NULL && i < scratch->kept; i++)
+        lx__permutation_clear(&scratch->cycles[i].permutation);
+    lx__free(scratch->cycles);
 }
 
 /* ---- class */
@@ -147,7 +147,7 @@ static int balanced_describe(const lx_order *order, json_t *object)
 
 static void balanced_dispose(lx_order *order)
 {
-    lx__table_free(&((struct balanced *)order)->table);
+    lx__index_table_free(&((struct balanced *)order)->table);
 }
 
 static const lx__order_class balanced_class = {.kind = "balanced",
@@ -169,16 +169,16 @@ struct given {
 static int describe_table(const void *user, json_t *what)
 {
     const struct given *given = user;
-    return lx__table_describe(what, "balanced", given->count, "classes", given->crc);
+    return lx__index_table_describe(what, "balanced", given->count, "classes", given->crc);
 }
 
-static lx_status make_table(void *user, lx__table *table, lx_error *error)
+static lx_status make_table(void *user, lx__index_table *table, lx_error *error)
 {
     const struct given *given = user;
     size_t groups;
     uint32_t *members;
-    lx_status status = lx__members_sort(given->classes, (size_t)given->count, &members, &groups,
-                                        error);
+    lx_status status = lx__group_members_sort(given->classes, (size_t)given->count, &members,
+                                              &groups, error);
     if (status != LX_OK)
         return status;
     table->narrow = members;
@@ -189,19 +189,20 @@ static lx_status make_table(void *user, lx__table *table, lx_error *error)
 static lx_status group(struct balanced *self, const uint64_t *classes, const char *tables,
                        lx_error *error)
 {
-    static const lx__table_maker maker = {"balanced", describe_table, make_table};
+    static const lx__index_table_maker maker = {"balanced", describe_table, make_table};
     uint64_t count = self->count;
     for (uint64_t i = 0; i < count; i++)
         self->crc = lx__state_add(self->crc, classes[i]);
     struct given given = {classes, count, self->crc};
     /* The end of the last class is a number, too; for 2^32 - 1 members it fits 4 bytes. */
-    self->table = (lx__table){.count = count != 0 ? LX__TABLE_ANY : 0, .bound = count + 1};
-    lx_status status = lx__table_keep(tables, &maker, &given, &self->table, error);
+    self->table = (lx__index_table){.count = count != 0 ? LX__INDEX_TABLE_ANY : 0,
+                                    .bound = count + 1};
+    lx_status status = lx__index_table_cache_get(tables, &maker, &given, &self->table, error);
     if (status != LX_OK)
         return status;
     if (self->table.count < count + 1 || self->table.count > 2 * count + 1 ||
         (count != 0 && self->table.count == count + 1))
-        return lx__table_refuse(&self->table, error);
+        return lx__index_table_fail(&self->table, error);
     self->class_count = self->table.count - count - 1;
     return LX_OK;
 }
@@ -215,7 +216,7 @@ lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count,
         options, LX__ORDER_LENGTH | LX__ORDER_SEED | LX__ORDER_TABLES, &how, error);
     uint64_t length = (how.given & LX__ORDER_LENGTH) != 0 ? how.length : count;
     if (status == LX_OK)
-        status = lx__members_check("classes", classes, count, order, error);
+        status = lx__group_members_check("classes", classes, count, order, error);
     if (status == LX_OK && count == 0 && length != 0)
         status = lx__fail(error, LX_ERR_ARGUMENT,
                           "classes is empty, but the length of an epoch is above 0: pass classes, "

@@ -9,9 +9,9 @@
 
 struct blend {
     lx_order order;
-    lx__phases phases;
-    lx__mix_sets sets;
-    lx__weightings weightings; /* for saved states */
+    lx__mixture_phases phases;
+    lx__mixture_sets sets;
+    lx__saved_weights_list weightings; /* for saved states */
 };
 
 /* ---- reading */
@@ -19,16 +19,16 @@ struct blend {
 /** A position's phase. */
 struct spot {
     uint64_t epoch;
-    const lx__phase *phase;
+    const lx__mixture_phase *phase;
     uint64_t start, end; /* positions of the phase in this epoch */
 };
 
 static struct spot find_spot(const struct blend *self, uint64_t position)
 {
-    const lx__phases *phases = &self->phases;
+    const lx__mixture_phases *phases = &self->phases;
     uint64_t epoch = position / phases->length, start = epoch * phases->length;
-    size_t number = lx__phases_find(phases, position - start);
-    const lx__phase *phase = &phases->list[number];
+    size_t number = lx__mixture_phases_find(phases, position - start);
+    const lx__mixture_phase *phase = &phases->list[number];
     uint64_t end = number + 1 < phases->count ? phase[1].begin : phases->length;
     return (struct spot){epoch, phase, start + phase->begin, start + end};
 }
@@ -37,8 +37,8 @@ static struct spot find_spot(const struct blend *self, uint64_t position)
 static inline uint64_t place_of(const struct blend *self, const struct spot *spot, size_t set,
                                 uint64_t n)
 {
-    return lx__mix_sets_place(&self->sets, self->phases.totals, spot->epoch, set,
-                              spot->phase->before[set] + n);
+    return lx__mixture_sets_place(&self->sets, self->phases.totals, spot->epoch, set,
+                                  spot->phase->before[set] + n);
 }
 
 /** Finds the sets, and the positions in them, for the first position and those that follow in the
@@ -51,7 +51,7 @@ static size_t find_in_phase(const struct blend *self, uint64_t *places, size_t c
     size_t n = 0;
     for (; n < count && places[n] - spot.start < size; n++)
         places[n] -= spot.start;
-    lx__split_find(&spot.phase->split, places, n, sets);
+    lx__mixture_split_find(&spot.phase->split, places, n, sets);
     for (size_t i = 0; i < n; i++)
         places[i] = place_of(self, &spot, sets[i], places[i]);
     return n;
@@ -59,16 +59,16 @@ static size_t find_in_phase(const struct blend *self, uint64_t *places, size_t c
 
 /** Finds each set's run within consecutive positions. */
 static void find_runs(const struct blend *self, const struct spot *spot,
-                      lx__mix_sets_scratch *scratch, uint64_t first, size_t count)
+                      lx__mixture_sets_scratch *scratch, uint64_t first, size_t count)
 {
-    lx__mix_run *runs = scratch->runs;
+    lx__mixture_run *runs = scratch->runs;
     uint64_t *counts = scratch->above; /* unused until the runs are read */
     size_t sets = self->sets.count;
     memset(counts, 0, sets * sizeof *counts); /* for sets without weight in this phase */
-    lx__split_count(&spot->phase->split, first, counts);
+    lx__mixture_split_count(&spot->phase->split, first, counts);
     for (size_t i = 0; i < sets; i++)
         runs[i].number = counts[i];
-    lx__split_count(&spot->phase->split, first + count, counts);
+    lx__mixture_split_count(&spot->phase->split, first + count, counts);
     for (size_t i = 0; i < sets; i++) {
         runs[i].end = counts[i];
         if (runs[i].end != runs[i].number)
@@ -79,38 +79,38 @@ static void find_runs(const struct blend *self, const struct spot *spot,
 /** Reads consecutive positions of one phase: each set's positions are consecutive, too, so they
  * need no sorting. */
 static lx_status read_runs(const struct blend *self, const struct spot *spot,
-                           lx__mix_sets_scratch *scratch, uint64_t *places, size_t count,
+                           lx__mixture_sets_scratch *scratch, uint64_t *places, size_t count,
                            lx_error *error)
 {
     uint64_t first = places[0] - spot->start;
     find_runs(self, spot, scratch, first, count);
     for (size_t i = 0; i < count; i++)
         places[i] = first + i;
-    lx__split_find(&spot->phase->split, places, count, scratch->of);
-    return lx__mix_sets_read_runs(&self->sets, scratch, places, count, error);
+    lx__mixture_split_find(&spot->phase->split, places, count, scratch->of);
+    return lx__mixture_sets_read_runs(&self->sets, scratch, places, count, error);
 }
 
 static lx_status blend_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
                             lx_error *error)
 {
     const struct blend *self = (const struct blend *)order;
-    lx__mix_sets_scratch *scratch = memory;
-    lx_status status = lx__mix_sets_prepare(&self->sets, scratch, error);
+    lx__mixture_sets_scratch *scratch = memory;
+    lx_status status = lx__mixture_sets_prepare(&self->sets, scratch, error);
     if (status != LX_OK)
         return status;
-    if (lx__mix_sets_have_runs(&self->sets, places, count)) {
+    if (lx__mixture_sets_have_runs(&self->sets, places, count)) {
         const struct spot spot = find_spot(self, places[0]);
         if (spot.end - places[0] >= count)
             return read_runs(self, &spot, scratch, places, count, error);
     }
     for (size_t done = 0; done < count;)
         done += find_in_phase(self, places + done, count - done, scratch->of + done);
-    return lx__mix_sets_read(&self->sets, scratch, places, count, error);
+    return lx__mixture_sets_read(&self->sets, scratch, places, count, error);
 }
 
 static void blend_clear(void *scratch)
 {
-    lx__mix_sets_clear(scratch);
+    lx__mixture_sets_clear(scratch);
 }
 
 /* ---- class */
@@ -119,8 +119,9 @@ static int blend_describe(const lx_order *order, json_t *object)
 {
     const struct blend *self = (const struct blend *)order;
     int failed = lx__exhausted_describe(self->sets.exhausted, object);
-    failed |= json_object_set_new(object, "weightings", lx__weightings_to_json(&self->weightings));
-    failed |= lx__mix_sets_describe(&self->sets, object);
+    failed |= json_object_set_new(object, "weightings",
+                                  lx__saved_weights_list_to_json(&self->weightings));
+    failed |= lx__mixture_sets_describe(&self->sets, object);
     return failed;
 }
 
@@ -129,7 +130,7 @@ static lx_status blend_count(const lx_order *order, uint64_t end, uint64_t *coun
     const struct blend *self = (const struct blend *)order;
     uint64_t epoch = end / order->length;
     (void)error;
-    lx__phases_count(&self->phases, end % order->length, counts);
+    lx__mixture_phases_count(&self->phases, end % order->length, counts);
     for (size_t i = 0; i < order->sets; i++)
         counts[i] += epoch * self->phases.totals[i];
     return LX_OK;
@@ -138,14 +139,14 @@ static lx_status blend_count(const lx_order *order, uint64_t end, uint64_t *coun
 static void blend_dispose(lx_order *order)
 {
     struct blend *self = (struct blend *)order;
-    lx__weightings_free(&self->weightings);
-    lx__phases_free(&self->phases);
-    lx__mix_sets_free(&self->sets);
+    lx__saved_weights_list_free(&self->weightings);
+    lx__mixture_phases_free(&self->phases);
+    lx__mixture_sets_free(&self->sets);
 }
 
 static const lx__order_class blend_class = {.kind = "blend",
                                             .formula = 1,
-                                            .scratch_size = sizeof(lx__mix_sets_scratch),
+                                            .scratch_size = sizeof(lx__mixture_sets_scratch),
                                             .clear_scratch = blend_clear,
                                             .read = blend_read,
                                             .describe = blend_describe,
@@ -156,11 +157,11 @@ static const lx__order_class blend_class = {.kind = "blend",
 
 static lx_status fill(struct blend *self, const lx_mixture *mixture, lx_error *error)
 {
-    lx_status status = lx__phases_new(mixture, &self->phases, error);
+    lx_status status = lx__mixture_phases_new(mixture, &self->phases, error);
     if (status == LX_OK)
-        status = lx__weightings_new(mixture, &self->weightings, error);
+        status = lx__saved_weights_list_new(mixture, &self->weightings, error);
     if (status == LX_OK)
-        status = lx__mix_sets_new(mixture, &self->order, &self->sets, error);
+        status = lx__mixture_sets_new(mixture, &self->order, &self->sets, error);
     self->order.length = self->phases.length;
     return status;
 }

@@ -37,8 +37,8 @@ static lx_status enter_epoch(const struct blocks *self, struct blocks_scratch *s
 {
     if (scratch->blocks.ready && scratch->epoch == epoch)
         return LX_OK;
-    lx_status status = lx__permutation_enter(&scratch->blocks, self->count, self->blocks_seed,
-                                             epoch, LX__FISHER_YATES_LENGTH, error);
+    lx_status status = lx__permutation_set(&scratch->blocks, self->count, self->blocks_seed, epoch,
+                                           LX__FISHER_YATES_LENGTH, error);
     if (status != LX_OK)
         return status;
     scratch->epoch = epoch;
@@ -76,7 +76,7 @@ static lx_status read_block(const lx_order *order, void *memory, uint64_t epoch,
         return status;
     struct slot slot = find_slot(self, scratch, places[0]);
     lx__key(self->seed, slot.block, LX__STREAM_BLOCK, 1, &seed);
-    status = lx__permutation_enter(&scratch->within, slot.length, seed, epoch, TABLE_LENGTH, error);
+    status = lx__permutation_set(&scratch->within, slot.length, seed, epoch, TABLE_LENGTH, error);
     size_t n = 0;
     for (; n < count && places[n] - slot.begin < slot.length; n++)
         places[n] -= slot.begin;

@@ -18,8 +18,8 @@ struct bucketed {
     lx_order order;
     uint64_t seed, batches_seed;
     uint64_t batch, bucket;
-    uint32_t crc;    /* of the lengths */
-    lx__table table; /* of indices by ascending length */
+    uint32_t crc;          /* of the lengths */
+    lx__index_table table; /* of indices by ascending length */
 };
 
 struct bucketed_scratch {
@@ -42,8 +42,8 @@ static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch,
         continue;
     *here = n;
     if (number < whole) {
-        status = lx__permutation_enter(&scratch->batches, whole, self->batches_seed, epoch,
-                                       LX__FISHER_YATES_LENGTH, error);
+        status = lx__permutation_set(&scratch->batches, whole, self->batches_seed, epoch,
+                                     LX__FISHER_YATES_LENGTH, error);
         if (status == LX_OK)
             lx__permutation_map(&scratch->batches, &number, 1);
     }
@@ -51,8 +51,8 @@ static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch,
     uint64_t members = length - first < self->bucket ? length - first : self->bucket;
     lx__key(self->seed, bucket, LX__STREAM_BUCKET, 1, &seed);
     if (status == LX_OK)
-        status = lx__permutation_enter(&scratch->within, members, seed, epoch, LX__GROUP_TABLE,
-                                       error);
+        status = lx__permutation_set(&scratch->within, members, seed, epoch, LX__GROUP_TABLE,
+                                     error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < n; i++)
@@ -60,7 +60,7 @@ static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch,
     lx__permutation_map(&scratch->within, places, n);
     for (size_t i = 0; i < n; i++)
         places[i] += first;
-    return lx__table_map(&self->table, places, n, error);
+    return lx__index_table_map(&self->table, places, n, error);
 }
 
 static lx_status bucketed_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
@@ -88,7 +88,7 @@ static int bucketed_describe(const lx_order *order, json_t *object)
 
 static void bucketed_dispose(lx_order *order)
 {
-    lx__table_free(&((struct bucketed *)order)->table);
+    lx__index_table_free(&((struct bucketed *)order)->table);
 }
 
 static const lx__order_class bucketed_class = {.kind = "bucketed",
@@ -110,15 +110,15 @@ struct given {
 static int describe_table(const void *user, json_t *what)
 {
     const struct given *given = user;
-    return lx__table_describe(what, "bucketed", given->count, "lengths", given->crc);
+    return lx__index_table_describe(what, "bucketed", given->count, "lengths", given->crc);
 }
 
-static lx_status make_table(void *user, lx__table *table, lx_error *error)
+static lx_status make_table(void *user, lx__index_table *table, lx_error *error)
 {
     const struct given *given = user;
     uint32_t *members;
-    lx_status status = lx__members_sort(given->lengths, (size_t)given->count, &members, NULL,
-                                        error);
+    lx_status status = lx__group_members_sort(given->lengths, (size_t)given->count, &members, NULL,
+                                              error);
     if (status == LX_OK)
         table->narrow = members;
     return status;
@@ -127,13 +127,13 @@ static lx_status make_table(void *user, lx__table *table, lx_error *error)
 static lx_status sort(struct bucketed *self, const uint64_t *lengths, const char *tables,
                       lx_error *error)
 {
-    static const lx__table_maker maker = {"bucketed", describe_table, make_table};
+    static const lx__index_table_maker maker = {"bucketed", describe_table, make_table};
     uint64_t count = self->order.length;
     for (uint64_t i = 0; i < count; i++)
         self->crc = lx__state_add(self->crc, lengths[i]);
     struct given given = {lengths, count, self->crc};
-    self->table = (lx__table){.count = count, .bound = count};
-    return lx__table_keep(tables, &maker, &given, &self->table, error);
+    self->table = (lx__index_table){.count = count, .bound = count};
+    return lx__index_table_cache_get(tables, &maker, &given, &self->table, error);
 }
 
 /** Batches of a bucket by default: enough that buckets shuffle well. */
@@ -160,7 +160,7 @@ lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_
     lx_status status = lx__order_options_take(
         options, LX__ORDER_BUCKET | LX__ORDER_SEED | LX__ORDER_TABLES, &how, error);
     if (status == LX_OK)
-        status = lx__members_check("lengths", lengths, count, order, error);
+        status = lx__group_members_check("lengths", lengths, count, order, error);
     if ((how.given & LX__ORDER_BUCKET) != 0)
         bucket = how.bucket_size;
     else if (!lx__multiply_fits(batch, BUCKET_BATCHES, &bucket))

@@ -15,7 +15,7 @@
 
 struct budgeted {
     lx_order order;
-    lx__part part;
+    lx__inner_order part;
     uint64_t budget, rows;
     bool padded;
     uint64_t count;   /* of costs */
@@ -28,7 +28,7 @@ static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *p
                                lx_error *error)
 {
     const struct budgeted *self = (const struct budgeted *)order;
-    return lx__part_map(&self->part, scratch, places, count, error);
+    return lx__inner_order_map(&self->part, scratch, places, count, error);
 }
 
 /* ---- cutting an epoch into batches */
@@ -91,7 +91,7 @@ static void cut_block(const struct budgeted *self, struct growing *batch, const 
         bool fits = self->padded ? add_padded(batch, costs[i], budget)
                                  : add_sum(batch, costs[i], budget);
         if (!fits)
-            lx__cuts_mark(table, offset + i);
+            lx__batch_bounds_mark(table, offset + i);
     }
 }
 
@@ -119,7 +119,7 @@ static lx_status cut_epoch(const lx_order *order, uint64_t epoch, uint32_t *tabl
         }
     }
     lx__scratch_free(scratch);
-    lx__cuts_finish(table, order->length);
+    lx__batch_bounds_finish(table, order->length);
     return status;
 }
 
@@ -133,15 +133,15 @@ static int budgeted_describe(const lx_order *order, json_t *object)
     failed |= json_object_set_new(object, "padded", json_boolean(self->padded));
     failed |= json_object_set_new(object, "count", lx__state_number(self->count));
     failed |= json_object_set_new(object, "costs", lx__state_crc(self->crc));
-    failed |= json_object_set_new(object, "part", lx__part_to_json(&self->part));
+    failed |= json_object_set_new(object, "part", lx__inner_order_to_json(&self->part));
     return failed;
 }
 
 static void budgeted_dispose(lx_order *order)
 {
     struct budgeted *self = (struct budgeted *)order;
-    lx__epochs_free(order->cuts);
-    lx__part_clear(&self->part);
+    lx__epoch_tables_free(order->batch_bounds);
+    lx__inner_order_clear(&self->part);
     lx__free(self->narrow);
     lx__free(self->wide);
 }
@@ -149,7 +149,7 @@ static void budgeted_dispose(lx_order *order)
 static const lx__order_class budgeted_class = {.kind = "budgeted",
                                                .formula = 1,
                                                .scratch_size = sizeof(lx__scratch *),
-                                               .clear_scratch = lx__part_clear_scratch,
+                                               .clear_scratch = lx__inner_order_clear_scratch,
                                                .read = budgeted_read,
                                                .describe = budgeted_describe,
                                                .dispose = budgeted_dispose};
@@ -245,7 +245,7 @@ lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t 
     lx_status status = lx__order_options_take(options, LX__ORDER_BATCH | LX__ORDER_PADDED, &how,
                                               error);
     if (status == LX_OK)
-        status = lx__part_check(part, order, error);
+        status = lx__inner_order_check(part, order, error);
     if (status == LX_OK)
         status = check(part, costs, count, budget, &range, error);
     if (status == LX_OK)
@@ -260,8 +260,9 @@ lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t 
     self->count = count;
     self->crc = range.crc;
     self->order.batch_rows = most_rows(self, range.least);
-    lx__part_init(&self->part, part, *order);
-    status = lx__epochs_new(cut_epoch, lx__cuts_size(part->length), NULL, &self->order.cuts, error);
+    lx__inner_order_init(&self->part, part, *order);
+    status = lx__epoch_tables_new(cut_epoch, lx__batch_bounds_size(part->length), NULL,
+                                  &self->order.batch_bounds, error);
     if (status == LX_OK)
         status = copy_costs(self, costs, range.most, error);
     return lx__order_finish(order, status);

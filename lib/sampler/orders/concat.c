@@ -8,7 +8,7 @@
 #include "sampler/core/saved-state.h"
 
 struct piece {
-    lx__part part;
+    lx__inner_order part;
     uint64_t begin, end; /* offsets in an epoch */
     uint64_t add;        /* to its indices */
 };
@@ -47,10 +47,10 @@ static lx_status read_piece(const lx_order *order, void *memory, uint64_t epoch,
     const struct concat_scratch *scratch = memory;
     size_t which = find(self, places[0]), n = 0;
     const struct piece *piece = &self->pieces[which];
-    uint64_t start = lx__part_place(&piece->part, epoch, 0);
+    uint64_t start = lx__inner_order_place(&piece->part, epoch, 0);
     for (; n < count && places[n] >= piece->begin && places[n] < piece->end; n++)
         places[n] = places[n] - piece->begin + start;
-    lx_status status = lx__part_map(&piece->part, &scratch->parts[which], places, n, error);
+    lx_status status = lx__inner_order_map(&piece->part, &scratch->parts[which], places, n, error);
     for (size_t i = 0; i < n; i++)
         places[i] += piece->add;
     *here = n;
@@ -81,7 +81,7 @@ static void concat_clear(void *memory)
 static int concat_describe(const lx_order *order, json_t *object)
 {
     const struct concat *self = (const struct concat *)order;
-    lx__part *parts = lx__alloc_array(self->count, sizeof *parts);
+    lx__inner_order *parts = lx__alloc_array(self->count, sizeof *parts);
     json_t *offsets = json_array();
     int failed = parts == NULL;
     for (size_t i = 0; failed == 0 && i < self->count; i++) {
@@ -89,7 +89,8 @@ static int concat_describe(const lx_order *order, json_t *object)
         failed = json_array_append_new(offsets, lx__state_number(self->pieces[i].add));
     }
     if (failed == 0)
-        failed = json_object_set_new(object, "parts", lx__parts_to_json(parts, self->count)) |
+        failed = json_object_set_new(object, "parts",
+                                     lx__inner_orders_to_json(parts, self->count)) |
                  json_object_set_new(object, "offsets", lx__state_shorten(json_incref(offsets)));
     json_decref(offsets);
     lx__free(parts);
@@ -100,7 +101,7 @@ static void concat_dispose(lx_order *order)
 {
     struct concat *self = (struct concat *)order;
     for (size_t i = 0; i < self->count; i++)
-        lx__part_clear(&self->pieces[i].part);
+        lx__inner_order_clear(&self->pieces[i].part);
     lx__free(self->pieces);
 }
 
@@ -123,7 +124,7 @@ static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t
         if (parts[i] == NULL)
             return lx__fail(error, LX_ERR_ARGUMENT, "part %zu is NULL", i);
         size += parts[i]->size;
-        lx_status status = lx__part_check_size(parts[i], size, error);
+        lx_status status = lx__inner_order_check_size(parts[i], size, error);
         if (status != LX_OK)
             return status;
         if (!lx__add_fits(*length, parts[i]->length, length))
@@ -162,7 +163,7 @@ lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, s
         return status;
     }
     for (size_t i = 0; i < count; i++) {
-        lx__part_init(&pieces[i].part, parts[i], *order);
+        lx__inner_order_init(&pieces[i].part, parts[i], *order);
         pieces[i].begin = end;
         pieces[i].end = end += parts[i]->length;
         pieces[i].add = offsets != NULL ? offsets[i] : 0;

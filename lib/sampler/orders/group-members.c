@@ -8,19 +8,19 @@
 #include "base/error.h"
 #include "sampler/random/radix-sort.h"
 
-lx_status lx__members_check(const char *what, const void *given, uint64_t count, lx_order **order,
-                            lx_error *error)
+lx_status lx__group_members_check(const char *what, const void *given, uint64_t count,
+                                  lx_order **order, lx_error *error)
 {
     if (order == NULL)
         return lx__fail_null(error, "order");
     *order = NULL;
     if (given == NULL && count != 0)
         return lx__fail_null(error, what);
-    if (count > LX__MEMBERS_MAX)
+    if (count > LX__GROUP_MEMBERS_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
                         "%s: %" PRIu64 " exceed the limit of %" PRIu32 ": split "
                         "the order",
-                        what, count, LX__MEMBERS_MAX);
+                        what, count, LX__GROUP_MEMBERS_MAX);
     return LX_OK;
 }
 
@@ -53,8 +53,8 @@ static lx_status list(const lx__keyed *items, size_t count, uint32_t **members, 
     return LX_OK;
 }
 
-lx_status lx__members_sort(const uint64_t *keys, size_t count, uint32_t **members, size_t *groups,
-                           lx_error *error)
+lx_status lx__group_members_sort(const uint64_t *keys, size_t count, uint32_t **members,
+                                 size_t *groups, lx_error *error)
 {
     lx__keyed *items = lx__alloc_array(count, sizeof *items);
     if (items == NULL)

@@ -14,7 +14,7 @@
 #include "sampler/random/permutation.h"
 
 /** Most indices of a grouped order. */
-#define LX__MEMBERS_MAX UINT32_MAX
+#define LX__GROUP_MEMBERS_MAX UINT32_MAX
 
 /** Longest group whose permutation has a table, as for a block (doc/orders.md, section 6). */
 #define LX__GROUP_TABLE 256
@@ -24,10 +24,10 @@
  * of @p what ("classes"), and sets @p order to NULL.
  *
  * @retval LX_ERR_ARGUMENT  The elements are missing, or a pointer is NULL.
- * @retval LX_ERR_LIMIT     @p count exceeds #LX__MEMBERS_MAX.
+ * @retval LX_ERR_LIMIT     @p count exceeds #LX__GROUP_MEMBERS_MAX.
  */
-lx_status lx__members_check(const char *what, const void *given, uint64_t count, lx_order **order,
-                            lx_error *error);
+lx_status lx__group_members_check(const char *what, const void *given, uint64_t count,
+                                  lx_order **order, lx_error *error);
 
 /**
  * Sorts the indices of @p count keys by key, then by index.
@@ -37,7 +37,7 @@ lx_status lx__members_check(const char *what, const void *given, uint64_t count,
  * @param[out] groups   Number of groups; may be NULL.
  * @retval LX_ERR_NOMEM  Memory is short.
  */
-lx_status lx__members_sort(const uint64_t *keys, size_t count, uint32_t **members, size_t *groups,
-                           lx_error *error);
+lx_status lx__group_members_sort(const uint64_t *keys, size_t count, uint32_t **members,
+                                 size_t *groups, lx_error *error);
 
 #endif

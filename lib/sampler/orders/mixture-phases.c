@@ -15,7 +15,7 @@
 /** A plan in progress. */
 typedef struct plan {
     const lx_mixture *mixture;
-    lx__phases *phases;
+    lx__mixture_phases *phases;
     uint64_t limit;   /* upper limit of the epoch's length */
     uint64_t at;      /* end of the phases so far */
     size_t weighting; /* in effect at this offset */
@@ -74,22 +74,23 @@ static bool choose_weights(plan *p)
 
 static lx_status add_phase(plan *p, lx_error *error)
 {
-    lx__phases *phases = p->phases;
+    lx__mixture_phases *phases = p->phases;
     if (phases->count >= NUMBERS_MAX / phases->set_count)
         return lx__fail(error, LX_ERR_LIMIT,
                         "the weights of %zu sets change more than %zu times in an epoch: use "
                         "fewer sets or changes",
                         phases->set_count, phases->count);
-    lx__phase *list = lx__grow_array(phases->list, phases->count, &phases->capacity, sizeof *list);
+    lx__mixture_phase *list = lx__grow_array(phases->list, phases->count, &phases->capacity,
+                                             sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "a mixture");
     phases->list = list;
-    lx__phase phase = {.begin = p->at,
-                       .before = lx__alloc_array(phases->set_count, sizeof *phase.before)};
+    lx__mixture_phase phase = {.begin = p->at,
+                               .before = lx__alloc_array(phases->set_count, sizeof *phase.before)};
     if (phase.before == NULL)
         return lx__fail_memory(error, "a mixture");
     memcpy(phase.before, phases->totals, phases->set_count * sizeof *phase.before);
-    lx_status status = lx__split_new(p->weights, phases->set_count, &phase.split, error);
+    lx_status status = lx__mixture_split_new(p->weights, phases->set_count, &phase.split, error);
     if (status != LX_OK) {
         lx__free(phase.before);
         return status;
@@ -103,19 +104,19 @@ static lx_status add_phase(plan *p, lx_error *error)
 static uint64_t find_end(const plan *p, uint64_t most)
 {
     const lx_mixture *mixture = p->mixture;
-    const lx__phase *phase = &p->phases->list[p->phases->count - 1];
+    const lx__mixture_phase *phase = &p->phases->list[p->phases->count - 1];
     if (mixture->exhausted == LX_EXHAUSTED_REPEAT)
         return most;
     for (size_t i = 0; i < mixture->count; i++)
         p->room[i] = mixture->sets[i].order->length - phase->before[i];
-    uint64_t fit = lx__split_fit(&phase->split, p->room);
+    uint64_t fit = lx__mixture_split_fit(&phase->split, p->room);
     return fit < most ? fit : most;
 }
 
-static void drop_last(lx__phases *phases)
+static void drop_last(lx__mixture_phases *phases)
 {
-    lx__phase *last = &phases->list[--phases->count];
-    lx__split_free(&last->split);
+    lx__mixture_phase *last = &phases->list[--phases->count];
+    lx__mixture_split_free(&last->split);
     lx__free(last->before);
 }
 
@@ -132,7 +133,7 @@ static lx_status make_plan(plan *p, lx_error *error)
         uint64_t positions = find_end(p, end - p->at);
         p->at += positions;
         if (positions != 0)
-            lx__phases_count(p->phases, p->at, p->phases->totals);
+            lx__mixture_phases_count(p->phases, p->at, p->phases->totals);
         else
             drop_last(p->phases);
         if (!is_last && p->at == next)
@@ -144,12 +145,13 @@ static lx_status make_plan(plan *p, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__phases_new(const lx_mixture *mixture, lx__phases *phases, lx_error *error)
+lx_status lx__mixture_phases_new(const lx_mixture *mixture, lx__mixture_phases *phases,
+                                 lx_error *error)
 {
     plan p = {.mixture = mixture, .phases = phases};
     size_t count = mixture->count;
-    *phases = (lx__phases){.set_count = count,
-                           .totals = lx__alloc_array(count, sizeof *phases->totals)};
+    *phases = (lx__mixture_phases){.set_count = count,
+                                   .totals = lx__alloc_array(count, sizeof *phases->totals)};
     p.weights = lx__alloc_array(count, sizeof *p.weights);
     p.room = lx__alloc_array(count, sizeof *p.room);
     lx_status status = phases->totals != NULL && p.weights != NULL && p.room != NULL
@@ -160,22 +162,22 @@ lx_status lx__phases_new(const lx_mixture *mixture, lx__phases *phases, lx_error
     lx__free(p.weights);
     lx__free(p.room);
     if (status != LX_OK)
-        lx__phases_free(phases);
+        lx__mixture_phases_free(phases);
     return status;
 }
 
-void lx__phases_free(lx__phases *phases)
+void lx__mixture_phases_free(lx__mixture_phases *phases)
 {
     while (phases->count != 0)
         drop_last(phases);
     lx__free(phases->list);
     lx__free(phases->totals);
-    *phases = (lx__phases){0};
+    *phases = (lx__mixture_phases){0};
 }
 
 /* ---- offsets */
 
-size_t lx__phases_find(const lx__phases *phases, uint64_t offset)
+size_t lx__mixture_phases_find(const lx__mixture_phases *phases, uint64_t offset)
 {
     size_t low = 0, high = phases->count; /* list[low].begin <= offset < list[high].begin */
     while (high - low > 1) {
@@ -188,13 +190,13 @@ size_t lx__phases_find(const lx__phases *phases, uint64_t offset)
     return low;
 }
 
-void lx__phases_count(const lx__phases *phases, uint64_t end, uint64_t *counts)
+void lx__mixture_phases_count(const lx__mixture_phases *phases, uint64_t end, uint64_t *counts)
 {
     memset(counts, 0, phases->set_count * sizeof *counts);
     if (end == 0)
         return;
-    const lx__phase *phase = &phases->list[lx__phases_find(phases, end - 1)];
-    lx__split_count(&phase->split, end - phase->begin, counts);
+    const lx__mixture_phase *phase = &phases->list[lx__mixture_phases_find(phases, end - 1)];
+    lx__mixture_split_count(&phase->split, end - phase->begin, counts);
     for (size_t i = 0; i < phases->set_count; i++)
         counts[i] += phase->before[i];
 }

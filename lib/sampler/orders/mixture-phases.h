@@ -10,20 +10,20 @@
 #include "sampler/orders/mixture-split.h"
 
 /** From its begin to the begin of the next phase. */
-typedef struct lx__phase {
+typedef struct lx__mixture_phase {
     uint64_t begin;
-    lx__split split;
+    lx__mixture_split split;
     uint64_t *before; /**< Positions of each set in the epoch before the phase. */
-} lx__phase;
+} lx__mixture_phase;
 
 /** The phases of an epoch. Immutable. */
-typedef struct lx__phases {
+typedef struct lx__mixture_phases {
     size_t set_count;
-    lx__phase *list; /**< The first begins at 0. */
+    lx__mixture_phase *list; /**< The first begins at 0. */
     size_t count, capacity;
     uint64_t length;  /**< Positions in the epoch. */
     uint64_t *totals; /**< Positions of each set in the epoch. */
-} lx__phases;
+} lx__mixture_phases;
 
 /**
  * Plans the epoch of a mixture that lx__mixture_check() accepted.
@@ -31,14 +31,15 @@ typedef struct lx__phases {
  * @retval LX_ERR_ARGUMENT  Its length would exceed 2^64 - 1, or weights begin after its end.
  * @retval LX_ERR_LIMIT     It would have too many phases.
  */
-lx_status lx__phases_new(const lx_mixture *mixture, lx__phases *phases, lx_error *error);
+lx_status lx__mixture_phases_new(const lx_mixture *mixture, lx__mixture_phases *phases,
+                                 lx_error *error);
 
-void lx__phases_free(lx__phases *phases);
+void lx__mixture_phases_free(lx__mixture_phases *phases);
 
 /** Returns the number of the phase that contains an offset below the length. */
-size_t lx__phases_find(const lx__phases *phases, uint64_t offset);
+size_t lx__mixture_phases_find(const lx__mixture_phases *phases, uint64_t offset);
 
 /** Counts the offsets below @p end by set; @p end is at most the length. */
-void lx__phases_count(const lx__phases *phases, uint64_t end, uint64_t *counts);
+void lx__mixture_phases_count(const lx__mixture_phases *phases, uint64_t end, uint64_t *counts);
 
 #endif

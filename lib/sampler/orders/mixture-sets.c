@@ -7,17 +7,17 @@
 #include "sampler/random/feistel-map.h"
 #include "sampler/random/feistel-mixed.h"
 
-lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_sets *sets,
-                           lx_error *error)
+lx_status lx__mixture_sets_new(const lx_mixture *mixture, lx_order *order, lx__mixture_sets *sets,
+                               lx_error *error)
 {
-    *sets = (lx__mix_sets){.count = mixture->count, .exhausted = mixture->exhausted};
+    *sets = (lx__mixture_sets){.count = mixture->count, .exhausted = mixture->exhausted};
     sets->parts = lx__alloc_array(mixture->count, sizeof *sets->parts);
     sets->offsets = lx__alloc_array(mixture->count, sizeof *sets->offsets);
     if (sets->parts == NULL || sets->offsets == NULL)
         return lx__fail_memory(error, "a mixture");
     for (size_t i = 0; i < mixture->count; i++) {
-        const lx__mixed *set = &mixture->sets[i];
-        lx__part_init(&sets->parts[i], set->order, order);
+        const lx__mixture_set *set = &mixture->sets[i];
+        lx__inner_order_init(&sets->parts[i], set->order, order);
         sets->offsets[i] = set->offset;
         if (set->order->bound + set->offset > order->bound)
             order->bound = set->order->bound + set->offset;
@@ -26,16 +26,16 @@ lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_s
     return LX_OK;
 }
 
-void lx__mix_sets_free(lx__mix_sets *sets)
+void lx__mixture_sets_free(lx__mixture_sets *sets)
 {
     for (size_t i = 0; sets->parts != NULL && i < sets->count; i++)
-        lx__part_clear(&sets->parts[i]);
+        lx__inner_order_clear(&sets->parts[i]);
     lx__free(sets->parts);
     lx__free(sets->offsets);
-    *sets = (lx__mix_sets){0};
+    *sets = (lx__mixture_sets){0};
 }
 
-static json_t *list_offsets(const lx__mix_sets *sets)
+static json_t *list_offsets(const lx__mixture_sets *sets)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < sets->count; i++)
@@ -46,17 +46,18 @@ static json_t *list_offsets(const lx__mix_sets *sets)
     return list;
 }
 
-int lx__mix_sets_describe(const lx__mix_sets *sets, json_t *object)
+int lx__mixture_sets_describe(const lx__mixture_sets *sets, json_t *object)
 {
-    int failed = json_object_set_new(object, "parts", lx__parts_to_json(sets->parts, sets->count));
+    int failed = json_object_set_new(object, "parts",
+                                     lx__inner_orders_to_json(sets->parts, sets->count));
     failed |= json_object_set_new(object, "offsets", lx__state_shorten(list_offsets(sets)));
     return failed;
 }
 
 /* ---- reading */
 
-lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
-                               lx_error *error)
+lx_status lx__mixture_sets_prepare(const lx__mixture_sets *sets, lx__mixture_sets_scratch *scratch,
+                                   lx_error *error)
 {
     if (scratch->parts != NULL)
         return LX_OK;
@@ -68,14 +69,14 @@ lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *s
         scratch->above != NULL)
         scratch->parts = lx__alloc_array(sets->count, sizeof *scratch->parts);
     if (scratch->parts == NULL) {
-        lx__mix_sets_clear(scratch);
+        lx__mixture_sets_clear(scratch);
         return lx__fail_memory(error, "reading an order");
     }
     scratch->count = sets->count;
     return LX_OK;
 }
 
-void lx__mix_sets_clear(lx__mix_sets_scratch *scratch)
+void lx__mixture_sets_clear(lx__mixture_sets_scratch *scratch)
 {
     for (size_t i = 0; i < scratch->count; i++)
         lx__scratch_free(scratch->parts[i]);
@@ -84,11 +85,11 @@ void lx__mix_sets_clear(lx__mix_sets_scratch *scratch)
     lx__free(scratch->feistels);
     lx__free(scratch->runs);
     lx__free(scratch->above);
-    *scratch = (lx__mix_sets_scratch){0};
+    *scratch = (lx__mixture_sets_scratch){0};
 }
 
 /** Sorts positions by set, stably. Returns the number of sets that occur. */
-static size_t sort_by_sets(lx__mix_sets_scratch *scratch, const uint64_t *places, size_t count)
+static size_t sort_by_sets(lx__mixture_sets_scratch *scratch, const uint64_t *places, size_t count)
 {
     size_t present = 0;
     uint16_t *starts = scratch->starts, start = 0;
@@ -113,7 +114,7 @@ static size_t sort_by_sets(lx__mix_sets_scratch *scratch, const uint64_t *places
 }
 
 /** Maps the sorted positions from @p first to @p end by the permutations of their sets. */
-static void map_waiting(lx__mix_sets_scratch *scratch, size_t first, size_t end)
+static void map_waiting(lx__mixture_sets_scratch *scratch, size_t first, size_t end)
 {
     if (first != end)
         lx__feistel_map_mixed(scratch->feistels, scratch->sorted_of + first,
@@ -122,7 +123,7 @@ static void map_waiting(lx__mix_sets_scratch *scratch, size_t first, size_t end)
 
 /** Reads the sorted positions of @p present sets. Those that one permutation maps are collected
  * over several sets, because a set may have few of them. */
-static lx_status read_sorted(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+static lx_status read_sorted(const lx__mixture_sets *sets, lx__mixture_sets_scratch *scratch,
                              size_t present, size_t count, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -133,16 +134,17 @@ static lx_status read_sorted(const lx__mix_sets *sets, lx__mix_sets_scratch *scr
         end = i + 1 < present ? scratch->starts[scratch->present[i + 1]] : count;
         scratch->starts[set] = 0;
         uint64_t *places = scratch->sorted + start;
-        const lx__part *part = &sets->parts[set];
+        const lx__inner_order *part = &sets->parts[set];
         lx__scratch **of_part = &scratch->parts[set];
         const lx__feistel *feistel = NULL;
         if (status == LX_OK && part->order->class->find_feistel != NULL)
-            status = lx__part_find_feistel(part, of_part, places, end - start, &feistel, error);
+            status = lx__inner_order_find_feistel(part, of_part, places, end - start, &feistel,
+                                                  error);
         scratch->feistels[set] = feistel;
         if (status != LX_OK || feistel != NULL)
             continue;
         map_waiting(scratch, waiting, start);
-        status = lx__part_map(part, of_part, places, end - start, error);
+        status = lx__inner_order_map(part, of_part, places, end - start, error);
         waiting = end;
     }
     if (status == LX_OK)
@@ -150,8 +152,8 @@ static lx_status read_sorted(const lx__mix_sets *sets, lx__mix_sets_scratch *scr
     return status;
 }
 
-lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
-                            uint64_t *places, size_t count, lx_error *error)
+lx_status lx__mixture_sets_read(const lx__mixture_sets *sets, lx__mixture_sets_scratch *scratch,
+                                uint64_t *places, size_t count, lx_error *error)
 {
     size_t present = sort_by_sets(scratch, places, count);
     lx_status status = read_sorted(sets, scratch, present, count, error);
@@ -166,7 +168,7 @@ lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scra
 /* Least positions per set for which runs are worthwhile. */
 #define RUN_LENGTH 8
 
-bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, size_t count)
+bool lx__mixture_sets_have_runs(const lx__mixture_sets *sets, const uint64_t *places, size_t count)
 {
     uint64_t first = places[0], differ = 0;
     if (sets->count > count / RUN_LENGTH || places[count - 1] - first != count - 1)
@@ -177,7 +179,7 @@ bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, si
 }
 
 /** Writes the sorted positions of a set, from @p start on. */
-static void lay_run(lx__mix_sets_scratch *scratch, size_t set, size_t start, size_t count)
+static void lay_run(lx__mixture_sets_scratch *scratch, size_t set, size_t start, size_t count)
 {
     uint64_t *sorted = scratch->sorted + start, place = scratch->runs[set].place;
     uint16_t *of = scratch->sorted_of + start;
@@ -190,11 +192,11 @@ static void lay_run(lx__mix_sets_scratch *scratch, size_t set, size_t start, siz
 }
 
 /** Writes the sorted positions of all sets. Returns the number of sets that occur. */
-static size_t lay_runs(lx__mix_sets_scratch *scratch)
+static size_t lay_runs(lx__mixture_sets_scratch *scratch)
 {
     size_t present = 0, start = 0;
     for (size_t set = 0; set < scratch->count; set++) {
-        const lx__mix_run *run = &scratch->runs[set];
+        const lx__mixture_run *run = &scratch->runs[set];
         size_t count = (size_t)(run->end - run->number);
         if (count == 0)
             continue;
@@ -205,8 +207,9 @@ static size_t lay_runs(lx__mix_sets_scratch *scratch)
     return present;
 }
 
-lx_status lx__mix_sets_read_runs(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
-                                 uint64_t *places, size_t count, lx_error *error)
+lx_status lx__mixture_sets_read_runs(const lx__mixture_sets *sets,
+                                     lx__mixture_sets_scratch *scratch, uint64_t *places,
+                                     size_t count, lx_error *error)
 {
     size_t present = lay_runs(scratch);
     lx_status status = read_sorted(sets, scratch, present, count, error);

@@ -12,41 +12,42 @@
 #include "sampler/orders/mixture.h"
 
 /** Immutable. */
-typedef struct lx__mix_sets {
+typedef struct lx__mixture_sets {
     size_t count;
     lx_exhausted_policy exhausted;
-    lx__part *parts;   /**< One per set. */
-    uint64_t *offsets; /**< Added to the indices of each set. */
-} lx__mix_sets;
+    lx__inner_order *parts; /**< One per set. */
+    uint64_t *offsets;      /**< Added to the indices of each set. */
+} lx__mixture_sets;
 
 /** Creates the sets of a mixture; sets the bound and the number of sets of @p order, which is
  * new. */
-LX_API lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_sets *sets,
-                                  lx_error *error);
+LX_API lx_status lx__mixture_sets_new(const lx_mixture *mixture, lx_order *order,
+                                      lx__mixture_sets *sets, lx_error *error);
 
-LX_API void lx__mix_sets_free(lx__mix_sets *sets);
+LX_API void lx__mixture_sets_free(lx__mixture_sets *sets);
 
 /** Implements describe of a class: adds "parts" and "offsets" to the JSON of an order. */
-LX_API int lx__mix_sets_describe(const lx__mix_sets *sets, json_t *object);
+LX_API int lx__mixture_sets_describe(const lx__mixture_sets *sets, json_t *object);
 
 /** Returns the position in a set's part of its n-th sample in an epoch; the set has @p totals[set]
  * positions per epoch. */
-static inline uint64_t lx__mix_sets_place(const lx__mix_sets *sets, const uint64_t *totals,
-                                          uint64_t epoch, size_t set, uint64_t n)
+static inline uint64_t lx__mixture_sets_place(const lx__mixture_sets *sets, const uint64_t *totals,
+                                              uint64_t epoch, size_t set, uint64_t n)
 {
-    return sets->exhausted == LX_EXHAUSTED_REPEAT ? epoch * totals[set] + n
-                                                  : lx__part_place(&sets->parts[set], epoch, n);
+    return sets->exhausted == LX_EXHAUSTED_REPEAT
+               ? epoch * totals[set] + n
+               : lx__inner_order_place(&sets->parts[set], epoch, n);
 }
 
 /** A set's run within a block of consecutive positions: its places are consecutive, too. */
-typedef struct lx__mix_run {
+typedef struct lx__mixture_run {
     uint64_t number; /**< Number of its first sample. */
     uint64_t place;  /**< Place of its first sample. */
     uint64_t end;    /**< One past the number of its last sample. */
-} lx__mix_run;
+} lx__mixture_run;
 
 /** A thread's scratch. Zeroed memory is a valid empty scratch. */
-typedef struct lx__mix_sets_scratch {
+typedef struct lx__mixture_sets_scratch {
     size_t count; /* of sets */
     lx__scratch **parts;
     uint16_t *starts;             /* of each set in sorted; 0 between blocks */
@@ -56,27 +57,31 @@ typedef struct lx__mix_sets_scratch {
     uint64_t sorted[LX__ORDER_BLOCK];
     uint16_t sorted_of[LX__ORDER_BLOCK]; /* the set of each sorted position */
     const lx__feistel **feistels;        /* permutation of each set for this block, or NULL */
-    lx__mix_run *runs; /**< Of each set; the caller of lx__mix_sets_read_runs() fills it in. */
-    uint64_t *above;   /* of each set: sample number minus index in sorted */
-} lx__mix_sets_scratch;
+    lx__mixture_run
+        *runs;       /**< Of each set; the caller of lx__mixture_sets_read_runs() fills it in. */
+    uint64_t *above; /* of each set: sample number minus index in sorted */
+} lx__mixture_sets_scratch;
 
-/** Allocates the scratch for lx__mix_sets_read(), unless it has memory already. */
-LX_API lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
-                                      lx_error *error);
+/** Allocates the scratch for lx__mixture_sets_read(), unless it has memory already. */
+LX_API lx_status lx__mixture_sets_prepare(const lx__mixture_sets *sets,
+                                          lx__mixture_sets_scratch *scratch, lx_error *error);
 
 /** Replaces each of @p count positions, at most a block, by its index. The scratch has the set of
  * each position. */
-LX_API lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
-                                   uint64_t *places, size_t count, lx_error *error);
+LX_API lx_status lx__mixture_sets_read(const lx__mixture_sets *sets,
+                                       lx__mixture_sets_scratch *scratch, uint64_t *places,
+                                       size_t count, lx_error *error);
 
 /** Whether the positions are consecutive, and enough of them for runs. */
-LX_API bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, size_t count);
+LX_API bool lx__mixture_sets_have_runs(const lx__mixture_sets *sets, const uint64_t *places,
+                                       size_t count);
 
-/** As lx__mix_sets_read(), for positions whose runs are in the scratch; the places are sample
+/** As lx__mixture_sets_read(), for positions whose runs are in the scratch; the places are sample
  * numbers within the runs. */
-LX_API lx_status lx__mix_sets_read_runs(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
-                                        uint64_t *places, size_t count, lx_error *error);
+LX_API lx_status lx__mixture_sets_read_runs(const lx__mixture_sets *sets,
+                                            lx__mixture_sets_scratch *scratch, uint64_t *places,
+                                            size_t count, lx_error *error);
 
-LX_API void lx__mix_sets_clear(lx__mix_sets_scratch *scratch);
+LX_API void lx__mixture_sets_clear(lx__mixture_sets_scratch *scratch);
 
 #endif

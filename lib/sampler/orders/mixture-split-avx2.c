@@ -60,7 +60,7 @@ static inline __m256i choose_of_four(const uint64_t *four, __m256i node)
 }
 
 /** Returns the ratios of nodes of a level; only the lower levels access memory by node. */
-static inline __m256i ratios_of(const lx__split *split, unsigned level, __m256i node)
+static inline __m256i ratios_of(const lx__mixture_split *split, unsigned level, __m256i node)
 {
     const uint64_t *ratios = split->ratios + ((size_t)1 << level) - 1;
     if (level == 1)
@@ -71,7 +71,7 @@ static inline __m256i ratios_of(const lx__split *split, unsigned level, __m256i 
 }
 
 static inline __attribute__((always_inline)) void
-descend_all(const lx__split *split, __m256i *place, __m256i *node, bool small)
+descend_all(const lx__mixture_split *split, __m256i *place, __m256i *node, bool small)
 {
     for (unsigned level = 0; level < split->depth; level++) {
 #pragma GCC unroll 4
@@ -83,7 +83,7 @@ descend_all(const lx__split *split, __m256i *place, __m256i *node, bool small)
     }
 }
 
-static inline void find_block(const lx__split *split, uint64_t *places, uint16_t *sets)
+static inline void find_block(const lx__mixture_split *split, uint64_t *places, uint16_t *sets)
 {
     __m256i place[SIDE_BY_SIDE], node[SIDE_BY_SIDE], any = _mm256_setzero_si256();
     uint64_t leaves[LANES * SIDE_BY_SIDE];
@@ -107,10 +107,11 @@ static inline void find_block(const lx__split *split, uint64_t *places, uint16_t
         sets[i] = split->sets[leaves[i]];
 }
 
-void lx__split_find_avx2(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
+void lx__mixture_split_find_avx2(const lx__mixture_split *split, uint64_t *places, size_t count,
+                                 uint16_t *sets)
 {
     size_t done = 0;
     for (; count - done >= LANES * SIDE_BY_SIDE; done += LANES * SIDE_BY_SIDE)
         find_block(split, places + done, sets + done);
-    lx__split_find_scalar(split, places + done, count - done, sets + done);
+    lx__mixture_split_find_scalar(split, places + done, count - done, sets + done);
 }

@@ -4,13 +4,14 @@
 
 #include "sampler/orders/mixture-split.h"
 
-void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
+void lx__mixture_split_find(const lx__mixture_split *split, uint64_t *places, size_t count,
+                            uint16_t *sets)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) {
-        lx__split_find_avx2(split, places, count, sets);
+        lx__mixture_split_find_avx2(split, places, count, sets);
         return;
     }
 #endif
-    lx__split_find_scalar(split, places, count, sets);
+    lx__mixture_split_find_scalar(split, places, count, sets);
 }

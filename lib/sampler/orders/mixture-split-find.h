@@ -10,6 +10,7 @@
 
 /** Finds the set of each of @p count positions, and replaces the position by the set's number of
  * positions below it. */
-void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets);
+void lx__mixture_split_find(const lx__mixture_split *split, uint64_t *places, size_t count,
+                            uint16_t *sets);
 
 #endif

@@ -32,7 +32,8 @@ static uint64_t sum(const leaf *leaves, size_t count)
 
 /** Builds the subtree of node @p at of a level, with at least one leaf. Recurses over at most 16
  * levels. */
-static void build(lx__split *split, unsigned level, size_t at, const leaf *leaves, size_t count)
+static void build(lx__mixture_split *split, unsigned level, size_t at, const leaf *leaves,
+                  size_t count)
 {
     size_t half = (count + 1) / 2;
     if (level == split->depth) {
@@ -47,14 +48,15 @@ static void build(lx__split *split, unsigned level, size_t at, const leaf *leave
     build(split, level + 1, 2 * at + 1, leaves + rest, count - rest);
 }
 
-lx_status lx__split_new(const double *weights, size_t count, lx__split *split, lx_error *error)
+lx_status lx__mixture_split_new(const double *weights, size_t count, lx__mixture_split *split,
+                                lx_error *error)
 {
     double largest;
     size_t used = 0;
-    *split = (lx__split){0};
-    if (count > LX__SPLIT_SETS_MAX)
+    *split = (lx__mixture_split){0};
+    if (count > LX__MIXTURE_SETS_MAX)
         return lx__fail(error, LX_ERR_LIMIT, "%zu sets exceed the limit of %u: nest mixtures",
-                        count, LX__SPLIT_SETS_MAX);
+                        count, LX__MIXTURE_SETS_MAX);
     lx_status status = lx__weights_check(weights, count, &largest, error);
     if (status != LX_OK)
         return status;
@@ -67,24 +69,24 @@ lx_status lx__split_new(const double *weights, size_t count, lx__split *split, l
     split->sets = lx__alloc_array((size_t)1 << split->depth, sizeof *split->sets);
     if (leaves == NULL || split->ratios == NULL || split->sets == NULL) {
         lx__free(leaves);
-        lx__split_free(split);
+        lx__mixture_split_free(split);
         return lx__fail_memory(error, "a mixture");
     }
     int scale = lx__weights_scale(largest, count);
     used = 0;
     for (size_t i = 0; i < count; i++)
         if (weights[i] > 0)
-            leaves[used++] = (leaf){(uint32_t)i, lx__weight_whole(weights[i], scale)};
+            leaves[used++] = (leaf){(uint32_t)i, lx__weight_to_integer(weights[i], scale)};
     build(split, 0, 0, leaves, used);
     lx__free(leaves);
     return LX_OK;
 }
 
-void lx__split_free(lx__split *split)
+void lx__mixture_split_free(lx__mixture_split *split)
 {
     lx__free(split->ratios);
     lx__free(split->sets);
-    *split = (lx__split){0};
+    *split = (lx__mixture_split){0};
 }
 
 /* ---- positions */
@@ -102,7 +104,8 @@ static inline uint64_t left_of(uint64_t ratio, uint64_t end, bool *next)
     return high + (low >> 63);
 }
 
-void lx__split_find_scalar(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
+void lx__mixture_split_find_scalar(const lx__mixture_split *split, uint64_t *places, size_t count,
+                                   uint16_t *sets)
 {
     memset(sets, 0, count * sizeof *sets);
     /* Level by level, so that the computations of positions are independent. */
@@ -120,7 +123,7 @@ void lx__split_find_scalar(const lx__split *split, uint64_t *places, size_t coun
         sets[i] = split->sets[sets[i]];
 }
 
-static void count_below(const lx__split *split, unsigned level, size_t at, uint64_t end,
+static void count_below(const lx__mixture_split *split, unsigned level, size_t at, uint64_t end,
                         uint64_t *counts)
 {
     bool ignored;
@@ -135,7 +138,7 @@ static void count_below(const lx__split *split, unsigned level, size_t at, uint6
     count_below(split, level + 1, 2 * at + 1, end - left, counts);
 }
 
-void lx__split_count(const lx__split *split, uint64_t end, uint64_t *counts)
+void lx__mixture_split_count(const lx__mixture_split *split, uint64_t end, uint64_t *counts)
 {
     count_below(split, 0, 0, end, counts);
 }
@@ -147,7 +150,8 @@ static uint64_t reach(uint64_t whole, uint64_t rest, uint64_t ratio)
     return whole < ratio ? lx__divide_wide(whole, rest, ratio) : UINT64_MAX;
 }
 
-static uint64_t fit_below(const lx__split *split, unsigned level, size_t at, const uint64_t *room)
+static uint64_t fit_below(const lx__mixture_split *split, unsigned level, size_t at,
+                          const uint64_t *room)
 {
     const uint64_t half = (uint64_t)1 << 63;
     if (level == split->depth)
@@ -163,7 +167,7 @@ static uint64_t fit_below(const lx__split *split, unsigned level, size_t at, con
     return left < right ? left : right;
 }
 
-uint64_t lx__split_fit(const lx__split *split, const uint64_t *room)
+uint64_t lx__mixture_split_fit(const lx__mixture_split *split, const uint64_t *room)
 {
     return fit_below(split, 0, 0, room);
 }

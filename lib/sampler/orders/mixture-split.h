@@ -21,7 +21,7 @@
 #include <loaderx/status.h>
 
 /** Most sets of a split. */
-#define LX__SPLIT_SETS_MAX 65535u
+#define LX__MIXTURE_SETS_MAX 65535u
 
 /**
  * A split. Immutable.
@@ -30,39 +30,40 @@
  * 0 has the set on its right side. So every position descends the same number of levels, and the
  * children of node k are nodes 2k and 2k + 1 of the next level.
  */
-typedef struct lx__split {
+typedef struct lx__mixture_split {
     unsigned depth;   /**< Levels of nodes: log2 of the sets with a weight, rounded up. */
     uint64_t *ratios; /**< Each node's r as a fraction of 2^64, level by level from the root. */
     uint16_t *sets;   /**< The 2^depth leaves, below the lowest level. */
-} lx__split;
+} lx__mixture_split;
 
 /**
  * Creates the split of @p count weights. Sets with weight 0 get no positions.
  *
  * @retval LX_ERR_ARGUMENT  A weight is negative, infinite or NaN, and the error has its number; or
  *             all weights are 0, or @p count is 0.
- * @retval LX_ERR_LIMIT     @p count exceeds #LX__SPLIT_SETS_MAX.
+ * @retval LX_ERR_LIMIT     @p count exceeds #LX__MIXTURE_SETS_MAX.
  */
-lx_status lx__split_new(const double *weights, size_t count, lx__split *split, lx_error *error);
+lx_status lx__mixture_split_new(const double *weights, size_t count, lx__mixture_split *split,
+                                lx_error *error);
 
-void lx__split_free(lx__split *split);
+void lx__mixture_split_free(lx__mixture_split *split);
 
-/** A kernel of lx__split_find(). */
-typedef void lx__split_kernel(const lx__split *split, uint64_t *places, size_t count,
-                              uint16_t *sets);
+/** A kernel of lx__mixture_split_find(). */
+typedef void lx__mixture_split_kernel(const lx__mixture_split *split, uint64_t *places,
+                                      size_t count, uint16_t *sets);
 
 /** Plain C; the reference for the other kernel. */
-lx__split_kernel lx__split_find_scalar;
+lx__mixture_split_kernel lx__mixture_split_find_scalar;
 #if defined(__x86_64__)
 /** Requires AVX2. */
-lx__split_kernel lx__split_find_avx2;
+lx__mixture_split_kernel lx__mixture_split_find_avx2;
 #endif
 
 /** Counts the positions below @p end by set. Leaves the counts of sets with weight 0 unchanged. */
-void lx__split_count(const lx__split *split, uint64_t end, uint64_t *counts);
+void lx__mixture_split_count(const lx__mixture_split *split, uint64_t end, uint64_t *counts);
 
 /** Returns how many positions precede the first one that exceeds a set's @p room; @p room has a
  * number for each set. At most 2^64 - 1. */
-uint64_t lx__split_fit(const lx__split *split, const uint64_t *room);
+uint64_t lx__mixture_split_fit(const lx__mixture_split *split, const uint64_t *room);
 
 #endif

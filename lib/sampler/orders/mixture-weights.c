@@ -41,8 +41,8 @@ static json_t *list_weights(const double *weights, size_t count)
     return list;
 }
 
-static lx_status state_weights(const lx__weighting *weighting, size_t count,
-                               lx__stated_weights *stated, lx_error *error)
+static lx_status state_weights(const lx__mixture_weights *weighting, size_t count,
+                               lx__saved_weights *stated, lx_error *error)
 {
     json_t *json = lx__state_shorten(list_weights(weighting->weights, count));
     stated->begin = weighting->begin;
@@ -57,11 +57,12 @@ static lx_status state_weights(const lx__weighting *weighting, size_t count,
     return is_stated ? LX_OK : lx__fail_memory(error, "a mixture");
 }
 
-lx_status lx__weightings_new(const lx_mixture *mixture, lx__weightings *weightings, lx_error *error)
+lx_status lx__saved_weights_list_new(const lx_mixture *mixture, lx__saved_weights_list *weightings,
+                                     lx_error *error)
 {
     size_t count = mixture->weighting_count;
-    *weightings = (lx__weightings){.set_count = mixture->count,
-                                   .list = lx__alloc_array(count, sizeof *weightings->list)};
+    *weightings = (lx__saved_weights_list){
+        .set_count = mixture->count, .list = lx__alloc_array(count, sizeof *weightings->list)};
     if (weightings->list == NULL)
         return lx__fail_memory(error, "a mixture");
     weightings->count = count;
@@ -70,23 +71,23 @@ lx_status lx__weightings_new(const lx_mixture *mixture, lx__weightings *weightin
         status = state_weights(&mixture->weightings[i], mixture->count, &weightings->list[i],
                                error);
     if (status != LX_OK)
-        lx__weightings_free(weightings);
+        lx__saved_weights_list_free(weightings);
     return status;
 }
 
-void lx__weightings_free(lx__weightings *weightings)
+void lx__saved_weights_list_free(lx__saved_weights_list *weightings)
 {
     for (size_t i = 0; i < weightings->count; i++)
         lx__free(weightings->list[i].weights);
     lx__free(weightings->list);
-    *weightings = (lx__weightings){0};
+    *weightings = (lx__saved_weights_list){0};
 }
 
-json_t *lx__weightings_to_json(const lx__weightings *weightings)
+json_t *lx__saved_weights_list_to_json(const lx__saved_weights_list *weightings)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < weightings->count; i++) {
-        const lx__stated_weights *stated = &weightings->list[i];
+        const lx__saved_weights *stated = &weightings->list[i];
         json_t *item = json_object();
         int failed = json_object_set_new(item, "begin", lx__state_number(stated->begin));
         failed |= json_object_set_new(item, "weights",

@@ -39,11 +39,11 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
     if (mixture->weighting_count > 1)
         return lx__fail(error, LX_ERR_STATE,
                         "weights were set already: add all sets before setting weights");
-    if (mixture->count >= LX__SPLIT_SETS_MAX)
+    if (mixture->count >= LX__MIXTURE_SETS_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
                         "the mixture has the limit of %u sets already: nest mixtures",
-                        LX__SPLIT_SETS_MAX);
-    lx_status status = lx__part_check_size(order, mixture->size + order->size, error);
+                        LX__MIXTURE_SETS_MAX);
+    lx_status status = lx__inner_order_check_size(order, mixture->size + order->size, error);
     if (status != LX_OK)
         return status;
     if (order->length == 0)
@@ -59,18 +59,18 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
 /** Reserves memory for one more set. */
 static lx_status reserve(lx_mixture *mixture, lx_error *error)
 {
-    lx__mixed *sets = lx__grow_array(mixture->sets, mixture->count, &mixture->capacity,
-                                     sizeof *sets);
+    lx__mixture_set *sets = lx__grow_array(mixture->sets, mixture->count, &mixture->capacity,
+                                           sizeof *sets);
     if (sets == NULL)
         return lx__fail_memory(error, "a mixture");
     mixture->sets = sets;
-    lx__weighting *list = lx__grow_array(mixture->weightings, 0, &mixture->weighting_capacity,
-                                         sizeof *list);
+    lx__mixture_weights *list = lx__grow_array(mixture->weightings, 0, &mixture->weighting_capacity,
+                                               sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "a mixture");
     mixture->weightings = list;
     if (mixture->weighting_count == 0)
-        list[mixture->weighting_count++] = (lx__weighting){0};
+        list[mixture->weighting_count++] = (lx__mixture_weights){0};
     double *weights = lx__grow_array(list[0].weights, mixture->count, &mixture->weight_capacity,
                                      sizeof *weights);
     if (weights == NULL)
@@ -89,7 +89,7 @@ lx_status lx_mixture_add_part(lx_mixture *mixture, lx_order *order, uint64_t off
         return status;
     mixture->size += order->size;
     mixture->weightings[0].weights[mixture->count] = weight + 0.0; /* avoids -0 */
-    mixture->sets[mixture->count++] = (lx__mixed){lx_order_ref(order), offset};
+    mixture->sets[mixture->count++] = (lx__mixture_set){lx_order_ref(order), offset};
     return LX_OK;
 }
 
@@ -121,8 +121,8 @@ lx_status lx_mixture_set_weights(lx_mixture *mixture, uint64_t begin, const doub
     lx_status status = check_weights(mixture, begin, weights, count, error);
     if (status != LX_OK)
         return status;
-    lx__weighting *list = lx__grow_array(mixture->weightings, mixture->weighting_count,
-                                         &mixture->weighting_capacity, sizeof *list);
+    lx__mixture_weights *list = lx__grow_array(mixture->weightings, mixture->weighting_count,
+                                               &mixture->weighting_capacity, sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "a mixture");
     mixture->weightings = list;
@@ -131,7 +131,7 @@ lx_status lx_mixture_set_weights(lx_mixture *mixture, uint64_t begin, const doub
         return lx__fail_memory(error, "a mixture");
     for (size_t i = 0; i < count; i++)
         copy[i] = weights[i] + 0.0; /* avoids -0, which differs from 0 in saved states */
-    list[mixture->weighting_count++] = (lx__weighting){begin, copy};
+    list[mixture->weighting_count++] = (lx__mixture_weights){begin, copy};
     return LX_OK;
 }
 

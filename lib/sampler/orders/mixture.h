@@ -11,22 +11,22 @@
 #include "base/json.h"
 
 /** A set of a mixture. */
-typedef struct lx__mixed {
+typedef struct lx__mixture_set {
     lx_order *order; /**< Referenced. */
     uint64_t offset;
-} lx__mixed;
+} lx__mixture_set;
 
 /** Weights in effect from an offset on. */
-typedef struct lx__weighting {
+typedef struct lx__mixture_weights {
     uint64_t begin;
     double *weights; /**< One for each set. */
-} lx__weighting;
+} lx__mixture_weights;
 
 struct lx_mixture {
-    lx__mixed *sets;
+    lx__mixture_set *sets;
     size_t count, capacity;
-    size_t size;               /**< Total orders in the sets, nested ones included. */
-    lx__weighting *weightings; /**< The first begins at 0, and exists if a set does. */
+    size_t size;                     /**< Total orders in the sets, nested ones included. */
+    lx__mixture_weights *weightings; /**< The first begins at 0, and exists if a set does. */
     size_t weighting_count, weighting_capacity;
     size_t weight_capacity; /**< Of the first weights. */
     uint64_t length;

@@ -8,13 +8,13 @@
 #include "sampler/core/saved-state.h"
 #include "sampler/random/weights.h"
 
-lx_status lx__weigh(const double *weights, uint64_t count, lx_order **order, lx__weighing *weighing,
-                    lx_error *error)
+lx_status lx__order_weights_check(const double *weights, uint64_t count, lx_order **order,
+                                  lx__order_weights *properties, lx_error *error)
 {
     if (order == NULL)
         return lx__fail_null(error, "order");
     *order = NULL;
-    *weighing = (lx__weighing){.count = count};
+    *properties = (lx__order_weights){.count = count};
     if (weights == NULL)
         return lx__fail_null(error, "weights");
     if (count > LX__WEIGHTS_MAX)
@@ -26,16 +26,16 @@ lx_status lx__weigh(const double *weights, uint64_t count, lx_order **order, lx_
         double weight = weights[i] + 0.0; /* converts -0 to 0 */
         uint64_t bits;
         memcpy(&bits, &weight, sizeof bits);
-        weighing->crc = lx__state_add(weighing->crc, bits);
-        weighing->positive += weight > 0;
+        properties->crc = lx__state_add(properties->crc, bits);
+        properties->positive += weight > 0;
     }
-    return lx__weights_check(weights, count, &weighing->largest, error);
+    return lx__weights_check(weights, count, &properties->largest, error);
 }
 
-int lx__weighing_describe(const lx__weighing *weighing, uint64_t seed, json_t *object)
+int lx__order_weights_describe(const lx__order_weights *properties, uint64_t seed, json_t *object)
 {
-    int failed = json_object_set_new(object, "count", lx__state_number(weighing->count));
-    failed |= json_object_set_new(object, "weights", lx__state_crc(weighing->crc));
+    int failed = json_object_set_new(object, "count", lx__state_number(properties->count));
+    failed |= json_object_set_new(object, "weights", lx__state_crc(properties->crc));
     failed |= json_object_set_new(object, "seed", lx__state_number(seed));
     return failed;
 }

@@ -16,12 +16,12 @@
 #define LX__WEIGHTS_MAX ((UINT64_C(1) << 31) - 1)
 
 /** Properties of weights. */
-typedef struct lx__weighing {
+typedef struct lx__order_weights {
     uint64_t count;
     uint64_t positive; /**< Number of weights above 0. */
     double largest;
     uint32_t crc; /**< Of all weights, as little-endian 64-bit words. */
-} lx__weighing;
+} lx__order_weights;
 
 /**
  * Checks the weights of a new order, sets @p order to NULL, and computes the properties of the
@@ -31,10 +31,10 @@ typedef struct lx__weighing {
  *             pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count exceeds #LX__WEIGHTS_MAX.
  */
-lx_status lx__weigh(const double *weights, uint64_t count, lx_order **order, lx__weighing *weighing,
-                    lx_error *error);
+lx_status lx__order_weights_check(const double *weights, uint64_t count, lx_order **order,
+                                  lx__order_weights *properties, lx_error *error);
 
 /** Implements describe of a class: adds the weights and the seed to the JSON of an order. */
-int lx__weighing_describe(const lx__weighing *weighing, uint64_t seed, json_t *object);
+int lx__order_weights_describe(const lx__order_weights *properties, uint64_t seed, json_t *object);
 
 #endif

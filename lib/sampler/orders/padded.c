@@ -7,7 +7,7 @@
 
 struct padded {
     lx_order order;
-    lx__part part;
+    lx__inner_order part;
     uint64_t multiple;
 };
 
@@ -18,30 +18,30 @@ static lx_status padded_read(const lx_order *order, void *scratch, uint64_t *pla
     uint64_t length = self->part.order->length;
     for (size_t at = 0, here; at < count; at += here) {
         uint64_t epoch = lx__order_split_epoch(order, places + at, count - at, &here);
-        uint64_t start = lx__part_place(&self->part, epoch, 0);
+        uint64_t start = lx__inner_order_place(&self->part, epoch, 0);
         for (size_t i = at; i < at + here; i++) /* positions after the end repeat the head */
             places[i] = start + (places[i] < length ? places[i] : places[i] % length);
     }
-    return lx__part_map(&self->part, scratch, places, count, error);
+    return lx__inner_order_map(&self->part, scratch, places, count, error);
 }
 
 static int padded_describe(const lx_order *order, json_t *object)
 {
     const struct padded *self = (const struct padded *)order;
     int failed = json_object_set_new(object, "multiple", lx__state_number(self->multiple));
-    failed |= json_object_set_new(object, "part", lx__part_to_json(&self->part));
+    failed |= json_object_set_new(object, "part", lx__inner_order_to_json(&self->part));
     return failed;
 }
 
 static void padded_dispose(lx_order *order)
 {
-    lx__part_clear(&((struct padded *)order)->part);
+    lx__inner_order_clear(&((struct padded *)order)->part);
 }
 
 static const lx__order_class padded_class = {.kind = "padded",
                                              .formula = 1,
                                              .scratch_size = sizeof(lx__scratch *),
-                                             .clear_scratch = lx__part_clear_scratch,
+                                             .clear_scratch = lx__inner_order_clear_scratch,
                                              .read = padded_read,
                                              .describe = padded_describe,
                                              .dispose = padded_dispose};
@@ -49,7 +49,7 @@ static const lx__order_class padded_class = {.kind = "padded",
 lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **order, lx_error *error)
 {
     LX__CLEAR(order);
-    lx_status status = lx__part_check(part, order, error);
+    lx_status status = lx__inner_order_check(part, order, error);
     if (status != LX_OK)
         return status;
     if (multiple == 0)
@@ -65,6 +65,6 @@ lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **orde
         return status;
     struct padded *self = (struct padded *)*order;
     self->multiple = multiple;
-    lx__part_init(&self->part, part, *order);
+    lx__inner_order_init(&self->part, part, *order);
     return LX_OK;
 }

@@ -8,7 +8,7 @@
 
 struct repeat {
     lx_order order;
-    lx__part part;
+    lx__inner_order part;
     uint64_t times;
 };
 
@@ -16,26 +16,27 @@ struct repeat {
 static lx_status repeat_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                              lx_error *error)
 {
-    return lx__part_map(&((const struct repeat *)order)->part, scratch, places, count, error);
+    return lx__inner_order_map(&((const struct repeat *)order)->part, scratch, places, count,
+                               error);
 }
 
 static int repeat_describe(const lx_order *order, json_t *object)
 {
     const struct repeat *self = (const struct repeat *)order;
     int failed = json_object_set_new(object, "times", lx__state_number(self->times));
-    failed |= json_object_set_new(object, "part", lx__part_to_json(&self->part));
+    failed |= json_object_set_new(object, "part", lx__inner_order_to_json(&self->part));
     return failed;
 }
 
 static void repeat_dispose(lx_order *order)
 {
-    lx__part_clear(&((struct repeat *)order)->part);
+    lx__inner_order_clear(&((struct repeat *)order)->part);
 }
 
 static const lx__order_class repeat_class = {.kind = "repeat",
                                              .formula = 1,
                                              .scratch_size = sizeof(lx__scratch *),
-                                             .clear_scratch = lx__part_clear_scratch,
+                                             .clear_scratch = lx__inner_order_clear_scratch,
                                              .read = repeat_read,
                                              .describe = repeat_describe,
                                              .dispose = repeat_dispose};
@@ -44,7 +45,7 @@ lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order, 
 {
     LX__CLEAR(order);
     uint64_t length;
-    lx_status status = lx__part_check(part, order, error);
+    lx_status status = lx__inner_order_check(part, order, error);
     if (status != LX_OK)
         return status;
     if (times == 0)
@@ -58,6 +59,6 @@ lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order, 
         return status;
     struct repeat *self = (struct repeat *)*order;
     self->times = times;
-    lx__part_init(&self->part, part, *order);
+    lx__inner_order_init(&self->part, part, *order);
     return LX_OK;
 }

@@ -13,46 +13,47 @@ struct sequential {
 
 /** The current window, and the last jump between windows: avoids divisions while positions advance
  * in equal steps. */
-struct walk {
+struct cursor {
     uint64_t length, window, slide; /* slide is below length */
     uint64_t start;                 /* first position of the window */
     uint64_t base;                  /* index at this position */
     uint64_t jump, jump_index;      /* positions to skip, and the increase of the index */
 };
 
-static void jump(struct walk *walk, uint64_t by, uint64_t index)
+static void jump(struct cursor *cursor, uint64_t by, uint64_t index)
 {
-    walk->start += by;
-    walk->base = lx__add_mod(walk->base, index, walk->length);
+    cursor->start += by;
+    cursor->base = lx__add_mod(cursor->base, index, cursor->length);
 }
 
 /** Moves to the window that contains @p position, which is another window. */
-static void move_on(struct walk *walk, uint64_t position)
+static void advance(struct cursor *cursor, uint64_t position)
 {
-    if (position < walk->start)
-        walk->start = walk->base = 0;
-    if (walk->jump != 0 && position - walk->start >= walk->jump)
-        jump(walk, walk->jump, walk->jump_index);
-    if (position - walk->start >= walk->window)
-        jump(walk, walk->window, walk->slide);
-    if (position - walk->start < walk->window)
+    if (position < cursor->start)
+        cursor->start = cursor->base = 0;
+    if (cursor->jump != 0 && position - cursor->start >= cursor->jump)
+        jump(cursor, cursor->jump, cursor->jump_index);
+    if (position - cursor->start >= cursor->window)
+        jump(cursor, cursor->window, cursor->slide);
+    if (position - cursor->start < cursor->window)
         return;
-    uint64_t windows = (position - walk->start) / walk->window;
-    walk->jump = windows * walk->window;
-    walk->jump_index = lx__multiply_mod(windows % walk->length, walk->slide, walk->length);
-    jump(walk, walk->jump, walk->jump_index);
+    uint64_t windows = (position - cursor->start) / cursor->window;
+    cursor->jump = windows * cursor->window;
+    cursor->jump_index = lx__multiply_mod(windows % cursor->length, cursor->slide, cursor->length);
+    jump(cursor, cursor->jump, cursor->jump_index);
 }
 
 static void read_windows(const struct sequential *self, uint64_t *places, size_t count)
 {
     const uint64_t length = self->order.length;
-    struct walk walk = {.length = length, .window = self->window, .slide = self->stride % length};
+    struct cursor cursor = {
+        .length = length, .window = self->window, .slide = self->stride % length};
     for (size_t i = 0; i < count; i++) {
         /* A window may wrap around the positions, so the difference alone does not suffice. */
-        if (places[i] < walk.start || places[i] - walk.start >= walk.window)
-            move_on(&walk, places[i]);
-        uint64_t within = places[i] - walk.start;
-        places[i] = lx__add_mod(walk.base, within < length ? within : within % length, length);
+        if (places[i] < cursor.start || places[i] - cursor.start >= cursor.window)
+            advance(&cursor, places[i]);
+        uint64_t within = places[i] - cursor.start;
+        places[i] = lx__add_mod(cursor.base, within < length ? within : within % length, length);
     }
 }
 

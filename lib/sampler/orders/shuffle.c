@@ -19,8 +19,8 @@ static lx_status shuffle_read(const lx_order *order, void *scratch, uint64_t *pl
     while (status == LX_OK && count != 0) {
         size_t here;
         uint64_t epoch = lx__order_split_epoch(order, places, count, &here);
-        status = lx__permutation_enter(permutation, order->length, self->seed, epoch,
-                                       LX__FISHER_YATES_LENGTH, error);
+        status = lx__permutation_set(permutation, order->length, self->seed, epoch,
+                                     LX__FISHER_YATES_LENGTH, error);
         if (status == LX_OK)
             lx__permutation_map(permutation, places, here);
         places += here;
@@ -48,8 +48,8 @@ static const lx__feistel *shuffle_find_feistel(const lx_order *order, void *scra
         return NULL;
     }
     /* Cannot fail, since a long permutation has no table. */
-    (void)lx__permutation_enter(permutation, order->length, self->seed, epoch,
-                                LX__FISHER_YATES_LENGTH, NULL);
+    (void)lx__permutation_set(permutation, order->length, self->seed, epoch,
+                              LX__FISHER_YATES_LENGTH, NULL);
     return &permutation->feistel;
 }
 

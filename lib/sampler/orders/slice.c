@@ -8,7 +8,7 @@
 
 struct slice {
     lx_order order;
-    lx__part part;
+    lx__inner_order part;
     uint64_t first;
 };
 
@@ -18,30 +18,30 @@ static lx_status slice_read(const lx_order *order, void *scratch, uint64_t *plac
     const struct slice *self = (const struct slice *)order;
     for (size_t at = 0, here; at < count; at += here) {
         uint64_t epoch = lx__order_split_epoch(order, places + at, count - at, &here);
-        uint64_t start = lx__part_place(&self->part, epoch, self->first);
+        uint64_t start = lx__inner_order_place(&self->part, epoch, self->first);
         for (size_t i = at; i < at + here; i++)
             places[i] += start;
     }
-    return lx__part_map(&self->part, scratch, places, count, error);
+    return lx__inner_order_map(&self->part, scratch, places, count, error);
 }
 
 static int slice_describe(const lx_order *order, json_t *object)
 {
     const struct slice *self = (const struct slice *)order;
     int failed = json_object_set_new(object, "first", lx__state_number(self->first));
-    failed |= json_object_set_new(object, "part", lx__part_to_json(&self->part));
+    failed |= json_object_set_new(object, "part", lx__inner_order_to_json(&self->part));
     return failed;
 }
 
 static void slice_dispose(lx_order *order)
 {
-    lx__part_clear(&((struct slice *)order)->part);
+    lx__inner_order_clear(&((struct slice *)order)->part);
 }
 
 static const lx__order_class slice_class = {.kind = "slice",
                                             .formula = 1,
                                             .scratch_size = sizeof(lx__scratch *),
-                                            .clear_scratch = lx__part_clear_scratch,
+                                            .clear_scratch = lx__inner_order_clear_scratch,
                                             .read = slice_read,
                                             .describe = slice_describe,
                                             .dispose = slice_dispose};
@@ -50,7 +50,7 @@ lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t length, lx
                              lx_error *error)
 {
     LX__CLEAR(order);
-    lx_status status = lx__part_check(part, order, error);
+    lx_status status = lx__inner_order_check(part, order, error);
     if (status != LX_OK)
         return status;
     if (!lx__range_fits(first, length, part->length))
@@ -63,6 +63,6 @@ lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t length, lx
         return status;
     struct slice *self = (struct slice *)*order;
     self->first = first;
-    lx__part_init(&self->part, part, *order);
+    lx__inner_order_init(&self->part, part, *order);
     return LX_OK;
 }

@@ -21,9 +21,9 @@
 struct weighted_shuffle {
     lx_order order;
     uint64_t seed;
-    lx__weighing weighing;
+    lx__order_weights properties;
     double *rates; /* integer weights, which doubles represent */
-    lx__epochs *epochs;
+    lx__epoch_tables *epochs;
 };
 
 /* Each index gets a lifetime that is exponentially distributed at the rate of its weight, and the
@@ -46,7 +46,7 @@ static uint64_t bits_of(double value)
 
 static size_t list_lifetimes(const struct weighted_shuffle *self, uint64_t epoch, lx__keyed *items)
 {
-    uint64_t key, draws[DRAWS], count = self->weighing.count;
+    uint64_t key, draws[DRAWS], count = self->properties.count;
     size_t listed = 0;
     lx__key(self->seed, epoch, LX__STREAM_LIFETIMES, 1, &key);
     for (uint64_t i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, 
                       lx_error *error)
 {
     const struct weighted_shuffle *self = (const struct weighted_shuffle *)order;
-    lx__keyed *items = lx__alloc_array((size_t)self->weighing.positive, sizeof *items);
+    lx__keyed *items = lx__alloc_array((size_t)self->properties.positive, sizeof *items);
     if (items == NULL)
         return lx__fail_memory(error, "shuffling by weights");
     lx_status status = lx__radix_sort(items, list_lifetimes(self, epoch, items), error);
@@ -76,41 +76,42 @@ static lx_status weighted_shuffle_read(const lx_order *order, void *scratch, uin
                                        size_t count, lx_error *error)
 {
     const struct weighted_shuffle *self = (const struct weighted_shuffle *)order;
-    return lx__epochs_read(self->epochs, order, scratch, places, count, error);
+    return lx__epoch_tables_read(self->epochs, order, scratch, places, count, error);
 }
 
 static int weighted_shuffle_describe(const lx_order *order, json_t *object)
 {
     const struct weighted_shuffle *self = (const struct weighted_shuffle *)order;
-    return lx__weighing_describe(&self->weighing, self->seed, object);
+    return lx__order_weights_describe(&self->properties, self->seed, object);
 }
 
 static void weighted_shuffle_dispose(lx_order *order)
 {
     struct weighted_shuffle *self = (struct weighted_shuffle *)order;
-    lx__epochs_free(self->epochs);
+    lx__epoch_tables_free(self->epochs);
     lx__free(self->rates);
 }
 
-static const lx__order_class weighted_shuffle_class = {.kind = "weighted shuffle",
-                                                       .formula = 1,
-                                                       .scratch_size = sizeof(lx__epoch *),
-                                                       .clear_scratch = lx__epoch_clear_scratch,
-                                                       .read = weighted_shuffle_read,
-                                                       .describe = weighted_shuffle_describe,
-                                                       .dispose = weighted_shuffle_dispose};
+static const lx__order_class weighted_shuffle_class = {
+    .kind = "weighted shuffle",
+    .formula = 1,
+    .scratch_size = sizeof(lx__epoch_table *),
+    .clear_scratch = lx__epoch_table_clear_scratch,
+    .read = weighted_shuffle_read,
+    .describe = weighted_shuffle_describe,
+    .dispose = weighted_shuffle_dispose};
 
 static lx_status make_rates(struct weighted_shuffle *self, const double *weights,
                             const char *tables, lx_error *error)
 {
-    size_t count = (size_t)self->weighing.count;
-    int scale = lx__weights_scale(self->weighing.largest, count);
+    size_t count = (size_t)self->properties.count;
+    int scale = lx__weights_scale(self->properties.largest, count);
     self->rates = lx__alloc_array(count, sizeof *self->rates);
     if (self->rates == NULL)
         return lx__fail_memory(error, "weights");
     for (size_t i = 0; i < count; i++)
-        self->rates[i] = weights[i] > 0 ? (double)lx__weight_whole(weights[i], scale) : 0;
-    return lx__epochs_new(fill, (size_t)self->order.length, tables, &self->epochs, error);
+        self->rates[i] = weights[i] > 0 ? (double)lx__weight_to_integer(weights[i], scale) : 0;
+    return lx__epoch_tables_new(fill, (size_t)self->order.length, tables, &self->epochs, error);
 }
 
 lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
@@ -119,19 +120,19 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
 {
     LX__CLEAR(order);
     lx_order_options how;
-    lx__weighing weighing;
+    lx__order_weights properties;
     lx_status status = lx__order_options_take(
         options, LX__ORDER_LENGTH | LX__ORDER_SEED | LX__ORDER_TABLES, &how, error);
     if (status == LX_OK)
-        status = lx__weigh(weights, count, order, &weighing, error);
+        status = lx__order_weights_check(weights, count, order, &properties, error);
     if (status != LX_OK)
         return status;
-    uint64_t length = (how.given & LX__ORDER_LENGTH) != 0 ? how.length : weighing.positive;
-    if (length > weighing.positive)
+    uint64_t length = (how.given & LX__ORDER_LENGTH) != 0 ? how.length : properties.positive;
+    if (length > properties.positive)
         status = lx__fail(error, LX_ERR_ARGUMENT,
                           "length %" PRIu64 " is more than the %" PRIu64
                           " indices with a weight above 0",
-                          length, weighing.positive);
+                          length, properties.positive);
     if (status == LX_OK)
         status = lx__order_new(&weighted_shuffle_class, sizeof(struct weighted_shuffle), length,
                                count, order, error);
@@ -139,7 +140,7 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
         return status;
     struct weighted_shuffle *self = (struct weighted_shuffle *)*order;
     self->seed = how.seed;
-    self->weighing = weighing;
+    self->properties = properties;
     status = make_rates(self, weights, how.tables, error);
     return lx__order_finish(order, status);
 }

@@ -11,7 +11,7 @@
 struct weighted {
     lx_order order;
     uint64_t seed, key;
-    lx__weighing weighing;
+    lx__order_weights properties;
     lx__alias alias;
 };
 
@@ -26,7 +26,7 @@ static lx_status weighted_read(const lx_order *order, void *scratch, uint64_t *p
 static int weighted_describe(const lx_order *order, json_t *object)
 {
     const struct weighted *self = (const struct weighted *)order;
-    return lx__weighing_describe(&self->weighing, self->seed, object);
+    return lx__order_weights_describe(&self->properties, self->seed, object);
 }
 
 static void weighted_dispose(lx_order *order)
@@ -45,11 +45,11 @@ lx_status lx_order_new_weighted(const double *weights, uint64_t count,
 {
     LX__CLEAR(order);
     lx_order_options how;
-    lx__weighing weighing;
+    lx__order_weights properties;
     lx_status status = lx__order_options_take(
         options, LX__ORDER_LENGTH | LX__ORDER_SEED | LX__ORDER_TABLES, &how, error);
     if (status == LX_OK)
-        status = lx__weigh(weights, count, order, &weighing, error);
+        status = lx__order_weights_check(weights, count, order, &properties, error);
     if (status == LX_OK)
         status = lx__order_new(&weighted_class, sizeof(struct weighted),
                                (how.given & LX__ORDER_LENGTH) != 0 ? how.length : count, count,
@@ -58,9 +58,9 @@ lx_status lx_order_new_weighted(const double *weights, uint64_t count,
         return status;
     struct weighted *self = (struct weighted *)*order;
     self->seed = how.seed;
-    self->weighing = weighing;
+    self->properties = properties;
     lx__key(how.seed, 0, LX__STREAM_WEIGHTED, 1, &self->key);
-    status = lx__alias_new(weights, count, weighing.largest, weighing.crc, how.tables, &self->alias,
-                           error);
+    status = lx__alias_new(weights, count, properties.largest, properties.crc, how.tables,
+                           &self->alias, error);
     return lx__order_finish(order, status);
 }

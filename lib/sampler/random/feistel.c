@@ -45,7 +45,7 @@ void lx__feistel_pass_scalar(const lx__feistel *feistel, uint64_t *values, size_
     }
 }
 
-static uint64_t unpass(const lx__feistel *f, uint64_t value)
+static uint64_t invert_pass(const lx__feistel *f, uint64_t value)
 {
     uint32_t left = (uint32_t)(value >> f->right);
     uint32_t right = (uint32_t)value & UINT32_MAX >> (32 - f->right);
@@ -59,15 +59,15 @@ static uint64_t unpass(const lx__feistel *f, uint64_t value)
 uint64_t lx__feistel_invert(const lx__feistel *feistel, uint64_t image)
 {
     do
-        image = unpass(feistel, image);
+        image = invert_pass(feistel, image);
     while (image >= feistel->length);
     return image;
 }
 
 /** Cycle walking: passes the values of a batch that are beyond the length until all are within
  * it. */
-static void walk(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint64_t *restrict values,
-                 size_t count)
+static void cycle_walk(lx__feistel_kernel *kernel, const lx__feistel *feistel,
+                       uint64_t *restrict values, size_t count)
 {
     const uint64_t length = feistel->length;
     uint64_t walking[BATCH];
@@ -101,7 +101,7 @@ void lx__feistel_map_by(lx__feistel_kernel *kernel, const lx__feistel *feistel, 
     while (count != 0) {
         size_t batch = count < BATCH ? count : BATCH;
         kernel(feistel, values, batch);
-        walk(kernel, feistel, values, batch);
+        cycle_walk(kernel, feistel, values, batch);
         values += batch;
         count -= batch;
     }

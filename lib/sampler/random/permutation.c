@@ -15,10 +15,10 @@ static bool has_table(const lx__permutation *permutation)
 static lx_status make_table(lx__permutation *permutation, lx_error *error)
 {
     uint64_t key, length = permutation->length;
-    if (permutation->room < length) {
+    if (permutation->capacity < length) {
         lx__free(permutation->table);
         permutation->table = lx__alloc_array((size_t)length, sizeof *permutation->table);
-        permutation->room = permutation->table != NULL ? length : 0;
+        permutation->capacity = permutation->table != NULL ? length : 0;
     }
     if (permutation->table == NULL)
         return lx__fail_memory(error, "the table of a shuffle");
@@ -27,8 +27,8 @@ static lx_status make_table(lx__permutation *permutation, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__permutation_enter(lx__permutation *permutation, uint64_t length, uint64_t seed,
-                                uint64_t epoch, uint64_t table_length, lx_error *error)
+lx_status lx__permutation_set(lx__permutation *permutation, uint64_t length, uint64_t seed,
+                              uint64_t epoch, uint64_t table_length, lx_error *error)
 {
     if (permutation->ready && permutation->length == length && permutation->seed == seed &&
         permutation->epoch == epoch)

@@ -25,8 +25,8 @@ typedef struct lx__permutation {
     bool ready;
     uint64_t length, seed, epoch;
     uint64_t table_length; /**< Longer permutations have no table. */
-    uint16_t *table;       /**< Has @ref room entries; NULL: none was needed yet. */
-    uint64_t room;
+    uint16_t *table;       /**< Has @ref capacity entries; NULL: none was needed yet. */
+    uint64_t capacity;
     lx__feistel feistel;
 } lx__permutation;
 
@@ -37,8 +37,8 @@ typedef struct lx__permutation {
  *             permutation depends on it; pass the same value at each call.
  * @retval LX_ERR_NOMEM  Memory for the table is short; no permutation is set.
  */
-lx_status lx__permutation_enter(lx__permutation *permutation, uint64_t length, uint64_t seed,
-                                uint64_t epoch, uint64_t table_length, lx_error *error);
+lx_status lx__permutation_set(lx__permutation *permutation, uint64_t length, uint64_t seed,
+                              uint64_t epoch, uint64_t table_length, lx_error *error);
 
 /** Replaces each of @p count numbers below the length by its image. */
 void lx__permutation_map(const lx__permutation *permutation, uint64_t *values, size_t count);

@@ -40,7 +40,7 @@ int lx__weights_scale(double largest, uint64_t count)
     return bits - exponent;
 }
 
-uint64_t lx__weight_whole(double weight, int scale)
+uint64_t lx__weight_to_integer(double weight, int scale)
 {
     uint64_t whole = (uint64_t)ldexp(weight, scale);
     return whole != 0 ? whole : 1; /* a positive weight keeps a positive share */

@@ -27,6 +27,6 @@ LX_API lx_status lx__weights_check(const double *weights, uint64_t count, double
 int lx__weights_scale(double largest, uint64_t count);
 
 /** Converts a weight above 0 to an integer of 1 or more. */
-uint64_t lx__weight_whole(double weight, int scale);
+uint64_t lx__weight_to_integer(double weight, int scale);
 
 #endif

@@ -102,7 +102,7 @@ static lx_status open_file(lx__fd_cache *cache, const lx__file_name *name, lx__f
         if (status == LX_OK)
             return LX_OK;
         if (tries == TRIES || (why.errnum != EMFILE && why.errnum != ENFILE)) {
-            lx__error_pass(error, &why);
+            lx__error_propagate(error, &why);
             return status;
         }
         keep_fewer(cache);

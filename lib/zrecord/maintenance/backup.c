@@ -88,7 +88,7 @@ static lx_status copy_bytes(backup *self, const lx__file *from, const lx__file *
         status = lx__file_copy(from, to, at, step, error);
         self->done += step;
         if (status == LX_OK && self->progress != NULL)
-            status = lx__error_answer(error, self->progress(self->done, self->total, self->user));
+            status = lx__error_return(error, self->progress(self->done, self->total, self->user));
     }
     return status;
 }
@@ -175,7 +175,7 @@ static lx_status make_chunk_directory(backup *self, lx_error *error)
     lx_error why = LX_ERROR_INIT;
     lx_status status = lx__directory_make(&self->directory, LX__CHUNK_DIRECTORY, &why);
     if (status != LX_OK && status != LX_ERR_EXISTS) {
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
         return status;
     }
     return lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, error);
@@ -211,7 +211,7 @@ static void undo(backup *self, const char *path, bool made)
     (void)lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, NULL);
     (void)lx__file_remove(&self->directory, LX__LOCK_NAME, NULL);
     if (made)
-        (void)lx__directory_remove(LX__HERE, path, NULL);
+        (void)lx__directory_remove(LX__CWD, path, NULL);
 }
 
 /** Takes the writer's lock again, where its process could not be written. */
@@ -230,7 +230,7 @@ static void undo_directory(backup *self, const char *path, bool made, lx_status 
     if (self->lock.fd != -1 || (made && self->directory.fd != -1 && lock_again(self)))
         (void)lx__file_remove(&self->directory, LX__LOCK_NAME, NULL);
     if (made)
-        (void)lx__directory_remove(LX__HERE, path, NULL);
+        (void)lx__directory_remove(LX__CWD, path, NULL);
 }
 
 lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_function progress,

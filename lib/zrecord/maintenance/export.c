@@ -91,7 +91,7 @@ static lx_status advance(exporting *e, size_t count, uint64_t bytes, lx_error *e
     e->result.bytes += bytes;
     if (e->progress == NULL)
         return LX_OK;
-    return lx__error_answer(error, e->progress(e->result.records, e->count, e->user));
+    return lx__error_return(error, e->progress(e->result.records, e->count, e->user));
 }
 
 static lx_status finish(exporting *e, lx_status status, lx_export_result *result)
@@ -178,7 +178,7 @@ static lx_status export_array(exporting *e, const lx_field *field, const char *p
         return status;
     status = lx__check_outside(place, error);
     if (status == LX_OK) {
-        status = lx__atomic_file_begin(&to, LX__HERE, place, NULL, error);
+        status = lx__atomic_file_begin(&to, LX__CWD, place, NULL, error);
         if (status == LX_OK)
             status = write_array(e, field, &to.file, error);
         if (status == LX_OK)
@@ -259,12 +259,12 @@ static lx_status make_directory(const char *path, lx__file *directory, lx_error 
     lx_status status = lx__check_outside(path, error);
     if (status != LX_OK)
         return status;
-    status = lx__directory_make(LX__HERE, path, &why);
+    status = lx__directory_make(LX__CWD, path, &why);
     if (status != LX_OK && status != LX_ERR_EXISTS) {
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
         return status;
     }
-    status = lx__directory_open(directory, LX__HERE, path, error);
+    status = lx__directory_open(directory, LX__CWD, path, error);
     if (status != LX_OK)
         return status;
     status = lx__check_no_dataset(directory, error);

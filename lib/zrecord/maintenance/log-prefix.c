@@ -26,7 +26,7 @@ static lx_status replay(lx__log_prefix *prefix, lx__log_reader *log, const lx_sc
     lx_status status = lx__log_scan_from(log, &start, log->boot, &scan, &prefix->damage);
     prefix->damaged = status == LX_ERR_CORRUPT;
     if (status != LX_OK && !prefix->damaged) {
-        lx__error_pass(error, &prefix->damage);
+        lx__error_propagate(error, &prefix->damage);
         return status;
     }
     uint64_t end = prefix->damaged ? scan.valid.offset : scan.valid_in_boot.offset;
@@ -62,7 +62,7 @@ lx_status lx__log_prefix_read(lx__log_prefix *prefix, const lx__file *directory,
         lx__log_close(&log);
     }
     advise(&why);
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     return status;
 }
 
@@ -114,11 +114,11 @@ static lx_status create_tail(const lx__file *directory, lx__file *file, char **p
     for (int i = 1; status == LX_ERR_EXISTS && i <= TAILS_MAX; i++) {
         snprintf(*path, size, "%s.log-tail-%d", base, i);
         lx_error_clear(&why);
-        status = lx__file_open(file, LX__HERE, *path, O_WRONLY | O_CREAT | O_EXCL, &why);
+        status = lx__file_open(file, LX__CWD, *path, O_WRONLY | O_CREAT | O_EXCL, &why);
     }
     free(base);
     if (status != LX_OK)
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
     return status;
 }
 
@@ -148,7 +148,7 @@ static lx_status keep_tail(const lx__log_prefix *prefix, const lx__file *directo
         if (status == LX_OK)
             status = lx__sync_parent(directory, error);
         if (status != LX_OK)
-            (void)lx__file_remove(LX__HERE, *path, NULL);
+            (void)lx__file_remove(LX__CWD, *path, NULL);
         lx__file_close(&file);
     }
     if (status != LX_OK) {

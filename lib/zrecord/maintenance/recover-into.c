@@ -28,7 +28,7 @@ static lx_status report_progress(const lx__recovery *self, lx_error *error)
 {
     const lx_repair_options *options = self->repair.options;
     return options->progress != NULL
-               ? lx__error_answer(error, options->progress(0, self->length, options->progress_user))
+               ? lx__error_return(error, options->progress(0, self->length, options->progress_user))
                : LX_OK;
 }
 
@@ -43,7 +43,7 @@ static lx_status copy_pages(const lx__file *from, const lx__file *to, uint64_t s
         status = lx__file_copy(from, to, at, end - at < PAGE ? end - at : PAGE, &why);
         if (status == LX_ERR_IO && why.errnum == EIO)
             status = LX_OK;
-        lx__error_pass(status != LX_OK ? error : NULL, &why);
+        lx__error_propagate(status != LX_OK ? error : NULL, &why);
     }
     return status;
 }
@@ -59,7 +59,7 @@ static lx_status copy_bytes(const lx__recovery *self, const lx__file *from, cons
         if (status == LX_ERR_IO && why.errnum == EIO)
             status = copy_pages(from, to, at, end, error);
         else
-            lx__error_pass(error, &why);
+            lx__error_propagate(error, &why);
         if (status == LX_OK)
             status = report_progress(self, error);
     }
@@ -298,15 +298,15 @@ static lx_status check_into(const lx__recovery *self, lx_error *error)
 static lx_status make_directory(lx__recovery *self, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__directory_make(LX__HERE, self->temporary, &why);
+    lx_status status = lx__directory_make(LX__CWD, self->temporary, &why);
     self->made = status == LX_OK;
     if (status == LX_OK)
-        return lx__directory_open(&self->directory, LX__HERE, self->temporary, error);
+        return lx__directory_open(&self->directory, LX__CWD, self->temporary, error);
     if (status == LX_ERR_EXISTS)
         (void)snprintf(why.message, sizeof why.message,
                        "the new dataset is to be made here, but something is there: remove it, if "
                        "an interrupted recovery has left it");
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     return status;
 }
 
@@ -326,7 +326,7 @@ static void remove_directory(lx__recovery *self)
         (void)lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, NULL);
         (void)lx__directory_each(&self->directory, remove_name, &self->directory, NULL);
     }
-    (void)lx__directory_remove(LX__HERE, self->temporary, NULL);
+    (void)lx__directory_remove(LX__CWD, self->temporary, NULL);
 }
 
 /* ---- all of it */
@@ -354,7 +354,7 @@ static lx_status install(lx__recovery *self, lx_error *error)
     lx_status status = lx__directory_open(&parent, &self->directory, "..", error);
     if (status != LX_OK)
         return status;
-    status = lx__file_rename(LX__HERE, self->temporary, self->into, error);
+    status = lx__file_rename(LX__CWD, self->temporary, self->into, error);
     self->made = status != LX_OK;
     self->repair.result.changed = status == LX_OK;
     if (status == LX_OK)

@@ -43,14 +43,14 @@ static lx_status read_meta(lx__recovery *self, lx_error *error)
     }
     status = lx__meta_load(&self->meta, &self->source, &why);
     lx__restamp_advise(&self->source, &why);
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     return status;
 }
 
 static lx_status open_source(lx__recovery *self, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__directory_open(&self->source, LX__HERE, self->path, error);
+    lx_status status = lx__directory_open(&self->source, LX__CWD, self->path, error);
     if (status == LX_OK)
         status = lock_source(self, error);
     if (status == LX_OK)
@@ -62,7 +62,7 @@ static lx_status open_source(lx__recovery *self, lx_error *error)
     status = lx__directory_open(&self->source_chunks, &self->source, LX__CHUNK_DIRECTORY, &why);
     if (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT)
         return LX_OK; /* then its values are damaged */
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     return status;
 }
 
@@ -156,7 +156,7 @@ static lx_status find_state(lx__recovery *self, lx_error *error)
         status = take_seal(self, generation, error);
         return status == LX_OK ? report_log(self, true, error) : status;
     }
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     return by_log && self->log.damaged ? report_log(self, false, error) : status;
 }
 

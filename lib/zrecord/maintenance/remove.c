@@ -31,7 +31,7 @@ static lx_status lock_all(removal *self, lx_error *error)
     status = lx__file_lock(&self->lock, true, LX__LOCK_READERS, self->meta.generation + 1, &why);
     if (status != LX_ERR_BUSY) {
         if (status != LX_OK)
-            lx__error_pass(error, &why);
+            lx__error_propagate(error, &why);
         return status;
     }
     status = lx__fail(error, LX_ERR_BUSY,
@@ -96,7 +96,7 @@ static lx_status look_through(removal *self, lx_error *error)
     lx_status status = lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY,
                                           &why);
     if (status == LX_ERR_IO || status == LX_ERR_NOMEM)
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
     else
         status = status == LX_OK ? lx__directory_each(&self->chunks, check_chunk, self, error)
                                  : LX_OK;
@@ -122,7 +122,7 @@ static lx_status remove_all(removal *self, const char *path, lx_error *error)
         status = lx__file_sync(&self->directory, error);
     if (status == LX_OK)
         status = lx__file_remove(&self->directory, LX__LOCK_NAME, error);
-    return status == LX_OK ? lx__directory_remove(LX__HERE, path, error) : status;
+    return status == LX_OK ? lx__directory_remove(LX__CWD, path, error) : status;
 }
 
 static lx_status open_all(removal *self, const char *path, lx_error *error)
@@ -130,7 +130,7 @@ static lx_status open_all(removal *self, const char *path, lx_error *error)
     *self = (removal){LX__FILE_CLOSED, LX__FILE_CLOSED, LX__FILE_CLOSED, {0}};
     if (path == NULL)
         return lx__fail_null(error, "path");
-    lx_status status = lx__directory_open(&self->directory, LX__HERE, path, error);
+    lx_status status = lx__directory_open(&self->directory, LX__CWD, path, error);
     return status == LX_OK ? lx__meta_load(&self->meta, &self->directory, error) : status;
 }
 

@@ -84,9 +84,9 @@ lx_status lx__repair_report(lx__repair *self, lx_repair_action action, const lx_
     show_path(self, &finding.damage);
     self->result.damages++;
     if (!self->apply || action == LX_REPAIR_ACTION_NONE)
-        lx__error_pass(&self->first, &finding.damage);
+        lx__error_propagate(&self->first, &finding.damage);
     return self->options->found != NULL
-               ? lx__error_answer(error, self->options->found(&finding, self->options->found_user))
+               ? lx__error_return(error, self->options->found(&finding, self->options->found_user))
                : LX_OK;
 }
 
@@ -193,7 +193,7 @@ static lx_status check_log(run *self, bool *stuck, lx_error *error)
     lx_error why = LX_ERROR_INIT;
     lx_status status = lx__meta_load(&meta, &self->directory, &why);
     lx__restamp_advise(&self->directory, &why);
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     if (status == LX_OK && !meta.sealed)
         status = check_frames(self, &meta, stuck, error);
     lx__meta_free(&meta);
@@ -229,7 +229,7 @@ lx_status lx__repair_open(lx__file *file, const lx__file *directory, const char 
         status = lx__file_size(file, bytes, &why);
     if (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT)
         return LX_OK;
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     return status;
 }
 
@@ -255,7 +255,7 @@ static lx_status scan(run *self, lx_error *error)
     lx_status status = lx_dataset_open(repair->path, NULL, &dataset, &self->why);
     if (status != LX_OK) {
         advise(&self->why);
-        lx__error_pass(error, &self->why);
+        lx__error_propagate(error, &self->why);
         return status;
     }
     self->snapshot = lx__dataset_pin(dataset);
@@ -268,7 +268,7 @@ static lx_status scan(run *self, lx_error *error)
         if (status == LX_ERR_CORRUPT)
             status = LX_OK; /* that was reported */
         else if (status != LX_OK)
-            lx__error_pass(error, &self->why);
+            lx__error_propagate(error, &self->why);
     }
     lx_dataset_close(dataset);
     return status;
@@ -399,7 +399,7 @@ static lx_status apply(run *self, lx_error *error)
 static lx_status open_directories(run *self, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__directory_open(&self->directory, LX__HERE, self->repair->path, error);
+    lx_status status = lx__directory_open(&self->directory, LX__CWD, self->repair->path, error);
     if (status != LX_OK)
         return status;
     status = lx__repair_refuse_link(&self->directory, LX__META_NAME, error);
@@ -413,7 +413,7 @@ static lx_status open_directories(run *self, lx_error *error)
     lx__meta_free(&meta);
     if (status != LX_OK) {
         lx__restamp_advise(&self->directory, &why);
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
         return status;
     }
     status = lx__check_local(&self->directory, error);
@@ -427,7 +427,7 @@ static lx_status open_chunks(run *self, lx_error *error)
     lx_status status = lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY,
                                           &why);
     if (status == LX_OK || status == LX_ERR_IO || status == LX_ERR_NOMEM) {
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
         return status;
     }
     (void)lx__fail(error, LX_ERR_CORRUPT, "the directory of the chunks is missing" ADVICE);
@@ -482,7 +482,7 @@ lx_status lx_dataset_repair(const char *path, const lx_repair_options *options,
     lx__repair self = lx__repair_of(path, options, options != NULL && options->apply);
     lx_status status = lx__repair_run(&self, error);
     if (status == LX_OK && self.first.status != LX_OK) {
-        lx__error_pass(error, &self.first);
+        lx__error_propagate(error, &self.first);
         status = LX_ERR_CORRUPT;
     }
     if (result != NULL)

@@ -35,7 +35,7 @@ lx_status lx_dataset_unseal(const char *path, lx_error *error)
         return lx__fail_null(error, "path");
     lx__file directory, lock = LX__FILE_CLOSED;
     lx__meta meta;
-    lx_status status = lx__directory_open(&directory, LX__HERE, path, error);
+    lx_status status = lx__directory_open(&directory, LX__CWD, path, error);
     if (status != LX_OK)
         return status;
     /* Looked at before it is locked, so that no LOCK is made where there is no dataset. */

@@ -35,7 +35,7 @@ struct verification {
     bool sealed;
     lx_verify_result result;
     lx_error *error; /**< The caller's, which keeps the first damage. */
-    lx__ahead ahead;
+    lx__prefetch_pages ahead;
     size_t next_file, file_count;
     lx_executor *executor; /**< NULL: there is none, the caller's thread does it all. */
     bool own_executor;
@@ -129,7 +129,7 @@ static lx_status report(verification *v, part *p)
         lx_status status = v->watch->found != NULL ? v->watch->found(v->watch->user, one) : LX_OK;
         if (status != LX_OK) {
             add(&v->result, &one->sums);
-            return lx__error_answer(v->error, status);
+            return lx__error_return(v->error, status);
         }
     }
     if (p->status != LX_OK) {
@@ -145,7 +145,7 @@ static lx_status report_progress(verification *v)
     const lx__verify_watch *watch = v->watch;
     uint64_t length = v->snapshot->state.length;
     return watch->progress != NULL
-               ? lx__error_answer(v->error,
+               ? lx__error_return(v->error,
                                   watch->progress(v->result.records, length, watch->progress_user))
                : LX_OK;
 }

@@ -117,7 +117,7 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, l
     lx_dataset *opened = NULL;
     lx_status status = make_handle(path, options, &opened, error);
     if (status == LX_OK) {
-        lx__process_note(&opened->process);
+        lx__process_record(&opened->process);
         opened->where = make_absolute(path);
         status = count_damages(opened, error);
     }
@@ -147,7 +147,7 @@ lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *err
         lx_dataset_close(made);
         return status;
     }
-    lx__process_note(&made->process);
+    lx__process_record(&made->process);
     made->schema = lx__schema_ref(dataset->schema);
     made->damages = lx__shared_ref(dataset->damages);
     made->where = dataset->where != NULL ? lx__strdup(dataset->where) : NULL;

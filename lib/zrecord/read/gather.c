@@ -504,7 +504,7 @@ static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, l
     /* A failure of size_slices() comes after all copied records in the order of the caller. */
     if (status == LX_OK && failed != LX_OK) {
         (void)lx__damages_meet(g->damages, failed);
-        lx__error_pass(error, &later);
+        lx__error_propagate(error, &later);
         status = failed;
     }
     if (status != LX_OK)

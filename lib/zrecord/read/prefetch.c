@@ -33,7 +33,7 @@ static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__v
     }
 }
 
-bool lx__ahead_stretch(lx__ahead *ahead, uint64_t *first, uint64_t *end)
+bool lx__ahead_stretch(lx__prefetch_pages *ahead, uint64_t *first, uint64_t *end)
 {
     lx__snapshot *snapshot = ahead->snapshot;
     uint64_t index = ahead->next, bytes = 0, length = snapshot->state.length;
@@ -60,7 +60,7 @@ bool lx__ahead_stretch(lx__ahead *ahead, uint64_t *first, uint64_t *end)
     return index != *first;
 }
 
-void lx__ahead_end(lx__ahead *ahead)
+void lx__ahead_end(lx__prefetch_pages *ahead)
 {
     lx__value_reader_end(&ahead->reader);
 }

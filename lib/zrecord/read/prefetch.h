@@ -18,17 +18,17 @@
 
 /** A scan of the records of a snapshot, by one thread. Initialize all members but the snapshot to
  * zeros. */
-typedef struct lx__ahead {
+typedef struct lx__prefetch_pages {
     lx__snapshot *snapshot; /**< The caller's reference. */
     uint64_t next;          /**< First record of the next range. */
     lx__value_reader reader;
-} lx__ahead;
+} lx__prefetch_pages;
 
 /** Determines the next range of records, [@p first, @p end), and requests its values from the
  * system. False at the end of the dataset. */
-bool lx__ahead_stretch(lx__ahead *ahead, uint64_t *first, uint64_t *end);
+bool lx__ahead_stretch(lx__prefetch_pages *ahead, uint64_t *first, uint64_t *end);
 
 /** Frees the resources of a scan. */
-void lx__ahead_end(lx__ahead *ahead);
+void lx__ahead_end(lx__prefetch_pages *ahead);
 
 #endif

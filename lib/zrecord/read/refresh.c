@@ -32,7 +32,7 @@ static lx_status sync_log(const lx__store *store, lx_error *error)
     if (status != LX_OK && (why.errnum == EINVAL || why.errnum == EROFS))
         return LX_OK;
     if (status != LX_OK)
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
     return status;
 }
 
@@ -96,7 +96,7 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
         lx__store_unref(store);
         if (!replaced) {
             if (status != LX_OK)
-                lx__error_pass(error, &why);
+                lx__error_propagate(error, &why);
             return status;
         }
         if (status == LX_OK)
@@ -147,7 +147,7 @@ static lx_status check_place(const lx_dataset *dataset, const lx__store *store, 
     if (dataset->where == NULL || lx__file_id_equal(store->directory_id, unknown) ||
         stat(dataset->where, &there) == -1 ||
         lx__file_id_equal(store->directory_id, (lx__file_id){there.st_dev, there.st_ino}) ||
-        lx__directory_open(&other, LX__HERE, dataset->where, NULL) != LX_OK)
+        lx__directory_open(&other, LX__CWD, dataset->where, NULL) != LX_OK)
         return LX_OK;
     bool is_dataset = false;
     lx_status status = lx__file_is_regular(&other, LX__META_NAME, &is_dataset, NULL);
@@ -177,12 +177,12 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
     if (checked == LX_OK && current && status != LX_ERR_CORRUPT && !found.gone) {
         *next = found.snapshot;
         if (status != LX_OK)
-            lx__error_pass(error, &why);
+            lx__error_propagate(error, &why);
         return status;
     }
     lx__snapshot_unref(found.snapshot);
     if (checked != LX_OK) {
-        lx__error_pass(error, &unseen);
+        lx__error_propagate(error, &unseen);
         return checked;
     }
     /* After a truncation, verified rows may have been overwritten: do not inherit their bits. */

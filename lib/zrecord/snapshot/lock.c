@@ -114,7 +114,7 @@ lx_status lx__reader_lock(const lx__file *directory, uint64_t generation, lx__fi
         if (!current)
             lx__file_close(lock);
         if (status != LX_OK) {
-            lx__error_pass(error, &why);
+            lx__error_propagate(error, &why);
             return status;
         }
     }

@@ -36,7 +36,7 @@ static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error
         return LX_OK;
     if (fstatvfs(store->directory.fd, &about) == 0 && (about.f_flag & ST_RDONLY))
         return LX_OK;
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     return status;
 }
 
@@ -163,7 +163,7 @@ static lx_status open_chunk(const lx__store *store, const lx__file_name *name, l
         return lx__committed_open(file, &store->chunk_directory, text, O_RDONLY, name->bytes, false,
                                   error);
     if (status != LX_OK)
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
     return status;
 }
 
@@ -199,9 +199,8 @@ static lx_status check_network(const lx__store *store, lx_error *error)
 static lx_status open_files(lx__store *store, const char *path, const lx__store *former,
                             lx_error *error)
 {
-    lx_status status = former != NULL
-                           ? reopen_directory(store, former, error)
-                           : lx__directory_open(&store->directory, LX__HERE, path, error);
+    lx_status status = former != NULL ? reopen_directory(store, former, error)
+                                      : lx__directory_open(&store->directory, LX__CWD, path, error);
     if (status != LX_OK)
         return status;
     store->network = lx__file_network(&store->directory);
@@ -234,7 +233,7 @@ static lx_status open_store(const char *path, lx_verify_policy verify, lx_access
     if (opened == NULL)
         return lx__fail_memory(error, "a dataset");
     atomic_init(&opened->references, 1);
-    lx__process_note(&opened->process);
+    lx__process_record(&opened->process);
     opened->directory = opened->chunk_directory = opened->lock = opened->meta_file =
         opened->log.file = (lx__file)LX__FILE_CLOSED;
     opened->verify = verify;

@@ -149,7 +149,7 @@ lx_status lx__boot_id_read(uint64_t *boot, lx_error *error)
     size_t got = 0;
     lx_error why = LX_ERROR_INIT;
     *boot = 0;
-    lx_status status = lx__file_open(&file, LX__HERE, "/proc/sys/kernel/random/boot_id", O_RDONLY,
+    lx_status status = lx__file_open(&file, LX__CWD, "/proc/sys/kernel/random/boot_id", O_RDONLY,
                                      &why);
     if (status == LX_OK) {
         status = lx__file_read_some(&file, text, sizeof text, 0, &got, &why);
@@ -160,7 +160,7 @@ lx_status lx__boot_id_read(uint64_t *boot, lx_error *error)
         return LX_OK; /* not there, or not for us to see */
     }
     if (status != LX_OK)
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
     return status;
 }
 

@@ -65,7 +65,7 @@ lx_status lx__block_writer_wait(lx__block_writer *output, lx_error *error)
     pthread_mutex_unlock(&output->mutex);
     status = output->status;
     if (status != LX_OK)
-        lx__error_pass(error, &output->error);
+        lx__error_propagate(error, &output->error);
     output->status = LX_OK;
     return status;
 }

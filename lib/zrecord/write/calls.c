@@ -32,7 +32,7 @@ lx_status lx__calls_fail(lx__calls *calls, uint64_t call, lx_status status, cons
     } else if (call < calls->failed) {
         calls->failed = call;
     }
-    lx__error_pass(error, &kept);
+    lx__error_propagate(error, &kept);
     return status;
 }
 
@@ -43,14 +43,14 @@ lx_status lx__calls_poison(lx__calls *calls, const lx_error *failure, lx_error *
         calls->failure.status = LX_ERR_POISONED;
         calls->failed = 0;
     }
-    lx__error_pass(error, &calls->failure);
+    lx__error_propagate(error, &calls->failure);
     return LX_ERR_POISONED;
 }
 
 lx_status lx__calls_check(const lx__calls *calls, lx_error *error)
 {
     if (calls->failure.status != LX_OK)
-        lx__error_pass(error, &calls->failure);
+        lx__error_propagate(error, &calls->failure);
     return calls->failure.status;
 }
 

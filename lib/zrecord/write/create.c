@@ -44,7 +44,7 @@ static lx_status open_parent(const char *path, lx__file *directory, lx_error *er
         return lx__fail_memory(error, "a path");
     if (end != 0)
         parent[end] = '\0';
-    lx_status status = lx__directory_open(directory, LX__HERE, parent, error);
+    lx_status status = lx__directory_open(directory, LX__CWD, parent, error);
     lx__free(parent);
     return status;
 }
@@ -52,7 +52,7 @@ static lx_status open_parent(const char *path, lx__file *directory, lx_error *er
 lx_status lx__check_local_path(const char *path, lx_error *error)
 {
     lx__file directory;
-    lx_status status = lx__directory_open(&directory, LX__HERE, path, NULL);
+    lx_status status = lx__directory_open(&directory, LX__CWD, path, NULL);
     if (status != LX_OK)
         status = open_parent(path, &directory, NULL);
     if (status != LX_OK)
@@ -167,7 +167,7 @@ static lx_status look_whether_it_stays(const lx__file *directory, const char *na
     *stays = status == LX_OK;
     if (status != LX_ERR_IO && status != LX_ERR_NOMEM)
         return LX_OK;
-    lx__error_pass(error, &why); /* what is in it is not known */
+    lx__error_propagate(error, &why); /* what is in it is not known */
     return status;
 }
 
@@ -207,16 +207,16 @@ static lx_status look_through(lx__file *directory, bool clear, lx_error *error)
 static lx_status make_or_open(const char *path, lx__file *directory, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__directory_make(LX__HERE, path, &why);
+    lx_status status = lx__directory_make(LX__CWD, path, &why);
     bool there = status == LX_ERR_EXISTS;
     if (status == LX_OK || there) {
         lx_error_clear(&why);
-        status = lx__directory_open(directory, LX__HERE, path, &why);
+        status = lx__directory_open(directory, LX__CWD, path, &why);
     }
     if (status == LX_ERR_NOT_FOUND && there)
         return fail_exists(path, error, "there is something that is no directory");
     if (status != LX_OK)
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
     return status;
 }
 

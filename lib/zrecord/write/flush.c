@@ -66,7 +66,7 @@ static lx_status wake_worker(lx__flush *flush, lx_error *error)
         return LX_OK; /* another flush task takes what waits */
     fail(flush, &why);
     note_change(flush);
-    lx__error_pass(error, &why);
+    lx__error_propagate(error, &why);
     return why.status;
 }
 
@@ -153,7 +153,7 @@ lx_status lx__flush_now(lx__flush *flush, lx__write_buffer *buffer, lx_error *er
     lx_error failure = LX_ERROR_INIT;
     lx_status status = flush_one(flush, &flush->workers[0].flush_task, buffer, &failure);
     if (status != LX_OK)
-        lx__error_pass(error, &failure);
+        lx__error_propagate(error, &failure);
     return status;
 }
 
@@ -188,7 +188,7 @@ lx_status lx__flush_wait(lx__flush *flush, const lx__write_buffer *buffer, lx_er
         wait_for_change(flush);
     if (buffer->flush_state != LX__FLUSH_DONE) {
         status = flush->failure.status;
-        lx__error_pass(error, &flush->failure);
+        lx__error_propagate(error, &flush->failure);
     }
     pthread_mutex_unlock(&flush->mutex);
     return status;

@@ -40,7 +40,7 @@ static lx_status put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_
         return LX_OK;
     if (committable(writer, target, NULL) == LX_OK)
         return lx__writer_commit_frame(writer, target, how, error);
-    lx__error_pass(error, &failure);
+    lx__error_propagate(error, &failure);
     return status;
 }
 

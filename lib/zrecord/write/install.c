@@ -304,7 +304,7 @@ lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, 
         if (status == LX_ERR_POISONED)
             (void)lx__calls_fail(&writer->calls, 0, status, &failure, error);
         else if (status != LX_OK)
-            lx__error_pass(error, &failure);
+            lx__error_propagate(error, &failure);
     }
     lx__writer_leave(writer);
     return status;

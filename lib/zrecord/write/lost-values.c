@@ -51,7 +51,7 @@ static lx_status check_value(counter *c, size_t field, uint64_t index, const lx_
         return LX_OK;
     }
     if (status != LX_OK)
-        lx__error_pass(error, &c->why);
+        lx__error_propagate(error, &c->why);
     return status;
 }
 

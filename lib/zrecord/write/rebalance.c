@@ -105,7 +105,7 @@ static lx_status report(rebalance *self, uint64_t done, lx_error *error)
         return forked;
     self->answer = answer;
     /* Whatever it says, the writer is not poisoned by that. */
-    return lx__error_answer(error, self->answer) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
+    return lx__error_return(error, self->answer) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
 }
 
 static lx_status move_block(rebalance *self, lx_error *error)

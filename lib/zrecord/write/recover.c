@@ -53,7 +53,7 @@ static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item 
     if (status == LX_ERR_NOT_FOUND)
         return LX_OK;
     if (status != LX_OK) {
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
         return status;
     }
     status = lx__file_size(&file, &size, error);
@@ -227,7 +227,7 @@ static lx_status look_at_chunk(const lx_writer *writer, uint32_t id, uint64_t *s
     if (status == LX_ERR_NOT_FOUND)
         return LX_OK;
     if (status != LX_OK) {
-        lx__error_pass(error, &why);
+        lx__error_propagate(error, &why);
         return status;
     }
     status = lx__file_size(&file, size, error);

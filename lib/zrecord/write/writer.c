@@ -105,7 +105,7 @@ static lx_status make_durable(lx_writer *writer, lx_error *error)
     if (status == LX_ERR_POISONED)
         status = failure.status = LX_ERR_IO; /* there is no writer yet that could be */
     if (status != LX_OK)
-        lx__error_pass(error, &failure);
+        lx__error_propagate(error, &failure);
     return status;
 }
 
@@ -162,7 +162,7 @@ lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_
         return lx__fail(error, LX_ERR_ARGUMENT, "path or writer is NULL");
     lx_status status = new_writer(options != NULL ? options : &lx__writer_defaults, &opened, error);
     if (status == LX_OK)
-        status = lx__directory_open(&opened->directory, LX__HERE, path, error);
+        status = lx__directory_open(&opened->directory, LX__CWD, path, error);
     /* Looked at before it is locked, so that no LOCK is made where there is no dataset. */
     if (status == LX_OK)
         status = read_meta(opened, error);

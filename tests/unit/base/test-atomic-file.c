@@ -23,7 +23,7 @@ static void expect(const char *name, const char *text)
     size_t got;
     lx__file file;
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx__file_open(&file, LX__HERE, name, O_RDONLY, &error));
+    unit_ok(lx__file_open(&file, LX__CWD, name, O_RDONLY, &error));
     unit_ok(lx__file_read_some(&file, back, sizeof back - 1, 0, &got, &error));
     ck_assert_str_eq(back, text);
     lx__file_close(&file);
@@ -41,14 +41,14 @@ START_TEST(replaces_a_file_when_finished)
     char *scratch = scratch_make();
     ck_assert_int_eq(mkdir("d", 0777), 0);
     for (int i = 0; i < 2; i++) {
-        begin(&to, LX__HERE, "d/f", NULL, i == 0 ? "first" : "second");
+        begin(&to, LX__CWD, "d/f", NULL, i == 0 ? "first" : "second");
         ck_assert(exists("d/f.0.new"));
         unit_ok(lx__atomic_file_finish(&to, &error));
         lx__atomic_file_end(&to);
         expect("d/f", i == 0 ? "first" : "second");
         ck_assert(!exists("d/f.0.new"));
     }
-    begin(&to, LX__HERE, "g", NULL, "here");
+    begin(&to, LX__CWD, "g", NULL, "here");
     unit_ok(lx__atomic_file_finish(&to, &error));
     lx__atomic_file_end(&to);
     expect("g", "here");
@@ -63,7 +63,7 @@ START_TEST(keeps_the_old_file_unless_finished)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     ck_assert_int_eq(mkdir("d", 0777), 0);
-    unit_ok(lx__directory_open(&directory, LX__HERE, "d", &error));
+    unit_ok(lx__directory_open(&directory, LX__CWD, "d", &error));
     begin(&to, &directory, "f", NULL, "old");
     unit_ok(lx__atomic_file_finish(&to, &error));
     lx__atomic_file_end(&to);
@@ -78,7 +78,7 @@ START_TEST(keeps_the_old_file_unless_finished)
     unit_fails(lx__atomic_file_finish(&to, &error), LX_ERR_IO);
     lx__atomic_file_end(&to);
     ck_assert(!exists("d/g.0.new"));
-    unit_fails(lx__atomic_file_begin(&to, LX__HERE, "no/f", NULL, &error), LX_ERR_NOT_FOUND);
+    unit_fails(lx__atomic_file_begin(&to, LX__CWD, "no/f", NULL, &error), LX_ERR_NOT_FOUND);
     lx__atomic_file_end(&to);
     lx__file_close(&directory);
     scratch_remove(scratch);
@@ -90,8 +90,8 @@ START_TEST(writers_of_one_name_do_not_share_a_temporary_file)
     lx__atomic_file one, two;
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
-    begin(&one, LX__HERE, "f", NULL, "one");
-    begin(&two, LX__HERE, "f", NULL, "two");
+    begin(&one, LX__CWD, "f", NULL, "one");
+    begin(&two, LX__CWD, "f", NULL, "two");
     ck_assert(exists("f.1.new"));
     unit_ok(lx__atomic_file_finish(&two, &error));
     lx__atomic_file_end(&two);
@@ -108,10 +108,10 @@ START_TEST(a_named_temporary_file_replaces_that_of_an_interrupted_attempt)
     lx__file left;
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
-    unit_ok(lx__file_open(&left, LX__HERE, "f.new", O_WRONLY | O_CREAT | O_EXCL, &error));
+    unit_ok(lx__file_open(&left, LX__CWD, "f.new", O_WRONLY | O_CREAT | O_EXCL, &error));
     unit_ok(lx__file_write(&left, "left behind", 11, 0, &error));
     lx__file_close(&left);
-    begin(&to, LX__HERE, "f", "f.new", "new");
+    begin(&to, LX__CWD, "f", "f.new", "new");
     unit_ok(lx__file_sync(&to.file, &error));
     unit_ok(lx__atomic_file_install(&to, &error));
     lx__atomic_file_end(&to);

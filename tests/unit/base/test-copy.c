@@ -21,7 +21,7 @@ static lx__file make(const char *name, size_t size, uint8_t seed)
     uint8_t *bytes = malloc(size + 1);
     for (size_t i = 0; i < size; i++)
         bytes[i] = (uint8_t)(i * 7 + i / 4096 + seed);
-    unit_ok(lx__file_open(&file, LX__HERE, name, O_RDWR | O_CREAT, &error));
+    unit_ok(lx__file_open(&file, LX__CWD, name, O_RDWR | O_CREAT, &error));
     unit_ok(lx__file_write(&file, bytes, size, 0, &error));
     free(bytes);
     return file;
@@ -81,7 +81,7 @@ START_TEST(falls_back_to_read_and_write)
     lx_error error = LX_ERROR_INIT;
     lx__file from = make("from", SIZE, 3), to;
     /* A file open for appending has no copies by the system: EBADF. */
-    unit_ok(lx__file_open(&to, LX__HERE, "to", O_RDWR | O_CREAT | O_APPEND, &error));
+    unit_ok(lx__file_open(&to, LX__CWD, "to", O_RDWR | O_CREAT | O_APPEND, &error));
     unit_ok(lx__file_copy(&from, &to, 0, SIZE, &error));
     uint8_t *wanted = bytes_of(&from, SIZE), *got = bytes_of(&to, SIZE);
     ck_assert(memcmp(wanted, got, SIZE) == 0);
@@ -165,7 +165,7 @@ START_TEST(writes_back_the_range)
     ck_assert_int_eq(time_of(&file), 1);
     unit_ok(lx__file_write_back(&file, 7, 8, &error));
     ck_assert_int_gt(time_of(&file), 1);
-    unit_ok(lx__file_open(&reads, LX__HERE, "file", O_RDONLY, &error));
+    unit_ok(lx__file_open(&reads, LX__CWD, "file", O_RDONLY, &error));
     ck_assert_int_eq(lx__file_write_back(&reads, 0, SIZE, &error), LX_ERR_IO);
     ck_assert_str_eq(error.path, "file");
     lx__file_close(&reads);

@@ -19,8 +19,8 @@ START_TEST(reads_back_the_bytes_written)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     lx__file directory, file;
-    unit_ok(lx__directory_make(LX__HERE, "d", &error));
-    unit_ok(lx__directory_open(&directory, LX__HERE, "d", &error));
+    unit_ok(lx__directory_make(LX__CWD, "d", &error));
+    unit_ok(lx__directory_open(&directory, LX__CWD, "d", &error));
     unit_ok(lx__file_open(&file, &directory, "f", O_RDWR | O_CREAT | O_EXCL, &error));
     ck_assert_str_eq(file.path, "d/f");
     unit_ok(lx__file_write(&file, "hello world", 11, 5, &error));
@@ -54,7 +54,7 @@ START_TEST(rejects_other_than_regular_files)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     lx__file here, file;
-    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
     ck_assert_int_eq(mkfifo("fifo", 0600), 0);
     ck_assert_int_eq(symlink("target", "link"), 0);
     ck_assert_int_eq(symlink(".", "up"), 0);
@@ -75,7 +75,7 @@ START_TEST(rejects_other_than_regular_files)
     lx__file_close(&file);
     unit_fails(lx__file_open(&file, &here, "target", O_RDWR | O_CREAT | O_EXCL, &error),
                LX_ERR_EXISTS);
-    unit_ok(lx__file_open(&file, LX__HERE, "link", O_RDONLY, &error));
+    unit_ok(lx__file_open(&file, LX__CWD, "link", O_RDONLY, &error));
     lx__file_close(&file);
     lx__file_close(&here);
     scratch_remove(scratch);
@@ -89,7 +89,7 @@ START_TEST(rejects_a_file_over_the_limit)
     lx__file file;
     char *text;
     size_t size;
-    unit_ok(lx__file_open(&file, LX__HERE, "f", O_RDWR | O_CREAT, &error));
+    unit_ok(lx__file_open(&file, LX__CWD, "f", O_RDWR | O_CREAT, &error));
     unit_ok(lx__file_write(&file, "0123456789", 10, 0, &error));
     unit_fails(lx__file_read_all(&file, 9, &text, &size, &error), LX_ERR_LIMIT);
     unit_ok(lx__file_read_all(&file, 10, &text, &size, &error));
@@ -109,7 +109,7 @@ START_TEST(a_failed_write_names_file_offset_and_errno)
     char *scratch = scratch_make();
     lx__file file;
     char data[4096] = {0};
-    unit_ok(lx__file_open(&file, LX__HERE, "f", O_RDWR | O_CREAT, &error));
+    unit_ok(lx__file_open(&file, LX__CWD, "f", O_RDWR | O_CREAT, &error));
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit = {1000, 1000};
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -127,8 +127,8 @@ START_TEST(locks_exclude_other_handles)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     lx__file a, b;
-    unit_ok(lx__file_open(&a, LX__HERE, "lock", O_RDWR | O_CREAT, &error));
-    unit_ok(lx__file_open(&b, LX__HERE, "lock", O_RDWR, &error));
+    unit_ok(lx__file_open(&a, LX__CWD, "lock", O_RDWR | O_CREAT, &error));
+    unit_ok(lx__file_open(&b, LX__CWD, "lock", O_RDWR, &error));
     unit_ok(lx__file_lock(&a, true, 0, 1, &error));
     unit_fails(lx__file_lock(&b, true, 0, 1, &error), LX_ERR_BUSY);
     unit_fails(lx__file_lock(&b, false, 0, 1, &error), LX_ERR_BUSY);
@@ -161,8 +161,8 @@ START_TEST(directories_are_walked_and_removed)
     lx_error error = LX_ERROR_INIT;
     lx__file here, file;
     struct walk walk = {0};
-    unit_ok(lx__directory_make(LX__HERE, "d", &error));
-    unit_ok(lx__directory_open(&here, LX__HERE, "d", &error));
+    unit_ok(lx__directory_make(LX__CWD, "d", &error));
+    unit_ok(lx__directory_open(&here, LX__CWD, "d", &error));
     unit_ok(lx__directory_each(&here, count_names, &walk, &error));
     ck_assert_uint_eq(walk.seen, 0);
     unit_ok(lx__directory_make(&here, "inner", &error));
@@ -175,7 +175,7 @@ START_TEST(directories_are_walked_and_removed)
     walk = (struct walk){.stop_at = "inner"};
     unit_fails(lx__directory_each(&here, count_names, &walk, &error), LX_ERR_EXISTS);
     ck_assert_uint_le(walk.seen, 11);
-    ck_assert_int_ne(lx__directory_remove(LX__HERE, "d", NULL), LX_OK); /* it is not empty */
+    ck_assert_int_ne(lx__directory_remove(LX__CWD, "d", NULL), LX_OK); /* it is not empty */
     unit_ok(lx__directory_remove(&here, "inner", &error));
     unit_ok(lx__directory_remove(&here, "inner", &error));
     lx__file_close(&here);
@@ -205,7 +205,7 @@ START_TEST(reports_an_interrupted_listing)
     char *scratch = scratch_make();
     lx__file here, file;
     struct walk walk = {0};
-    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
     unit_ok(lx__file_open(&file, &here, "f", O_RDWR | O_CREAT, &error));
     lx__file_close(&file);
     for (int left = 0; left <= 3; left++) {
@@ -225,7 +225,7 @@ START_TEST(only_regular_files_pass)
     lx_error error = LX_ERROR_INIT;
     bool regular;
     lx__file here;
-    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
     ck_assert_int_eq(close(open("file", O_WRONLY | O_CREAT, 0666)), 0);
     ck_assert_int_eq(mkdir("folder", 0777), 0);
     ck_assert_int_eq(mkfifo("pipe", 0666), 0);
@@ -269,7 +269,7 @@ START_TEST(prefetches_each_range_once)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     lx__file file;
-    unit_ok(lx__file_open(&file, LX__HERE, "f", O_RDWR | O_CREAT, &error));
+    unit_ok(lx__file_open(&file, LX__CWD, "f", O_RDWR | O_CREAT, &error));
     unit_ok(lx__file_write(&file, "text", 4, 0, &error));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         ask(&file, 0, sizes[i]); /* the file may end before */

@@ -39,7 +39,7 @@ static bool is_another(void *user)
 static void expect_detection(void)
 {
     lx__process process;
-    lx__process_note(&process);
+    lx__process_record(&process);
     ck_assert(lx__process_is_this(&process));
     in_child(is_another, &process);
     ck_assert(lx__process_is_this(&process));
@@ -62,7 +62,7 @@ END_TEST
 static bool differs_in_its_child_too(void *user)
 {
     lx__process own;
-    lx__process_note(&own);
+    lx__process_record(&own);
     in_child(is_another, &own);
     in_child(is_another, user);
     return lx__process_is_this(&own) && is_another(user);
@@ -71,7 +71,7 @@ static bool differs_in_its_child_too(void *user)
 START_TEST(a_child_of_a_child_is_another_process)
 {
     lx__process process;
-    lx__process_note(&process);
+    lx__process_record(&process);
     in_child(differs_in_its_child_too, &process);
 }
 END_TEST
@@ -108,7 +108,7 @@ static bool is_taken_over_once(void *user)
 START_TEST(one_thread_of_a_child_adopts_an_object)
 {
     struct object object = {.taken = 0};
-    lx__process_note(&object.process);
+    lx__process_record(&object.process);
     ck_assert(!lx__process_take_over(&object.process));
     for (int i = 0; i < 20; i++)
         in_child(is_taken_over_once, &object);

@@ -200,7 +200,7 @@ END_TEST
 
 static void unref_at_finish(lx__task *task, bool canceled)
 {
-    struct job *self = LX__OF_LINK(task, struct job, task);
+    struct job *self = LX__CONTAINER_OF(task, struct job, task);
     lx_executor_unref(self->user);
     job_finish(task, canceled);
 }

@@ -22,7 +22,7 @@ START_TEST(links_keep_their_order)
     ck_assert(!lx__list_is_empty(&list));
     int expected = 0;
     for (lx__link *at = list.next; at != &list; at = at->next)
-        ck_assert_int_eq(LX__OF_LINK(at, item, link)->value, expected++);
+        ck_assert_int_eq(LX__CONTAINER_OF(at, item, link)->value, expected++);
     ck_assert_int_eq(expected, 4);
 
     lx__list_remove(&items[0].link);

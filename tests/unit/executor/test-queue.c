@@ -235,12 +235,12 @@ struct ticking {
 static void tick(lx__task *task, size_t part)
 {
     (void)part;
-    LX__OF_LINK(task, struct ticking, task)->ticks++;
+    LX__CONTAINER_OF(task, struct ticking, task)->ticks++;
 }
 
 static void tick_again(lx__task *task, bool canceled)
 {
-    struct ticking *self = LX__OF_LINK(task, struct ticking, task);
+    struct ticking *self = LX__CONTAINER_OF(task, struct ticking, task);
     if (!canceled &&
         lx__executor_submit_after(self->executor, LX_QUEUE_WRITE, task, MILLISECOND, NULL) == LX_OK)
         return;

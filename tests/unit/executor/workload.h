@@ -119,7 +119,7 @@ struct job {
 
 static inline void job_run(lx__task *task, size_t part)
 {
-    struct job *self = LX__OF_LINK(task, struct job, task);
+    struct job *self = LX__CONTAINER_OF(task, struct job, task);
     ck_assert_uint_lt(part, task->parts);
     if (self->gate != NULL)
         gate_pass(self->gate);
@@ -130,7 +130,7 @@ static inline void job_run(lx__task *task, size_t part)
 
 static inline void job_finish(lx__task *task, bool canceled)
 {
-    struct job *self = LX__OF_LINK(task, struct job, task);
+    struct job *self = LX__CONTAINER_OF(task, struct job, task);
     self->canceled = canceled;
     atomic_fetch_add(&self->finished, 1);
     sem_post(&self->over);

@@ -5,24 +5,24 @@
 #include "loaders.h"
 
 /** A ring over @p numbers for batches of @p rows; its layout holds the source. */
-static lx__ring *make_ring(lx_executor *executor, struct numbers *numbers, char *const *fields,
-                           size_t field_count, uint64_t rows)
+static lx__batch_pool *make_ring(lx_executor *executor, struct numbers *numbers,
+                                 char *const *fields, size_t field_count, uint64_t rows)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source = numbers_source(numbers);
     lx__layout layout;
-    lx__ring *ring;
-    unit_ok(lx__layout_make(&layout, source, fields, field_count, rows, &error));
+    lx__batch_pool *batch_pool;
+    unit_ok(lx__layout_init(&layout, source, fields, field_count, rows, &error));
     lx_source_unref(source);
-    unit_ok(lx__ring_new(executor, &layout, 1 << 20, &ring, &error));
-    return ring;
+    unit_ok(lx__batch_pool_new(executor, &layout, 1 << 20, &batch_pool, &error));
+    return batch_pool;
 }
 
-static lx_batch *take_batch(lx__ring *ring, uint64_t rows, uint64_t position)
+static lx_batch *take_batch(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position)
 {
     lx_error error = LX_ERROR_INIT;
     lx_batch *batch;
-    unit_ok(lx__ring_take(ring, rows, position, &batch, &error));
+    unit_ok(lx__batch_pool_take(batch_pool, rows, position, &batch, &error));
     return batch;
 }
 
@@ -31,8 +31,8 @@ START_TEST(aligns_and_separates_columns)
     lx_executor *executor = open_executor(0, 1, 1);
     for (uint64_t width = 0; width < 130; width += 13) {
         struct numbers numbers = {.length = 9, .width = width};
-        lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
-        lx_batch *batch = take_batch(ring, 7, 0);
+        lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+        lx_batch *batch = take_batch(batch_pool, 7, 0);
         const lx_column *label = lx_batch_get_column(batch, 0);
         const lx_column *image = lx_batch_get_column(batch, 1);
         const uint8_t *indices = (const uint8_t *)lx_batch_get_indices(batch);
@@ -43,15 +43,15 @@ START_TEST(aligns_and_separates_columns)
         ck_assert((uint8_t *)image->data + 7 * width <= indices);
         ck_assert_uint_ge(batch->block->capacity,
                           (size_t)(indices - batch->block->data) + 7 * sizeof(uint64_t));
-        ck_assert_uint_eq(batch->block->capacity, lx__pool_capacity(ring->layout.bytes));
-        memset(batch->block->data, 0xff, ring->layout.bytes);
+        ck_assert_uint_eq(batch->block->capacity, lx__pool_capacity(batch_pool->layout.bytes));
+        memset(batch->block->data, 0xff, batch_pool->layout.bytes);
         ck_assert_uint_eq(label->size, 8);
         ck_assert_uint_eq(image->size, width);
         ck_assert_uint_eq(image->ndim, 1);
         ck_assert_uint_eq(image->shape[0], width);
         ck_assert_ptr_null(image->offsets);
         lx_batch_unref(batch);
-        lx__ring_unref(ring);
+        lx__batch_pool_unref(batch_pool);
         ck_assert_uint_eq(numbers.released, 1);
     }
     lx_executor_close(executor);
@@ -62,15 +62,15 @@ START_TEST(a_short_batch_reports_its_rows)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4};
-    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
-    lx_batch_unref(take_batch(ring, 7, 0));
-    lx_batch *batch = take_batch(ring, 2, 49);
+    lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch_unref(take_batch(batch_pool, 7, 0));
+    lx_batch *batch = take_batch(batch_pool, 2, 49);
     ck_assert_uint_eq(lx_batch_get_row_count(batch), 2);
     ck_assert_uint_eq(lx_batch_get_position(batch), 49);
     ck_assert_uint_eq(lx_batch_find_column(batch, "image")->rows, 2);
     lx_batch_unref(batch);
     lx_batch_unref(NULL);
-    lx__ring_unref(ring);
+    lx__batch_pool_unref(batch_pool);
     lx_executor_close(executor);
 }
 END_TEST
@@ -79,21 +79,21 @@ START_TEST(reuses_released_batches)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4000};
-    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
-    lx_batch *first = take_batch(ring, 7, 0);
+    lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch *first = take_batch(batch_pool, 7, 0);
     uint8_t *data = first->block->data;
     lx_batch_unref(first);
     lx__pool_stats stats;
     scarce_begin(0); /* a warm ring takes no memory from anywhere */
     for (int i = 0; i < 100; i++) {
-        lx_batch *batch = take_batch(ring, 7, 0);
+        lx_batch *batch = take_batch(batch_pool, 7, 0);
         ck_assert_ptr_eq(batch, first);
         ck_assert_ptr_eq(batch->block->data, data);
         lx_batch_unref(batch);
     }
-    lx__pool_read_stats(ring->pool, &stats);
+    lx__pool_read_stats(batch_pool->pool, &stats);
     ck_assert_uint_eq(stats.blocks_made, 1);
-    lx__ring_unref(ring);
+    lx__batch_pool_unref(batch_pool);
     lx_executor_close(executor);
 }
 END_TEST
@@ -102,9 +102,9 @@ START_TEST(a_batch_outlives_ring_and_executor)
 {
     lx_executor *executor = open_executor(1, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4};
-    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
-    lx_batch *batch = take_batch(ring, 7, 0);
-    lx__ring_unref(ring);
+    lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch *batch = take_batch(batch_pool, 7, 0);
+    lx__batch_pool_unref(batch_pool);
     lx_executor_close(executor);
     ck_assert_uint_eq(numbers.released, 0); /* names and shapes are the source's */
     ck_assert_str_eq(lx_batch_get_column(batch, 1)->name, "image");
@@ -125,8 +125,8 @@ START_TEST(a_result_is_released_once)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4};
-    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
-    lx_batch *batch = take_batch(ring, 7, 0);
+    lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch *batch = take_batch(batch_pool, 7, 0);
     unsigned one = 1, hundred = 100;
     ck_assert_ptr_null(lx_batch_get_result(batch));
     lx_batch_set_result(batch, &one, release_result);
@@ -135,12 +135,12 @@ START_TEST(a_result_is_released_once)
     ck_assert_uint_eq(results_released, 1);
     lx_batch_unref(batch);
     ck_assert_uint_eq(results_released, 101);
-    batch = take_batch(ring, 7, 0);
+    batch = take_batch(batch_pool, 7, 0);
     ck_assert_ptr_null(lx_batch_get_result(batch)); /* not the one of before */
     lx_batch_set_result(batch, &one, NULL);
     lx_batch_unref(batch);
     ck_assert_uint_eq(results_released, 101);
-    lx__ring_unref(ring);
+    lx__batch_pool_unref(batch_pool);
     lx_executor_close(executor);
 }
 END_TEST
@@ -191,23 +191,23 @@ START_TEST(a_layout_that_fails_keeps_nothing)
     char label[] = "label", image[] = "image", none[] = "none";
     char *unknown[] = {label, none}, *twice[] = {image, image};
     lx__layout layout;
-    ck_assert_int_eq(lx__layout_make(&layout, source, unknown, 2, 7, &error), LX_ERR_NOT_FOUND);
+    ck_assert_int_eq(lx__layout_init(&layout, source, unknown, 2, 7, &error), LX_ERR_NOT_FOUND);
     ck_assert_str_eq(error.field, "none");
     lx__layout_free(&layout);
     lx_error_clear(&error);
-    ck_assert_int_eq(lx__layout_make(&layout, source, twice, 2, 7, &error), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(lx__layout_init(&layout, source, twice, 2, 7, &error), LX_ERR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.message, "'image'"));
     lx__layout_free(&layout);
     static const uint64_t rows[] = {UINT64_MAX, UINT64_MAX / 8, 1ull << 61, LX__BLOCK_MAX / 12};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        unit_fails(lx__layout_make(&layout, source, NULL, 0, rows[i], &error), LX_ERR_LIMIT);
+        unit_fails(lx__layout_init(&layout, source, NULL, 0, rows[i], &error), LX_ERR_LIMIT);
         lx__layout_free(&layout);
     }
     lx_status status = LX_ERR_NOMEM;
     for (int memory = 0; status != LX_OK; memory++) {
         scarce_begin(memory);
         lx_error_clear(&error);
-        status = lx__layout_make(&layout, source, NULL, 0, 7, &error);
+        status = lx__layout_init(&layout, source, NULL, 0, 7, &error);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
         lx__layout_free(&layout);
     }
@@ -221,25 +221,25 @@ START_TEST(a_ring_stays_usable_after_a_failed_allocation)
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(0, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4};
-    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
+    lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
     lx_batch *batch;
     lx_status status = LX_ERR_NOMEM;
     for (int memory = 0; status != LX_OK; memory++) {
         scarce_begin(memory);
         lx_error_clear(&error);
-        status = lx__ring_take(ring, 7, 0, &batch, &error);
+        status = lx__batch_pool_take(batch_pool, 7, 0, &batch, &error);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
     }
-    memset(batch->block->data, 1, ring->layout.bytes);
+    memset(batch->block->data, 1, batch_pool->layout.bytes);
     lx_batch_unref(batch);
-    lx__ring_unref(ring);
+    lx__batch_pool_unref(batch_pool);
     lx_executor_close(executor);
     ck_assert_uint_eq(numbers.released, 1);
 }
 END_TEST
 
 struct hand {
-    lx__ring *ring;
+    lx__batch_pool *batch_pool;
     atomic_bool stop;
     _Atomic(lx_batch *) slots[4];
 };
@@ -257,12 +257,12 @@ START_TEST(any_thread_can_release)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4};
-    struct hand hand = {.ring = make_ring(executor, &numbers, NULL, 0, 7)};
+    struct hand hand = {.batch_pool = make_ring(executor, &numbers, NULL, 0, 7)};
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, release_others, &hand);
     for (uint64_t i = 0; i < 5000; i++) {
-        lx_batch *batch = take_batch(hand.ring, 7, i);
+        lx_batch *batch = take_batch(hand.batch_pool, 7, i);
         memset(lx_batch_get_column(batch, 0)->data, (int)i, 56);
         lx_batch_unref(atomic_exchange(&hand.slots[i % 4], batch));
     }
@@ -272,10 +272,10 @@ START_TEST(any_thread_can_release)
     for (int i = 0; i < 4; i++)
         lx_batch_unref(hand.slots[i]);
     lx__pool_stats stats;
-    lx__pool_read_stats(hand.ring->pool, &stats);
+    lx__pool_read_stats(hand.batch_pool->pool, &stats);
     ck_assert_uint_le(stats.blocks_made, 8);
     ck_assert_uint_eq(stats.blocks_out, 0);
-    lx__ring_unref(hand.ring);
+    lx__batch_pool_unref(hand.batch_pool);
     lx_executor_close(executor);
 }
 END_TEST

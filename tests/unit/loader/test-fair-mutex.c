@@ -4,7 +4,7 @@
 #include "loaders.h"
 
 struct shared {
-    lx__turn turn;
+    lx__fair_mutex turn;
     unsigned inside, rounds;
     atomic_uint done;
 };
@@ -13,11 +13,11 @@ static void *take_turns(void *user)
 {
     struct shared *shared = user;
     for (int i = 0; i < 2000; i++) {
-        ck_assert(lx__turn_take(&shared->turn, LX__NEVER));
+        ck_assert(lx__fair_mutex_lock(&shared->turn, LX__NEVER));
         ck_assert_uint_eq(shared->inside++, 0);
         shared->rounds++;
         shared->inside--;
-        lx__turn_give(&shared->turn);
+        lx__fair_mutex_unlock(&shared->turn);
     }
     return NULL;
 }
@@ -26,38 +26,38 @@ START_TEST(one_thread_at_a_time_holds_it)
 {
     struct shared shared = {0};
     pthread_t threads[4];
-    lx__turn_init(&shared.turn);
+    lx__fair_mutex_init(&shared.turn);
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, take_turns, &shared);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     ck_assert_uint_eq(shared.rounds, 8000);
-    lx__turn_end(&shared.turn);
+    lx__fair_mutex_destroy(&shared.turn);
 }
 END_TEST
 
 START_TEST(a_wait_ends_at_its_deadline)
 {
-    lx__turn turn;
-    lx__turn_init(&turn);
-    ck_assert(lx__turn_take(&turn, LX__NEVER));
+    lx__fair_mutex turn;
+    lx__fair_mutex_init(&turn);
+    ck_assert(lx__fair_mutex_lock(&turn, LX__NEVER));
     uint64_t started = lx__clock_now();
-    ck_assert(!lx__turn_take(&turn, lx__clock_after(20 * MILLISECOND)));
-    ck_assert(!lx__turn_take(&turn, 0));
+    ck_assert(!lx__fair_mutex_lock(&turn, lx__clock_after(20 * MILLISECOND)));
+    ck_assert(!lx__fair_mutex_lock(&turn, 0));
     ck_assert_uint_ge(lx__clock_now() - started, 20 * MILLISECOND);
-    lx__turn_give(&turn);
-    ck_assert(lx__turn_take(&turn, 0)); /* free: time does not matter */
-    lx__turn_give(&turn);
-    lx__turn_end(&turn);
+    lx__fair_mutex_unlock(&turn);
+    ck_assert(lx__fair_mutex_lock(&turn, 0)); /* free: time does not matter */
+    lx__fair_mutex_unlock(&turn);
+    lx__fair_mutex_destroy(&turn);
 }
 END_TEST
 
 static void *take_once(void *user)
 {
     struct shared *shared = user;
-    ck_assert(lx__turn_take(&shared->turn, LX__NEVER));
+    ck_assert(lx__fair_mutex_lock(&shared->turn, LX__NEVER));
     atomic_fetch_add(&shared->done, 1);
-    lx__turn_give(&shared->turn);
+    lx__fair_mutex_unlock(&shared->turn);
     return NULL;
 }
 
@@ -67,8 +67,8 @@ START_TEST(destruction_waits_for_all_waiting_threads)
         /* On the heap and freed, so that a touch after the end is seen by the sanitizers. */
         struct shared *shared = calloc(1, sizeof *shared);
         pthread_t threads[3];
-        lx__turn_init(&shared->turn);
-        ck_assert(lx__turn_take(&shared->turn, LX__NEVER));
+        lx__fair_mutex_init(&shared->turn);
+        ck_assert(lx__fair_mutex_lock(&shared->turn, LX__NEVER));
         for (int i = 0; i < 3; i++)
             pthread_create(&threads[i], NULL, take_once, shared);
         for (size_t users = 0; users < 4; nap(10000)) {
@@ -76,8 +76,8 @@ START_TEST(destruction_waits_for_all_waiting_threads)
             users = shared->turn.users;
             pthread_mutex_unlock(&shared->turn.mutex);
         }
-        lx__turn_give(&shared->turn);
-        lx__turn_end(&shared->turn);
+        lx__fair_mutex_unlock(&shared->turn);
+        lx__fair_mutex_destroy(&shared->turn);
         ck_assert_uint_eq(shared->done, 3);
         free(shared);
         for (int i = 0; i < 3; i++)

@@ -15,7 +15,7 @@ START_TEST(matches_megatron)
     lx__greedy greedy;
     uint16_t sets[12];
     unit_ok(lx__greedy_new((double[]){.5, .3, .2}, 3, &greedy, &error));
-    lx__greedy_give(&greedy, sets, 12);
+    lx__greedy_assign(&greedy, sets, 12);
     ck_assert_mem_eq(sets, right, sizeof right);
     ck_assert_uint_eq(greedy.position, 12);
     lx__greedy_free(&greedy);
@@ -36,10 +36,10 @@ START_TEST(a_dropped_set_gets_no_more_samples)
     unit_ok(lx__greedy_new(weights, 3, &greedy, &error));
     for (int i = 0; i < 6; i++) {
         uint16_t set;
-        lx__greedy_give(&greedy, &set, 1);
+        lx__greedy_assign(&greedy, &set, 1);
         ck_assert_uint_eq(set, right[i]);
         if (--left[set] == 0)
-            lx__greedy_drop(&greedy, set);
+            lx__greedy_remove(&greedy, set);
     }
     lx__greedy_free(&greedy);
 }
@@ -89,11 +89,11 @@ static void expect_kernel(lx__greedy_kernel *kernel)
 
 START_TEST(kernels_match_the_loop)
 {
-    expect_kernel(lx__greedy_give_scalar);
-    expect_kernel(lx__greedy_give);
+    expect_kernel(lx__greedy_assign_scalar);
+    expect_kernel(lx__greedy_assign);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2"))
-        expect_kernel(lx__greedy_give_avx2);
+        expect_kernel(lx__greedy_assign_avx2);
 #endif
 }
 END_TEST
@@ -116,9 +116,9 @@ static void expect_drops(lx__greedy_kernel *kernel)
             ck_assert(lx__greedy_has_any(&greedy));
             kernel(&greedy, &set, 1);
             ck_assert_uint_eq(set, i); /* all are infinite: the first one that is left */
-            lx__greedy_drop(&greedy, set);
-            lx__greedy_tell(&greedy, given, count);
-            lx__greedy_go_to(&greedy, 1001 + i, weights, given, count);
+            lx__greedy_remove(&greedy, set);
+            lx__greedy_get_counts(&greedy, given, count);
+            lx__greedy_restore(&greedy, 1001 + i, weights, given, count);
         }
         ck_assert(!lx__greedy_has_any(&greedy));
         lx__greedy_free(&greedy);
@@ -127,11 +127,11 @@ static void expect_drops(lx__greedy_kernel *kernel)
 
 START_TEST(accepts_huge_weights)
 {
-    expect_drops(lx__greedy_give_scalar);
-    expect_drops(lx__greedy_give);
+    expect_drops(lx__greedy_assign_scalar);
+    expect_drops(lx__greedy_assign);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2"))
-        expect_drops(lx__greedy_give_avx2);
+        expect_drops(lx__greedy_assign_avx2);
 #endif
 }
 END_TEST

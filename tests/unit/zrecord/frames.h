@@ -158,7 +158,7 @@ static inline lx__log_reader log_put(const struct log *log)
     if (log->identity.generation != 0)
         snprintf(name, sizeof name, "LOG.%llu", (unsigned long long)log->identity.generation);
     file_put(name, log->bytes, log->size);
-    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
     unit_ok(lx__log_open(&reader, &here, &log->identity, &error));
     lx__file_close(&here);
     return reader;

@@ -81,7 +81,7 @@ static inline lx_status read_here(lx__meta *meta, lx_error *error)
 {
     lx__file here, file;
     *meta = (lx__meta){0};
-    ck_assert_int_eq(lx__directory_open(&here, LX__HERE, ".", error), LX_OK);
+    ck_assert_int_eq(lx__directory_open(&here, LX__CWD, ".", error), LX_OK);
     lx_status status = lx__file_open(&file, &here, "meta.json", O_RDONLY, error);
     if (status == LX_OK)
         status = lx__meta_read(meta, &file, LX__META_CHECK, error);

@@ -10,7 +10,7 @@
 static lx_status read_file(lx_npy_info *npy, lx_error *error)
 {
     lx__file file = LX__FILE_CLOSED;
-    lx_status status = lx__file_open(&file, LX__HERE, "a.npy", O_RDONLY, error);
+    lx_status status = lx__file_open(&file, LX__CWD, "a.npy", O_RDONLY, error);
     ck_assert_int_eq(status, LX_OK);
     status = lx__npy_read(&file, npy, error);
     lx__file_close(&file);

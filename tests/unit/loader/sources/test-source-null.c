@@ -131,10 +131,10 @@ START_TEST(works_without_the_files_of_the_dataset)
     write_dataset();
     unit_ok(lx_source_open("d", NULL, &source, &error));
     lx_source *null = null_of(source);
-    json_t *state = lx__source_to_json(source), *frame = lx__source_frame(source);
+    json_t *state = lx__source_to_json(source), *frame = lx__source_snapshot_id(source);
     lx_source_unref(source);
     unit_ok(lx_dataset_remove("d", &error));
-    json_t *kept[] = {lx__source_to_json(null), lx__source_frame(null)};
+    json_t *kept[] = {lx__source_to_json(null), lx__source_snapshot_id(null)};
     ck_assert(json_equal(kept[0], state));
     ck_assert(json_equal(kept[1], frame) && json_object_get(frame, "generation") != NULL);
     json_decref(kept[0]);
@@ -158,8 +158,8 @@ static void check_alike(lx_source *one, lx_source *other)
     ck_assert(json_equal(left, right));
     json_decref(left);
     json_decref(right);
-    left = lx__source_frame(one);
-    right = lx__source_frame(other);
+    left = lx__source_snapshot_id(one);
+    right = lx__source_snapshot_id(other);
     ck_assert(json_equal(left, right));
     json_decref(left);
     json_decref(right);

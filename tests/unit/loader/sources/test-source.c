@@ -110,7 +110,7 @@ START_TEST(states_identify_the_data)
     check_json(zip, "{\"kind\":\"zip\",\"length\":2,\"sources\":[{\"columns\":[{\"dtype\":"
                     "\"float64\",\"name\":\"data\",\"shape\":[1]}],\"kind\":\"npy\",\"length\":2}"
                     "]}");
-    json_t *frame = lx__source_frame(file), *frames = lx__source_frame(zip);
+    json_t *frame = lx__source_snapshot_id(file), *frames = lx__source_snapshot_id(zip);
     ck_assert(json_is_null(frame));
     ck_assert_uint_eq(json_array_size(frames), 1);
     json_decref(frame);

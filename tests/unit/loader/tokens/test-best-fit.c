@@ -16,21 +16,21 @@ static uint32_t draw(uint32_t below)
 static uint32_t place_plainly(const uint32_t *lengths, uint32_t count, uint32_t capacity,
                               uint32_t *places)
 {
-    uint32_t bins = 0, *rooms = malloc(count * sizeof *rooms + 1);
+    uint32_t bins = 0, *lists = malloc(count * sizeof *lists + 1);
     for (uint32_t length = capacity - 1; length > 0; length--)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t best = bins;
             if (lengths[i] != length)
                 continue;
             for (uint32_t bin = bins; bin-- > 0;)
-                if (rooms[bin] >= length && (best == bins || rooms[bin] <= rooms[best]))
+                if (lists[bin] >= length && (best == bins || lists[bin] <= lists[best]))
                     best = bin;
             if (best == bins)
-                rooms[bins++] = capacity;
-            rooms[best] -= length;
+                lists[bins++] = capacity;
+            lists[best] -= length;
             places[i] = best;
         }
-    free(rooms);
+    free(lists);
     return bins;
 }
 

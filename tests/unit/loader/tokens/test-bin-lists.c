@@ -14,27 +14,28 @@ static uint32_t draw(uint32_t below)
 
 START_TEST(finds_the_smallest_sufficient_room)
 {
-    static const uint32_t rooms[] = {1, 2, 63, 64, 65, 4096, 4097, 262144, 300000, LX__ROOMS_MAX};
-    lx__rooms self;
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-        const uint32_t first = rooms[i] / 3, last = rooms[i] - 1;
-        ck_assert(lx__rooms_init(&self, rooms[i], 2));
-        ck_assert_uint_eq(lx__rooms_find(&self, 0), LX__ROOMS_NONE);
-        lx__rooms_add(&self, 0, last);
-        ck_assert_uint_eq(lx__rooms_find(&self, 0), last);
-        lx__rooms_add(&self, 1, first);
-        ck_assert_uint_eq(lx__rooms_find(&self, 0), first);
-        ck_assert_uint_eq(lx__rooms_find(&self, first), first);
+    static const uint32_t lists[] = {1,    2,    63,     64,     65,
+                                     4096, 4097, 262144, 300000, LX__BIN_LISTS_SPACES_MAX};
+    lx__bin_lists self;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const uint32_t first = lists[i] / 3, last = lists[i] - 1;
+        ck_assert(lx__bin_lists_init(&self, lists[i], 2));
+        ck_assert_uint_eq(lx__bin_lists_find(&self, 0), LX__BIN_LISTS_NONE);
+        lx__bin_lists_add(&self, 0, last);
+        ck_assert_uint_eq(lx__bin_lists_find(&self, 0), last);
+        lx__bin_lists_add(&self, 1, first);
+        ck_assert_uint_eq(lx__bin_lists_find(&self, 0), first);
+        ck_assert_uint_eq(lx__bin_lists_find(&self, first), first);
         if (first < last) {
-            ck_assert_uint_eq(lx__rooms_find(&self, first + 1), last);
-            ck_assert_uint_eq(lx__rooms_find(&self, last), last);
-            ck_assert_uint_eq(lx__rooms_take(&self, first), 1);
-            ck_assert_uint_eq(lx__rooms_find(&self, 0), last);
-            ck_assert_uint_eq(lx__rooms_take(&self, last), 0);
-            ck_assert_uint_eq(lx__rooms_find(&self, 0), LX__ROOMS_NONE);
+            ck_assert_uint_eq(lx__bin_lists_find(&self, first + 1), last);
+            ck_assert_uint_eq(lx__bin_lists_find(&self, last), last);
+            ck_assert_uint_eq(lx__bin_lists_take(&self, first), 1);
+            ck_assert_uint_eq(lx__bin_lists_find(&self, 0), last);
+            ck_assert_uint_eq(lx__bin_lists_take(&self, last), 0);
+            ck_assert_uint_eq(lx__bin_lists_find(&self, 0), LX__BIN_LISTS_NONE);
         }
-        ck_assert_uint_eq(lx__rooms_find(&self, rooms[i]), LX__ROOMS_NONE);
-        lx__rooms_free(&self);
+        ck_assert_uint_eq(lx__bin_lists_find(&self, lists[i]), LX__BIN_LISTS_NONE);
+        lx__bin_lists_free(&self);
     }
 }
 END_TEST
@@ -43,10 +44,10 @@ START_TEST(sorts_any_list)
 {
     enum { BINS = 3000 };
     static uint32_t bins[BINS];
-    lx__rooms self;
+    lx__bin_lists self;
     for (uint32_t count = 1; count <= BINS; count = count * 3 / 2 + 1)
         for (uint32_t swaps = 0; swaps <= count; swaps += 1 + count / 3) {
-            ck_assert(lx__rooms_init(&self, 10, BINS));
+            ck_assert(lx__bin_lists_init(&self, 10, BINS));
             for (uint32_t i = 0; i < count; i++)
                 bins[i] = i;
             for (uint32_t i = 0; i < swaps; i++) {
@@ -55,12 +56,12 @@ START_TEST(sorts_any_list)
                 bins[b] = kept;
             }
             for (uint32_t i = 0; i < count; i++)
-                lx__rooms_add(&self, bins[i], 7);
-            lx__rooms_sort(&self, 7);
+                lx__bin_lists_add(&self, bins[i], 7);
+            lx__bin_lists_sort(&self, 7);
             for (uint32_t i = 0; i < count; i++)
-                ck_assert_uint_eq(lx__rooms_take(&self, 7), i);
-            ck_assert_uint_eq(lx__rooms_find(&self, 0), LX__ROOMS_NONE);
-            lx__rooms_free(&self);
+                ck_assert_uint_eq(lx__bin_lists_take(&self, 7), i);
+            ck_assert_uint_eq(lx__bin_lists_find(&self, 0), LX__BIN_LISTS_NONE);
+            lx__bin_lists_free(&self);
         }
 }
 END_TEST
@@ -69,25 +70,25 @@ START_TEST(matches_a_plain_list)
 {
     enum { BINS = 200, ROOMS = 5000 };
     uint32_t left[BINS] = {0}; /* a room of 0 is that of no bin here */
-    lx__rooms self;
-    ck_assert(lx__rooms_init(&self, ROOMS, BINS));
+    lx__bin_lists self;
+    ck_assert(lx__bin_lists_init(&self, ROOMS, BINS));
     for (int step = 0; step < 20000; step++) {
-        uint32_t bin = draw(BINS), least = draw(ROOMS), expected = LX__ROOMS_NONE;
+        uint32_t bin = draw(BINS), least = draw(ROOMS), expected = LX__BIN_LISTS_NONE;
         if (left[bin] == 0) {
             left[bin] = 1 + draw(ROOMS - 1);
-            lx__rooms_add(&self, bin, left[bin]);
+            lx__bin_lists_add(&self, bin, left[bin]);
         }
         for (int i = 0; i < BINS; i++)
             if (left[i] != 0 && left[i] >= least && left[i] < expected)
                 expected = left[i];
-        ck_assert_uint_eq(lx__rooms_find(&self, least), expected);
-        if (expected != LX__ROOMS_NONE && step % 3 != 0) {
-            bin = lx__rooms_take(&self, expected);
+        ck_assert_uint_eq(lx__bin_lists_find(&self, least), expected);
+        if (expected != LX__BIN_LISTS_NONE && step % 3 != 0) {
+            bin = lx__bin_lists_take(&self, expected);
             ck_assert_uint_eq(left[bin], expected);
             left[bin] = 0;
         }
     }
-    lx__rooms_free(&self);
+    lx__bin_lists_free(&self);
 }
 END_TEST
 

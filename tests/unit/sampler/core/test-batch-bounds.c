@@ -22,11 +22,11 @@ static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *table, si
                       lx_error *error)
 {
     (void)error;
-    ck_assert_uint_eq(size, lx__cuts_size(order->length));
+    ck_assert_uint_eq(size, lx__batch_bounds_size(order->length));
     for (uint64_t i = 0; i < order->length; i++)
         if (is_begin(epoch, i))
-            lx__cuts_mark(table, i);
-    lx__cuts_finish(table, order->length);
+            lx__batch_bounds_mark(table, i);
+    lx__batch_bounds_finish(table, order->length);
     return LX_OK;
 }
 
@@ -36,15 +36,16 @@ static void begin_order(uint64_t length, uint64_t mean, uint64_t *state)
     for (uint64_t i = 0; i < length; i++)
         begins[i] = i == 0 || next_choice(state) % mean == 0;
     some_order.length = length;
-    unit_ok(lx__epochs_new(fill, lx__cuts_size(length), NULL, &some_order.cuts, &error));
+    unit_ok(lx__epoch_tables_new(fill, lx__batch_bounds_size(length), NULL,
+                                 &some_order.batch_bounds, &error));
 }
 
 /** Goes through an epoch, offset by offset. */
 static void check_epoch(uint64_t epoch)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__epoch *held = NULL;
-    lx__cut cut, other = {.epoch = epoch};
+    lx__epoch_table *held = NULL;
+    lx__batch_bounds cut, other = {.epoch = epoch};
     uint64_t length = some_order.length, start = epoch * length, number = 0, begin = start, count;
     unit_ok(lx_order_get_batch_count(&some_order, epoch, &count, &error));
     for (uint64_t i = 0; i < length; i++) {
@@ -53,17 +54,17 @@ static void check_epoch(uint64_t epoch)
             begin = start + i;
             number++;
         }
-        unit_ok(lx__cuts_find(&some_order, &held, start + i, &cut, &error));
+        unit_ok(lx__batch_bounds_find(&some_order, &held, start + i, &cut, &error));
         ck_assert_uint_eq(cut.epoch, epoch);
         ck_assert_uint_eq(cut.number, number);
         ck_assert_uint_eq(cut.begin, begin);
         ck_assert_uint_eq(cut.count, count);
-        lx__cuts_go_to(&some_order, held, number, &other);
+        lx__batch_bounds_go_to(&some_order, held, number, &other);
         ck_assert(other.begin == cut.begin && other.end == cut.end && other.number == number);
     }
     ck_assert_uint_eq(cut.end, start + length);
     ck_assert_uint_eq(number + 1, count);
-    lx__epoch_clear_scratch(&held);
+    lx__epoch_table_clear_scratch(&held);
 }
 
 START_TEST(finds_the_batch_of_each_position)
@@ -76,7 +77,7 @@ START_TEST(finds_the_batch_of_each_position)
             begin_order(lengths[i], means[k], &state);
             for (uint64_t epoch = 0; epoch < (lengths[i] > 1 ? 2 : 1); epoch++)
                 check_epoch(epoch);
-            lx__epochs_free(some_order.cuts);
+            lx__epoch_tables_free(some_order.batch_bounds);
         }
 }
 END_TEST
@@ -97,7 +98,7 @@ START_TEST(the_last_batch_ends_with_the_positions)
     ck_assert_int_eq(lx_order_find_batch(&some_order, UINT64_MAX, NULL, NULL, NULL, &error),
                      LX_END);
     unit_ok(lx_order_find_batch(&some_order, 0, NULL, NULL, NULL, &error));
-    lx__epochs_free(some_order.cuts);
+    lx__epoch_tables_free(some_order.batch_bounds);
 }
 END_TEST
 

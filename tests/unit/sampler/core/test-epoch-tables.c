@@ -33,15 +33,15 @@ static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, 
     return LX_OK;
 }
 
-static lx__epochs *make_epochs(const char *tables)
+static lx__epoch_tables *make_epochs(const char *tables)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__epochs *epochs;
-    unit_ok(lx__epochs_new(fill, LENGTH, tables, &epochs, &error));
+    lx__epoch_tables *epochs;
+    unit_ok(lx__epoch_tables_new(fill, LENGTH, tables, &epochs, &error));
     return epochs;
 }
 
-static void expect_held(const lx__epoch *held, uint64_t number)
+static void expect_held(const lx__epoch_table *held, uint64_t number)
 {
     ck_assert_ptr_nonnull(held);
     ck_assert_uint_eq(held->number, number);
@@ -51,79 +51,80 @@ static void expect_held(const lx__epoch *held, uint64_t number)
 START_TEST(keeps_the_last_two_tables)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__epochs *epochs = make_epochs(NULL);
-    lx__epoch *one = NULL, *other = NULL;
+    lx__epoch_tables *epochs = make_epochs(NULL);
+    lx__epoch_table *one = NULL, *other = NULL;
     const uint64_t numbers[] = {0, 1, 0, 1, 2, 1, 2, 2, 1};
     for (size_t i = 0; i < 9; i++) {
-        unit_ok(lx__epochs_enter(epochs, &some_order, numbers[i], &one, &error));
+        unit_ok(lx__epoch_tables_get(epochs, &some_order, numbers[i], &one, &error));
         expect_held(one, numbers[i]);
         ck_assert_int_eq(made, numbers[i] == 2 || i > 4 ? 3 : i == 0 ? 1 : 2);
     }
     /* Who holds one has it, however far others go. */
     for (uint64_t number = 3; number < 10; number++)
-        unit_ok(lx__epochs_enter(epochs, &some_order, number, &other, &error));
+        unit_ok(lx__epoch_tables_get(epochs, &some_order, number, &other, &error));
     expect_held(one, 1);
-    lx__epoch_clear_scratch(&one);
-    lx__epoch_clear_scratch(&one);
-    lx__epoch_clear_scratch(&other);
-    lx__epochs_free(epochs);
-    lx__epochs_free(NULL);
+    lx__epoch_table_clear_scratch(&one);
+    lx__epoch_table_clear_scratch(&one);
+    lx__epoch_table_clear_scratch(&other);
+    lx__epoch_tables_free(epochs);
+    lx__epoch_tables_free(NULL);
 }
 END_TEST
 
 START_TEST(forgets_a_table_that_failed)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__epochs *epochs = make_epochs(NULL);
-    lx__epoch *held = NULL;
-    unit_ok(lx__epochs_enter(epochs, &some_order, 5, &held, &error));
+    lx__epoch_tables *epochs = make_epochs(NULL);
+    lx__epoch_table *held = NULL;
+    unit_ok(lx__epoch_tables_get(epochs, &some_order, 5, &held, &error));
     refuses = true;
-    ck_assert_int_eq(lx__epochs_enter(epochs, &some_order, 6, &held, &error), LX_ERR_NOMEM);
+    ck_assert_int_eq(lx__epoch_tables_get(epochs, &some_order, 6, &held, &error), LX_ERR_NOMEM);
     ck_assert_ptr_null(held);
     refuses = false;
     scarce_begin(0);
-    unit_fails(lx__epochs_enter(epochs, &some_order, 6, &held, &error), LX_ERR_NOMEM);
-    unit_ok(lx__epochs_enter(epochs, &some_order, 5, &held, &error)); /* that is still there */
+    unit_fails(lx__epoch_tables_get(epochs, &some_order, 6, &held, &error), LX_ERR_NOMEM);
+    unit_ok(lx__epoch_tables_get(epochs, &some_order, 5, &held, &error)); /* that is still there */
     scarce_begin(2);
-    unit_ok(lx__epochs_enter(epochs, &some_order, 6, &held, &error));
-    lx__epoch_clear_scratch(&held);
-    lx__epochs_free(epochs);
+    unit_ok(lx__epoch_tables_get(epochs, &some_order, 6, &held, &error));
+    lx__epoch_table_clear_scratch(&held);
+    lx__epoch_tables_free(epochs);
     scarce_begin(0);
     lx_error_clear(&error);
-    unit_fails(lx__epochs_new(fill, LENGTH, NULL, &epochs, &error), LX_ERR_NOMEM);
+    unit_fails(lx__epoch_tables_new(fill, LENGTH, NULL, &epochs, &error), LX_ERR_NOMEM);
 }
 END_TEST
 
 START_TEST(reads_positions_of_several_epochs)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__epochs *epochs = make_epochs(NULL);
-    lx__epoch *scratch = NULL;
+    lx__epoch_tables *epochs = make_epochs(NULL);
+    lx__epoch_table *scratch = NULL;
     uint64_t places[] = {0, 99, 100, 199, 250, 150, 50, 51};
     const uint64_t right[] = {0, 99, 1000, 1099, 2050, 1050, 50, 51};
-    unit_ok(lx__epochs_read(epochs, &some_order, &scratch, places, 8, &error));
+    unit_ok(lx__epoch_tables_read(epochs, &some_order, &scratch, places, 8, &error));
     ck_assert_mem_eq(places, right, sizeof right);
-    lx__epoch_clear_scratch(&scratch);
-    lx__epochs_free(epochs);
+    lx__epoch_table_clear_scratch(&scratch);
+    lx__epoch_tables_free(epochs);
 }
 END_TEST
 
 struct walk {
-    lx__epochs *epochs;
+    lx__epoch_tables *epochs;
     uint64_t wrong;
 };
 
 static void *walk_along(void *memory)
 {
     struct walk *walk = memory;
-    lx__epoch *scratch = NULL;
+    lx__epoch_table *scratch = NULL;
     for (uint64_t epoch = 0; epoch < 200; epoch++) {
         uint64_t places[] = {epoch * LENGTH + 3, (epoch + 1) * LENGTH + 4};
-        lx_status status = lx__epochs_read(walk->epochs, &some_order, &scratch, places, 2, NULL);
+        lx_status status = lx__epoch_tables_read(walk->epochs, &some_order, &scratch, places, 2,
+                                                 NULL);
         walk->wrong += status != LX_OK || places[0] != epoch * 1000 + 3 ||
                        places[1] != (epoch + 1) * 1000 + 4;
     }
-    lx__epoch_clear_scratch(&scratch);
+    lx__epoch_table_clear_scratch(&scratch);
     return NULL;
 }
 
@@ -131,7 +132,7 @@ START_TEST(threads_share_tables)
 {
     struct walk walks[4];
     pthread_t threads[4];
-    lx__epochs *epochs = make_epochs(NULL);
+    lx__epoch_tables *epochs = make_epochs(NULL);
     for (int i = 0; i < 4; i++) {
         walks[i] = (struct walk){epochs, 0};
         ck_assert_int_eq(pthread_create(&threads[i], NULL, walk_along, &walks[i]), 0);
@@ -140,7 +141,7 @@ START_TEST(threads_share_tables)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
         ck_assert_uint_eq(walks[i].wrong, 0);
     }
-    lx__epochs_free(epochs);
+    lx__epoch_tables_free(epochs);
 }
 END_TEST
 

@@ -11,32 +11,32 @@
 
 static int made;
 
-static int describe(const void *user, json_t *what)
+static int describe(const void *user, json_t *inputs)
 {
-    return lx__table_describe(what, "some kind", 3, "seed", *(const uint32_t *)user);
+    return lx__index_table_describe(inputs, "some kind", 3, "seed", *(const uint32_t *)user);
 }
 
-static lx_status make(void *user, lx__table *table, lx_error *error)
+static lx_status make(void *user, lx__index_table *table, lx_error *error)
 {
     const uint64_t indices[] = {7, *(uint32_t *)user, 9};
     made++;
     table->count = 3;
-    return lx__table_fill(indices, table, error);
+    return lx__index_table_fill(indices, table, error);
 }
 
-static const lx__table_maker maker = {"some kind", describe, make};
+static const lx__index_table_maker maker = {"some kind", describe, make};
 
 static void expect_table(const char *folder, uint32_t seed, uint64_t bound, int times)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__table table = {.count = LX__TABLE_ANY, .bound = bound};
+    lx__index_table table = {.count = LX__INDEX_TABLE_ANY, .bound = bound};
     uint64_t places[] = {2, 1, 0};
-    unit_ok(lx__table_keep(folder, &maker, &seed, &table, &error));
+    unit_ok(lx__index_table_cache_get(folder, &maker, &seed, &table, &error));
     ck_assert_uint_eq(table.count, 3);
-    unit_ok(lx__table_map(&table, places, 3, &error));
+    unit_ok(lx__index_table_map(&table, places, 3, &error));
     ck_assert(places[0] == 9 && places[1] == seed && places[2] == 7);
     ck_assert_int_eq(made, times);
-    lx__table_free(&table);
+    lx__index_table_free(&table);
 }
 
 START_TEST(makes_a_table_once)
@@ -50,9 +50,9 @@ START_TEST(makes_a_table_once)
     expect_table("wide", 4, UINT64_C(1) << 40, 4);
     expect_table("wide", 4, UINT64_C(1) << 40, 4);
     uint32_t seed = 4;
-    lx__table_forget("t", &maker, &seed);
-    lx__table_forget("t", &maker, &seed);
-    lx__table_forget(NULL, &maker, &seed);
+    lx__index_table_cache_remove("t", &maker, &seed);
+    lx__index_table_cache_remove("t", &maker, &seed);
+    lx__index_table_cache_remove(NULL, &maker, &seed);
     expect_table("t", 5, 10, 4);
     expect_table("t", 4, 10, 5);
     scratch_remove(scratch);
@@ -73,11 +73,11 @@ START_TEST(accepts_an_absolute_folder)
 {
     char *scratch = scratch_make(), *path, whole[PATH_MAX];
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx__table_folder("t", &path, &error));
+    unit_ok(lx__index_table_cache_folder("t", &path, &error));
     ck_assert_ptr_nonnull(realpath("t", whole));
     ck_assert_str_eq(path, whole);
     lx__free(path);
-    unit_fails(lx__table_folder("no/t", &path, &error), LX_ERR_NOT_FOUND);
+    unit_fails(lx__index_table_cache_folder("no/t", &path, &error), LX_ERR_NOT_FOUND);
     scratch_remove(scratch);
 }
 END_TEST

@@ -10,7 +10,7 @@
 enum { COUNT = 10000 };
 
 static uint32_t numbers[COUNT];
-static const lx__table_form some_form = {"{\"kind\":\"some\"}", COUNT, 5000, 4};
+static const lx__index_table_form some_form = {"{\"kind\":\"some\"}", COUNT, 5000, 4};
 
 static void write_some(const char *name)
 {
@@ -18,17 +18,17 @@ static void write_some(const char *name)
     lx__file file;
     for (uint32_t i = 0; i < COUNT; i++)
         numbers[i] = i / 2;
-    unit_ok(lx__file_open(&file, LX__HERE, name, O_RDWR | O_CREAT, &error));
-    unit_ok(lx__table_file_write(&file, &some_form, numbers, &error));
+    unit_ok(lx__file_open(&file, LX__CWD, name, O_RDWR | O_CREAT, &error));
+    unit_ok(lx__index_table_file_write(&file, &some_form, numbers, &error));
     lx__file_close(&file);
 }
 
-static lx_status open_as(lx__table_form form, lx_error *error)
+static lx_status open_as(lx__index_table_form form, lx_error *error)
 {
-    lx__table_file *file = NULL;
+    lx__index_table_file *file = NULL;
     const void *data;
-    lx_status status = lx__table_file_open(LX__HERE, "f", &form, &file, &data, error);
-    lx__table_file_close(file);
+    lx_status status = lx__index_table_file_open(LX__CWD, "f", &form, &file, &data, error);
+    lx__index_table_file_close(file);
     return status;
 }
 
@@ -59,8 +59,8 @@ START_TEST(verifies_blocks_on_first_use)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx__table_form form = some_form;
-    lx__table_file *table;
+    lx__index_table_form form = some_form;
+    lx__index_table_file *table;
     const void *data;
     uint64_t first[] = {0, 4095, 17}, second[] = {1, 4096}, last = COUNT - 1;
     write_some("f");
@@ -68,24 +68,24 @@ START_TEST(verifies_blocks_on_first_use)
     fseek(file, 4096 + 16384 + 5, SEEK_SET);
     fputc(77, file);
     fclose(file);
-    form.count = LX__TABLE_ANY;
-    unit_ok(lx__table_file_open(LX__HERE, "f", &form, &table, &data, &error));
+    form.count = LX__INDEX_TABLE_ANY;
+    unit_ok(lx__index_table_file_open(LX__CWD, "f", &form, &table, &data, &error));
     ck_assert_uint_eq(form.count, COUNT);
-    unit_ok(lx__table_file_check(table, first, 3, &error));
-    unit_ok(lx__table_file_check(table, &last, 1, &error));
-    unit_ok(lx__table_file_check_range(table, 0, 4096, &error));
-    unit_ok(lx__table_file_check_range(table, 8192, COUNT - 8192, &error));
-    unit_ok(lx__table_file_check_range(table, COUNT, 0, &error));
+    unit_ok(lx__index_table_file_check(table, first, 3, &error));
+    unit_ok(lx__index_table_file_check(table, &last, 1, &error));
+    unit_ok(lx__index_table_file_check_range(table, 0, 4096, &error));
+    unit_ok(lx__index_table_file_check_range(table, 8192, COUNT - 8192, &error));
+    unit_ok(lx__index_table_file_check_range(table, COUNT, 0, &error));
     ck_assert_mem_eq(data, numbers, 16384);
     for (int i = 0; i < 2; i++) { /* it stays damaged */
-        ck_assert_int_eq(lx__table_file_check(table, second, 2, &error), LX_ERR_CORRUPT);
+        ck_assert_int_eq(lx__index_table_file_check(table, second, 2, &error), LX_ERR_CORRUPT);
         ck_assert_uint_eq(error.offset, 4096 + 16384);
         ck_assert_str_eq(error.path, "f");
         lx_error_clear(&error);
-        unit_fails(lx__table_file_check_range(table, 4000, 97, &error), LX_ERR_CORRUPT);
+        unit_fails(lx__index_table_file_check_range(table, 4000, 97, &error), LX_ERR_CORRUPT);
     }
-    lx__table_file_close(table);
-    lx__table_file_close(NULL);
+    lx__index_table_file_close(table);
+    lx__index_table_file_close(NULL);
     scratch_remove(scratch);
 }
 END_TEST
@@ -94,11 +94,11 @@ START_TEST(rejects_other_tables)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx__table_form form = some_form;
+    lx__index_table_form form = some_form;
     unit_fails(open_as(form, &error), LX_ERR_NOT_FOUND);
     write_some("f");
     unit_ok(open_as(form, &error));
-    form.what = "{\"kind\":\"other\"}";
+    form.inputs = "{\"kind\":\"other\"}";
     ck_assert_int_eq(open_as(form, &error), LX_ERR_MISMATCH);
     ck_assert_ptr_nonnull(strstr(error.message, "{\"kind\":\"other\"}"));
     ck_assert_ptr_nonnull(strstr(error.message, "{\"kind\":\"some\"}"));

@@ -21,17 +21,18 @@ START_TEST(epochs_restart_after_the_last)
     } cases[] = {{1, UINT64_MAX}, {10, UINT64_MAX / 10}, {1ull << 63, 1}, {UINT64_MAX, 1}};
     lx_order *in = make_order("sequential", 1, 0, 0);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        lx__part part;
+        lx__inner_order part;
         lx_order *order = make_order("sequential", cases[c].length, 0, 0);
-        lx__part_init(&part, order, in);
+        lx__inner_order_init(&part, order, in);
         ck_assert_uint_eq(part.epochs, cases[c].epochs);
         uint64_t last = part.epochs - 1;
-        ck_assert_uint_eq(lx__part_place(&part, last, 0), last * cases[c].length);
-        ck_assert_uint_lt(lx__part_place(&part, last, cases[c].length - 1), LX__POSITION_END);
-        ck_assert_uint_eq(lx__part_place(&part, UINT64_MAX, 0),
+        ck_assert_uint_eq(lx__inner_order_place(&part, last, 0), last * cases[c].length);
+        ck_assert_uint_lt(lx__inner_order_place(&part, last, cases[c].length - 1),
+                          LX__POSITION_END);
+        ck_assert_uint_eq(lx__inner_order_place(&part, UINT64_MAX, 0),
                           UINT64_MAX % part.epochs * cases[c].length);
-        lx__part_clear(&part);
-        lx__part_clear(&part);
+        lx__inner_order_clear(&part);
+        lx__inner_order_clear(&part);
         lx_order_unref(order);
     }
     lx_order_unref(in);
@@ -120,14 +121,14 @@ END_TEST
 /** How the JSON of so many equal parts is shortened. */
 static json_t *many(size_t count)
 {
-    lx__part parts[100] = {0};
+    lx__inner_order parts[100] = {0};
     lx_order *in = make_order("sequential", 1, 0, 0);
     lx_order *order = make_order("shuffle", 1000, 42, 0);
     for (size_t i = 0; i < count; i++)
-        lx__part_init(&parts[i], order, in);
-    json_t *json = lx__parts_to_json(parts, count);
+        lx__inner_order_init(&parts[i], order, in);
+    json_t *json = lx__inner_orders_to_json(parts, count);
     for (size_t i = 0; i < count; i++)
-        lx__part_clear(&parts[i]);
+        lx__inner_order_clear(&parts[i]);
     lx_order_unref(order);
     lx_order_unref(in);
     ck_assert_ptr_nonnull(json);

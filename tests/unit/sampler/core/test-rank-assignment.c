@@ -28,10 +28,10 @@ static void make_any(uint64_t *state)
 }
 
 /** What the header tells, position by position: false where the step has nothing of the rank's. */
-static bool step_by_hand(lx__shard shard, bool drop, uint64_t position, lx__share *share)
+static bool step_by_hand(lx__shard shard, bool drop, uint64_t position, lx__rank_slice *share)
 {
     uint64_t epoch = position / cut.length, first = numbers[position], at = position;
-    *share = (lx__share){0};
+    *share = (lx__rank_slice){0};
     for (; at < (epoch + 1) * cut.length && numbers[at] - first < shard.world; at++)
         if (numbers[at] % shard.world == shard.rank && share->count++ == 0)
             share->first = at;
@@ -44,8 +44,8 @@ START_TEST(a_step_has_one_batch_for_each_rank)
     uint64_t state = 3;
     for (int i = 0; i < 2000; i++) {
         lx_error error = LX_ERROR_INIT;
-        lx__epoch *held = NULL;
-        lx__share share, expected;
+        lx__epoch_table *held = NULL;
+        lx__rank_slice share, expected;
         bool drop = i % 2 == 0;
         make_any(&state);
         uint64_t world = next_choice(&state) % 6 + 1, until = EPOCHS * cut.length;
@@ -53,15 +53,15 @@ START_TEST(a_step_has_one_batch_for_each_rank)
         uint64_t at = next_choice(&state) % until, found = at;
         while (at < until && !step_by_hand(shard, drop, at, &expected))
             at = expected.end;
-        lx_status status = lx__deal_next(cut.order, &held, shard, drop, &found, until, &share,
-                                         &error);
+        lx_status status = lx__rank_assignment_next(cut.order, &held, shard, drop, &found, until,
+                                                    &share, &error);
         if (cut.length > (drop ? world - 1 : shard.rank))
             ck_assert_uint_eq(found, at);
         ck_assert_int_eq(status, at < until ? LX_OK : LX_END);
         if (status == LX_OK)
             ck_assert(share.first == expected.first && share.count == expected.count &&
                       share.end == expected.end);
-        lx__epoch_clear_scratch(&held);
+        lx__epoch_table_clear_scratch(&held);
         lx_order_unref(cut.order);
     }
 }
@@ -70,25 +70,25 @@ END_TEST
 START_TEST(reports_a_rank_that_gets_no_batches)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__epoch *held = NULL;
-    lx__share share;
+    lx__epoch_table *held = NULL;
+    lx__rank_slice share;
     uint64_t state = 3, position = 0;
     cut = (cut_order){.budget = 1000};
     make_cut(&cut, "shuffle", 20, 100, &state); /* one or two batches */
-    ck_assert_int_eq(lx__deal_next(cut.order, &held, (lx__shard){4, 5}, false, &position,
-                                   UINT64_MAX, &share, &error),
+    ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){4, 5}, false, &position,
+                                              UINT64_MAX, &share, &error),
                      LX_ERR_LIMIT);
     ck_assert_ptr_nonnull(strstr(error.message, "rank 4 of 5 has no batch in 100 epochs"));
     ck_assert_uint_eq(position, 0);
     lx_error_clear(&error);
     /* Where there are not even samples, that is known at once. */
-    ck_assert_int_eq(lx__deal_next(cut.order, &held, (lx__shard){20, 21}, false, &position,
-                                   UINT64_MAX, &share, &error),
+    ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){20, 21}, false,
+                                              &position, UINT64_MAX, &share, &error),
                      LX_END);
-    ck_assert_int_eq(lx__deal_next(cut.order, &held, (lx__shard){0, 21}, true, &position,
-                                   UINT64_MAX, &share, &error),
+    ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){0, 21}, true, &position,
+                                              UINT64_MAX, &share, &error),
                      LX_END);
-    lx__epoch_clear_scratch(&held);
+    lx__epoch_table_clear_scratch(&held);
     lx_order_unref(cut.order);
 }
 END_TEST

@@ -19,10 +19,10 @@ START_TEST(rejects_invalid_ranks_by_name)
 END_TEST
 
 /** One position after the other. */
-static lx__share share_by_walking(lx__shard shard, uint64_t length, uint64_t position,
-                                  uint64_t span)
+static lx__rank_slice share_by_walking(lx__shard shard, uint64_t length, uint64_t position,
+                                       uint64_t span)
 {
-    lx__share share = {0, 0, position};
+    lx__rank_slice share = {0, 0, position};
     for (uint64_t seen = 0; seen < span && share.end < LX__POSITION_END; seen++) {
         if (seen != 0 && share.end % length == 0)
             break;
@@ -37,8 +37,8 @@ static lx__share share_by_walking(lx__shard shard, uint64_t length, uint64_t pos
 
 static void check_share(lx__shard shard, uint64_t length, uint64_t position, uint64_t span)
 {
-    lx__share share = lx__shard_share(shard, length, position, span);
-    lx__share expected = share_by_walking(shard, length, position, span);
+    lx__rank_slice share = lx__shard_slice(shard, length, position, span);
+    lx__rank_slice expected = share_by_walking(shard, length, position, span);
     ck_assert_msg(share.first == expected.first && share.count == expected.count &&
                       share.end == expected.end,
                   "rank %d of %d, length %d, position %d, span %d", (int)shard.rank,
@@ -73,14 +73,14 @@ END_TEST
 
 START_TEST(numbers_at_the_limits_do_not_overflow)
 {
-    lx__share share = lx__shard_share((lx__shard){UINT64_MAX - 1, UINT64_MAX}, UINT64_MAX, 5,
-                                      UINT64_MAX);
+    lx__rank_slice share = lx__shard_slice((lx__shard){UINT64_MAX - 1, UINT64_MAX}, UINT64_MAX, 5,
+                                           UINT64_MAX);
     ck_assert_uint_eq(share.first, UINT64_MAX - 1);
     ck_assert_uint_eq(share.count, 1);
     ck_assert_uint_eq(share.end, UINT64_MAX);
-    share = lx__shard_share((lx__shard){0, UINT64_MAX}, UINT64_MAX, 5, UINT64_MAX);
+    share = lx__shard_slice((lx__shard){0, UINT64_MAX}, UINT64_MAX, 5, UINT64_MAX);
     ck_assert_uint_eq(share.count, 0);
-    share = lx__shard_share((lx__shard){0, 1}, UINT64_MAX, 0, UINT64_MAX);
+    share = lx__shard_slice((lx__shard){0, 1}, UINT64_MAX, 0, UINT64_MAX);
     ck_assert_uint_eq(share.count, UINT64_MAX);
 }
 END_TEST
@@ -89,7 +89,7 @@ START_TEST(each_rank_gets_an_equal_part_of_a_batch)
 {
     for (uint64_t position = 0; position < 1000 - 8 * 16; position++)
         for (uint64_t rank = 0; rank < 8; rank++)
-            ck_assert_uint_eq(lx__shard_share((lx__shard){rank, 8}, 1000, position, 8 * 16).count,
+            ck_assert_uint_eq(lx__shard_slice((lx__shard){rank, 8}, 1000, position, 8 * 16).count,
                               16);
 }
 END_TEST

@@ -21,39 +21,39 @@ static double levels_of(size_t count)
 }
 
 /** Sets and places of positions [first, first + count). */
-static void find(const lx__split *split, uint64_t first, size_t count, uint64_t *places,
+static void find(const lx__mixture_split *split, uint64_t first, size_t count, uint64_t *places,
                  uint16_t *sets)
 {
     for (size_t i = 0; i < count; i++)
         places[i] = first + i;
-    lx__split_find(split, places, count, sets);
+    lx__mixture_split_find(split, places, count, sets);
 }
 
 /** Every position is the next of its set: what is found agrees with what is counted. */
-static void expect_whole(const lx__split *split, uint64_t first, uint64_t sets_count)
+static void expect_whole(const lx__mixture_split *split, uint64_t first, uint64_t sets_count)
 {
     uint64_t counts[MOST] = {0}, places[500];
     uint16_t sets[500];
-    lx__split_count(split, first, counts);
+    lx__mixture_split_count(split, first, counts);
     find(split, first, 500, places, sets);
     for (int i = 0; i < 500; i++) {
         ck_assert_uint_lt(sets[i], sets_count);
         ck_assert_uint_eq(places[i], counts[sets[i]]++);
     }
     uint64_t after[MOST] = {0};
-    lx__split_count(split, first + 500, after);
+    lx__mixture_split_count(split, first + 500, after);
     ck_assert_mem_eq(counts, after, sizeof counts);
 }
 
 /** By how much a set is off its share, at most, over positions at all distances. */
-static double worst_error(const lx__split *split, const double *weights, size_t count)
+static double worst_error(const lx__mixture_split *split, const double *weights, size_t count)
 {
     double sum = 0, worst = 0;
     for (size_t i = 0; i < count; i++)
         sum += weights[i];
     for (uint64_t end = 0; end < 1000000; end += 1 + end / 50) {
         uint64_t counts[MOST] = {0}, total = 0;
-        lx__split_count(split, end, counts);
+        lx__mixture_split_count(split, end, counts);
         for (size_t i = 0; i < count; i++) {
             total += counts[i];
             worst = fmax(worst, fabs((double)counts[i] - (double)end * weights[i] / sum));
@@ -67,13 +67,13 @@ static void check(const double *weights, size_t count)
 {
     static const uint64_t firsts[] = {0, 1, 12345, 1ull << 40, 1ull << 63, UINT64_MAX - 600};
     lx_error error = LX_ERROR_INIT;
-    lx__split split;
-    unit_ok(lx__split_new(weights, count, &split, &error));
+    lx__mixture_split split;
+    unit_ok(lx__mixture_split_new(weights, count, &split, &error));
     for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
         expect_whole(&split, firsts[i], count);
     /* What the doubles of this test lose is far below a thousandth. */
     ck_assert_double_le(worst_error(&split, weights, count), levels_of(count) / 2 + 0.001);
-    lx__split_free(&split);
+    lx__mixture_split_free(&split);
 }
 
 START_TEST(each_set_has_its_share_to_half_a_level)
@@ -100,26 +100,26 @@ START_TEST(two_sets_are_off_by_half_a_sample)
     uint64_t state = 2;
     for (int round = 0; round < 100; round++) {
         lx_error error = LX_ERROR_INIT;
-        lx__split split;
+        lx__mixture_split split;
         double share = (double)(next_choice(&state) % 1000000 + 1) / 1000001;
         const double weights[] = {share, 1 - share};
-        unit_ok(lx__split_new(weights, 2, &split, &error));
+        unit_ok(lx__mixture_split_new(weights, 2, &split, &error));
         ck_assert_double_le(worst_error(&split, weights, 2), 0.5 + 1e-6);
-        lx__split_free(&split);
+        lx__mixture_split_free(&split);
     }
 }
 END_TEST
 
 /** A set has its room full at so many positions, and one has more than that at one more. */
-static void expect_fit(const lx__split *split, const uint64_t *room, size_t count)
+static void expect_fit(const lx__mixture_split *split, const uint64_t *room, size_t count)
 {
-    uint64_t fit = lx__split_fit(split, room), counts[MOST] = {0}, beyond = 0;
-    lx__split_count(split, fit, counts);
+    uint64_t fit = lx__mixture_split_fit(split, room), counts[MOST] = {0}, beyond = 0;
+    lx__mixture_split_count(split, fit, counts);
     for (size_t i = 0; i < count; i++)
         ck_assert_uint_le(counts[i], room[i]);
     if (fit == UINT64_MAX)
         return;
-    lx__split_count(split, fit + 1, counts);
+    lx__mixture_split_count(split, fit + 1, counts);
     for (size_t i = 0; i < count; i++)
         beyond += counts[i] > room[i];
     ck_assert_uint_eq(beyond, 1);
@@ -130,7 +130,7 @@ START_TEST(stops_at_the_first_exhausted_set)
     uint64_t state = 3;
     for (int round = 0; round < 3000; round++) {
         lx_error error = LX_ERROR_INIT;
-        lx__split split;
+        lx__mixture_split split;
         double weights[MOST];
         uint64_t room[MOST];
         size_t count = next_choice(&state) % (round % 10 == 0 ? MOST : 5) + 1;
@@ -138,17 +138,17 @@ START_TEST(stops_at_the_first_exhausted_set)
             weights[i] = exp((double)(next_choice(&state) % 4000) / 100);
             room[i] = next_choice(&state) >> (round + 3 * i) % 64;
         }
-        unit_ok(lx__split_new(weights, count, &split, &error));
+        unit_ok(lx__mixture_split_new(weights, count, &split, &error));
         expect_fit(&split, room, count);
-        lx__split_free(&split);
+        lx__mixture_split_free(&split);
     }
     const double weights[] = {0, 1, 0};
     const uint64_t room[] = {0, UINT64_MAX, 7};
     lx_error error = LX_ERROR_INIT;
-    lx__split split;
-    unit_ok(lx__split_new(weights, 3, &split, &error));
-    ck_assert_uint_eq(lx__split_fit(&split, room), UINT64_MAX);
-    lx__split_free(&split);
+    lx__mixture_split split;
+    unit_ok(lx__mixture_split_new(weights, 3, &split, &error));
+    ck_assert_uint_eq(lx__mixture_split_fit(&split, room), UINT64_MAX);
+    lx__mixture_split_free(&split);
 }
 END_TEST
 
@@ -156,23 +156,23 @@ START_TEST(rejects_invalid_weights)
 {
     static const double wrong[][2] = {{1, -1}, {1, NAN}, {1, INFINITY}, {0, 0}, {-0.0, 0}};
     lx_error error = LX_ERROR_INIT;
-    lx__split split;
+    lx__mixture_split split;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        lx_status status = lx__split_new(wrong[i], 2, &split, &error);
+        lx_status status = lx__mixture_split_new(wrong[i], 2, &split, &error);
         ck_assert_int_eq(status, LX_ERR_ARGUMENT);
         ck_assert(strstr(error.message, i < 3 ? "weight 1 is" : "all weights are 0") != NULL);
         lx_error_clear(&error);
     }
-    unit_fails(lx__split_new(NULL, 0, &split, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx__mixture_split_new(NULL, 0, &split, &error), LX_ERR_ARGUMENT);
     double *many = malloc(65536 * sizeof *many);
     for (int i = 0; i < 65536; i++)
         many[i] = 1;
-    unit_fails(lx__split_new(many, 65536, &split, &error), LX_ERR_LIMIT);
-    unit_ok(lx__split_new(many, 65535, &split, &error));
-    lx__split_free(&split);
+    unit_fails(lx__mixture_split_new(many, 65536, &split, &error), LX_ERR_LIMIT);
+    unit_ok(lx__mixture_split_new(many, 65535, &split, &error));
+    lx__mixture_split_free(&split);
     for (int left = 0; left < 2; left++) {
         scarce_begin(left);
-        unit_fails(lx__split_new(many, 9, &split, &error), LX_ERR_NOMEM);
+        unit_fails(lx__mixture_split_new(many, 9, &split, &error), LX_ERR_NOMEM);
     }
     scarce_left = INT_MAX;
     free(many);
@@ -196,22 +196,22 @@ START_TEST(kernels_agree)
     for (size_t count = 1; count <= MOST; count += 1 + count / 8) {
         double weights[MOST];
         lx_error error = LX_ERROR_INIT;
-        lx__split split;
+        lx__mixture_split split;
         for (size_t i = 0; i < count; i++)
             weights[i] = ldexp(1 + (double)(next_choice(&state) % 1000),
                                -(int)(next_choice(&state) % 50));
-        unit_ok(lx__split_new(weights, count, &split, &error));
+        unit_ok(lx__mixture_split_new(weights, count, &split, &error));
         for (int round = 0; round < 200; round++) {
             uint64_t places[COUNT], right[COUNT];
             uint16_t sets[COUNT], right_sets[COUNT];
             for (size_t i = 0; i < COUNT; i++)
                 places[i] = right[i] = next_place(&state) >> (round % 2 == 0 ? 0 : 32);
-            lx__split_find_scalar(&split, right, COUNT, right_sets);
-            lx__split_find(&split, places, COUNT, sets);
+            lx__mixture_split_find_scalar(&split, right, COUNT, right_sets);
+            lx__mixture_split_find(&split, places, COUNT, sets);
             ck_assert_mem_eq(places, right, sizeof places);
             ck_assert_mem_eq(sets, right_sets, sizeof sets);
         }
-        lx__split_free(&split);
+        lx__mixture_split_free(&split);
     }
 }
 END_TEST

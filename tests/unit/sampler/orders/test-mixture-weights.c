@@ -12,14 +12,14 @@
 static void expect_text(const lx_mixture *mixture, const char *expected)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__weightings weightings;
-    unit_ok(lx__weightings_new(mixture, &weightings, &error));
-    json_t *json = lx__weightings_to_json(&weightings);
+    lx__saved_weights_list weightings;
+    unit_ok(lx__saved_weights_list_new(mixture, &weightings, &error));
+    json_t *json = lx__saved_weights_list_to_json(&weightings);
     char *text = lx__json_text(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
     ck_assert_str_eq(text, expected);
     lx__free(text);
     json_decref(json);
-    lx__weightings_free(&weightings);
+    lx__saved_weights_list_free(&weightings);
 }
 
 START_TEST(writes_weights_in_any_locale)
@@ -70,13 +70,13 @@ START_TEST(reports_failed_allocations)
     lx_status status = LX_ERR_NOMEM;
     unit_ok(lx_mixture_set_weights(setup.mixture, 5, weights, 2, &error));
     for (int left = 0; status != LX_OK; left++) {
-        lx__weightings weightings;
+        lx__saved_weights_list weightings;
         scarce_begin(left);
-        status = lx__weightings_new(setup.mixture, &weightings, &error);
+        status = lx__saved_weights_list_new(setup.mixture, &weightings, &error);
         scarce_left = INT_MAX;
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
         if (status == LX_OK)
-            lx__weightings_free(&weightings);
+            lx__saved_weights_list_free(&weightings);
         lx_error_clear(&error);
     }
     free_setup(&setup);

@@ -133,7 +133,7 @@ END_TEST
 
 START_TEST(the_largest_mixture_has_a_short_state)
 {
-    enum { SETS = LX__SPLIT_SETS_MAX };
+    enum { SETS = LX__MIXTURE_SETS_MAX };
     lx_error error = LX_ERROR_INIT;
     double *weights = malloc(SETS * sizeof *weights);
     char text[LX_MAX_SAMPLER_STATE];

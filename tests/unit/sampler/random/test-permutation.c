@@ -19,7 +19,7 @@ START_TEST(permutes_and_inverts_all_lengths)
     lx__permutation permutation = {0};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         uint64_t length = lengths[i];
-        unit_ok(lx__permutation_enter(&permutation, length, 42, i, TABLE, &error));
+        unit_ok(lx__permutation_set(&permutation, length, 42, i, TABLE, &error));
         for (uint64_t j = 0; j < length; j++)
             images[j] = j;
         lx__permutation_map(&permutation, images, length);
@@ -38,9 +38,9 @@ static void expect_fresh(lx__permutation *permutation, uint64_t length, uint64_t
     lx_error error = LX_ERROR_INIT;
     lx__permutation fresh = {0};
     uint64_t images[] = {0, 1}, expected[] = {0, 1};
-    unit_ok(lx__permutation_enter(&fresh, length, seed, epoch, TABLE, &error));
+    unit_ok(lx__permutation_set(&fresh, length, seed, epoch, TABLE, &error));
     lx__permutation_map(&fresh, expected, 2);
-    unit_ok(lx__permutation_enter(permutation, length, seed, epoch, TABLE, &error));
+    unit_ok(lx__permutation_set(permutation, length, seed, epoch, TABLE, &error));
     lx__permutation_map(permutation, images, 2);
     ck_assert_mem_eq(images, expected, sizeof images);
     lx__permutation_clear(&fresh);
@@ -65,10 +65,10 @@ START_TEST(reports_failed_allocations)
 {
     lx_error error = LX_ERROR_INIT;
     lx__permutation permutation = {0};
-    unit_ok(lx__permutation_enter(&permutation, 100, 1, 0, TABLE, &error));
+    unit_ok(lx__permutation_set(&permutation, 100, 1, 0, TABLE, &error));
     scarce_begin(0);
-    unit_fails(lx__permutation_enter(&permutation, 1000, 1, 0, TABLE, &error), LX_ERR_NOMEM);
-    unit_fails(lx__permutation_enter(&permutation, 1000, 1, 0, TABLE, &error), LX_ERR_NOMEM);
+    unit_fails(lx__permutation_set(&permutation, 1000, 1, 0, TABLE, &error), LX_ERR_NOMEM);
+    unit_fails(lx__permutation_set(&permutation, 1000, 1, 0, TABLE, &error), LX_ERR_NOMEM);
     scarce_left = INT_MAX;
     expect_fresh(&permutation, 1000, 1, 0);
     lx__permutation_clear(&permutation);

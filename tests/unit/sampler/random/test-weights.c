@@ -32,12 +32,12 @@ START_TEST(whole_numbers_keep_their_ratio)
     for (size_t i = 0; i < 5; i++)
         for (uint64_t count = 1; count < 100; count++) {
             int scale = lx__weights_scale(10 * units[i], count);
-            uint64_t largest = lx__weight_whole(10 * units[i], scale);
-            uint64_t five = lx__weight_whole(5 * units[i], scale);
+            uint64_t largest = lx__weight_to_integer(10 * units[i], scale);
+            uint64_t five = lx__weight_to_integer(5 * units[i], scale);
             ck_assert_uint_le(largest, (UINT64_C(1) << 62) / count);
             ck_assert_uint_gt(largest, (UINT64_C(1) << 60) / count / 2);
             ck_assert_uint_le(largest - 2 * five, 1);
-            ck_assert_uint_eq(lx__weight_whole(DBL_TRUE_MIN * units[i], scale) != 0, 1);
+            ck_assert_uint_eq(lx__weight_to_integer(DBL_TRUE_MIN * units[i], scale) != 0, 1);
         }
 }
 END_TEST

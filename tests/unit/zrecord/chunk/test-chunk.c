@@ -14,7 +14,7 @@ struct fixture {
 static void set_up(struct fixture *f)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx__directory_open(&f->here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&f->here, LX__CWD, ".", &error));
     lx__chunk_pool_init(&f->pool);
     f->pool.directory = &f->here;
     f->pool.records_limit = 10;

@@ -16,7 +16,7 @@ static void replace(const lx__meta *meta)
 {
     lx_error error = LX_ERROR_INIT;
     lx__file here;
-    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
     unit_ok(lx__meta_replace(meta, &here, &error));
     lx__file_close(&here);
     ck_assert(!file_exists("meta.json.new"));
@@ -178,7 +178,7 @@ START_TEST(refuses_to_write_a_text_too_long_to_read)
     memset(text, 'x', size);
     text[size] = '\0';
     json_object_set_new(meta.document, "note", json_string(text));
-    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
     unit_fails(lx__meta_replace(&meta, &here, &error), LX_ERR_LIMIT);
     ck_assert(!file_exists("meta.json.new"));
     unit_ok(read_here(&back, &error));
@@ -199,7 +199,7 @@ START_TEST(a_failed_write_leaves_the_old_meta_json)
     replace(&meta);
     size_t size;
     uint8_t *old = file_bytes("meta.json", &size);
-    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
     limit_files(100);
     unit_fails(lx__meta_replace(&meta, &here, &error), LX_ERR_IO);
     unlimit_files();

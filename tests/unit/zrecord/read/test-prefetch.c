@@ -19,7 +19,7 @@ static lx__snapshot *pin(const char *path)
 /** Walks to the end; returns the number of stretches. */
 static size_t walk(lx__snapshot *snapshot)
 {
-    lx__ahead ahead = {.snapshot = snapshot};
+    lx__prefetch_pages ahead = {.snapshot = snapshot};
     uint64_t first, end, next = 0;
     size_t count = 0;
     while (lx__ahead_stretch(&ahead, &first, &end)) {

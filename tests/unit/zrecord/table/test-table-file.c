@@ -23,7 +23,7 @@ static lx__file here(void)
 {
     lx_error error = LX_ERROR_INIT;
     lx__file directory;
-    unit_ok(lx__directory_open(&directory, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&directory, LX__CWD, ".", &error));
     return directory;
 }
 

@@ -19,7 +19,7 @@ static struct fixture set_up(uint64_t committed, uint64_t first)
     struct fixture f = {.schema = lx_schema_new()};
     unit_ok(lx_schema_add_field(f.schema, "a", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_schema_add_field(f.schema, "b", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
-    unit_ok(lx__directory_open(&f.here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&f.here, LX__CWD, ".", &error));
     unit_ok(lx__table_writer_open(&f.rows, &f.here, f.schema, 0, committed, first, &error));
     return f;
 }

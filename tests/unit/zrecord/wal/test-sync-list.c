@@ -14,7 +14,7 @@ static void set_up(struct fixture *f)
 {
     lx_error error = LX_ERROR_INIT;
     f->scratch = scratch_make();
-    unit_ok(lx__directory_open(&f->here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&f->here, LX__CWD, ".", &error));
     for (int i = 0; i < 40; i++) {
         char name[16];
         snprintf(name, sizeof name, "f%d", i);

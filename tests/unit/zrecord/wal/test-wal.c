@@ -500,7 +500,7 @@ START_TEST(rejects_a_log_that_is_not_a_file)
     lx_error error = LX_ERROR_INIT;
     lx__log_reader reader;
     lx__file here;
-    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
     unit_fails(lx__log_open(&reader, &here, &example_log, &error), LX_ERR_CORRUPT);
     ck_assert_int_eq(lx__log_open(&reader, &here, &example_log, NULL), LX_ERR_CORRUPT);
     struct log log = make("s");

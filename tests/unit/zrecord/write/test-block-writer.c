@@ -15,7 +15,7 @@ static void set_up(struct fixture *f)
 {
     lx_error error = LX_ERROR_INIT;
     *f = (struct fixture){.bytes = 0};
-    unit_ok(lx__file_open(&f->file, LX__HERE, "f", O_RDWR | O_CREAT | O_TRUNC, &error));
+    unit_ok(lx__file_open(&f->file, LX__CWD, "f", O_RDWR | O_CREAT | O_TRUNC, &error));
     unit_ok(lx_executor_open(NULL, &f->executor, &error));
     unit_ok(lx__block_writer_open(&f->output, f->executor, &error));
 }

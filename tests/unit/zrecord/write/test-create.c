@@ -411,7 +411,7 @@ START_TEST(omits_an_invalid_pid)
     lx__file directory, lock, other;
     static const char *const texts[] = {"", "\n", "nonsense", "123%s%n",
                                         "99999999999999999999999999999"};
-    unit_ok(lx__directory_open(&directory, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&directory, LX__CWD, ".", &error));
     unit_ok(lx__writer_lock(&directory, &lock, &error));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         file_put("LOCK", texts[i], strlen(texts[i]));

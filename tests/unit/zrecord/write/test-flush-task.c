@@ -16,7 +16,7 @@ static void set_up(struct fixture *f, bool compresses, uint64_t records, uint64_
     lx_error error = LX_ERROR_INIT;
     memset(f, 0, sizeof *f);
     stage_rules(f->rules, compresses);
-    unit_ok(lx__directory_open(&f->here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&f->here, LX__CWD, ".", &error));
     lx__chunk_pool_init(&f->pool);
     f->pool.directory = &f->here;
     f->pool.records_limit = records;

@@ -17,7 +17,7 @@ static void set_up(struct fixture *f, unsigned lanes, bool compresses)
     lx_executor_options *options = lx_executor_options_new();
     memset(f, 0, sizeof *f);
     stage_rules(f->rules, compresses);
-    unit_ok(lx__directory_open(&f->here, LX__HERE, ".", &error));
+    unit_ok(lx__directory_open(&f->here, LX__CWD, ".", &error));
     unit_ok(lx_executor_options_set_writer_count(options, lanes, &error));
     unit_ok(lx_executor_open(options, &f->executor, &error));
     lx_executor_options_free(options);

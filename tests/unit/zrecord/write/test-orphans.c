@@ -79,7 +79,7 @@ static lx__file lock_as_reader(const char *path, uint64_t generation)
 {
     lx_error error = LX_ERROR_INIT;
     lx__file lock;
-    unit_ok(lx__file_open(&lock, LX__HERE, in(path, "LOCK"), O_RDONLY, &error));
+    unit_ok(lx__file_open(&lock, LX__CWD, in(path, "LOCK"), O_RDONLY, &error));
     unit_ok(lx__file_lock(&lock, false, 8192 + generation, 1, &error));
     return lock;
 }
@@ -356,7 +356,7 @@ START_TEST(finds_readers_in_a_range)
     bool present;
     records_make("d", 1, 0);
     lx__file lock = lock_as_reader("d", 5), other;
-    unit_ok(lx__file_open(&other, LX__HERE, "d/LOCK", O_RDWR, &error));
+    unit_ok(lx__file_open(&other, LX__CWD, "d/LOCK", O_RDWR, &error));
     static const struct {
         uint64_t first, end;
         bool present;

@@ -32,7 +32,7 @@ static lx__readers find(void)
     lx__file directory, lock;
     lx__meta meta;
     lx__readers users;
-    unit_ok(lx__directory_open(&directory, LX__HERE, "d", &error));
+    unit_ok(lx__directory_open(&directory, LX__CWD, "d", &error));
     unit_ok(lx__file_open(&lock, &directory, LX__LOCK_NAME, O_RDWR, &error));
     unit_ok(lx__meta_load(&meta, &directory, &error));
     lx__readers_find(&users, &directory, &lock, &meta);
@@ -100,7 +100,7 @@ START_TEST(foreign_locks_keep_all_files)
     rebalance();
     rebalance();
     lx__file lock;
-    unit_ok(lx__file_open(&lock, LX__HERE, "d/LOCK", O_RDWR, &error));
+    unit_ok(lx__file_open(&lock, LX__CWD, "d/LOCK", O_RDWR, &error));
     unit_ok(lx__file_lock(&lock, false, LX__LOCK_READERS, 2, &error));
     lx__readers users = find();
     ck_assert(users.unknown);
