@@ -89,9 +89,9 @@ static void compare_sets(lx__state *state, const struct plain_log *plain)
         uint32_t field;
         if (!lx__schema_find_id(schema, set->field, &field))
             continue;
-        const uint8_t *rows = lx__overlay_find(&state->overlay, field, set->index);
+        const lx__update *found = lx__overlay_find_update(&state->overlay, field, set->index);
         live += set->live;
-        if (set->live && (rows == NULL || memcmp(rows, set->rows, LX__ENTRY_BYTES) != 0))
+        if (set->live && (found == NULL || memcmp(found->rows, set->rows, LX__ENTRY_BYTES) != 0))
             fuzz_fail("a live set is not found");
         if (set->live)
             screen(state, field, set->index);

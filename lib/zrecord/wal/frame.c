@@ -50,24 +50,17 @@ lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK])
                             .bytes = lx__load_le64(item + 8)};
 }
 
-lx__update_item lx__update_item_load(const uint8_t item[LX__FRAME_UPDATE])
-{
-    return (lx__update_item){.field = lx__load_le32(item),
-                             .index = lx__load_le64(item + 8),
-                             .entry = lx__entry_load(item + 16, item + 32)};
-}
-
 lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint64_t update_count,
                           lx_error *error)
 {
     uint64_t size = lx__frame_size(chunk_count, update_count);
     if (size == LX_NONE)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "a commit of %llu changes does not fit into one frame of the log: commit "
+                        "a commit of %llu changes does not fit into one frame of the WAL: commit "
                         "more often",
                         (unsigned long long)update_count);
     if (!lx__reserve(&builder->data, &builder->capacity, (size_t)size))
-        return lx__fail_memory(error, "a frame of the log");
+        return lx__fail_memory(error, "a frame of the WAL");
     builder->size = LX__FRAME_HEADER;
     builder->chunk_count = builder->update_count = 0;
     return LX_OK;
@@ -125,7 +118,7 @@ void lx__frame_builder_free(lx__frame_builder *builder)
     *builder = (lx__frame_builder){0};
 }
 
-/** The number of an id as the kernel shows it; 0 if that is none. */
+/** Parses the text of a boot id; 0 if it is invalid. */
 static uint64_t parse_boot_id(const char *text, size_t size)
 {
     uint8_t bytes[8] = {0};
@@ -157,7 +150,7 @@ lx_status lx__boot_id_read(uint64_t *boot, lx_error *error)
         *boot = status == LX_OK ? parse_boot_id(text, got) : 0;
     } else if (status != LX_ERR_NOMEM &&
                (status != LX_ERR_IO || why.errnum == EACCES || why.errnum == EPERM)) {
-        return LX_OK; /* not there, or not for us to see */
+        return LX_OK; /* the system has no boot id, or hides it */
     }
     if (status != LX_OK)
         lx__error_propagate(error, &why);

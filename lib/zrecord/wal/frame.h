@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A frame of the log: one commit, as it lies in LOG.
+ * @brief A frame of the write-ahead log (WAL): one commit, with the byte layout of
+ * doc/zrecord-format.md, section 8.
  */
 #ifndef LX_ZRECORD_FRAME_H
 #define LX_ZRECORD_FRAME_H
@@ -24,15 +25,15 @@
 #define LX__FRAME_SNAPSHOT 1u
 #define LX__FRAME_SYNCED 2u
 
-/** The log that a frame belongs to: no frame is valid in another. */
+/** Identifies a log. The CRC of a frame covers it, so a frame is invalid in any other log. */
 typedef struct lx__log_identity {
     uint8_t uuid[LX__UUID_BYTES];
     uint64_t generation;
 } lx__log_identity;
 
-/** A frame's header, and the CRC from its trailer. */
+/** The header of a frame, and the CRC in its trailer. */
 typedef struct lx__frame {
-    uint32_t bytes; /**< Of the whole frame. */
+    uint32_t bytes; /**< Size of the whole frame. */
     uint64_t sequence;
     uint64_t length;
     uint64_t rows;
@@ -46,33 +47,33 @@ typedef struct lx__frame {
     uint32_t crc;
 } lx__frame;
 
-/** An entry of the log: it stands in place of the table's. */
+/** A row update in a frame: its entry replaces a row of the tables. */
 typedef struct lx__update_item {
-    uint32_t field; /**< Id. */
+    uint32_t field; /**< Id of the field. */
     uint64_t index;
     lx__entry entry;
 } lx__update_item;
 
-/** Bytes that a frame of so many items has; LX_NONE if that is over LX__FRAME_MAX. */
+/** Returns the size of a frame with these items; LX_NONE if it exceeds LX__FRAME_MAX. */
 uint64_t lx__frame_size(uint64_t chunk_count, uint64_t update_count);
 
-/** Reads a header. False if it cannot be one: wrong magic, or a size that is not its items'. */
+/** Decodes a header. Returns false if the magic is wrong, or if the size does not match the
+ * counts. */
 bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER]);
 
-/** What the CRC of a frame begins with, before the frame's own bytes. */
+/** Returns the CRC to continue over the bytes of a frame: that of the log's identity. */
 uint32_t lx__frame_crc_start(const lx__log_identity *log);
 
 lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK]);
-lx__update_item lx__update_item_load(const uint8_t item[LX__FRAME_UPDATE]);
 
-/** True if the bytes that must be zero in a set item are. */
+/** Whether the reserved bytes of an update item are zero. */
 static inline bool lx__update_item_reserved_is_zero(const uint8_t item[LX__FRAME_UPDATE])
 {
     return lx__load_le32(item + 4) == 0;
 }
 
-/** A frame being built: all chunks first, then all sets. Zero it before its first use; the
- * memory is kept from one frame to the next. */
+/** A frame under construction: first all chunks, then all updates. Initialize it to zeros; one
+ * builder can build many frames, and reuses its memory. */
 typedef struct lx__frame_builder {
     uint8_t *data;
     size_t size;
@@ -81,26 +82,24 @@ typedef struct lx__frame_builder {
     uint32_t update_count;
 } lx__frame_builder;
 
-/** Starts a frame of at most so many items; takes the memory for all of them. */
+/** Starts a frame with at most this many items, and reserves memory for them. */
 lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint64_t update_count,
                           lx_error *error);
 
 void lx__frame_add_chunk(lx__frame_builder *builder, const lx__chunk_item *item);
 void lx__frame_add_update(lx__frame_builder *builder, const lx__update_item *item);
 
-/** Fills in header and trailer; sizes, counts and crc are set in @p frame. */
+/** Writes header and trailer. Sets the size, the counts and the CRC in @p frame. */
 void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__log_identity *log);
 
 void lx__frame_builder_free(lx__frame_builder *builder);
 
-/**
- * The first 8 bytes of the kernel's boot id; 0 where the kernel does not show it. That it cannot be
- * read just now (too many open files, say) is a failure: with 0, commits of this boot that are not
- * synced would be taken for lost, and be cut off.
- */
+/** Reads the first 8 bytes of the kernel's boot id; 0 if the system has no boot id, or hides it.
+ * Any other failure, such as too many open files, is returned: a 0 would make the opening drop
+ * commits of this boot that are not synced. */
 lx_status lx__boot_id_read(uint64_t *boot, lx_error *error);
 
-/** The same; 0 also after a failure, for what does not depend on it. */
+/** As lx__boot_id_read(), but returns 0 after a failure: for callers that do not depend on it. */
 uint64_t lx__boot_id(void);
 
 #endif

@@ -6,17 +6,17 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* A filter has 16 to 32 bits a set: one in a hundred lookups or less finds them by chance. */
+/* Updates for each word of a filter, at most: 16 to 32 bits for each update, so at most one lookup
+ * in a hundred is a false positive. */
 #define FILTER_WORD_UPDATES 4
-/* A layer is merged into a new one that has at least this part of its sets. A larger number makes
- * fewer layers, which each lookup asks, and moves each set more often. */
+/* A layer is merged into a new one that has at least 1/MERGE_PART of its updates. A larger number
+ * makes fewer layers to search, but copies each update more often. */
 #define MERGE_PART 4
-/* Layers up to this are not worth their own filter: they are always merged. */
+/* Layers of up to this many updates are always merged: they are not worth a filter of their own. */
 #define SMALL_LAYER 64
 
 /* ---- a layer */
 
-/** NULL when out of memory. */
 static lx__overlay_layer *new_layer(uint64_t seed, size_t expected)
 {
     lx__overlay_layer *layer = lx__alloc_array(1, sizeof *layer);
@@ -34,7 +34,7 @@ static lx__overlay_layer *new_layer(uint64_t seed, size_t expected)
 lx__overlay_layer *lx__overlay_layer_new(lx__overlay *overlay, uint64_t expected)
 {
     size_t limit = LX__UPDATES_MAX - LX__UPDATE_BATCH_MAX;
-    /* Room for the last that are put, before it is known which of them are there already. */
+    /* Room for one more batch: room is reserved before it is known which of its keys exist. */
     return new_layer(lx__overlay_seed(overlay),
                      (expected < limit ? (size_t)expected : limit) + LX__UPDATE_BATCH_MAX);
 }
@@ -49,13 +49,13 @@ void lx__overlay_layer_unref(lx__overlay_layer *layer)
     lx__free(layer);
 }
 
-/** Where a layer is a copy of another one with more behind it, what lookups need is copied, too. */
+/** The layer that a new layer begins with a copy of, so that its filter can be copied, too. */
 typedef struct prefix {
-    const lx__overlay_layer *of; /**< NULL: it is none, or not all was copied. */
+    const lx__overlay_layer *of; /**< NULL: none, or only a part of the layer was copied. */
     size_t count;
 } prefix;
 
-/** Makes what lookups need. */
+/** Makes the filter, and finds the range of the indices. */
 static lx_status make_filter(lx__overlay_layer *layer, const prefix *from, lx_error *error)
 {
     uint64_t words = 1;
@@ -65,7 +65,7 @@ static lx_status make_filter(lx__overlay_layer *layer, const prefix *from, lx_er
     layer->filter = same ? lx__alloc((size_t)words * sizeof *layer->filter)
                          : lx__alloc_array(words, sizeof *layer->filter);
     if (layer->filter == NULL)
-        return lx__fail_memory(error, "entries of the log");
+        return lx__fail_memory(error, "row updates");
     layer->filter_mask = words - 1;
     layer->min_index = same ? from->of->min_index : UINT64_MAX;
     layer->max_index = same ? from->of->max_index : 0;
@@ -84,7 +84,7 @@ static lx_status make_filter(lx__overlay_layer *layer, const prefix *from, lx_er
 
 /* ---- layers */
 
-/** Whether later frames dropped all of a layer, as far as its least and its largest index tell. */
+/** Whether later frames dropped all updates of a layer, judged by its least and largest index. */
 static bool is_dropped(const lx__overlay_layer_use *use, uint64_t rows)
 {
     uint64_t first = use->layer->min_index, last = use->layer->max_index;
@@ -97,12 +97,12 @@ static lx__update copy_update(const lx__update *update)
     lx__update copy = {.index = update->index, .field = update->field};
     memcpy(copy.rows, update->rows, sizeof copy.rows);
     atomic_init(&copy.frame_or_verified,
-                lx__update_is_verified(update)); /* readers may be about to note it */
+                lx__update_is_verified(update)); /* readers may be setting it */
     return copy;
 }
 
-/** A layer of what still counts of an older one, with room for @p more sets. It is made in the
- * order in which it lies in memory, and not hashed set by set. NULL when out of memory. */
+/** Copies the live updates of a layer, with room for @p more updates. The hash table is filled in
+ * the order of the list, or copied. NULL when out of memory. */
 static lx__overlay_layer *copy_layer(const lx__overlay_layer_use *older, uint64_t rows, size_t more)
 {
     const lx__update_map *from = &older->layer->map;
@@ -117,7 +117,7 @@ static lx__overlay_layer *copy_layer(const lx__overlay_layer_use *older, uint64_
     return layer;
 }
 
-/** Puts what still counts of a newer layer into @p layer. */
+/** Puts the live updates of a newer layer into @p layer. */
 static lx_status put_layer(lx__overlay_layer *layer, const lx__overlay_layer_use *newer,
                            uint64_t rows, lx_error *error)
 {
@@ -134,14 +134,14 @@ static lx_status put_layer(lx__overlay_layer *layer, const lx__overlay_layer_use
     return status;
 }
 
-/** Whether the newer layers, which have @p count sets, are merged with the one before them. */
+/** Whether to merge the newer layers, which have @p count updates, with the one before them. */
 static bool should_merge(const lx__overlay *overlay, size_t depth, size_t count)
 {
     size_t older = overlay->uses[depth - 1].layer->map.count;
     return older <= SMALL_LAYER || older / MERGE_PART <= count || depth == LX__OVERLAY_LAYERS_MAX;
 }
 
-/** Notes what new frames drop of the layers, and lets go of those of which nothing is left. */
+/** Applies what new frames drop to all layers, and releases layers without live updates. */
 static void drop_updates(lx__overlay *overlay, uint64_t length, uint64_t rows)
 {
     size_t kept = 0;
@@ -158,8 +158,8 @@ static void drop_updates(lx__overlay *overlay, uint64_t length, uint64_t rows)
     overlay->rows = rows;
 }
 
-/** The layers of @p overlay from @p depth on and the newest, @p layer, in one, which takes its
- * place. */
+/** Merges the layers of @p overlay from @p depth on and the newest layer, @p layer, and replaces @p
+ * layer by the result. */
 static lx_status merge(const lx__overlay *overlay, size_t depth, size_t count,
                        lx__overlay_layer **layer, prefix *from, lx_error *error)
 {
@@ -168,7 +168,7 @@ static lx_status merge(const lx__overlay *overlay, size_t depth, size_t count,
         .layer = *layer, .length = UINT64_MAX, .rows = overlay->rows};
     lx__overlay_layer *merged = copy_layer(oldest, overlay->rows, count - oldest->layer->map.count);
     if (merged == NULL)
-        return lx__fail_memory(error, "entries of the log");
+        return lx__fail_memory(error, "row updates");
     if (merged->map.count == oldest->layer->map.count)
         *from = (prefix){oldest->layer, merged->map.count};
     lx_status status = LX_OK;
@@ -185,16 +185,16 @@ static lx_status merge(const lx__overlay *overlay, size_t depth, size_t count,
     return LX_OK;
 }
 
-/** Merges with @p layer the newest layers of @p overlay that are worth it, and makes its filter. */
+/** Merges @p layer with the newest layers of @p overlay that are worth it, and makes its filter. */
 static lx_status merge_new(const lx__overlay *overlay, lx__overlay_layer **layer, size_t *depth,
                            lx_error *error)
 {
     prefix from = {NULL, 0};
     lx_status status = LX_OK;
-    size_t count = (*layer)->map.count; /* no key is twice in a layer, but perhaps in several */
+    size_t count = (*layer)->map.count; /* an upper bound: several layers may have the same key */
     for (size_t i = 0; i < count; i++)
         atomic_init(&(*layer)->map.list[i].frame_or_verified,
-                    0); /* the frames do not matter any more */
+                    0); /* from now on: whether the value was verified */
     for (*depth = overlay->depth; *depth != 0 && should_merge(overlay, *depth, count); --*depth)
         count += overlay->uses[*depth - 1].layer->map.count;
     if (*depth != overlay->depth)
@@ -266,7 +266,8 @@ size_t lx__overlay_count(const lx__overlay *overlay)
     return count;
 }
 
-/** Whether a set of layer @p depth is live. Of the newest layer each is that no frame dropped. */
+/** Whether an update of layer @p depth is live: no later frame dropped it, and no newer layer
+ * replaces it. */
 static bool is_live(const lx__overlay *overlay, size_t depth, const lx__update *update)
 {
     if (!lx__overlay_layer_keeps(&overlay->uses[depth], overlay->rows, update->index))
@@ -341,7 +342,8 @@ static uint64_t filter_layer(const lx__overlay_layer_use *use, size_t count,
     const uint64_t *filter = use->filter, mask = use->filter_mask;
     uint64_t may = 0;
     for (size_t k = 0; k < count; k++) {
-        /* Both bits without a branch between them, which one in ten would take. */
+        /* Test both bits without a branch between them, which would be taken for one record in
+         * ten. */
         uint64_t filter_hash = filter_hashes[k], word = filter[lx__overlay_word(filter_hash, mask)];
         if ((word >> lx__overlay_first_bit(filter_hash) &
              word >> lx__overlay_second_bit(filter_hash) & 1) != 0)

@@ -13,11 +13,12 @@
 #include "zrecord/format/names.h"
 #include "zrecord/wal/shared-array.h"
 
-/* Frames drop sets in two ways: by taking their rows into the tables, and by a length below them.
- * Neither is done frame by frame, which would cost the number of sets each time. Instead every set
- * remembers its frame, and two lists tell at the end which of them are gone. */
+/* Frames drop updates in two ways: they write their rows into the tables, or shorten the dataset
+ * below their index. To drop them at each frame would take time for each update each time. Instead
+ * each update stores the number of its frame, and two lists say at the end which updates were
+ * dropped. */
 typedef struct drop {
-    uint32_t frame; /**< Its number in this replay. */
+    uint32_t frame; /**< Number of the frame in this replay. */
     uint64_t bound;
 } drop;
 
@@ -31,46 +32,47 @@ typedef struct replay {
     lx__state *state;
     lx__log_reader *log;
     const lx_schema *schema;
-    const lx_schema *known;   /**< The fields that there are, also those that are not kept. */
-    uint64_t rows;            /**< Before the first frame: none of them takes a row below that. */
-    uint64_t end;             /**< Where the last frame ends. */
-    uint32_t frames;          /**< Replayed so far. */
-    lx__overlay_layer *layer; /**< Their sets; NULL while there is none. */
-    lx__update pending[LX__UPDATE_BATCH_MAX]; /**< Sets that are not in the layer yet. */
+    const lx_schema *known;   /**< All fields of the dataset, of which @c schema may have a part. */
+    uint64_t rows;            /**< Rows before the first frame. */
+    uint64_t end;             /**< End of the last frame. */
+    uint32_t frames;          /**< Number of frames replayed so far. */
+    lx__overlay_layer *layer; /**< Their updates; NULL if there are none. */
+    lx__update pending[LX__UPDATE_BATCH_MAX]; /**< Updates to put into the layer together. */
     size_t pending_count;
-    uint32_t first_frame; /**< Of those that have sets. */
-    uint64_t max_index;   /**< Index of a set. */
-    drops grown;          /**< Frames that took rows: bound is their rows. Both ascend. */
-    drops
-        truncations; /**< Frames whose length no later one goes below: bound is it. Both ascend. */
-    uint32_t next_field;      /**< Position that the next set probably has. */
-    bool follows;             /**< A set of the same frame came before the next one: */
-    lx__update_item previous; /**< this, of which there are only field and index. */
+    uint32_t first_frame; /**< First frame with updates. */
+    uint64_t max_index;   /**< Largest index of an update. */
+    /** Frames that raised the rows of the tables; the bound is the new number. Both ascend. */
+    drops grown;
+    /** Frames whose length, the bound, is below that of all later frames. Both ascend. */
+    drops truncations;
+    uint32_t next_field;      /**< Expected position of the field of the next update. */
+    bool follows;             /**< The next update is not the first one of its frame. */
+    lx__update_item previous; /**< The update before; only field and index are set. */
     bool unknown;
-    /** Of chunks, a hash table of their positions plus 1, as soon as one came that stands neither
-     * where it belongs nor behind the others: to keep millions of them in order meanwhile would
-     * take the square of that. NULL: they are in order. */
+    /** Hash table of positions in the list of chunks plus 1. NULL while the chunks are in the order
+     * of their ids. Made when a chunk arrives out of order, and the list is sorted at the end: to
+     * keep millions of chunks sorted all the time would take quadratic time. */
     uint32_t *slots;
-    size_t slot_capacity; /**< A power of two; at most three quarters are used. */
+    size_t slot_capacity; /**< A power of two; at most three quarters of the slots are used. */
 } replay;
 
 #define SLOTS_MIN 64
-/* Sets that are read from the log at once. */
+/* Updates to read from the WAL at once. */
 #define BLOCK_UPDATES 256u
-/* Room that a list of chunks has for more of them. */
+/* Least spare room in a list of chunks. */
 #define CHUNKS_MORE 4
 
 static lx_status push(drops *to, uint32_t frame, uint64_t bound, lx_error *error)
 {
     drop *list = lx__grow_array(to->list, to->count, &to->capacity, sizeof *list);
     if (list == NULL)
-        return lx__fail_memory(error, "replaying the log");
+        return lx__fail_memory(error, "replaying the WAL");
     to->list = list;
     list[to->count++] = (drop){frame, bound};
     return LX_OK;
 }
 
-/** The length that counts from @p frame on is the least of that and all later frames. */
+/** Adds the length of @p frame: the frames before it with larger lengths no longer matter. */
 static lx_status push_truncation(drops *truncations, uint32_t frame, uint64_t length,
                                  lx_error *error)
 {
@@ -79,10 +81,13 @@ static lx_status push_truncation(drops *truncations, uint32_t frame, uint64_t le
     return push(truncations, frame, length, error);
 }
 
-/** The first whose frame, or else bound, is not below @p value; NULL if there is none. */
+/** Returns the first drop whose frame, or else bound, is at least @p value; NULL if there is
+ * none. */
 static const drop *first_from(const drops *in, bool by_frame, uint64_t value)
 {
-    size_t low = 0, high = in->count, middle = high >= 2 ? high - 2 : 0; /* mostly the last */
+    size_t low = 0, high = in->count,
+           middle = high >= 2 ? high - 2
+                              : 0; /* try the last but one first: it is the most likely */
     while (low < high) {
         uint64_t key = by_frame ? in->list[middle].frame : in->list[middle].bound;
         if (key >= value)
@@ -94,7 +99,7 @@ static const drop *first_from(const drops *in, bool by_frame, uint64_t value)
     return low < in->count ? &in->list[low] : NULL;
 }
 
-/** Whether a frame behind @p frame took the row. */
+/** Whether a frame after @p frame wrote the row into the tables. */
 static bool is_in_tables(const replay *r, uint64_t index, uint32_t frame)
 {
     const drops *all = &r->grown;
@@ -113,13 +118,14 @@ static bool update_stays(const lx__update *update, const void *user)
     if (update->index < r->truncations.list[0].bound) /* the least */
         return true;
     const drop *truncation = first_from(&r->truncations, true,
-                                        frame); /* its own frame's, or a later one's */
+                                        frame); /* of its own frame or a later one */
     return truncation == NULL || update->index < truncation->bound;
 }
 
 static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error, const char *what)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "frame %" PRIu64 " of the log: %s",
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
+                                "frame %" PRIu64 " of the WAL is invalid: %s",
                                 r->state->position.sequence, what);
     lx__error_locate(error, r->log->file.path, NULL, LX_NONE, offset);
     return status;
@@ -131,20 +137,20 @@ static const char *broken_rule(const lx__state *state, const lx__frame *frame)
     bool first = state->position.sequence == 0;
     if (first ? frame->flags != (LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED)
               : frame->flags != 0 && frame->flags != LX__FRAME_SYNCED)
-        return "its flags cannot be";
+        return "unexpected flags";
     if (frame->rows < state->rows || frame->rows > LX__LENGTH_MAX)
-        return "its rows cannot be";
+        return "the number of rows shrinks or is too large";
     if (frame->length > LX__LENGTH_MAX ||
         frame->length > frame->rows + state->items + frame->update_count)
-        return "its length is more than rows and sets can give";
+        return "its length exceeds its rows and updates";
     if (!first && frame->table_generation != state->table_generation)
-        return "its table generation is another";
+        return "the table generation changes";
     if (frame->next_chunk < state->next_chunk)
-        return "its next chunk id is lower than before";
+        return "the next chunk id decreases";
     return NULL;
 }
 
-/** The place of chunk @p id, or the free one where it belongs. */
+/** Returns the slot of chunk @p id, or the free slot where it belongs. */
 static uint32_t *slot_of(const replay *r, uint32_t id)
 {
     size_t mask = r->slot_capacity - 1;
@@ -154,7 +160,7 @@ static uint32_t *slot_of(const replay *r, uint32_t id)
     return &r->slots[at];
 }
 
-/** Makes places for all chunks, and for as many more. */
+/** Makes a hash table with room for twice the chunks. */
 static lx_status make_slots(replay *r, lx_error *error)
 {
     size_t capacity = SLOTS_MIN;
@@ -162,7 +168,7 @@ static lx_status make_slots(replay *r, lx_error *error)
         capacity *= 2;
     uint32_t *slots = lx__alloc_array(capacity, sizeof *slots);
     if (slots == NULL)
-        return lx__fail_memory(error, "replaying the log");
+        return lx__fail_memory(error, "replaying the WAL");
     lx__free(r->slots);
     r->slot_capacity = capacity;
     r->slots = slots;
@@ -172,7 +178,7 @@ static lx_status make_slots(replay *r, lx_error *error)
     return LX_OK;
 }
 
-/** The item of chunk @p id so far, or NULL. */
+/** Returns the item of chunk @p id; NULL if not found. */
 static lx__chunk_item *find_chunk(const replay *r, uint32_t id)
 {
     if (r->slots == NULL)
@@ -181,7 +187,8 @@ static lx__chunk_item *find_chunk(const replay *r, uint32_t id)
     return slot != 0 ? &r->state->chunks[slot - 1] : NULL;
 }
 
-/** Adds a new chunk behind the others, which are in order no longer if it belongs before them. */
+/** Adds a new chunk at the end of the list, and switches to the hash table if it belongs before
+ * others. */
 static lx_status add_chunk(replay *r, const lx__chunk_item *item, lx_error *error)
 {
     lx__state *state = r->state;
@@ -208,7 +215,7 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
 {
     const uint8_t *bytes;
     uint64_t previous = 0;
-    /* From here on the list is this state's own. */
+    /* Make the list the state's own. */
     lx_status status = frame->chunk_count != 0 ? lx__state_reserve_chunks(r->state, 0, error)
                                                : LX_OK;
     for (uint32_t i = 0; status == LX_OK && i < frame->chunk_count; i++) {
@@ -219,7 +226,7 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
         lx__chunk_item item = lx__chunk_item_load(bytes);
         lx__chunk_item *before = find_chunk(r, item.id);
         if ((i != 0 && item.id <= previous) || item.id >= frame->next_chunk)
-            return fail_rule(r, at, error, "its chunk ids cannot be");
+            return fail_rule(r, at, error, "chunk ids are not ascending, or not below the next id");
         if (item.bytes > INT64_MAX ||
             (before != NULL && (item.bytes < before->bytes || item.records < before->records)))
             return fail_rule(r, at, error, "a chunk shrinks");
@@ -232,7 +239,7 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
     return status;
 }
 
-/** The first frame from which on no set is dropped. */
+/** Returns the first frame from which on no update is dropped. */
 static uint32_t first_kept_frame(const replay *r)
 {
     uint32_t frame = r->grown.count != 0 ? r->grown.list[r->grown.count - 1].frame : 0;
@@ -251,12 +258,12 @@ static lx_status put_pending(replay *r, lx_error *error)
     return lx__update_map_put_many(&r->layer->map, r->pending, count, error);
 }
 
-/** Keeps a set of a field that is shown, and looks whether one of another is known. */
+/** Keeps an update of a shown field. Of other fields, checks whether they are known. */
 static lx_status add_update(replay *r, uint32_t id, uint64_t index, const uint8_t *rows,
                             lx_error *error)
 {
     uint32_t field = r->next_field, ignored;
-    /* Sets mostly come field by field in the order of the schema. */
+    /* Updates mostly come in the order of the schema. */
     if (field >= r->schema->count || lx__schema_field(r->schema, field)->shown.id != id) {
         if (!lx__schema_find_id(r->schema, id, &field)) {
             r->unknown = r->unknown ||
@@ -274,16 +281,17 @@ static lx_status add_update(replay *r, uint32_t id, uint64_t index, const uint8_
     return r->pending_count == LX__UPDATE_BATCH_MAX ? put_pending(r, error) : LX_OK;
 }
 
-/** Makes the layer for all frames that are left, if they have as many sets a byte as this one. */
+/** Makes the layer for all remaining frames, on the assumption that they have as many updates per
+ * byte as this frame. */
 static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
     uint64_t updates = (r->end - offset) / (frame->bytes / frame->update_count);
     r->layer = lx__overlay_layer_new(&r->state->overlay, updates);
     r->first_frame = r->frames;
-    return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the log");
+    return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the WAL");
 }
 
-/** Applies @p count sets, which stand at @p offset. */
+/** Applies @p count updates, which begin at @p offset. */
 static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool is_snapshot,
                              lx_error *error)
 {
@@ -299,7 +307,7 @@ static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool is
         else if (is_snapshot && r->follows &&
                  (index < r->previous.index ||
                   (index == r->previous.index && id <= r->previous.field)))
-            broken = "the sets of a base do not ascend";
+            broken = "the updates of a snapshot frame do not ascend";
         if (broken != NULL)
             return fail_rule(r, offset + (uint64_t)i * LX__FRAME_UPDATE, error, broken);
         r->follows = true;
@@ -357,7 +365,8 @@ static lx_status apply_frame(replay *r, lx_error *error)
     if (status == LX_OK)
         status = push_truncation(&r->truncations, r->frames, frame.length, error);
     if (status == LX_OK && r->frames == UINT32_MAX)
-        status = lx__fail(error, LX_ERR_LIMIT, "the log has more than %u frames", r->frames);
+        status = lx__fail(error, LX_ERR_LIMIT, "cannot replay the WAL: it has more than %u frames",
+                          r->frames);
     if (status != LX_OK)
         return status;
     r->frames++;
@@ -375,7 +384,7 @@ static lx_status apply_frame(replay *r, lx_error *error)
     return LX_OK;
 }
 
-/** Puts the chunks in order, and what the frames set on top of what was set before. */
+/** Sorts the chunks, drops what later frames dropped, and adds the layer to the overlay. */
 static lx_status finish(replay *r, lx_error *error)
 {
     lx__state *state = r->state;
@@ -387,18 +396,18 @@ static lx_status finish(replay *r, lx_error *error)
         lx__update_map_keep(&r->layer->map, update_stays, r);
     lx__overlay_layer *layer = r->layer;
     r->layer = NULL;
-    /* The first of the cuts is the least. */
+    /* The first truncation has the least length. */
     return lx__overlay_add(&state->overlay, layer, r->truncations.list[0].bound, state->rows,
                            error);
 }
 
-/** What is kept of a log, and what else is no surprise in it. */
+/** The fields whose updates are kept, and all fields of the dataset. */
 typedef struct fields {
     const lx_schema *shown;
     const lx_schema *known;
 } fields;
 
-/** Applies frames up to @p end and lets go of the sets that they drop. */
+/** Applies the frames up to @p end. */
 static lx_status apply_to(lx__state *state, lx__log_reader *log, const fields *of, uint64_t end,
                           bool *unknown, lx_error *error)
 {
@@ -503,7 +512,7 @@ void lx__state_free(lx__state *state)
     *state = (lx__state){0};
 }
 
-/** Where chunk @p id stands, or would stand. */
+/** Returns the position of chunk @p id, or the position to insert it at. */
 static size_t chunk_position(const lx__state *state, uint32_t id)
 {
     size_t low = 0, high = state->chunk_count;

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-/** What stands in front of the memory. */
+/** Precedes the memory. */
 typedef struct header {
     alignas(max_align_t) atomic_size_t references;
 } header;

@@ -41,7 +41,7 @@ void lx__sync_list_add_directory(lx__sync_list *list, const lx__file *directory)
 lx_status lx__sync_list_run(lx__sync_list *list, lx_error *error)
 {
     lx_status status = LX_OK;
-    /* Start them all, then wait for each: the device sees them together. */
+    /* Start all syncs before waiting for the first, so that the device can combine them. */
     for (size_t i = 0; list->count > 1 && i < list->count; i++)
         if (!list->directories[i])
             lx__file_start_sync(&list->files[i], 0, 0);

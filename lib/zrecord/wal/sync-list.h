@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What is to be made durable before a frame: files, and directories in which files were
- * made.
+ * @brief The files and directories to sync before a frame is written.
  *
- * It is filled while nothing is being placed, and run while other calls go on.
+ * The writer fills the list while no flush task runs, and runs it while other calls continue.
  */
 #ifndef LX_ZRECORD_SYNC_LIST_H
 #define LX_ZRECORD_SYNC_LIST_H
 
 #include "base/file.h"
 
-/** Zeroed, an empty one. */
+/** Initialize it to zeros. */
 typedef struct lx__sync_list {
-    lx__file *files; /**< Borrowed: whoever added them closes none before the sync list was run. */
-    bool *directories; /**< Beside files: what each is. */
+    lx__file *files;   /**< Borrowed: they must stay open until the list was run. */
+    bool *directories; /**< Parallel to @c files: whether each is a directory. */
     size_t count;
     size_t capacity;
 } lx__sync_list;
 
-/** Makes room for @p more, so that adding them cannot fail. */
+/** Reserves room for @p more items, so that adding them cannot fail. */
 lx_status lx__sync_list_reserve(lx__sync_list *list, size_t more, lx_error *error);
 
-/** Adds a file, for which there is room: its data will be synced. */
+/** Adds a file, whose data will be synced. Requires reserved room. */
 void lx__sync_list_add(lx__sync_list *list, const lx__file *file);
 
-/** Adds a directory, for which there is room: its entries will be synced. */
+/** Adds a directory, whose entries will be synced. Requires reserved room. */
 void lx__sync_list_add_directory(lx__sync_list *list, const lx__file *directory);
 
-/** Syncs all that was added and forgets it, whatever fails: no sync is to be repeated. */
+/** Syncs all items, and empties the list even after a failure: a sync must not be repeated, because
+ * the kernel may have dropped the data. */
 lx_status lx__sync_list_run(lx__sync_list *list, lx_error *error);
 
 void lx__sync_list_free(lx__sync_list *list);

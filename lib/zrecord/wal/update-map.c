@@ -9,10 +9,10 @@
 #include "base/error.h"
 
 #define SLOTS_MIN ((size_t)16)
-/* Memory for more sets than these is given back when they are forgotten. */
+/* A cleared map frees its memory if it has room for more updates than this. */
 #define KEPT_MAX ((size_t)1 << 16)
 
-/** The place of that key, or the free one where it belongs. */
+/** Returns the slot of a key, or the free slot where it belongs. */
 static uint32_t *slot_of(const lx__update_map *map, uint32_t field, uint64_t index, uint64_t hash)
 {
     size_t at = lx__update_map_first_slot(map, hash);
@@ -35,7 +35,7 @@ uint64_t lx__update_map_new_seed(void)
 {
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed || seed == 0)
-        seed = (uintptr_t)&seed; /* early in a boot: an address will do */
+        seed = (uintptr_t)&seed; /* early in a boot: use an address */
     return seed;
 }
 
@@ -61,7 +61,7 @@ static lx_status make_slots(lx__update_map *map, size_t count, lx_error *error)
         wanted *= 2;
     uint32_t *slots = lx__alloc_array(wanted, sizeof *slots);
     if (slots == NULL)
-        return lx__fail_memory(error, "entries of the log");
+        return lx__fail_memory(error, "row updates");
     if (map->seed == 0)
         map->seed = lx__update_map_new_seed();
     lx__free(map->slots);
@@ -82,7 +82,7 @@ lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *err
         size_t capacity = map->capacity * 2 > wanted ? map->capacity * 2 : wanted;
         lx__update *list = lx__resize_array(map->list, capacity, sizeof *list);
         if (list == NULL)
-            return lx__fail_memory(error, "entries of the log");
+            return lx__fail_memory(error, "row updates");
         map->list = list;
         map->capacity = capacity;
     }
@@ -112,7 +112,7 @@ void lx__update_map_put_entry(lx__update_map *map, uint32_t field, uint64_t inde
     lx__update_map_put(map, &update);
 }
 
-/** Fetches the places of sets, then what stands there. */
+/** Prefetches the slots of updates, then the list items that the slots refer to. */
 static void prefetch_many(const lx__update_map *map, const lx__update *updates, size_t count,
                           uint64_t *hashes)
 {
@@ -148,7 +148,7 @@ const lx__update *lx__update_map_find(const lx__update_map *map, uint32_t field,
     return slot != 0 ? &map->list[slot - 1] : NULL;
 }
 
-/* ---- forgetting */
+/* ---- removing */
 
 static void clear_slots(lx__update_map *map)
 {
@@ -175,7 +175,8 @@ void lx__update_map_clear(lx__update_map *map)
         return;
     }
     if (map->count < map->slot_mask / 16) {
-        /* Backwards, so that each is found before what stands in front of it is gone. */
+        /* Backwards: a search stops at the first free slot, so a key put earlier must be removed
+         * later. */
         for (; map->count != 0; map->count--)
             *slot_of_update(map, &map->list[map->count - 1]) = 0;
     } else if (map->slots != NULL) {
@@ -205,7 +206,7 @@ lx_status lx__update_map_sort(const lx__update_map *updates, const lx_schema *sc
 {
     lx__sorted_update *list = lx__alloc_array(updates->count, sizeof *list);
     if (list == NULL)
-        return lx__fail_memory(error, "changes");
+        return lx__fail_memory(error, "row updates");
     *count = 0;
     for (size_t i = 0; i < updates->count; i++) {
         const lx__update *update = &updates->list[i];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The write-ahead log open for appending: frames are written whole or not at all.
+ * @brief The WAL, open for appending. A frame is written whole or not at all.
  *
- * Used under the writer's mutex, but for lx__wal_writer_sync(), which one commit at a time calls.
+ * The writer's mutex protects it, except in lx__wal_writer_sync(): only one commit at a time calls
+ * that.
  */
 #ifndef LX_ZRECORD_WAL_WRITER_H
 #define LX_ZRECORD_WAL_WRITER_H
@@ -14,20 +15,20 @@
 typedef struct lx__wal_writer {
     lx__file file;
     lx__log_identity identity;
-    uint64_t boot;           /**< The present one; 0: unknown. */
-    lx__frame_builder frame; /**< The one that is written next. */
-    uint64_t zeros_end;      /**< Where zeros after the last frame end; 0: there are none. */
+    uint64_t boot;           /**< Present boot; 0 if unknown. */
+    lx__frame_builder frame; /**< The next frame. */
+    uint64_t zeros_end;      /**< End of the zeros after the last frame; 0 if there are none. */
     bool unsynced;           /**< Frames were written since the last synced one. */
-    bool changes;            /**< The last frame that this writer wrote changes something. */
-    uint64_t retry_at;       /**< Bytes of the log at which a failed rotation is tried again. */
+    bool changes;            /**< The last frame that this writer wrote changes the dataset. */
+    uint64_t retry_at;       /**< Size of the WAL at which a failed rotation is tried again. */
 } lx__wal_writer;
 
 /**
- * Writes the frame that was built at @p offset, the end of the log. With @p preallocates, zeros
- * follow it, for later frames to overwrite.
+ * Writes the frame that was built at @p offset, the end of the WAL. With @p preallocates,
+ * preallocates zeros after it.
  *
- * @retval LX_ERR_POISONED  It was written in part and cannot be cut off. After any other failure the
- *                          log is as before.
+ * @retval LX_ERR_POISONED  A part of the frame was written and cannot be removed. After any other
+ * failure the WAL is unchanged.
  */
 lx_status lx__wal_writer_append(lx__wal_writer *wal, const lx__frame *frame, uint64_t offset,
                                 bool preallocates, lx_error *error);
@@ -35,10 +36,10 @@ lx_status lx__wal_writer_append(lx__wal_writer *wal, const lx__frame *frame, uin
 /** Makes all frames durable. */
 lx_status lx__wal_writer_sync(const lx__wal_writer *wal, lx_error *error);
 
-/** Cuts off the zeros after the last frame, which ends at @p end. */
+/** Removes the zeros after the last frame, which ends at @p end. */
 void lx__wal_writer_trim(lx__wal_writer *wal, uint64_t end);
 
-/** Continues with the log of the next generation, which this takes over. */
+/** Takes over @p file, the WAL of the next generation, and closes the present one. */
 void lx__wal_writer_replace(lx__wal_writer *wal, lx__file *file);
 
 void lx__wal_writer_close(lx__wal_writer *wal);

@@ -15,15 +15,16 @@
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 
-/* Behind a break, places that look like a frame are tried until their sizes sum to this many times
- * the bytes that are searched: a hostile log could make each place look like a large one. */
+/* The search after an invalid frame checks places that look like frames until their sizes add up to
+ * this many times the searched bytes. Otherwise a hostile log could make each place look like a
+ * large frame. */
 #define SEARCH_EFFORT 4
-/* What is read first where a scan goes on: most often there are a few frames, and zeros that a writer
- * keeps behind them. */
+/* Bytes to read first in a scan that continues. Mostly there are a few frames, and preallocated
+ * zeros. */
 #define FIRST_STEP ((size_t)4096)
-/* Of a frame's header: magic and size. Where they are zero, no frame has been written yet. */
+/* Magic and size of a frame. Zeros here mean that no frame was written yet. */
 #define FRAME_START 8
-/* The time of a file's last change is coarse, but not as coarse as that. */
+/* Longer than the resolution of modification times in any supported file system. */
 #define MTIME_SECONDS 2
 
 lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
@@ -35,7 +36,7 @@ lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
     lx_status status = lx__file_open(&log->file, directory, name, O_RDONLY, error);
     if (status == LX_ERR_NOT_FOUND) {
         if (error != NULL && error->status == LX_ERR_NOT_FOUND)
-            error->status = LX_ERR_CORRUPT; /* meta.json names it: it must be there */
+            error->status = LX_ERR_CORRUPT; /* meta.json names the log, so it must exist */
         return LX_ERR_CORRUPT;
     }
     if (status == LX_OK)
@@ -57,16 +58,16 @@ static void clear_window(lx__log_reader *log)
     log->window_start = log->window_end = 0;
 }
 
-/** Takes @p size bytes or more, where there are so many. */
+/** Reads at least @p size bytes, unless the file ends before. */
 static lx_status fill_window(lx__log_reader *log, uint64_t offset, size_t size, lx_error *error)
 {
     size_t got, step = size > log->step ? size : log->step;
     if (log->window == NULL)
         log->window = lx__alloc(LX__LOG_WINDOW);
     if (log->window == NULL)
-        return lx__fail_memory(error, "the log's window");
+        return lx__fail_memory(error, "the window of the WAL");
     clear_window(log);
-    /* No more than there was at the last look: to find the end takes another call. */
+    /* Stay within the last known size: to find the end of the file takes another call. */
     uint64_t there = offset < log->size ? log->size - offset : step;
     size_t wanted = there < step ? (size_t)there : step;
     log->step = step < LX__LOG_WINDOW / 2 ? 2 * step : LX__LOG_WINDOW;
@@ -78,8 +79,8 @@ static lx_status fill_window(lx__log_reader *log, uint64_t offset, size_t size, 
     return status;
 }
 
-/** The bytes, or NULL where the file ends before them: a writer may have cut a torn end since the
- * size was taken. */
+/** Returns bytes of the file, or NULL if the file ends before them: a writer may have truncated it
+ * since the last fstat(). */
 static lx_status view_bytes(lx__log_reader *log, uint64_t offset, size_t size,
                             const uint8_t **bytes, lx_error *error)
 {
@@ -103,7 +104,7 @@ lx_status lx__log_read(lx__log_reader *log, uint64_t offset, size_t size, const 
     lx_status status = view_bytes(log, offset, size, bytes, error);
     if (status != LX_OK || *bytes != NULL)
         return status;
-    status = lx__fail(error, LX_ERR_CORRUPT, "the log was cut while it was read");
+    status = lx__fail(error, LX_ERR_CORRUPT, "the WAL was truncated while it was being read");
     lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
     return status;
 }
@@ -115,9 +116,9 @@ lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fr
     lx_status status = lx__log_read(log, offset, LX__FRAME_HEADER, &bytes, error);
     if (status != LX_OK)
         return status;
-    /* It was valid when it was scanned. Who goes on by its size must not be led to stand still. */
+    /* The frame was valid at the scan. Check it again, because callers advance by its size. */
     if (!lx__frame_load(frame, bytes)) {
-        status = lx__fail(error, LX_ERR_CORRUPT, "the log was changed while it was read");
+        status = lx__fail(error, LX_ERR_CORRUPT, "the WAL was changed while it was being read");
         lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
         return status;
     }
@@ -127,8 +128,8 @@ lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fr
     return status;
 }
 
-/** Takes the CRC of the frame at @p offset, window by window, and reads its own. @p all: the file
- * did not end before. */
+/** Computes the CRC of the frame at @p offset, window by window, and reads the stored CRC. @p all
+ * receives whether the file has the whole frame. */
 static lx_status compute_crc(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
                              bool *all, lx_error *error)
 {
@@ -151,8 +152,8 @@ static lx_status compute_crc(lx__log_reader *log, uint64_t offset, lx__frame *fr
     return status;
 }
 
-/** Reads the frame at @p offset, if there is one of a possible size: @p all. @p crc is that of its
- * bytes. */
+/** Reads the frame at @p offset. @p all receives whether its size is possible and the file has all
+ * of it, @p crc the CRC of its bytes. */
 static lx_status read_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
                             bool *all, lx_error *error)
 {
@@ -167,8 +168,9 @@ static lx_status read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fra
     return compute_crc(log, offset, frame, crc, all, error);
 }
 
-lx_status lx__log_check_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
-                              lx_error *error)
+/** Checks whether a whole frame with the right CRC lies at @p offset. */
+static lx_status check_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+                             lx_error *error)
 {
     uint32_t crc;
     bool all;
@@ -177,16 +179,17 @@ lx_status lx__log_check_frame(lx__log_reader *log, uint64_t offset, lx__frame *f
     return status;
 }
 
-/** Whether the frame at the place @p at carries on the chain there. */
+/** Checks whether a valid frame at the position @p at continues the chain. */
 static lx_status read_next(lx__log_reader *log, const lx__log_position *at, lx__frame *frame,
                            bool *valid, lx_error *error)
 {
-    lx_status status = lx__log_check_frame(log, at->offset, frame, valid, error);
+    lx_status status = check_frame(log, at->offset, frame, valid, error);
     *valid = *valid && frame->sequence == at->sequence && frame->previous_crc == at->crc;
     return status;
 }
 
-/** Where bytes begin again at or behind @p offset, which a hole may follow: a multiple of 8. */
+/** Returns the start of the next data at or after @p offset, which a hole may follow: a multiple of
+ * 8. */
 static uint64_t skip_hole(const lx__log_reader *log, uint64_t offset)
 {
     off_t data = lseek(log->file.fd, (off_t)offset, SEEK_DATA);
@@ -196,7 +199,8 @@ static uint64_t skip_hole(const lx__log_reader *log, uint64_t offset)
     return start > offset ? start : offset;
 }
 
-lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error)
+/** Finds the next magic of a frame from @p offset on; the end of the file if there is none. */
+static lx_status find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error)
 {
     uint64_t at = *offset;
     while (lx__range_fits(at, LX__FRAME_HEADER, log->size)) {
@@ -209,7 +213,7 @@ lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *er
         const uint8_t *bytes = log->window + (at - log->window_start);
         const uint8_t *end = log->window + (log->window_end - log->window_start);
         if ((size_t)(end - bytes) < LX__FRAME_HEADER)
-            break; /* it was cut */
+            break; /* the file was truncated */
         for (; (size_t)(end - bytes) >= LX__FRAME_HEADER; bytes += LX__FRAME_ALIGN) {
             if (lx__load_le32(bytes) == LX__FRAME_MAGIC) {
                 *offset = log->window_start + (uint64_t)(bytes - log->window);
@@ -239,19 +243,20 @@ uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start)
     return end;
 }
 
-/** Whether a kill leaves what the frame names: the present boot wrote it. */
+/** Whether the present boot wrote the frame, so that a kill cannot have lost what it names. */
 static bool is_of_boot(const lx__frame *frame, uint64_t boot)
 {
     return boot != 0 && frame->boot == boot;
 }
 
-/** Whether a whole frame that is synced, or of this boot, and of an epoch not below @p at's, lies
- * there or anywhere after it: whichever it is, the frame at @p at was whole when it was written. */
+/** Searches for a whole frame at or after @p at that is synced or of this boot, and whose sequence
+ * number is not below that of @p at. If there is one, the frame at @p at was whole when it was
+ * written. */
 static lx_status find_later(lx__log_reader *log, const lx__log_position *at, uint64_t boot,
                             bool *found, lx_error *error)
 {
     uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT, offset = at->offset;
-    lx_status status = lx__log_find_magic(log, &offset, error);
+    lx_status status = find_magic(log, &offset, error);
     *found = false;
     while (status == LX_OK && !*found && offset < log->size) {
         const uint8_t *bytes;
@@ -262,16 +267,16 @@ static lx_status find_later(lx__log_reader *log, const lx__log_position *at, uin
         if (lx__frame_load(&frame, bytes) && frame.sequence >= at->sequence &&
             ((frame.flags & LX__FRAME_SYNCED) != 0 || is_of_boot(&frame, boot)) &&
             lx__range_fits(offset, frame.bytes, log->size)) {
-            /* Too much that looks like frames: no torn end does that. */
+            /* Too many places look like frames: a torn write does not leave that. */
             tried += frame.bytes;
             if (tried > limit)
                 *found = true;
             else
-                status = lx__log_check_frame(log, offset, &frame, found, error);
+                status = check_frame(log, offset, &frame, found, error);
         }
         offset += LX__FRAME_ALIGN;
         if (status == LX_OK && !*found)
-            status = lx__log_find_magic(log, &offset, error);
+            status = find_magic(log, &offset, error);
     }
     return status;
 }
@@ -295,9 +300,8 @@ static void accept_frame(lx__log_scan *scan, const lx__frame *frame, uint64_t bo
 
 static lx_status fail_damaged(lx__log_reader *log, const lx__log_position *at, lx_error *error)
 {
-    lx_status status = lx__fail(
-        error, LX_ERR_CORRUPT,
-        "frame %" PRIu64 " of the log is damaged: it was whole when it was written", at->sequence);
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "frame %" PRIu64 " of the WAL is damaged",
+                                at->sequence);
     lx__error_locate(error, log->file.path, NULL, LX_NONE, at->offset);
     return status;
 }
@@ -308,17 +312,17 @@ void lx__log_suggest_repair(lx_error *error, lx_status status)
         return;
     size_t used = strlen(error->message);
     snprintf(error->message + used, sizeof error->message - used,
-             "; 'loaderx repair' tells what can be done");
+             ": 'loaderx repair' lists the possible repairs");
 }
 
 lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the first frame of the log is damaged");
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the first frame of the WAL is damaged");
     lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
     return status;
 }
 
-/** Takes the size of the file, and notes whether later changes of it will show. */
+/** Reads the size and the modification time of the file. */
 static lx_status stat_file(lx__log_reader *log, lx_error *error)
 {
     struct stat about;
@@ -339,7 +343,7 @@ void lx__log_set_end(lx__log_reader *log, uint64_t offset)
     log->tail.offset = offset;
 }
 
-/** Whether the file is as it was when nothing counted from @p offset on. */
+/** Whether the file is unchanged since a scan found no valid frame from @p offset on. */
 static bool is_unchanged(const lx__log_reader *log, uint64_t offset)
 {
     struct stat about;
@@ -352,7 +356,7 @@ static bool is_unchanged(const lx__log_reader *log, uint64_t offset)
 lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
                        lx__log_change *change, lx_error *error)
 {
-    uint8_t bytes[4 + FRAME_START]; /* the crc of the last frame, and what is behind it */
+    uint8_t bytes[4 + FRAME_START]; /* the CRC of the last frame, and the start of the next one */
     size_t got;
     *change = LX__LOG_MAYBE_GROWN;
     if (position->offset == 0)
@@ -369,7 +373,7 @@ lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
     return LX_OK;
 }
 
-/** Whether zeros stand where the next frame would begin. */
+/** Checks whether zeros are where the next frame would begin. */
 static lx_status starts_with_zeros(lx__log_reader *log, uint64_t offset, bool *blank,
                                    lx_error *error)
 {
@@ -379,7 +383,7 @@ static lx_status starts_with_zeros(lx__log_reader *log, uint64_t offset, bool *b
     return status;
 }
 
-/** Follows the chain as far as it goes now. */
+/** Follows the chain to its present end. */
 static lx_status follow_chain(lx__log_reader *log, uint64_t boot, lx__log_scan *scan,
                               bool *unbroken, lx_error *error)
 {
@@ -395,19 +399,17 @@ static lx_status follow_chain(lx__log_reader *log, uint64_t boot, lx__log_scan *
     return status;
 }
 
-/** What was read of an invalid frame that may be rot. Two readings that are equal are of a frame
- * that no writer is writing, or cutting, at the same time. */
+/** What was read of an invalid frame that may be damaged. Only two equal reads are proof: otherwise
+ * a writer may be writing or truncating the frame at the same time. */
 typedef struct evidence {
-    uint64_t offset; /**< LX_NONE: there is no suspicion. */
-    uint32_t crc;    /**< Of its bytes, */
-    uint32_t own;    /**< and the one that it has. Both 0: a later frame shows that it is rot. */
+    uint64_t offset; /**< Offset of the frame; LX_NONE if it is torn. */
+    uint32_t crc;    /**< CRC of its bytes. */
+    uint32_t own;    /**< CRC in its trailer. Both CRCs are 0 if a later frame proves the damage. */
 } evidence;
 
-/**
- * Judges the invalid frame at @p at. It is rot if a later frame shows that it was whole, or if it
- * was written to its end in this boot: a write that a kill interrupts leaves the beginning of a
- * frame, with zeros or the end of the file where the crc of the trailer would be.
- */
+/** Classifies the invalid frame at @p at. It is damaged if a later frame proves that it was whole,
+ * or if it was written to its end in this boot: a write that a kill interrupts leaves the beginning
+ * of a frame, followed by zeros or by the end of the file in place of the CRC. */
 static lx_status classify_invalid(lx__log_reader *log, const lx__log_position *at, uint64_t boot,
                                   evidence *rot, lx_error *error)
 {
@@ -436,7 +438,7 @@ lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_position *from, u
         .valid = *from, .valid_in_boot = *from, .durable = *from, .synced_start = LX_NONE};
     log->step = from->offset != 0 ? FIRST_STEP : LX__LOG_WINDOW;
     lx_status status = follow_chain(log, boot, scan, &unbroken, error);
-    /* A reader that follows a log leaves it to the next opening to search what comes after zeros. */
+    /* A reader leaves the search after zeros to the next opening. */
     if (status == LX_OK && from->offset != 0)
         status = starts_with_zeros(log, scan->valid.offset, &blank, error);
     while (status == LX_OK && !blank) {
@@ -445,7 +447,7 @@ lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_position *from, u
             break;
         if (now.offset == before.offset && now.crc == before.crc && now.own == before.own)
             return fail_damaged(log, &scan->valid, error);
-        /* A writer may have been at work between the two looks. */
+        /* A writer may have been at work between the two reads. */
         before = now;
         status = follow_chain(log, boot, scan, &unbroken, error);
     }

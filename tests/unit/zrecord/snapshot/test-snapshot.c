@@ -37,8 +37,8 @@ START_TEST(entries_come_from_tables_or_log_or_are_missing)
     for (uint64_t index = 0; index < 20; index++) {
         for (size_t field = 0; field < FIELDS; field++) {
             uint8_t value[VALUE_MAX];
-            bool row,
-                set = lx__overlay_find(&snapshot->state.overlay, (uint32_t)field, index) != NULL;
+            bool row, set = lx__overlay_find_update(&snapshot->state.overlay, (uint32_t)field,
+                                                    index) != NULL;
             lx__entry entry = entry_in(snapshot, field, index, &row);
             uint64_t size = index < 15 ? record_value((int)field, index, value) : LX_NONE;
             ck_assert_int_eq(row, !set && index < snapshot->state.rows);

@@ -34,9 +34,9 @@ static lx__overlay_layer *new_layer(lx__overlay *sets)
 static void expect(const lx__overlay *sets, uint32_t field, uint64_t index, uint64_t number)
 {
     lx__update set = make_set(field, index, number);
-    const uint8_t *found = lx__overlay_find(sets, field, index);
+    const lx__update *found = lx__overlay_find_update(sets, field, index);
     ck_assert_msg(found != NULL, "(%u, %d) is not found", field, (int)index);
-    ck_assert_mem_eq(found, set.rows, sizeof set.rows);
+    ck_assert_mem_eq(found->rows, set.rows, sizeof set.rows);
 }
 
 #define FAR UINT64_MAX /* a length that drops nothing */
@@ -55,8 +55,10 @@ START_TEST(finds_exactly_what_was_put)
         ck_assert_uint_eq(sets.depth, 1);
         for (uint64_t i = 0; i < 3000; i++) {
             expect(&sets, (uint32_t)(i % 5), i * spreads[s], i);
-            ck_assert_ptr_null(lx__overlay_find(&sets, (uint32_t)(i % 5) + 1, i * spreads[s]));
-            ck_assert_ptr_null(lx__overlay_find(&sets, (uint32_t)(i % 5), (i + 3000) * spreads[s]));
+            ck_assert_ptr_null(
+                lx__overlay_find_update(&sets, (uint32_t)(i % 5) + 1, i * spreads[s]));
+            ck_assert_ptr_null(
+                lx__overlay_find_update(&sets, (uint32_t)(i % 5), (i + 3000) * spreads[s]));
         }
         lx__overlay_free(&sets);
     }
@@ -108,7 +110,7 @@ START_TEST(finds_many_as_one_by_one)
         uint64_t may = lx__overlay_filter(&sets, 1, indices, count, marks);
         lx__overlay_prefetch(&sets, 1, indices, may);
         for (size_t i = 0; i < count; i++) {
-            bool there = lx__overlay_find(&sets, 1, indices[i]) != NULL;
+            bool there = lx__overlay_find_update(&sets, 1, indices[i]) != NULL;
             ck_assert(!there || (may >> i & 1)); /* none is overlooked */
             by_chance += !there && (may >> i & 1);
         }
@@ -134,7 +136,7 @@ START_TEST(later_frames_drop_updates_by_length_and_rows)
     ck_assert_uint_eq(lx__overlay_count(&sets), 700);
     for (uint64_t i = 0; i < 1000; i++) {
         bool live = i < 100 || (i >= 300 && i < 900);
-        ck_assert_msg((lx__overlay_find(&sets, 0, i) != NULL) == live, "%d", (int)i);
+        ck_assert_msg((lx__overlay_find_update(&sets, 0, i) != NULL) == live, "%d", (int)i);
     }
     /* A new layer at such indices is not touched by what was before. */
     layer = new_layer(&sets);
@@ -144,8 +146,8 @@ START_TEST(later_frames_drop_updates_by_length_and_rows)
     for (uint64_t i = 0; i < 1000; i += 10)
         expect(&sets, 0, i, 2);
     expect(&sets, 0, 99, 1);
-    ck_assert_ptr_null(lx__overlay_find(&sets, 0, 101));
-    ck_assert_ptr_null(lx__overlay_find(&sets, 0, 901));
+    ck_assert_ptr_null(lx__overlay_find_update(&sets, 0, 101));
+    ck_assert_ptr_null(lx__overlay_find_update(&sets, 0, 901));
     ck_assert_uint_eq(lx__overlay_count(&sets), 700 - 70 + 100);
     lx__overlay_free(&sets);
 }
@@ -278,7 +280,7 @@ START_TEST(a_copy_keeps_its_content)
     for (uint64_t i = 0; i < 20; i++) {
         for (uint64_t k = 0; k < 100; k++)
             expect(&copies[i], 0, k * (i + 1), i);
-        ck_assert_ptr_null(lx__overlay_find(&copies[i], 0, 100 * (i + 1) + 1901));
+        ck_assert_ptr_null(lx__overlay_find_update(&copies[i], 0, 100 * (i + 1) + 1901));
         lx__overlay_free(&copies[i]);
     }
 }
@@ -322,11 +324,11 @@ START_TEST(finds_nothing_in_an_empty_overlay)
 {
     lx_error error = LX_ERROR_INIT;
     lx__overlay sets = {0};
-    ck_assert_ptr_null(lx__overlay_find(&sets, 0, 0));
+    ck_assert_ptr_null(lx__overlay_find_update(&sets, 0, 0));
     unit_ok(lx__overlay_add(&sets, new_layer(&sets), 10, 3, &error));
     ck_assert_uint_eq(sets.depth, 0);
     ck_assert_uint_eq(sets.rows, 3);
-    ck_assert_ptr_null(lx__overlay_find(&sets, 0, 0));
+    ck_assert_ptr_null(lx__overlay_find_update(&sets, 0, 0));
     lx__overlay_free(&sets);
     lx__overlay_free(&sets);
     lx__overlay_layer_unref(NULL);

@@ -40,11 +40,11 @@ static void expect_table(const lx__state *state, int after)
     ck_assert_uint_eq(state->length, table[after].length);
     ck_assert_uint_eq(state->rows, table[after].rows);
     for (uint64_t i = 0; i < 4; i++) {
-        const uint8_t *rows = lx__overlay_find(&state->overlay, 0, i);
-        char letter = rows != NULL ? (char)rows[8] : '.';
+        const lx__update *found = lx__overlay_find_update(&state->overlay, 0, i);
+        char letter = found != NULL ? (char)found->rows[8] : '.';
         ck_assert_msg(letter == table[after].sets[i], "after frame %d, row %d: %c", after, (int)i,
                       letter);
-        live += rows != NULL;
+        live += found != NULL;
     }
     ck_assert_uint_eq(lx__overlay_count(&state->overlay), live);
 }
@@ -124,11 +124,11 @@ static void expect_plain(const lx__state *state, const struct plain *plain, uint
     ck_assert_uint_eq(state->items, plain->items);
     for (uint32_t field = 0; field < 3; field++) {
         for (uint64_t i = 0; i < INDICES; i++) {
-            const uint8_t *rows = lx__overlay_find(&state->overlay, field, i);
-            uint32_t got = rows != NULL ? lx__load_le32(rows + 20) : 0;
+            const lx__update *found = lx__overlay_find_update(&state->overlay, field, i);
+            uint32_t got = found != NULL ? lx__load_le32(found->rows + 20) : 0;
             ck_assert_msg(got == plain->sets[field][i], "log %d: field %u, index %d: %u, not %u",
                           (int)seed, field, (int)i, got, plain->sets[field][i]);
-            live += rows != NULL;
+            live += found != NULL;
         }
     }
     ck_assert_uint_eq(lx__overlay_count(&state->overlay), live);
@@ -238,12 +238,12 @@ static void expect_wide(const lx__state *state, const struct wide *wide, uint64_
     ck_assert_uint_eq(state->items, wide->items);
     for (uint32_t field = 0; field < 3; field++) {
         for (uint64_t i = 0; i < WIDE; i++) {
-            const uint8_t *rows = lx__overlay_find(&state->overlay, field, i);
-            uint32_t got = rows != NULL ? lx__load_le32(rows + 20) : 0;
+            const lx__update *found = lx__overlay_find_update(&state->overlay, field, i);
+            uint32_t got = found != NULL ? lx__load_le32(found->rows + 20) : 0;
             if (got != wide->sets[field][i])
                 ck_abort_msg("log %d: field %u, index %d: %u, not %u", (int)seed, field, (int)i,
                              got, wide->sets[field][i]);
-            live += rows != NULL;
+            live += found != NULL;
         }
     }
     ck_assert_uint_eq(lx__overlay_count(&state->overlay), live);

@@ -69,8 +69,8 @@ START_TEST(accepts_known_fields_that_are_not_shown)
     unit_ok(
         lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     ck_assert(!unknown);
-    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 0, 0)[8], 'c');
-    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 1, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_find_update(&state.overlay, 0, 0)->rows[8], 'c');
+    ck_assert_uint_eq(lx__overlay_find_update(&state.overlay, 1, 0)->rows[8], 'a');
     ck_assert_uint_eq(lx__overlay_count(&state.overlay), 2);
     log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = &more, .update_count = 1});
     file_put("LOG", log.bytes, log.size);
@@ -237,8 +237,8 @@ START_TEST(field_ids_can_differ_from_positions)
     bool unknown;
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     ck_assert(unknown);
-    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 0, 0)[8], 'a');
-    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 1, 0)[8], 'b');
+    ck_assert_uint_eq(lx__overlay_find_update(&state.overlay, 0, 0)->rows[8], 'a');
+    ck_assert_uint_eq(lx__overlay_find_update(&state.overlay, 1, 0)->rows[8], 'b');
     lx__log_close(&reader);
     lx__state_free(&state);
     log_free(&log);
@@ -262,7 +262,7 @@ START_TEST(a_failed_replay_changes_nothing)
     ck_assert_uint_eq(state.length, 1);
     ck_assert_uint_eq(state.rows, 0);
     ck_assert_uint_eq(lx__overlay_count(&state.overlay), 1);
-    ck_assert_uint_eq(lx__overlay_find(&state.overlay, 0, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_find_update(&state.overlay, 0, 0)->rows[8], 'a');
     lx__state_free(&state);
     log_free(&log);
     scratch_remove(scratch);
@@ -290,7 +290,7 @@ START_TEST(a_copy_is_independent)
     ck_assert_uint_eq(copy.chunk_count, 2);
     ck_assert_uint_eq(state.chunk_count, 1);
     lx__state_free(&state);
-    ck_assert_uint_eq(lx__overlay_find(&copy.overlay, 1, 0)[8], 'a');
+    ck_assert_uint_eq(lx__overlay_find_update(&copy.overlay, 1, 0)->rows[8], 'a');
     ck_assert_uint_eq(lx__state_find_chunk(&copy, 2)->bytes, 80);
     lx__state_free(&copy);
     lx__state_free(&copy);
