@@ -8,12 +8,12 @@
 #include "zrecord/write/reap.h"
 #include "zrecord/write/rotate.h"
 
-/* Payload bytes after which periodic durability writes a frame by itself. */
+/* Payload bytes after which periodic durability commits without being asked. */
 #define AUTO_COMMIT_BYTES (256ull << 20)
 
-/** Makes room in a full ring. A commit that is under way must end first: it knows what was applied
- * before it. What was submitted is committed first, so that it takes no part of this call with
- * it. */
+/** Makes room in a full ring. Waits for a commit in progress, which relies on what was applied
+ * before it began. Submitted calls are committed first, so that their commit contains no part of
+ * the present call. */
 static lx_status make_room(lx_writer *writer, lx_error *error)
 {
     lx__write_mutex_wait_for_commit(&writer->mutex);
@@ -25,7 +25,7 @@ static lx_status make_room(lx_writer *writer, lx_error *error)
     return lx__writer_reap_oldest(writer, error);
 }
 
-/** The write buffer that is being filled, or another one. */
+/** Returns the write buffer that is being filled, or starts a new one. */
 static lx_status begin_buffer(lx_writer *writer, lx__write_buffer **buffer, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -78,7 +78,7 @@ lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, cons
     return finish(writer, buffer, error);
 }
 
-/** What is compressed lies in a chunk, however short it has become. */
+/** Compressed values are stored in a chunk, even those short enough to be inline. */
 static uint64_t stored_room(const lx__entry_rules *rules, const lx__stored *value)
 {
     return value->as_stored ? value->size + rules->align - 1
@@ -107,7 +107,7 @@ lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operatio
     return finish(writer, buffer, error);
 }
 
-/** Commits and syncs what is due. */
+/** Does the commit and the sync that are due. */
 static lx_status catch_up(lx_writer *writer, lx_error *error)
 {
     lx_status status = LX_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Adds operations to the write buffer that is being filled, and ends the calls that did.
+ * @brief Adds operations to the current write buffer, and ends the calls that add them.
  */
 #ifndef LX_ZRECORD_ADD_H
 #define LX_ZRECORD_ADD_H
@@ -9,27 +9,27 @@
 #include "zrecord/write/writer.h"
 
 /**
- * Adds an operation to the write buffer that is being filled. It may wait for a commit.
- * @param fields  The values' fields by position; NULL: all of them in order.
- * @param values  As many as the operation says, checked.
+ * Adds an operation to the current write buffer. May wait for a commit.
+ * @param fields  The position of each value's field; NULL: all fields in order.
+ * @param values  operation->values values, checked.
  */
 lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, const size_t *fields,
                          const lx_value *values, lx_error *error);
 
-/** A value to be written, perhaps in the form in which another dataset has stored it. */
+/** A value to write, possibly as another dataset has stored it. */
 typedef struct lx__stored {
     const void *data;
-    uint64_t size;    /**< Of the bytes at data; LX_NONE: it is missing. */
-    uint32_t logical; /**< If as_stored: of the value, over LX__INLINE_MAX. */
-    bool as_stored;   /**< The bytes are compressed, if the field is. */
+    uint64_t size;    /**< Size of data in bytes; LX_NONE: the value is missing. */
+    uint32_t logical; /**< If as_stored: the size of the value, above LX__INLINE_MAX. */
+    bool as_stored;   /**< data is already compressed, if the field is. */
 } lx__stored;
 
-/** As lx__writer_add(), with a value for every field in order. */
+/** Like lx__writer_add(), with a value for every field in order. */
 lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operation,
                                 const lx__stored *values, lx_error *error);
 
-/** Ends a call that added operations, with the status of that: counts it, keeps a failure, commits
- * and syncs what is due. */
+/** Ends a call that added operations: counts the call, records a failure, and does the commit and
+ * the sync that are due. @p status is the result of adding. */
 lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_error *failure,
                               lx_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other fields than before. See doc/zrecord-format.md, 11.5 and 4.8. */
+/* Adds, drops and renames fields. See doc/zrecord-format.md, 11.5 and 4.8. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,17 +9,17 @@
 #include "zrecord/format/names.h"
 #include "zrecord/write/install.h"
 
-/** What comes with another schema. All of it is made before meta.json names it, so that nothing can
- * fail after that. */
+/** What a new schema needs. All of it is prepared before meta.json names it, so that nothing can
+ * fail afterwards. */
 typedef struct change {
     lx__install next;
     lx_schema *schema;
     lx__entry_rules *rules;
     lx__update_map live;
-    size_t dropped; /**< Position of the field that goes; SIZE_MAX: none does. */
+    size_t dropped; /**< Position of the dropped field; SIZE_MAX: none. */
 } change;
 
-/** Takes over the live sets of fields that stay, with the positions they will have. */
+/** Copies the updates of the remaining fields, with their new positions. */
 static lx_status take_over_live(change *self, const lx_writer *writer, lx_error *error)
 {
     const lx__update_map *live = &writer->committed.updates;
@@ -34,7 +34,7 @@ static lx_status take_over_live(change *self, const lx_writer *writer, lx_error 
     return status;
 }
 
-/** Opens the tables of the new schema, and makes all else that it needs. */
+/** Opens the tables of the new schema, and prepares everything else it needs. */
 static lx_status prepare(change *self, lx_error *error)
 {
     lx_writer *writer = self->next.writer;
@@ -56,7 +56,7 @@ static lx_status prepare(change *self, lx_error *error)
     return status;
 }
 
-/** Meta.json names the new schema: the writer goes on with it. */
+/** Adopts the new schema, which meta.json names now. */
 static void adopt(change *self)
 {
     lx_writer *writer = self->next.writer;
@@ -91,8 +91,8 @@ static void end(change *self)
     lx__install_end(&self->next);
 }
 
-/** A schema of the writer's fields, without the one at @p dropped, and with that at @p renamed
- * named @p name. */
+/** Makes a schema of the writer's fields, without the one at @p dropped, and with the one at @p
+ * renamed named @p name. */
 static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed, const char *name,
                              lx_error *error)
 {
@@ -142,15 +142,15 @@ static lx_status clear_name(void *user, const char *name, lx_error *error)
     return status;
 }
 
-/** Removes the files of a field that is to be, or was to be, of all generations: when it is there,
- * they would be old ones. */
+/** Removes the files of a field that is to be added, or could not be, of all generations: once the
+ * field exists, they would count as obsolete. */
 static lx_status clear_stem(const lx_writer *writer, const char *stem, lx_error *error)
 {
     stem_files self = {writer, stem};
     return lx__directory_each(&writer->directory, clear_name, &self, error);
 }
 
-/** A table of zeros: every value is missing. */
+/** Makes a table of zeros: every value is missing. */
 static lx_status make_table(const lx_writer *writer, const char *stem, const char *kind,
                             uint64_t bytes, lx_error *error)
 {
@@ -168,10 +168,8 @@ static lx_status make_table(const lx_writer *writer, const char *stem, const cha
     return status;
 }
 
-/**
- * The stem of a new field: its name, if no field can have had that. Nobody knows which stems fields
- * had that are gone; but the new field's own id was never the number of one.
- */
+/** Chooses the stem of a new field: its name, if no field can have had it. The stems of dropped
+ * fields are not recorded, but the new field's own id was never that of another field. */
 static void choose_stem(const lx_writer *writer, const char *name, uint64_t id, char *stem)
 {
     const lx_schema *schema = writer->meta.schema;
@@ -242,7 +240,7 @@ lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtyp
 
 /* ---- dropping */
 
-/** Notes the files that readers of this generation may have open. */
+/** Lists the files that readers of this generation may have open as obsolete. */
 static void leave_behind(lx_writer *writer, const char *stem)
 {
     char name[LX__NAME_SIZE];
@@ -274,7 +272,7 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
         status = lx__meta_drop_field(&self.next.meta, position, error);
     if (status == LX_OK)
         status = finish(&self, error);
-    if (status == LX_OK) /* the former schema stays, and with it the stem */
+    if (status == LX_OK) /* the former schema stays, and its stem with it */
         leave_behind(
             writer,
             lx__schema_field(writer->former.list[writer->former.count - 1], position)->stem);

@@ -3,7 +3,7 @@
  * @file
  * @brief What the next frame of a writer commits: operations that have become entries.
  *
- * Rows for new records wait in lx__table_writer. Used under the writer's mutex.
+ * Rows of new records wait in the table writer. Used under the writer's mutex.
  */
 #ifndef LX_ZRECORD_APPLIED_H
 #define LX_ZRECORD_APPLIED_H
@@ -12,20 +12,21 @@
 #include "zrecord/wal/update-map.h"
 
 typedef struct lx__applied {
-    uint64_t length;        /**< Of the dataset, after these operations. */
-    lx__update_map updates; /**< Entries in place of rows that are committed, or in the tables. */
-    lx__chunk_item *grown;  /**< Chunks that have grown; a chunk's last item holds. */
+    uint64_t length; /**< Length of the dataset after these operations. */
+    /** Entries that replace rows that are committed or written to the tables. */
+    lx__update_map updates;
+    lx__chunk_item *grown; /**< Chunks that have grown; the last item of a chunk is valid. */
     size_t grown_count, grown_capacity;
 } lx__applied;
 
-/** Adds what chunks hold after a flushed buffer. */
+/** Adds the chunk extents of a flushed buffer. */
 lx_status lx__applied_add_chunks(lx__applied *applied, const lx__write_buffer *buffer,
                                  lx_error *error);
 
-/** Puts the chunks that have grown in the order of their ids, each once. */
+/** Sorts the chunks that have grown by id, and keeps the last item of each. */
 void lx__applied_sort_chunks(lx__applied *applied);
 
-/** Forgets all of it: the dataset has @p length records. */
+/** Drops everything; the dataset has @p length records. */
 void lx__applied_clear(lx__applied *applied, uint64_t length);
 
 void lx__applied_free(lx__applied *applied);

@@ -3,14 +3,14 @@
 
 #include "base/error.h"
 
-/** Whether a row waits in memory and was never committed: it can be written over. Any other row is
- * in the tables, or in the log, and is replaced by a change. */
+/** Whether a row is in memory and was never committed, so that it can be overwritten. Any other row
+ * is in the tables or in the log and is replaced by an update. */
 static bool is_new_row(const lx_writer *writer, uint64_t index)
 {
     return index >= writer->tables.first && index >= writer->committed.state.length;
 }
 
-/** The entry that holds now, with all that was taken back so far. */
+/** Reads the current entry, with all operations reaped so far. */
 static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__entry *entry,
                      lx_error *error)
 {
@@ -27,7 +27,7 @@ static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__
     return LX_OK;
 }
 
-/** Puts an entry that lacks the index's part of its crc. There is room for it. */
+/** Stores an entry that lacks the index's part of its crc. Room is reserved. */
 static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry)
 {
     if (!lx__entry_is_missing(&entry))
@@ -38,7 +38,7 @@ static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry
         lx__update_map_put_entry(&writer->applied.updates, (uint32_t)field, index, &entry);
 }
 
-/** Makes room for new entries of a record, which may be the first behind all others. */
+/** Reserves room for new entries of a record; @p index may be one past the last row. */
 static lx_status reserve(lx_writer *writer, uint64_t index, lx_error *error)
 {
     if (!is_new_row(writer, index))
@@ -64,7 +64,7 @@ static lx_status append(lx_writer *writer, const lx__operation *operation,
 {
     lx_status status = LX_OK;
     uint64_t left = operation->count;
-    /* Where records go whose indices were in use before. */
+    /* Indices that were in use before get updates, not rows. */
     while (status == LX_OK && left != 0 &&
            (!is_new_row(writer, writer->applied.length) ||
             writer->applied.length < writer->tables.first + writer->tables.count)) {
@@ -89,7 +89,7 @@ static lx_status modify(lx_writer *writer, const lx__operation *operation,
     return status;
 }
 
-/** The last record takes the place of the one that goes. */
+/** Moves the last record to the index of the deleted one. */
 static lx_status delete (lx_writer *writer, uint64_t index, lx_error *error)
 {
     uint64_t last = writer->applied.length - 1;

@@ -8,8 +8,7 @@
 
 #include "zrecord/write/writer.h"
 
-/** Adds the operations of @p write buffer, which is flushed, to those that the next frame commits.
- * */
+/** Adds the operations of a flushed buffer to those that the next frame commits. */
 lx_status lx__writer_apply(lx_writer *writer, const lx__write_buffer *buffer, lx_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* A leaf, held while a child is made. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* A leaf lock, held during fork(). */
 static lx__atfork *first;
 
 static void before_fork(void)
@@ -18,7 +18,8 @@ static void in_parent(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/** Everything else of a writer may be half-changed by threads that the child does not have. */
+/** Closes only the descriptors: threads that do not exist in the child may have left the rest of a
+ * writer half-changed. */
 static void in_child(void)
 {
     while (first != NULL) {
@@ -33,8 +34,8 @@ static void in_child(void)
 
 static void register_handlers(void)
 {
-    /* It fails only without memory. A child then keeps the lock, and the error of the next writer
-     * names the process. */
+    /* Fails only when out of memory. Then a child keeps the lock, and the error that the next
+     * writer gets names the child's process. */
     (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 

@@ -12,7 +12,7 @@ static void write_bytes(lx__block_writer *output)
     output->error = (lx_error)LX_ERROR_INIT;
     output->status = lx__file_write(output->file, output->written, output->size, output->start,
                                     &output->error);
-    /* While the next are put together: the sync at the end has less to wait for. */
+    /* Writeback starts while the next bytes are prepared, so that the final sync is short. */
     if (output->status == LX_OK)
         lx__file_start_sync(output->file, output->start, output->size);
 }
@@ -32,7 +32,7 @@ static void finish(lx__task *task, bool canceled)
 {
     lx__block_writer *output = output_of(task);
     if (canceled)
-        write_bytes(output); /* the executor is being closed: whoever does that helps */
+        write_bytes(output); /* the executor is being closed, and the closing thread helps */
     pthread_mutex_lock(&output->mutex);
     output->under_way = false;
     pthread_cond_signal(&output->over);
@@ -53,11 +53,11 @@ lx_status lx__block_writer_open(lx__block_writer *output, lx_executor *executor,
 
 lx_status lx__block_writer_wait(lx__block_writer *output, lx_error *error)
 {
-    /* In a child of fork() nobody ends what the parent's thread was writing. */
+    /* In a child of fork() the thread that was writing does not exist. */
     lx_status status = lx__executor_check(output->executor, error);
     if (status != LX_OK)
         return status;
-    /* The threads of the queue may all wait for something, perhaps for this thread. */
+    /* All threads of the queue may be waiting, perhaps for this thread. */
     lx__executor_help(output->executor, &output->task);
     pthread_mutex_lock(&output->mutex);
     while (output->under_way)
@@ -86,7 +86,7 @@ lx_status lx__block_writer_write(lx__block_writer *output, const lx__file *file,
     output->start = start;
     output->under_way = true;
     if (lx__executor_submit(output->executor, LX_QUEUE_WRITE, &output->task, NULL) != LX_OK)
-        finish(&output->task, true); /* no thread can be had: then by this one */
+        finish(&output->task, true); /* no other thread is available: this one writes */
     return LX_OK;
 }
 

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/** A sync failed: the kernel may have dropped what it could not write, and does not report that a
- * second time. This writer can promise nothing more. */
+/** Turns a failed sync into the poisoned state. The kernel may have dropped the pages that it could
+ * not write, and a second sync would not report that, so this writer can guarantee nothing more. */
 static void describe_poison(lx_error *failure)
 {
     char line[sizeof failure->message];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The calls that change a dataset, by number: how far each stage of their work is.
+ * @brief Numbers the calls that change a dataset, and counts how many have reached each stage.
  *
  * Calls are numbered from 1 in the order in which they end. Each number below is that of the last
- * call for which its stage is done, so committed <= applied <= made. Used under the writer's mutex.
+ * call that has reached the stage, so committed <= applied <= made. Used under the writer's mutex.
  */
 #ifndef LX_ZRECORD_CALLS_H
 #define LX_ZRECORD_CALLS_H
@@ -15,33 +15,34 @@
 
 typedef struct lx__calls {
     uint64_t made;
-    uint64_t applied; /**< Its values are in chunks, and its operations have become entries. */
+    uint64_t applied; /**< Values are in chunks, and operations have become entries. */
     uint64_t committed;
-    uint64_t submitted; /**< A commit of it was submitted, which a rollback does not undo. */
-    uint64_t rollbacks; /**< How often calls were undone, */
-    uint64_t kept;      /**< and the last call that stayed when they were undone last. */
-    lx_error failure;   /**< Until a rollback, or for good if poisoned. */
-    uint64_t failed;    /**< The first call that the failure keeps from being committed. */
+    uint64_t submitted; /**< Submitted for a commit, which a rollback does not undo. */
+    uint64_t rollbacks; /**< Number of rollbacks so far. */
+    uint64_t kept;      /**< The last call that the latest rollback kept. */
+    lx_error failure;   /**< Set until a rollback; for good if poisoned. */
+    uint64_t failed;    /**< The first call that cannot be committed because of the failure. */
 } lx__calls;
 
-/** Keeps a failure, which only a rollback or a new opening ends, and which keeps calls from
- * @p call on from being committed. Returns its status; LX_OK does nothing. */
+/** Records a failure: calls from @p call on cannot be committed until a rollback or a new opening.
+ * Returns @p status; does nothing for LX_OK. */
 lx_status lx__calls_fail(lx__calls *calls, uint64_t call, lx_status status, const lx_error *failure,
                          lx_error *error);
 
-/** Poisons the writer for this reason, unless it is poisoned. Always LX_ERR_POISONED. */
+/** Poisons the writer, if it is not poisoned yet. Always returns LX_ERR_POISONED. */
 lx_status lx__calls_poison(lx__calls *calls, const lx_error *failure, lx_error *error);
 
-/** Returns the failure, if there is one. */
+/** Returns the recorded failure, or LX_OK. */
 lx_status lx__calls_check(const lx__calls *calls, lx_error *error);
 
-/** Forgets the failure. */
+/** Clears the failure. */
 void lx__calls_clear_failure(lx__calls *calls);
 
-/** All calls that are not committed are undone. */
+/** Marks all calls that are not committed as undone. */
 void lx__calls_roll_back(lx__calls *calls);
 
-/** Whether call @p call, made when there had been @p rollbacks, was undone since. */
+/** Whether call @p call has been undone; @p rollbacks is the number of rollbacks when it was
+ * made. */
 bool lx__calls_is_undone(const lx__calls *calls, uint64_t call, uint64_t rollbacks);
 
 #endif

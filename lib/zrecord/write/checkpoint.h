@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The WAL checkpoint: the updates of the log are written into new tables.
+ * @brief The WAL checkpoint: writes the updates of the log into new tables.
  */
 #ifndef LX_ZRECORD_CHECKPOINT_H
 #define LX_ZRECORD_CHECKPOINT_H
 
 #include "zrecord/write/install.h"
 
-/** Makes tables with the entries of all records. */
+/** Makes tables with the current entries of all records. */
 lx_status lx__install_checkpoint(lx__install *self, lx_error *error);
 
 /** Makes new tables and a log without updates, and installs them. */

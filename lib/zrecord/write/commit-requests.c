@@ -5,7 +5,7 @@
 #include "executor/task.h"
 #include "executor/ticket.h"
 
-/* Requests that are over are freed when there are so many. */
+/* Completed requests are freed once the list has this many. */
 #define REQUESTS_KEPT 16
 
 void lx__commit_request_free(lx__commit_request *request)
@@ -14,7 +14,7 @@ void lx__commit_request_free(lx__commit_request *request)
     lx__free(request);
 }
 
-/** Frees requests that are over. */
+/** Frees completed requests. */
 static void prune(lx__commit_requests *requests)
 {
     size_t kept = 0;

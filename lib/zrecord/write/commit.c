@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commit of a writer. See doc/zrecord-format.md, 10.4, whose steps these are:
+ * The commit of a writer. See doc/zrecord-format.md, 10.4, which has these steps:
  *
  * 1. Data. Flush tasks have written the payloads to chunks, and long appends are written to the
- *    tables, both past what the log names. After a crash no frame names these bytes: they do not
- *    exist, and the next writer writes over them.
- * 2. Barrier. All that the frame will name is synced, if the commit is to be durable. A crash still
- *    leaves the state of the last frame.
- * 3. Frame. It is written at the end of LOG, which makes the commit visible to readers. A crash in
- *    the midst of it leaves a torn frame, which the next opening truncates. A crash after it leaves
- *    the commit: a kill in any case, a power loss only if the frame came to the disk, and says that
- *    it is synced. (An unsynced frame counts in this boot alone.)
- * 4. LOG is synced. From here on a power loss leaves the commit, too.
+ *    tables, both after the bytes that the log names. After a crash no frame names the new bytes:
+ *    they do not exist, and the next writer overwrites them.
+ * 2. Sync list. If the commit is to be durable, everything that the frame will name is synced. A
+ *    crash still leaves the state of the last frame.
+ * 3. Frame. It is written at the end of LOG, which makes the commit visible to readers. A crash
+ *    during the write leaves a torn frame, which the next opening truncates. A killed process
+ *    leaves the commit. A power loss leaves it only if the frame reached the disk and is flagged as
+ *    synced. (An unsynced frame is valid in this boot only.)
+ * 4. LOG is synced. From here on the commit survives a power loss, too.
  *
- * A failure up to step 2 costs nothing but this commit: a rollback drops it. A failed sync poisons
- * the writer, since nobody knows what the kernel has dropped.
+ * A failure up to step 2 affects this commit only: a rollback drops it. A failed sync poisons the
+ * writer, because it is unknown what the kernel has dropped.
  */
 #include "zrecord/write/commit.h"
 
@@ -25,10 +25,10 @@
 #include "zrecord/write/handle.h"
 #include "zrecord/write/reap.h"
 
-/* Entries go into the frame while there are few: at most this many new ones, and not more bytes in
- * the log that are not in the tables yet. A row has three fifths of an update's bytes, but its
- * table is to be synced before the frame: so fewer only where each commit waits for the disk
- * anyway. */
+/* Few entries go into the frame, many into the tables: at most this many new ones, and at most so
+ * many bytes of the log that are not in the tables yet. A row takes three fifths of an update's
+ * bytes, but its table must be synced before the frame; so the limit is lower only where each
+ * commit waits for the disk anyway. */
 #define UPDATES_MAX 16384u
 #define SYNCED_UPDATES_MAX 4096u
 #define PENDING_UPDATES_BYTES ((uint64_t)8 << 20)
@@ -54,7 +54,7 @@ lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned h
     if (status == LX_OK && !(how & LX__COMMIT_REPEAT))
         status = lx__writer_reap(writer, target, error);
     if (status != LX_OK)
-        return status; /* the writer has kept it */
+        return status; /* the writer has recorded it */
 
     if (writer->durability == LX_DURABILITY_FULL || writer->wal.boot == 0)
         how |= LX__COMMIT_SYNCED;
@@ -71,22 +71,23 @@ lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned h
     return lx__calls_fail(&writer->calls, 0, status, &failure, error);
 }
 
-/** Commits what was applied. The payloads are in chunks, rows that the frame takes in tables. */
+/** Commits what was applied. Payloads are in chunks; rows that the frame covers are in the
+ * tables. */
 static lx_status commit_changes(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx__frame frame;
     lx_status status = build_frame(writer, how, &frame, error);
     if (status == LX_OK)
         status = reserve(writer, error);
-    /* Nothing of this is seen by readers, or by the next writer, until the frame is in the log. */
+    /* Readers and the next writer see nothing of this until the frame is in the log. */
     if (status == LX_OK && !LX__FAULT(FRAME_BEFORE_DATA))
         status = sync_data(writer, &frame, how, error);
     if (status == LX_OK)
         status = write_frame(writer, &frame, error);
-    /* It is visible, and survives a kill. */
+    /* Now it is visible, and survives a kill. */
     if (status == LX_OK)
         status = sync_log(writer, &frame, how, error);
-    /* If it is a synced frame, it survives a power loss. */
+    /* After a synced frame, it survives a power loss. */
     if (status == LX_OK && LX__FAULT(FRAME_BEFORE_DATA))
         status = sync_data(writer, &frame, how, error);
     if (status == LX_OK)
@@ -94,8 +95,8 @@ static lx_status commit_changes(lx_writer *writer, unsigned how, lx_error *error
     return status;
 }
 
-/** Writes a synced frame without changes, if frames since the last synced one are not synced: with
- * it, they are. Operations that are not committed stay out of it. */
+/** Writes a synced frame without changes, if there are frames that are not synced: it syncs them.
+ * Operations that are not committed stay out of it. */
 static lx_status repeat_frame(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx__flush_drain(&writer->flush);
@@ -133,17 +134,17 @@ void lx__writer_close_log(lx_writer *writer)
         advance(writer, &frame, false);
 }
 
-/* ---- rows and entries: in the tables, or in the frame */
+/* ---- rows and entries: in the tables or in the frame */
 
-/** Rows below this are not put into the frame one by one: they are in the log already, or the frame
- * takes them into the tables. */
+/** Returns the first row that the frame must contain: those below it are in the log, or the frame
+ * covers them in the tables. */
 static uint64_t first_new_row(const lx_writer *writer)
 {
     uint64_t length = writer->committed.state.length;
     return length > writer->tables.first ? length : writer->tables.first;
 }
 
-/** Writes the rows that wait to the tables, if they are too many for frames. */
+/** Writes the waiting rows to the tables, if they are too many for frames. */
 static lx_status write_rows(lx_writer *writer, unsigned how, lx_error *error)
 {
     uint64_t fields = writer->tables.field_count, first = first_new_row(writer);
@@ -170,7 +171,7 @@ static void add_update(lx_writer *writer, size_t field, uint64_t index, const lx
     lx__frame_add_update(&writer->wal.frame, &item);
 }
 
-/** Adds the entries of @p frame: updates, and rows that are not in the tables. */
+/** Adds the entries to @p frame: updates, and rows that are not in the tables. */
 static void add_entries(lx_writer *writer, const lx__frame *frame)
 {
     for (size_t i = 0; i < writer->applied.updates.count; i++) {
@@ -187,7 +188,7 @@ static void add_entries(lx_writer *writer, const lx__frame *frame)
     }
 }
 
-/** Builds the frame of what was applied, in memory. */
+/** Builds the frame of everything applied, in memory. */
 static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, lx_error *error)
 {
     uint64_t first = first_new_row(writer);
@@ -212,8 +213,8 @@ static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, 
     return LX_OK;
 }
 
-/** Takes the memory for all that follows: once a sync list is filled its files count as synced, and
- * once the frame is in the log it must be adopted. */
+/** Reserves all memory that the commit needs. Later allocations must not fail: files on a filled
+ * sync list count as synced, and a frame in the log must be adopted. */
 static lx_status reserve(lx_writer *writer, lx_error *error)
 {
     size_t count = 2 * writer->tables.field_count + 3;
@@ -224,7 +225,7 @@ static lx_status reserve(lx_writer *writer, lx_error *error)
     return status == LX_OK ? lx__sync_list_reserve(&writer->sync_list, count, error) : status;
 }
 
-/* ---- syncs, while which the mutex is released */
+/* ---- syncs, which release the mutex */
 
 static void begin_wait(lx_writer *writer, unsigned how)
 {
@@ -232,7 +233,7 @@ static void begin_wait(lx_writer *writer, unsigned how)
         pthread_mutex_unlock(&writer->mutex.mutex);
 }
 
-/** Takes the mutex again, whatever else waits for it. Afterwards no flush task is running. */
+/** Takes the mutex again, before other waiting threads. Afterwards no worker is flushing. */
 static void end_wait(lx_writer *writer, unsigned how)
 {
     if (!(how & LX__COMMIT_ALONE))
@@ -261,9 +262,9 @@ static lx_status list_everything(lx_writer *writer, lx_error *error)
     return LX_OK;
 }
 
-/** Syncs everything before a synced frame, and before the first one. Before any other, only the
- * rows that it takes: a row that is lost reads as zeros, which are a missing value and no damage.
- * (The model finds this where the page cache is lost within a boot.) */
+/** Syncs everything before a synced frame, and before the first frame. Before any other frame,
+ * syncs only the rows that it covers: a lost row would read as zeros, which is a missing value and
+ * not damage. (The crash model shows this for a page cache that is lost within one boot.) */
 static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned how, lx_error *error)
 {
     lx_status status;
@@ -307,7 +308,7 @@ static lx_status sync_log(lx_writer *writer, const lx__frame *frame, unsigned ho
     return status == LX_OK ? LX_OK : LX_ERR_POISONED;
 }
 
-/* ---- after the frame: the writer continues from there, and nothing can fail */
+/* ---- after the frame: adopting it cannot fail */
 
 static void advance(lx_writer *writer, const lx__frame *frame, bool changes)
 {
@@ -316,7 +317,7 @@ static void advance(lx_writer *writer, const lx__frame *frame, bool changes)
     writer->wal.changes = changes;
 }
 
-/** The updates that were applied are the log's. There is room for them. */
+/** Moves the applied updates to those of the log. Room is reserved. */
 static void adopt_updates(lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
@@ -334,7 +335,7 @@ static void adopt_updates(lx_writer *writer)
     lx__table_writer_truncate(&writer->tables, lx__committed_row_end(&writer->committed));
 }
 
-/** The frame is in the log: it says what is committed. */
+/** Adopts what the frame commits. */
 static void adopt(lx_writer *writer, const lx__frame *frame)
 {
     lx__applied *applied = &writer->applied;

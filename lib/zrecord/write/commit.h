@@ -10,27 +10,25 @@
 
 /** Flags of a commit. */
 enum {
-    LX__COMMIT_SYNCED = 1,    /**< Durable, whatever the writer's durability. */
-    LX__COMMIT_ROWS = 2,      /**< With all rows in the tables. */
-    LX__COMMIT_ALONE = 4,     /**< Holding the mutex throughout. */
-    LX__COMMIT_REPEAT = 8,    /**< Nothing new: a synced frame that repeats the last one. */
-    LX__COMMIT_SUBMITTED = 16 /**< No calls after those that were submitted, so that a rollback can
-                                   undo them. Without it, all calls so far are committed. */
+    LX__COMMIT_SYNCED = 1, /**< Durable, regardless of the writer's durability. */
+    LX__COMMIT_ROWS = 2,   /**< All rows are in the tables afterwards. */
+    LX__COMMIT_ALONE = 4,  /**< Keeps the mutex locked throughout. */
+    LX__COMMIT_REPEAT = 8, /**< No changes: a synced frame that repeats the last one. */
+    /** Commits only submitted calls, so that a rollback can undo the later ones. Without this flag,
+     * all calls so far are committed. */
+    LX__COMMIT_SUBMITTED = 16
 };
 
-/**
- * Commits calls up to @p target by one frame, if they change anything. The writer keeps a failure.
- * Unless alone, the mutex is released during syncs: the caller has set writer.committing.
- */
+/** Commits calls up to @p target with one frame, if they change anything. The writer records a
+ * failure. Releases the mutex during syncs, unless LX__COMMIT_ALONE is set: the caller has begun a
+ * commit on it. */
 lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned how,
                                   lx_error *error);
 
-/**
- * Writes a frame that repeats the last one, at the end of a writer that has synced everything: rot
- * of the frame before it is then reported, and not taken for a torn end (8.9). It names nothing
- * that is not durable, so it is not synced, and a loss of it is no failure. The writer must write
- * nothing after it, which would not be ordered after this frame.
- */
+/** Writes a frame that repeats the last one, at the end of a writer that has synced everything.
+ * Damage of the frame before it is then reported, and not taken for a torn end (8.9). It names
+ * nothing that is not durable, so it is not synced, and losing it is harmless. The writer must
+ * write nothing after it, because the order of the two would be undefined. */
 void lx__writer_close_log(lx_writer *writer);
 
 #endif

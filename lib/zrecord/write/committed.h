@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The committed state of a writer: what the last frame of the log says, and the updates of
- * rows that are in the log alone.
+ * @brief The committed state of a writer: the last frame's state, and the updates that only the log
+ * has.
  *
  * Used under the writer's mutex.
  */
@@ -14,38 +14,39 @@
 #include "zrecord/wal/update-map.h"
 
 typedef struct lx__committed {
-    lx__state state; /**< At the last frame, without updates: those of rows in the tables are
-                              below, new rows are in the writer's table append buffer. */
+    /** The state at the last frame, without updates. Updates of rows in the tables are below; new
+     * rows are in the table writer. */
+    lx__state state;
     lx__update_map
-        updates;         /**< Updates of the log below state.rows. Those at or above the length do
-                              not count. */
-    bool opening_synced; /**< What the opening found was made durable by this writer. */
+        /** Updates below state.rows that are in the log. Those at or above the length are
+         * obsolete. */
+        updates;
+    bool opening_synced; /**< This writer has made durable what the opening found. */
 } lx__committed;
 
-/** Makes room for the chunks and updates of a frame, so that adopting it cannot fail. */
+/** Reserves room for the chunks and updates of a frame, so that adopting it cannot fail. */
 lx_status lx__committed_reserve(lx__committed *committed, size_t chunks, size_t updates,
                                 lx_error *error);
 
-/** A frame after the last one that changes nothing. */
+/** Returns the header of the next frame, with no changes. */
 lx__frame lx__committed_next_frame(const lx__committed *committed, uint32_t flags, uint64_t boot);
 
-/** @p frame is in the log: the next one follows it. */
+/** Advances to the position after @p frame, which is in the log now. */
 void lx__committed_advance(lx__committed *committed, const lx__frame *frame);
 
-/** What @p frame, with the @p count chunks of @p grown, says is committed. There is room for
- * them. */
+/** Adopts the state in @p frame and the @p count chunks of @p grown. Room is reserved. */
 void lx__committed_adopt(lx__committed *committed, const lx__frame *frame,
                          const lx__chunk_item *grown, size_t count);
 
-/** Above the index of each committed row, in the tables or not. */
+/** Returns the index after the last committed row, in the tables or not. */
 static inline uint64_t lx__committed_row_end(const lx__committed *committed)
 {
     const lx__state *state = &committed->state;
     return state->rows > state->length ? state->rows : state->length;
 }
 
-/** Whether the tables differ from the records, once every row is in them: there are updates, or
- * rows of records that were deleted. */
+/** Whether the tables differ from the records even if all rows are in them: because of updates, or
+ * of rows of deleted records. */
 static inline bool lx__committed_has_changes(const lx__committed *committed)
 {
     return committed->updates.count != 0 || committed->state.rows > committed->state.length;

@@ -31,7 +31,7 @@ lx_status lx__check_local(const lx__file *directory, lx_error *error)
     return status;
 }
 
-/** Opens the directory in which a path ends. */
+/** Opens the directory that contains the last component of a path. */
 static lx_status open_parent(const char *path, lx__file *directory, lx_error *error)
 {
     size_t end = strlen(path);
@@ -56,7 +56,7 @@ lx_status lx__check_local_path(const char *path, lx_error *error)
     if (status != LX_OK)
         status = open_parent(path, &directory, NULL);
     if (status != LX_OK)
-        return LX_OK; /* whoever makes it tells why that cannot be */
+        return LX_OK; /* creating the dataset there reports why this fails */
     status = lx__check_local(&directory, error);
     lx__file_close(&directory);
     return status;
@@ -68,7 +68,7 @@ static bool has_meta(const lx__file *directory)
     return lx__file_is_regular(directory, LX__META_NAME, &regular, NULL) == LX_OK && regular;
 }
 
-/** Whether it is the directory of chunks in that of a dataset. */
+/** Whether this is the chunk directory of a dataset. */
 static bool has_chunks(const lx__file *directory)
 {
     struct stat here, there;
@@ -105,7 +105,8 @@ lx_status lx__check_outside(const char *path, lx_error *error)
 
 /* ---- the directory */
 
-/** Whether a file begins so, as far as it goes; a byte that did not reach the disk is zero. */
+/** Whether the file is a prefix of the given bytes, except for zeros where bytes did not reach the
+ * disk. */
 static bool begins_with(const lx__file *directory, const char *name, const char *beginning)
 {
     char bytes[4];
@@ -120,8 +121,8 @@ static bool begins_with(const lx__file *directory, const char *name, const char 
     return right;
 }
 
-/** Whether it is a file that lx__create_files() makes, and has no more in it than that: records may
- * be in what remains of a dataset without its meta.json. */
+/** Whether lx__create_files() made this file, with nothing more in it: a dataset that has lost its
+ * meta.json may still have records. */
 static bool is_ours(const lx__file *directory, const char *name)
 {
     struct stat about;
@@ -150,7 +151,7 @@ static lx_status refuse(void *user, const char *name, lx_error *error)
     return lx__fail(error, LX_ERR_EXISTS, "%s is there", name);
 }
 
-/** Whether it is LOCK, or the directory chunk with nothing in it: they stay. */
+/** Whether this is LOCK, or the empty directory chunk: both stay. */
 static lx_status look_whether_it_stays(const lx__file *directory, const char *name, bool *stays,
                                        lx_error *error)
 {
@@ -167,7 +168,7 @@ static lx_status look_whether_it_stays(const lx__file *directory, const char *na
     *stays = status == LX_OK;
     if (status != LX_ERR_IO && status != LX_ERR_NOMEM)
         return LX_OK;
-    lx__error_propagate(error, &why); /* what is in it is not known */
+    lx__error_propagate(error, &why); /* its content is unknown */
     return status;
 }
 
@@ -191,10 +192,8 @@ static lx_status clear_away(void *user, const char *name, lx_error *error)
                                     : look_at(user, name, error);
 }
 
-/**
- * Looks that the directory has nothing but what an interrupted creation leaves, and removes that
- * if @p clear.
- */
+/** Checks that the directory contains nothing but what an interrupted creation leaves, and removes
+ * that if @p clear. */
 static lx_status look_through(lx__file *directory, bool clear, lx_error *error)
 {
     struct stat about;
@@ -203,7 +202,7 @@ static lx_status look_through(lx__file *directory, bool clear, lx_error *error)
     return lx__directory_each(directory, clear ? clear_away : look_at, directory, error);
 }
 
-/** Opens the directory, made if need be. */
+/** Opens the directory, and makes it if it does not exist. */
 static lx_status make_or_open(const char *path, lx__file *directory, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
@@ -230,10 +229,11 @@ lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *
         status = look_through(directory, false, error);
     if (status == LX_OK)
         status = lx__writer_lock(directory, lock, error);
-    /* A meta.json that was removed a moment ago must stay so when its files go, too. */
+    /* If meta.json was removed a moment ago, make its removal durable before that of the other
+     * files. */
     if (status == LX_OK)
         status = lx__file_sync(directory, error);
-    /* Once more with the lock: another may just have been faster. */
+    /* Again under the lock: another process may have been faster. */
     return status == LX_OK ? look_through(directory, true, error) : status;
 }
 
@@ -317,11 +317,12 @@ lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_e
         status = make_log(directory, meta, error);
     if (status == LX_OK && !LX__FAULT(CREATION_SYNC))
         status = lx__file_sync(directory, error);
-    /* Before meta.json, not after: as soon as that is there another writer may open the dataset
-     * and commit, and a power loss must not take the whole directory from under it. */
+    /* Before meta.json, not after it: once meta.json exists, another writer may open the dataset
+     * and commit, and a power loss must not remove the whole directory. */
     if (status == LX_OK && !LX__FAULT(PARENT_SYNC))
         status = lx__sync_parent(directory, error);
     if (status == LX_OK)
         status = lx__meta_replace(meta, directory, error);
-    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer yet */
+    /* no writer exists yet that could be poisoned */
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status;
 }

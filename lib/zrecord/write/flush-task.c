@@ -6,14 +6,16 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Output is written when it has this much, in the general case. */
+/* Output is written in pieces of at least this size, except for the last piece. */
 #define OUTPUT_BYTES ((size_t)1 << 20)
-/* Fewer bytes are on their way soon enough when the commit syncs them. */
+/* The kernel starts writing at the first write of this size. Smaller writes wait for the sync of
+ * the commit. */
 #define START_BYTES (OUTPUT_BYTES / 4)
 
 static const uint8_t zeros[LX__ALIGN_MAX];
 
-/** Writes to a chunk, and starts what will be waited for at the next commit. */
+/** Writes to a chunk. Starts writeback of larger writes, because the next commit will wait for
+ * it. */
 static lx_status write_chunk(const lx__flush_task *task, const lx__chunk_file *chunk,
                              const void *data, size_t size, uint64_t start, lx_error *error)
 {
@@ -23,7 +25,7 @@ static lx_status write_chunk(const lx__flush_task *task, const lx__chunk_file *c
     return status;
 }
 
-/** Completes the entry of a payload at @p start of @p chunk. */
+/** Completes the entry of a payload stored at offset @p start of @p chunk. */
 static void seal_stored(const lx__flush_task *task, lx__buffered_value *value,
                         const lx__chunk_file *chunk, uint64_t start, const uint8_t *stored)
 {
@@ -37,7 +39,7 @@ static bool goes_to_chunk(const lx__buffered_value *value)
     return value->entry.physical != 0 && !lx__entry_is_inline(&value->entry);
 }
 
-/** Completes what needs no chunk; counts what does. */
+/** Completes the entries of inline values; returns the number of other values. */
 static uint64_t seal_inline_values(const lx__flush_task *task, lx__write_buffer *buffer)
 {
     uint64_t payloads = 0;
@@ -50,10 +52,8 @@ static uint64_t seal_inline_values(const lx__flush_task *task, lx__write_buffer 
     return payloads;
 }
 
-/**
- * The usual case of raw records: the write buffer's data, laid out as it is, fits behind what the
- * chunk has, and is written in one piece. False in @p done where it does not.
- */
+/** The usual case of raw records: the buffer's data, already laid out, fits after the end of the
+ * current chunk and is written with one call. Sets @p done to false if it does not fit. */
 static lx_status place_whole(lx__flush_task *task, lx__write_buffer *buffer, uint64_t payloads,
                              bool *done, lx_error *error)
 {
@@ -69,7 +69,7 @@ static lx_status place_whole(lx__flush_task *task, lx__write_buffer *buffer, uin
     lx_status status = lx__chunk_files_room(&task->chunks, buffer->used, (uint32_t)buffer->align,
                                             &chunk, &start, error);
     if (status == LX_OK && payloads > pool->records_limit - chunk->now.records)
-        return LX_OK; /* one that was left before, and takes not so many */
+        return LX_OK; /* a partly filled chunk that cannot take so many records */
     if (status == LX_OK && start != chunk->now.bytes)
         status = lx__file_write(&chunk->file, zeros, (size_t)(start - chunk->now.bytes),
                                 chunk->now.bytes, error);
@@ -92,7 +92,7 @@ static lx_status place_whole(lx__flush_task *task, lx__write_buffer *buffer, uin
     return status;
 }
 
-/** Writes the output so far; it is the end of the chunk that is appended to. */
+/** Writes the collected output, which continues the current chunk. */
 static lx_status write_output(lx__flush_task *task, lx_error *error)
 {
     if (task->output.used == 0)
@@ -119,7 +119,8 @@ static lx_status reserve(lx__buffer *buffer, size_t size, lx_error *error)
     return LX_OK;
 }
 
-/** Compresses a value, if it is to be and shrinks; @p stored is then in the flush task's memory. */
+/** Compresses a value of a compressed field if that makes it smaller; @p stored then points into
+ * the flush task's memory. */
 static lx_status compress(lx__flush_task *task, const lx__codec *codec, lx__entry *entry,
                           const uint8_t **stored, lx_error *error)
 {
@@ -143,7 +144,7 @@ static lx_status compress(lx__flush_task *task, const lx__codec *codec, lx__entr
     return LX_OK;
 }
 
-/** Appends one payload to the output of the chunk that has room for it. */
+/** Appends one payload to the output, and begins another chunk if the current one is full. */
 static lx_status place_value(lx__flush_task *task, lx__write_buffer *buffer, size_t position,
                              lx_error *error)
 {

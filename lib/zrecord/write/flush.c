@@ -22,7 +22,7 @@ static bool is_running(const lx__flush *flush)
     return false;
 }
 
-/** What no flush task has taken is not placed. */
+/** Drops the buffers that no worker has taken; they are not flushed. */
 static void drop_queue(lx__flush *flush)
 {
     flush->head = flush->tail = NULL;
@@ -46,9 +46,9 @@ static void put_buffer(lx__flush *flush, lx__write_buffer *buffer)
     flush->tail = buffer;
 }
 
-/** Has a flush task that rests begin, if there is a write buffer for it. Lower numbers first, so
- * that a few small ones go to one chunk. Its task is with the executor before the mutex is given
- * back: who waits for a flush task that runs must be able to help it. */
+/** Submits the first idle worker, if a buffer is waiting: small workloads then go to one chunk. The
+ * caller holds the mutex until the task is with the executor, so that a thread that waits for a
+ * running worker can help it. */
 static lx_status wake_worker(lx__flush *flush, lx_error *error)
 {
     size_t i = 0;
@@ -63,14 +63,14 @@ static lx_status wake_worker(lx__flush *flush, lx_error *error)
         return LX_OK;
     flush->workers[i].running = false;
     if (is_running(flush))
-        return LX_OK; /* another flush task takes what waits */
+        return LX_OK; /* a running worker takes the buffer */
     fail(flush, &why);
     note_change(flush);
     lx__error_propagate(error, &why);
     return why.status;
 }
 
-/* ---- flush tasks */
+/* ---- workers */
 
 static lx__flush_worker *worker_of(lx__task *task)
 {
@@ -91,7 +91,7 @@ static lx__write_buffer *take_buffer(lx__flush *flush)
     return buffer;
 }
 
-/** Places a write buffer and notes its fate; the first failure is kept. */
+/** Flushes a buffer and sets its state. The first failure is kept. */
 static lx_status flush_one(lx__flush *flush, lx__flush_task *worker, lx__write_buffer *buffer,
                            lx_error *failure)
 {
@@ -116,7 +116,7 @@ static void run(lx__task *task, size_t part)
     }
 }
 
-/** The task is the flush task's again. A write buffer may have come after run() looked last. */
+/** Returns the task to its worker. A buffer may have arrived after run() found none. */
 static void finish(lx__task *task, bool canceled)
 {
     lx__flush_worker *worker = worker_of(task);
@@ -139,7 +139,7 @@ lx_status lx__flush_submit(lx__flush *flush, lx__write_buffer *buffer, lx_error 
 {
     lx_status status = LX_OK;
     pthread_mutex_lock(&flush->mutex);
-    /* After a failure it is left out of the queue; lx__flush_wait() tells of that. */
+    /* After a failure the buffer is not queued; lx__flush_wait() reports the failure. */
     if (!flush->failed) {
         put_buffer(flush, buffer);
         status = wake_worker(flush, error);
@@ -157,8 +157,8 @@ lx_status lx__flush_now(lx__flush *flush, lx__write_buffer *buffer, lx_error *er
     return status;
 }
 
-/** Waits for a change; the mutex is held before and after. Tasks that have not begun are run here:
- * the threads of the queue may all be in tasks that wait for these, or for the caller. */
+/** Waits for a change, with the mutex held before and after. Runs tasks that have not started: all
+ * threads of the queue may be in tasks that wait for these, or for the caller. */
 static void wait_for_change(lx__flush *flush)
 {
     uint64_t changes = flush->changes;
@@ -173,7 +173,7 @@ static void wait_for_change(lx__flush *flush)
         pthread_cond_wait(&flush->changed, &flush->mutex);
 }
 
-/** Whether a write buffer will be placed, if it is not yet. */
+/** Whether a buffer is being flushed or will be. */
 static bool is_coming(const lx__flush *flush, const lx__write_buffer *buffer)
 {
     return buffer->flush_state == LX__FLUSH_RUNNING ||
@@ -222,7 +222,7 @@ lx_status lx__flush_reset(lx__flush *flush, lx_error *error)
     return status;
 }
 
-/* ---- beginning and end */
+/* ---- initialization and cleanup */
 
 void lx__flush_init(lx__flush *flush)
 {

@@ -8,21 +8,22 @@
 
 #include "zrecord/write/writer.h"
 
-/** Commits everything up to call @p target, by this thread or by another that commits at this
- * time. The mutex may be released meanwhile. */
+/** Commits all calls up to @p target, in this thread or by waiting for another thread's commit. May
+ * release the mutex meanwhile. */
 lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error);
 
-/** Syncs, called by the timer of periodic durability. */
+/** Syncs what is committed. Called by the timer of periodic durability; false: the writer is
+ * busy. */
 bool lx__writer_sync_by_timer(lx__sync_timer *timer);
 
-/** Starts the timer of periodic durability if frames are not synced. */
+/** Starts the timer of periodic durability if frames are not synced yet. */
 void lx__writer_start_timer(lx_writer *writer);
 
-/** Syncs if the timer found the writer busy when the time had come. The mutex may be released
+/** Does the sync that the timer could not do because the writer was busy. May release the mutex
  * meanwhile. */
 lx_status lx__writer_sync_due(lx_writer *writer, lx_error *error);
 
-/** Commits what was submitted, alone, before something else is undone or added. */
+/** Commits the submitted calls alone, before others are undone or added. */
 lx_status lx__writer_commit_submitted(lx_writer *writer, lx_error *error);
 
 #endif

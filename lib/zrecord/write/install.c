@@ -19,7 +19,7 @@ lx_status lx__sync_or_poison(const lx__file *file, lx_error *error)
     return lx__file_sync(file, error) == LX_OK ? LX_OK : LX_ERR_POISONED;
 }
 
-/* ---- what is made */
+/* ---- new files */
 
 lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *error)
 {
@@ -49,7 +49,7 @@ lx_status lx__install_make_tables(lx__install *self, lx_error *error)
 lx_status lx__install_sync_tables(lx__install *self, lx_error *error)
 {
     lx_status status = LX_OK;
-    /* The device sees all of them together. */
+    /* Start writeback of all of them, then wait. */
     for (size_t i = 0; i < self->tables.field_count; i++) {
         lx__file_start_sync(&self->tables.fields[i].offsets, 0, 0);
         lx__file_start_sync(&self->tables.fields[i].checks, 0, 0);
@@ -82,7 +82,7 @@ static lx_status add_sets(lx__install *self, lx__frame_builder *builder, const l
     return LX_OK;
 }
 
-/** Writes frame 0, and puts the state behind it. */
+/** Writes frame 0, and sets the state's position after it. */
 static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_error *error)
 {
     lx__state *state = &self->state;
@@ -128,9 +128,9 @@ lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx
     return status;
 }
 
-/* ---- the switch */
+/* ---- the new meta.json */
 
-/** After a failure: whether meta.json is known to be the file that it was before. */
+/** After a failure: whether meta.json is still the same file as before. */
 static bool is_still(const lx_writer *writer, const struct stat *before)
 {
     struct stat now;
@@ -148,7 +148,7 @@ static lx_status replace_meta(lx__install *self, lx_error *error)
     return status == LX_OK || !self->named ? status : LX_ERR_POISONED;
 }
 
-/** Notes the files that readers of generations before this one may have open. */
+/** Lists the files of this generation, which readers may have open, as obsolete. */
 static void leave_behind(lx__install *self)
 {
     char name[LX__NAME_SIZE];
@@ -176,7 +176,7 @@ static void leave_behind(lx__install *self)
         writer->obsolete.chunks_since = end;
 }
 
-/** What is appended next goes to new chunks that have room, and to none of the old ones. */
+/** Appends continue in new chunks that have room, and in none of the old ones. */
 static void use_chunks(lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
@@ -184,12 +184,12 @@ static void use_chunks(lx_writer *writer)
     for (size_t i = 0; i < writer->flush.worker_count; i++)
         lx__chunk_files_close(&writer->flush.workers[i].flush_task.chunks);
     lx__chunk_pool_drop_spare(pool);
-    pool->next_id = state->next_chunk; /* nothing is being placed */
+    pool->next_id = state->next_chunk; /* no flush is running */
     for (size_t i = 0; i < state->chunk_count; i++)
         lx__chunk_pool_offer(pool, &state->chunks[i]);
 }
 
-/** The writer goes on with what is there now. Nothing here can fail. */
+/** Makes the new generation the writer's current one. Cannot fail. */
 static void adopt(lx__install *self)
 {
     lx_writer *writer = self->writer;
@@ -239,8 +239,8 @@ lx_status lx__install_finish(lx__install *self, lx_error *error)
     return LX_OK;
 }
 
-/** Removes new files; what cannot be removed is an orphan. A child of fork(), which came back from
- * a callback, leaves them to its parent. */
+/** Removes new files; files that cannot be removed become orphans. In a child of fork(), in which a
+ * callback has returned, they are left to the parent. */
 static void remove_new(lx__install *self)
 {
     char name[LX__NAME_SIZE];
@@ -261,7 +261,7 @@ static void remove_new(lx__install *self)
     for (uint32_t id = self->first_chunk; id != self->state.next_chunk; id++) {
         lx__chunk_name(id, name);
         (void)lx__file_remove(&writer->chunk_directory, name, NULL);
-        writer->flush.pool.next_id = id + 1; /* one that cannot be removed is in nobody's way */
+        writer->flush.pool.next_id = id + 1; /* an orphan of that name is harmless */
     }
     (void)lx__file_remove(&writer->directory, LX__META_NEW_NAME, NULL);
 }
@@ -278,7 +278,7 @@ void lx__install_end(lx__install *self)
     lx__meta_forget(&self->meta);
 }
 
-/* ---- a call */
+/* ---- one call */
 
 lx_status lx__install_commit(lx_writer *writer, lx_error *error)
 {

@@ -1,77 +1,80 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Switches of generations: new files beside the old ones, and then another meta.json, by
- * which they are the dataset. See doc/zrecord-format.md, 11.1.
+ * @brief Installs a new generation: new files next to the old ones, then another meta.json, which
+ * makes them current. See doc/zrecord-format.md, 11.1.
  *
- * Each kind of switch is a file of its own: restart.c, fold.c, rebalance.c, seal.c, fields.c. All
- * of them begin after a synced commit with every row in the tables, and go on alike:
+ * Each kind of generation change is a file of its own: rotate.c, checkpoint.c, rebalance.c, seal.c,
+ * alter.c. All of them begin after a synced commit with every row in the tables, and call in order:
  *
- *     lx__install_begin()         what will be said, so far what is said now; orphans are removed
- *     lx__install_make_tables()   and others, for what is new
- *     lx__install_make_log()      if there is a new generation
- *     lx__install_finish()        meta.json is replaced: the writer goes on with what is new
- * lx__install_end()           obsolete files are removed; if it did not come to that, what was made
+ *     lx__install_begin()         copies the current state; removes orphans
+ *     lx__install_make_tables()   and other functions, for new files
+ *     lx__install_make_log()      for a new generation of the log
+ *     lx__install_finish()        replaces meta.json and adopts the new files
+ *     lx__install_end()           removes obsolete files or, without a finish, the new ones
  */
 #ifndef LX_ZRECORD_INSTALL_H
 #define LX_ZRECORD_INSTALL_H
 
 #include "zrecord/write/writer.h"
 
-/** A generation in the making. */
+/** A generation that is being installed. */
 typedef struct lx__install {
     lx_writer *writer;
-    lx__meta meta;   /**< Of the successor; all but its document is the writer's own. */
-    lx__state state; /**< What frame 0 of the new log is to say; without sets. */
+    lx__meta meta;   /**< The successor's meta.json; shares all but its document with the writer. */
+    lx__state state; /**< The state for frame 0 of the new log, without updates. */
     lx__file log;
-    lx__table_writer tables; /**< The tables it will have, if others than now. */
-    bool new_tables;         /**< They are of a table generation of their own. */
-    uint32_t first_chunk;    /**< Chunks from this on were made for it. */
-    bool new_chunks;         /**< The old ones are left behind. */
-    bool named;              /**< meta.json names what was made, or may do so. */
-    bool done;               /**< The writer has gone on with it. */
+    lx__table_writer tables; /**< The new tables, or the present ones. */
+    bool new_tables;         /**< The new tables have a table generation of their own. */
+    uint32_t first_chunk;    /**< Chunks from this id on are new. */
+    bool new_chunks;         /**< The old chunks are not used any more. */
+    bool named;              /**< meta.json names the new files, or possibly does. */
+    bool done;               /**< The writer has adopted the new files. */
 } lx__install;
 
-/** Gets ready: everything that the dataset is now, and no orphans. End it in any case. */
+/** Prepares: copies the current state and removes orphans. The caller must call
+ * lx__install_end(). */
 lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *error);
 
-/** Makes tables of the next table generation, empty, in self->rows; they get as many rows as there
- * are records. */
+/** Makes empty tables of the next table generation in self->rows, for as many rows as there are
+ * records. */
 lx_status lx__install_make_tables(lx__install *self, lx_error *error);
 
-/** Makes the log of the next generation. Its frame 0 has the state, and those of the sets @p live
- * that count; NULL: there are none any more. */
+/** Makes the log of the next generation. Frame 0 contains the state and the updates of @p live that
+ * are still needed; NULL: no updates. */
 lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx_error *error);
 
 /**
- * Names what was made in meta.json. New tables and chunks are durable already; their directories
- * need not be. On success the writer goes on with it. Obsolete files wait for lx__install_end():
- * only when the writer has its new schema, too, can it tell them from files of a field that was
- * added.
+ * Names the new files in meta.json, and makes the writer adopt them. New tables and chunks are
+ * durable already; their directories need not be. Obsolete files stay until lx__install_end(): only
+ * after the writer has adopted its new schema can it distinguish them from the files of an added
+ * field.
  *
- * @retval LX_ERR_POISONED  A sync failed, or it is not known which meta.json is there. After any
+ * @retval LX_ERR_POISONED  A sync failed, or it is unknown which meta.json is on disk. After any
  *                          other failure the old one is.
  */
 lx_status lx__install_finish(lx__install *self, lx_error *error);
 
-/** Makes a file or directory durable. After a failure nobody knows what is on disk, and what a
- * second sync says means nothing: it is LX_ERR_POISONED, and @p error has LX_ERR_IO. */
+/** Makes a file or directory durable. A failed sync leaves unknown what is on disk, and a second
+ * sync would prove nothing: returns LX_ERR_POISONED, with LX_ERR_IO in @p error. */
 lx_status lx__sync_or_poison(const lx__file *file, lx_error *error);
 
-/** Removes obsolete files, or what was made in vain. */
+/** Removes the obsolete files or, without a successful finish, the new ones. */
 void lx__install_end(lx__install *self);
 
 /** Makes the tables in self->rows durable. */
 lx_status lx__install_sync_tables(lx__install *self, lx_error *error);
 
-/** What a switch does within a call of a user. */
+/** What installs a generation, within a call of a user. */
 typedef lx_status lx__install_job(lx_writer *writer, void *user, lx_error *error);
 
-/** A call that switches: waits for its turn, looks that no transaction is open, commits with every
- * row in the tables, and does @p job. Only what poisons is kept of its failures. */
+/** A call that installs a generation: waits for other calls, checks that no transaction is open,
+ * commits with every row in the tables, and calls @p job. The writer records only failures that
+ * poison it. */
 lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error);
 
-/** A synced commit of everything, with all rows in the tables; the writer is the caller's alone. */
+/** Commits and syncs everything, with all rows in the tables. The caller has locked the writer
+ * alone. */
 lx_status lx__install_commit(lx_writer *writer, lx_error *error);
 
 #endif

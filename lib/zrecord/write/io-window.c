@@ -5,9 +5,10 @@
 
 #include "base/alloc.h"
 
-/* What is read at once. */
+/* The most bytes read at once. */
 #define PIECE_BYTES ((uint64_t)1 << 20)
-/* Bytes between two payloads that are read with them: fewer than a second call would cost. */
+/* A gap of at most this size is read along with its neighbors, which costs less than another
+ * read. */
 #define GAP_MAX 8192u
 
 bool lx__io_window_open(lx__io_window *window)
@@ -60,11 +61,12 @@ void lx__io_window_sort(lx__io_window *window)
     }
 }
 
-/** Whether the extent grows by the next source, and by the gap before that. */
+/** Extends the extent by the next source and the gap before it, if they are adjacent and it
+ * fits. */
 static bool extend(const lx__io_window *window, lx__io_extent *extent, const lx__source *next)
 {
     uint64_t end = extent->start + extent->size;
-    /* One that lies over the last is read anew. */
+    /* A payload that overlaps the last one is read again. */
     if (next->chunk != next[-1].chunk || next->offset < end)
         return false;
     uint64_t gap = next->offset - end;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Values on their way to new chunks: some at a time, whose payloads are read in the order in
- * which they lie, in as few extents as there are.
+ * @brief Collects values that move to new chunks, and reads their payloads in the order of their
+ * offsets, in as few extents as possible.
  */
 #ifndef LX_ZRECORD_IO_WINDOW_H
 #define LX_ZRECORD_IO_WINDOW_H
@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Payloads of a window: what a disk needs to be busy. */
+/** Payload bytes of a window: enough to keep a disk busy. */
 #define LX__IO_WINDOW_BYTES ((uint64_t)16 << 20)
 #define LX__IO_WINDOW_MOVES ((size_t)65536)
-/** Its payloads, and gaps between them as far as there is room. */
+/** Room for the payloads, and for gaps between them. */
 #define LX__IO_WINDOW_INPUT ((uint64_t)32 << 20)
 
-/** A value whose payload is to be moved, and where its entry is changed then. */
+/** A value whose payload is to be moved, and the place of its entry. */
 typedef struct lx__move {
     uint8_t *offset_row;
     uint8_t *check_row;
@@ -25,49 +25,50 @@ typedef struct lx__move {
     uint32_t field; /**< Position in the schema. */
 } lx__move;
 
-/** Where the payload of a move lies now. */
+/** The present place of a payload. */
 typedef struct lx__source {
     uint64_t offset;
-    uint32_t chunk; /**< Position in the state. */
+    uint32_t chunk; /**< Position in the state's chunks. */
     uint32_t size;
-    uint32_t move; /**< Which, in the order in which they were given. */
+    uint32_t move; /**< Index in the order given. */
 } lx__source;
 
 /** Values that are moved together. */
 typedef struct lx__io_window {
     lx__move *moves;
     lx__source
-        *sources; /**< As given; after lx__io_window_sort() in the order in which they lie. */
+        /** In the order given; after lx__io_window_sort() in the order of their offsets. */
+        *sources;
     size_t count;
-    uint64_t bytes; /**< Of their payloads. */
+    uint64_t bytes; /**< Of all payloads. */
 } lx__io_window;
 
-/** Bytes of a chunk that are read at once: those of sources [first, end). Zeroed, none. */
+/** A range of a chunk that is read at once, with sources [first, end). Start with zeros. */
 typedef struct lx__io_extent {
     size_t first, end;
     uint64_t start, size;
-    uint64_t gaps; /**< Bytes between payloads, of all extents so far. */
+    uint64_t gaps; /**< Bytes between payloads, in all extents so far. */
 } lx__io_extent;
 
-/** Takes memory for one; false if there is none. */
+/** Allocates a window; false when out of memory. */
 bool lx__io_window_open(lx__io_window *window);
 
 void lx__io_window_close(lx__io_window *window);
 
-/** Whether a payload of @p size bytes has room. */
+/** Whether there is room for a payload of @p size bytes. */
 bool lx__io_window_fits(const lx__io_window *window, uint32_t size);
 
-/** Adds a value, whose payload has room; source.move is set. */
+/** Adds a value, for which there is room; source.move is set here. */
 void lx__io_window_add(lx__io_window *window, const lx__move *move, lx__source source);
 
-/** Brings the sources into the order in which they lie. */
+/** Sorts the sources by chunk and offset. */
 void lx__io_window_sort(lx__io_window *window);
 
-/** Goes on to the extent behind @p extent; false if there is none. Together they have no more bytes
- * than LX__IO_WINDOW_INPUT. */
+/** Advances to the next extent; false after the last. All extents together have at most
+ * LX__IO_WINDOW_INPUT bytes. */
 bool lx__io_window_next(const lx__io_window *window, lx__io_extent *extent);
 
-/** Empties it. */
+/** Empties the window. */
 void lx__io_window_clear(lx__io_window *window);
 
 #endif

@@ -6,24 +6,26 @@
 #include "base/error.h"
 #include "zrecord/chunk/fetch.h"
 
-/* Rows of a table that are read at once. */
+/* Table rows read at once. */
 #define ROWS 4096
-/* Chunk files that stay open. */
+/* Chunk files kept open. */
 #define OPEN_FILES 4
-/* Bytes that are read at once while values follow each other. */
+/* Bytes read at once while values are adjacent. */
 #define READ_AHEAD ((size_t)64 << 10)
 
-/** What a count needs at hand. */
+/** The state of a count. */
 typedef struct counter {
     const lx_writer *writer;
     const lx__state *durable;
-    lx__fd_cache files; /**< The chunks. */
+    lx__fd_cache files; /**< The open chunk files. */
     lx__pread pread;
     uint64_t lost;
-    lx_error why; /**< Of the value at hand: large, so not on the stack of each. */
+    /** Why the current value is damaged; here because it is too large for the stack of each
+     * function. */
+    lx_error why;
 } counter;
 
-/** Whether the value lies in bytes that a synced frame named: these can rot, but are not lost. */
+/** Whether the value is in bytes that a synced frame names: these can be damaged, but not lost. */
 static bool is_durable(const counter *c, const lx__entry *entry)
 {
     const lx__chunk_item *chunk = lx__state_find_chunk(c->durable, entry->chunk);
@@ -55,7 +57,7 @@ static lx_status check_value(counter *c, size_t field, uint64_t index, const lx_
     return status;
 }
 
-/** Inline values of the log are part of frames whose CRC is right. */
+/** Inline values of the log are part of frames with a valid CRC. */
 static lx_status check_update(void *user, const lx__update *update, lx_error *error)
 {
     const lx__entry entry = lx__update_entry(update);
@@ -64,7 +66,7 @@ static lx_status check_update(void *user, const lx__update *update, lx_error *er
                : check_value(user, update->field, update->index, &entry, error);
 }
 
-/** Rows [first, end) of one field, which the unsynced frames have taken into the tables. */
+/** Checks rows [first, end) of one field, which unsynced frames have written to the tables. */
 static lx_status check_rows(counter *c, size_t field, uint64_t first, uint64_t end, uint8_t *rows,
                             lx_error *error)
 {

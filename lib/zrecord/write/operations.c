@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Append, extend, modify, delete and truncate: the calls that change records. */
+/* The calls that change records: append, extend, modify, delete, truncate. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/write/add.h"

@@ -14,15 +14,16 @@
 #include "zrecord/write/readers.h"
 #include "zrecord/write/writer.h"
 
-/* ---- what a file is */
+/* ---- classification */
 
-/** A file that is not part of the present generation. */
+/** How a file belongs to the dataset. */
 typedef enum lx__place {
-    CURRENT,  /**< It is. */
-    FOREIGN,  /**< It is nothing of ours. */
-    ORPHAN,   /**< Of a switch that was never made. */
-    OBSOLETE, /**< Of a generation before this one. */
-    GONE      /**< Of a field that there is no more, also for readers of this generation. */
+    CURRENT,  /**< It belongs to the present generation. */
+    FOREIGN,  /**< It is not a file of the format. */
+    ORPHAN,   /**< It was made for a generation that was never installed. */
+    OBSOLETE, /**< It belongs to an earlier generation. */
+    /** It belongs to a dropped field, which readers of this generation may still have open. */
+    GONE
 } lx__place;
 
 static lx__place compare(uint64_t number, uint64_t now)
@@ -30,7 +31,7 @@ static lx__place compare(uint64_t number, uint64_t now)
     return number > now ? ORPHAN : number < now ? OBSOLETE : CURRENT;
 }
 
-/** Whether a file has no other bytes than zeros, or none. */
+/** Whether a file is empty or contains only zeros. */
 static lx_status look_for_zeros(const lx__file *directory, const char *name, bool *zeros,
                                 lx_error *error)
 {
@@ -54,7 +55,7 @@ static lx_status look_for_zeros(const lx__file *directory, const char *name, boo
     return status;
 }
 
-/** Splits the name of a table, of which @p number is the generation, or of a dictionary. */
+/** Splits the name of a table, whose generation is @p number, or of a dictionary. */
 static bool split(const char *name, char stem[LX__NAME_SIZE], uint64_t *number, bool *table)
 {
     *table = lx__name_split_table(name, stem, number);
@@ -113,7 +114,7 @@ static lx__place place_of_chunk(lx_writer *writer, const char *name)
         return CURRENT;
     if (id < writer->committed.state.next_chunk)
         return OBSOLETE;
-    /* One that was made, and nothing placed in it yet. */
+    /* A new chunk to which nothing is written yet is current. */
     return id < lx__writer_next_chunk(writer) ? CURRENT : ORPHAN;
 }
 
@@ -168,7 +169,7 @@ void lx__obsolete_files_add(lx__obsolete_files *obsolete, bool is_chunk, const c
         (lx__obsolete_file){.name = copy, .is_chunk = is_chunk, .first = first, .end = end};
 }
 
-/** A look for obsolete files. */
+/** A search for obsolete files. */
 typedef struct finding {
     lx_writer *writer;
     lx__readers readers;
@@ -190,7 +191,7 @@ static lx_status find_file(void *user, const char *name, lx_error *error)
     } else if (lx__name_split_table(name, stem, &number)) {
         in = lx__readers_of_tables(&self->readers, number);
         if (place == GONE && number == writer->committed.state.table_generation)
-            lx__generations_add(&in, now); /* for readers who still show the field */
+            lx__generations_add(&in, now); /* readers of this generation may show the field */
     }
     lx__obsolete_files_add(&writer->obsolete, false, name, in.first, in.end);
     return LX_OK;
@@ -219,10 +220,8 @@ lx_status lx__obsolete_files_find(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/**
- * The rule: a file may go when no generation in which it was in use has a reader. One that opens
- * such a generation later than this looks at meta.json once more, and finds a newer one.
- */
+/** The rule: a file may be removed when no generation in which it was in use has a reader. A reader
+ * that opens such a generation later reads meta.json once more and finds a newer one. */
 static bool may_go(const lx_writer *writer, const lx__obsolete_file *file)
 {
     bool present;
@@ -232,10 +231,8 @@ static bool may_go(const lx_writer *writer, const lx__obsolete_file *file)
             !present);
 }
 
-/**
- * Whether the dataset has such a file after all, or somebody else: tables of an interrupted
- * addition wait by a name that a field may get later, or that somebody may write to.
- */
+/** Whether the dataset uses the file after all, or the file is foreign: the table of an interrupted
+ * addition has a name that a field may get later, or that belongs to someone else. */
 static bool has_to_stay(lx_writer *writer, const lx__obsolete_file *file)
 {
     lx__place place = file->is_chunk ? place_of_chunk(writer, file->name)
@@ -250,7 +247,7 @@ void lx__obsolete_files_remove(lx_writer *writer)
     bool goes = false;
     for (size_t i = 0; i < obsolete->count; i++) {
         lx__obsolete_file *file = &obsolete->list[i];
-        /* Most come in runs of the same generations. */
+        /* Most files come in runs of the same generations. */
         if (i == 0 || file->first != file[-1].first || file->end != file[-1].end)
             goes = may_go(writer, file);
         const lx__file *directory = file->is_chunk ? &writer->chunk_directory : &writer->directory;

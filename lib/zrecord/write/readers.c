@@ -8,10 +8,10 @@
 #include "zrecord/snapshot/lock.h"
 #include "zrecord/wal/wal.h"
 
-/* Of more generations with readers, which nobody has, any file may be in use. */
+/* With readers in more generations than this, every obsolete file counts as in use. */
 #define READERS_MAX 64
 
-/** Reads what a generation had in the end; sets of values do not matter. */
+/** Reads the last state of a generation; updates do not matter. */
 static lx_status load(lx__reader *reader, const lx__file *directory, const lx__meta *meta)
 {
     lx__log_identity identity = {.generation = reader->generation};
@@ -49,7 +49,7 @@ static bool add(lx__readers *readers, uint64_t generation, const lx__file *direc
 void lx__readers_find(lx__readers *readers, const lx__file *directory, const lx__file *lock,
                       const lx__meta *meta)
 {
-    /* Ranges that were not looked at yet; the last one is next. */
+    /* Ranges still to search; the last one is next. */
     lx__generations left[READERS_MAX + 2] = {{0, meta->generation}};
     size_t ranges = 1;
     *readers = (lx__readers){.end = meta->generation};
@@ -59,7 +59,7 @@ void lx__readers_find(lx__readers *readers, const lx__file *directory, const lx_
         if (lx__reader_locks_find(lock, &held.first, &held.end, &present, NULL) != LX_OK) {
             readers->unknown = true;
         } else if (present) {
-            /* Readers lock a byte each. */
+            /* Each reader locks one byte. */
             readers->unknown = readers->count == READERS_MAX || held.end - held.first != 1 ||
                                !add(readers, held.first, directory, meta);
             left[ranges++] = (lx__generations){range.first, held.first};

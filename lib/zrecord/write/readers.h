@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Which files of earlier generations somebody may have open: those that the logs of the
- * generations name that readers are in. Such a log is there as long as the reader is.
+ * @brief Finds the files of earlier generations that readers may have open: those named by the logs
+ * of generations that readers hold. Such a log exists as long as its readers do.
  */
 #ifndef LX_ZRECORD_READERS_H
 #define LX_ZRECORD_READERS_H
@@ -14,33 +14,35 @@
 /** A generation with readers. */
 typedef struct lx__reader {
     uint64_t generation;
-    lx__state state; /**< The last one of it. */
+    lx__state state; /**< The last state of the generation. */
 } lx__reader;
 
-/** All of them; zeroed, there are none. */
+/** All generations with readers. A zeroed list is empty. */
 typedef struct lx__readers {
-    uint64_t end; /**< They are below it. */
-    bool unknown; /**< Some are not in the list: any file may be in use in any generation. */
+    uint64_t end; /**< All of them are below this. */
+    bool unknown; /**< The list is incomplete: any file may be in use in any generation. */
     lx__reader *list;
     size_t count;
     size_t capacity;
 } lx__readers;
 
-/** Generations [first, end); none if they are equal. */
+/** Generations [first, end); none if first and end are equal. */
 typedef struct lx__generations {
     uint64_t first;
     uint64_t end;
 } lx__generations;
 
-/** Makes them reach to @p generation. */
+/** Extends the range to @p generation. */
 void lx__generations_add(lx__generations *in, uint64_t generation);
 
-/** Looks for readers of generations before that of @p meta, for lx__readers_free(). */
+/** Finds the generations before that of @p meta that have readers. Free the result with
+ * lx__readers_free(). */
 void lx__readers_find(lx__readers *readers, const lx__file *directory, const lx__file *lock,
                       const lx__meta *meta);
 void lx__readers_free(lx__readers *readers);
 
-/** In which of their generations the tables of a table generation, or a chunk, may be in use. */
+/** Returns the generations with readers in which the tables of a table generation, or a chunk, may
+ * be in use. */
 lx__generations lx__readers_of_tables(const lx__readers *readers, uint64_t table_generation);
 lx__generations lx__readers_of_chunk(const lx__readers *readers, uint64_t id);
 

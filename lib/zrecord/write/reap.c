@@ -8,7 +8,7 @@
 #include "zrecord/write/apply.h"
 #include "zrecord/write/handle.h"
 
-/* Rows that wait before the tables are appended to in the middle of a large append. */
+/* During a large append, rows are written to the tables once this many wait. */
 #define BULK_ROWS ((size_t)1 << 16)
 
 lx_status lx__writer_reap_oldest(lx_writer *writer, lx_error *error)
@@ -18,7 +18,7 @@ lx_status lx__writer_reap_oldest(lx_writer *writer, lx_error *error)
     lx_status status = lx__flush_wait(&writer->flush, buffer, &failure);
     uint64_t call = buffer->first_call;
     if (status == LX_OK) {
-        call = 0; /* what fails from here on leaves half of it done */
+        call = 0; /* a failure from here on leaves the call half-applied */
         status = lx__writer_apply(writer, buffer, &failure);
     }
     if (status == LX_OK && writer->tables.count >= BULK_ROWS)
@@ -41,14 +41,14 @@ lx_status lx__writer_flush(lx_writer *writer, lx_error *error)
     return lx__flush_submit(&writer->flush, lx__write_ring_last(&writer->ring), error);
 }
 
-/** Has the write buffer that is being filled placed. */
+/** Flushes the buffer that is being filled. */
 static lx_status flush_last(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     lx_status status;
     lx__write_buffer *last = lx__write_ring_last(&writer->ring);
     if (writer->ring.count == 1 && lx__flush_is_idle(&writer->flush)) {
-        /* Nothing is under way: to wake a thread for it would only cost two switches. */
+        /* No flush is running: the caller's thread does it, which saves waking another. */
         writer->ring.filling = false;
         status = lx__flush_now(&writer->flush, last, &failure);
     } else {
@@ -57,8 +57,8 @@ static lx_status flush_last(lx_writer *writer, lx_error *error)
     return lx__calls_fail(&writer->calls, last->first_call, status, &failure, error);
 }
 
-/** Has all write buffers placed that calls up to @p target put something in. Where one of them
- * fails, none is taken back, so that what came before the failure can still be committed. */
+/** Flushes all buffers with operations of calls up to @p target. If one of them fails, none is
+ * reaped, so that the calls before the failure can still be committed. */
 static lx_status flush_up_to(lx_writer *writer, uint64_t target, size_t *count, lx_error *error)
 {
     const lx__write_ring *ring = &writer->ring;
@@ -66,7 +66,7 @@ static lx_status flush_up_to(lx_writer *writer, uint64_t target, size_t *count, 
     *count = 0;
     while (*count < ring->count && lx__write_ring_at(ring, *count)->first_call <= target)
         ++*count;
-    /* One that goes on beyond it does so because of a failure: that is the answer. */
+    /* A buffer that continues after the target was ended early by a failure: return that. */
     if (*count != 0 && lx__write_ring_at(ring, *count - 1)->last_call > target) {
         assert(writer->calls.failure.status != LX_OK);
         return lx__writer_usable(writer, error);

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* New chunks with the payloads of all records, in their order. See doc/zrecord-format.md, 11.4. */
+/* Rebalances: copies the payloads of all records to new chunks, in the records' order. See
+ * doc/zrecord-format.md, 11.4. */
 #include "base/error.h"
 #include "executor/executor.h"
 #include "zrecord/write/relocate.h"
 #include "zrecord/write/row-block.h"
 
-/* Bytes of payloads between two reports of how far it is. */
+/* Payload bytes between two progress reports. */
 #define REPORT_BYTES ((uint64_t)32 << 20)
 
 typedef struct rebalance {
     lx__install next;
     lx__row_block block;
     lx__relocation relocation;
-    uint64_t reported; /**< Bytes that had been moved at the last report. */
+    uint64_t reported; /**< Bytes moved at the last report. */
     lx_progress_function progress;
     void *user;
-    lx_status answer; /**< The last of progress. */
+    lx_status answer; /**< The last result of the progress function. */
     lx_rebalance_result *result;
 } rebalance;
 
-/** Value number @p at of the row block: record by record, in each field by field. */
+/** Returns value @p at of the row block: record by record, and the fields of each in order. */
 static lx__move value_at(const lx__row_block *block, size_t at)
 {
     size_t fields = block->writer->meta.schema->count, record = at / fields, field = at % fields;
@@ -49,7 +50,7 @@ static uint64_t chunk_bytes(const lx__state *state)
     return bytes;
 }
 
-/** Section 7.4 of the format. */
+/** Computes the figures of section 7.4 of the format. */
 static void measure(const lx_writer *writer, const lx__state *state, lx_rebalance_result *result,
                     double *utilisation, double *live_ratio)
 {
@@ -59,8 +60,8 @@ static void measure(const lx_writer *writer, const lx__state *state, lx_rebalanc
     *live_ratio = bytes != 0 ? (double)result->bytes / (double)bytes : 1;
 }
 
-/** Checks all entries, and adds up what is stored. Payloads that take more than there is overlap,
- * and a copy of them could grow without bound. */
+/** Checks all entries and adds up what is stored. Payloads that add up to more than the chunks
+ * overlap, and copying them could take unbounded space. */
 static lx_status count(rebalance *self, lx_error *error)
 {
     lx_rebalance_result *result = self->result;
@@ -104,7 +105,7 @@ static lx_status report(rebalance *self, uint64_t done, lx_error *error)
     if (forked != LX_OK)
         return forked;
     self->answer = answer;
-    /* Whatever it says, the writer is not poisoned by that. */
+    /* A callback's failure does not poison the writer. */
     return lx__error_return(error, self->answer) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
 }
 

@@ -11,9 +11,9 @@
 #include "zrecord/write/lost-values.h"
 #include "zrecord/write/readers.h"
 
-/* ---- writing back */
+/* ---- writeback */
 
-/** A sync of them may have failed for the last writer. */
+/** Writes bytes back again, because a sync of them may have failed for the last writer. */
 static lx_status write_back(const lx__file *file, uint64_t start, uint64_t end, lx_error *error)
 {
     lx_status status = lx__file_write_back(file, start, end, error);
@@ -34,10 +34,9 @@ static lx_status write_back_file(const lx__file *directory, const char *name, ui
     return status;
 }
 
-/** Writes back the bytes of a chunk from @p start on, which no synced frame has named. Where the
- * chunk ends before the bytes that @p item says, the rest is lost: zeros take its place, so that the
- * values there are damaged, and all others stay readable. A chunk that lacks bytes that were synced
- * is left as it is. */
+/** Writes back the bytes of a chunk from @p start on, which no synced frame names. If the chunk
+ * ends before the bytes in @p item, the rest is lost: it is filled with zeros, so that the values
+ * there are damaged and all others readable. A chunk that lacks synced bytes is left as it is. */
 static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item *item,
                                   uint64_t start, lx_error *error)
 {
@@ -57,8 +56,7 @@ static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item 
         return status;
     }
     status = lx__file_size(&file, &size, error);
-    /* A hostile frame must not make a file longer than a chunk can be, which is the limit, or one
-     * payload. */
+    /* A hostile frame must not make a file longer than the limit of a chunk or one payload. */
     bool possible = item->bytes <= limit || item->bytes <= UINT32_MAX;
     if (status == LX_OK && size >= start && size < item->bytes && possible)
         status = lx__file_truncate(&file, item->bytes, error);
@@ -70,7 +68,8 @@ static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item 
     return status;
 }
 
-/** The log from @p start on, and everything that the frames after the durable state name. */
+/** Writes back the log from @p start on, and everything that frames after the durable state
+ * name. */
 static lx_status write_back_state(lx_writer *writer, const lx__state *durable, uint64_t start,
                                   lx_error *error)
 {
@@ -97,8 +96,8 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *durable, u
 
 /* ---- opening */
 
-/** Reads the state at the last synced frame, and the one at the last frame of this boot. @p end is
- * where the log ends, but for zeros. */
+/** Reads the state at the last synced frame, and that at the last frame of this boot. @p end is the
+ * end of the log without trailing zeros. */
 static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan *scan,
                             uint64_t *end, lx_error *error)
 {
@@ -129,7 +128,8 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
     return status;
 }
 
-/** A writer that does not know its boot would cut frames that readers of this boot may count. */
+/** Fails if readers are active and the writer does not know the boot's id: it would truncate frames
+ * that are valid for readers of this boot. */
 static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_error *error)
 {
     if (writer->wal.boot != 0 || scan->valid.offset == writer->committed.state.position.offset)
@@ -145,7 +145,7 @@ static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_e
                     "them first");
 }
 
-/** Reports what is about to be cut off, but for zeros. */
+/** Logs how many bytes are about to be truncated, except for zeros. */
 static void report_cut(const lx_writer *writer, const lx__log_scan *scan, uint64_t end)
 {
     const char *path = writer->directory.path;
@@ -161,7 +161,7 @@ static void report_cut(const lx_writer *writer, const lx__log_scan *scan, uint64
                 path, (unsigned long long)torn);
 }
 
-/** Cuts the log after the state, whose frames are those of @p scan that count. */
+/** Truncates the log after the last valid frame in @p scan. */
 static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t end, lx_error *error)
 {
     uint64_t size;
@@ -179,7 +179,7 @@ static bool is_in_place_of_row(const lx__update *update, const void *user)
     return update->index < *(const uint64_t *)user;
 }
 
-/** Reports values that were committed, were not synced, and are lost. */
+/** Logs how many committed, unsynced values are lost. */
 static lx_status report_lost(const lx_writer *writer, const lx__state *durable, lx_error *error)
 {
     uint64_t lost;
@@ -192,8 +192,7 @@ static lx_status report_lost(const lx_writer *writer, const lx__state *durable, 
     return status;
 }
 
-/** Takes up the committed entries that are in the log alone: those of rows after the tables, and
- * those that stand in place of rows. */
+/** Loads the committed entries that are in the log only: rows after the tables, and updates. */
 static lx_status take_up_sets(lx_writer *writer, lx_error *error)
 {
     lx__state *state = &writer->committed.state;
@@ -214,7 +213,7 @@ static lx_status take_up_sets(lx_writer *writer, lx_error *error)
     return LX_OK;
 }
 
-/** Bytes of a chunk's file; 0: it is absent. */
+/** Returns the size of a chunk's file in @p size; 0 if it does not exist. */
 static lx_status look_at_chunk(const lx_writer *writer, uint32_t id, uint64_t *size,
                                lx_error *error)
 {
@@ -235,8 +234,8 @@ static lx_status look_at_chunk(const lx_writer *writer, uint32_t id, uint64_t *s
     return status;
 }
 
-/** Finds the chunks that may be appended to. One that lacks committed bytes has lost values, and is
- * as good as full. */
+/** Finds the chunks that can take more payloads. One that lacks committed bytes has lost values and
+ * counts as full. */
 static lx_status find_spares(lx_writer *writer, lx_error *error)
 {
     lx__chunk_pool *pool = &writer->flush.pool;
@@ -261,7 +260,7 @@ static lx_status find_spares(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** Takes up what is committed, as the writer holds it. */
+/** Loads the committed state into the writer. */
 static lx_status take_up(lx_writer *writer, const lx__state *durable, lx_error *error)
 {
     const lx__state *state = &writer->committed.state;
@@ -291,9 +290,9 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         status = lx__file_open(&writer->wal.file, &writer->directory, name, O_RDWR, error);
     writer->wal.unsynced = writer->committed.state.position.offset > scan.durable.offset;
-    if (status == LX_OK) /* before chunks are filled up */
+    if (status == LX_OK) /* before more payloads go to the chunks */
         status = find_spares(writer, error);
-    /* The last synced frame, too: its writer may have died or failed in the sync of it. */
+    /* The last synced frame, too: its writer may have died, or failed, during its sync. */
     if (status == LX_OK && !writer->committed.opening_synced && !LX__FAULT(WRITE_BACK))
         status = write_back_state(writer, &durable, scan.synced_start, error);
     if (status == LX_OK && !LX__FAULT(TRUNCATE))

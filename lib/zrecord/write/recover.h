@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Opening for writing the files that another writer has left. See doc/zrecord-format.md,
- * 10.3.
+ * @brief Opens the files of an existing dataset for writing. See doc/zrecord-format.md, 10.3.
  */
 #ifndef LX_ZRECORD_RECOVER_H
 #define LX_ZRECORD_RECOVER_H

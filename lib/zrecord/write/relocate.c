@@ -11,7 +11,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/table/table-file.h"
 
-/* A payload above this is moved by itself, in steps of it. */
+/* Larger payloads are moved one at a time, in steps of this size. */
 #define STEP_BYTES ((uint64_t)1 << 20)
 
 lx_status lx__relocation_open(lx__relocation *relocation, lx_error *error)
@@ -42,7 +42,7 @@ void lx__relocation_close(lx__relocation *relocation)
     lx__free(relocation->places);
 }
 
-/** Says of damage which value it is about, and where that lies. */
+/** Adds to an error which value is damaged and where it is. */
 static void blame(const lx__relocation *relocation, const lx__move *move, const lx__entry *entry,
                   lx_error *error)
 {
@@ -59,7 +59,7 @@ static lx__entry load(const lx__move *move)
 
 /* ---- reading */
 
-/** The open file of old chunk number @p position. */
+/** Opens the old chunk at @p position, or finds it open. */
 static lx_status take_chunk(lx__relocation *relocation, uint32_t position, lx__open_file **file,
                             lx_error *error)
 {
@@ -68,14 +68,14 @@ static lx_status take_chunk(lx__relocation *relocation, uint32_t position, lx__o
     return lx__fd_cache_take(&relocation->old, &name, file, error);
 }
 
-/** Asks for the bytes of a window, so that they are there when they are read. */
+/** Prefetches the bytes of a window. */
 static void ask(lx__relocation *relocation, const lx__io_window *window)
 {
     lx__io_extent next = {0};
     lx__open_file *old;
     while (lx__io_window_next(window, &next)) {
         if (take_chunk(relocation, window->sources[next.first].chunk, &old, NULL) != LX_OK)
-            return; /* reported when it is read */
+            return; /* the read reports the error */
         lx__file_will_need(&old->file, next.start, next.size);
         lx__fd_cache_release(&relocation->old, old);
     }
@@ -146,7 +146,7 @@ static lx_status next_chunk(lx__relocation *relocation, lx_error *error)
                          error);
 }
 
-/** Finds the next place for a payload: in this chunk, or in a new one. */
+/** Finds room for a payload: in this chunk, or in a new one. */
 static lx_status place(lx__relocation *relocation, uint64_t size, uint32_t align, lx__entry *entry,
                        lx_error *error)
 {
@@ -160,7 +160,7 @@ static lx_status place(lx__relocation *relocation, uint64_t size, uint32_t align
     return status;
 }
 
-/** Notes that the payload of @p entry, at the place it was given, is in the chunk. */
+/** Accounts for the payload of @p entry, which is in the chunk now. */
 static void placed(lx__relocation *relocation, const lx__entry *entry)
 {
     relocation->filled.bytes = entry->offset + entry->physical;
@@ -169,7 +169,7 @@ static void placed(lx__relocation *relocation, const lx__entry *entry)
     relocation->bytes += entry->physical;
 }
 
-/** Puts a payload into the output, and the zeros before it. */
+/** Appends a payload to the output, after zeros for its alignment. */
 static lx_status put(lx__relocation *relocation, const lx__entry *entry, const uint8_t *stored,
                      lx_error *error)
 {
@@ -204,7 +204,7 @@ static lx_status move_one(lx__relocation *relocation, const lx__move *move, cons
     return LX_OK;
 }
 
-/** Moves a window, and empties it. */
+/** Moves the payloads of a window, and clears it. */
 static lx_status move_window(lx__relocation *relocation, lx__io_window *window, lx_error *error)
 {
     size_t count = window->count;
@@ -220,7 +220,7 @@ static lx_status move_window(lx__relocation *relocation, lx__io_window *window, 
     return status;
 }
 
-/** The window that was filled is asked for, the one before is moved and filled next. */
+/** Prefetches the window that was filled, moves the other one, and fills that one next. */
 static lx_status turn(lx__relocation *relocation, lx_error *error)
 {
     lx__io_window *filled = &relocation->windows[relocation->filling];
@@ -236,14 +236,14 @@ lx_status lx__relocation_flush(lx__relocation *relocation, lx_error *error)
     return status == LX_OK ? turn(relocation, error) : status;
 }
 
-/** Copies the payload of @p from to its new place @p to in steps, and takes both CRCs. */
+/** Copies the payload of @p from to its new place @p to in steps, and computes both CRCs. */
 static lx_status copy_steps(lx__relocation *relocation, uint32_t chunk, const lx__entry *from,
                             const lx__entry *to, uint32_t crcs[2], lx_error *error)
 {
     lx__open_file *old = NULL;
     uint64_t start = relocation->filled.bytes;
     lx_status status = take_chunk(relocation, chunk, &old, error);
-    /* The zeros before it. */
+    /* The padding before it. */
     memset(relocation->input, 0, LX__ALIGN_MAX);
     if (status == LX_OK && to->offset != start)
         status = lx__file_write(&relocation->chunk, relocation->input, (size_t)(to->offset - start),
@@ -261,8 +261,8 @@ static lx_status copy_steps(lx__relocation *relocation, uint32_t chunk, const lx
     return status;
 }
 
-/** Moves a payload that does not fit into memory with others. That its CRC is wrong is seen when it
- * has been copied, and ends everything. */
+/** Moves a payload that is too large for a window. A wrong CRC is found after the copy, and ends
+ * the relocation. */
 static lx_status move_large(lx__relocation *relocation, const lx__move *move, uint32_t chunk,
                             const lx__entry *entry, lx_error *error)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Moves payloads from the chunks of a state to new ones, in the order in which they are
- * given.
+ * @brief Moves payloads from the chunks of a state to new ones, in the order given.
  *
- * They are gathered in windows. Those of a window are read in the order in which they lie, in as
- * few extents as there are, and the extents of the next window are asked for before. Each payload
- * is verified by its CRC and gets the CRC of its new place, while those before it are written.
- * Memory is bounded, also for a payload of gigabytes.
+ * Payloads are collected in I/O windows. Those of a window are read in the order of their offsets,
+ * in as few extents as possible, after the extents of the next window are prefetched. Each payload
+ * is verified by its CRC and gets the CRC of its new place, while earlier ones are written. Memory
+ * is bounded, even for a payload of gigabytes.
  */
 #ifndef LX_ZRECORD_RELOCATE_H
 #define LX_ZRECORD_RELOCATE_H
@@ -18,54 +17,60 @@
 #include "zrecord/write/io-window.h"
 #include "zrecord/wal/replay.h"
 
-/** Chunks that are open for reading at once. */
+/** Chunks open for reading at once. */
 #define LX__RELOCATION_OPEN_FILES 16
 
 typedef struct lx__relocation {
-    /* Set by the caller; all but to stays as it is. */
-    const lx__file *directory; /**< Of the chunks. */
-    const lx__file *tables;    /**< Of the tables, to tell of damage. */
+    /* Set by the caller; only `to` changes. */
+    const lx__file *directory; /**< The chunk directory. */
+    const lx__file *tables;    /**< The table directory, for error messages. */
     const lx_schema *schema;
     const lx__entry_rules *rules;
     const lx__state *from;
-    lx__state *to; /**< Gets the items of new chunks, and above their ids its next chunk id. */
+    /** Receives the items of new chunks; its next_chunk is larger than all their ids. */
+    lx__state *to;
     uint64_t records_limit, bytes_limit;
-    lx_executor *executor; /**< Writes. */
+    lx_executor *executor; /**< Writes the output. */
 
-    lx__fd_cache old; /**< Of the chunks. */
+    lx__fd_cache old; /**< The old chunks. */
     lx__io_window windows[2];
-    unsigned filling; /**< Which of them; the other, if it has any, was asked for. */
+    /** The window that is being filled; the other one, if not empty, was prefetched. */
+    unsigned filling;
     uint8_t *input;
-    uint32_t *places; /**< In the input, of the payload of each move. */
+    uint32_t *places; /**< The offset in the input of each move's payload. */
 
-    lx__file chunk;        /**< The one that is being filled. */
-    lx__chunk_item filled; /**< What it has, and will have once the output is written. */
+    lx__file chunk;        /**< The chunk that is being filled. */
+    lx__chunk_item filled; /**< Its extent once the output is written. */
     lx__block_writer output;
-    uint64_t payloads; /**< That were moved. */
+    uint64_t payloads; /**< Payloads moved so far. */
     uint64_t bytes;
 } lx__relocation;
 
-/** Takes memory; the caller's part was set, and all else is zero. */
+/** Allocates memory. The caller has set the first members and zeroed the others. */
 lx_status lx__relocation_open(lx__relocation *relocation, lx_error *error);
 
-/** Holds the entry of a value against all rules, without a look at its payload.
- * @retval LX_ERR_CORRUPT  It breaks one; the error tells which value it is. */
+/**
+ * Checks the entry of a value against all rules, without reading its payload.
+ * @retval LX_ERR_CORRUPT  It breaks one; the error names the value.
+ */
 lx_status lx__relocation_check(const lx__relocation *relocation, const lx__move *move,
                                lx_error *error);
 
 /**
- * Moves a value. Its rows are changed now or at the latest by lx__relocation_flush(); a value
- * without a payload is verified, and stays as it is. The value was checked before.
- * @retval LX_ERR_CORRUPT  This value, or one before it, is damaged; the error tells which.
+ * Moves a value, checked before. Its rows are changed now or at the latest by
+ * lx__relocation_flush(). A value without a payload is verified and stays as it is.
+ * @retval LX_ERR_CORRUPT  This value, or one before it, is damaged; the error names it.
  */
 lx_status lx__relocation_add(lx__relocation *relocation, const lx__move *move, lx_error *error);
 
-/** Moves all values so far. */
+/** Moves all values added so far. */
 lx_status lx__relocation_flush(lx__relocation *relocation, lx_error *error);
 
-/** Makes the last chunk durable, after lx__relocation_flush(). The directory is the caller's.
- * @retval LX_ERR_POISONED  The sync of this chunk failed, or, of the calls before this one, of one
- *                          that was full; @p error has LX_ERR_IO. */
+/**
+ * Makes the last chunk durable, after lx__relocation_flush(). The caller syncs the directory.
+ * @retval LX_ERR_POISONED  The sync of this chunk failed, or, in an earlier call, that of a full
+ *                          one; @p error has LX_ERR_IO.
+ */
 lx_status lx__relocation_finish(lx__relocation *relocation, lx_error *error);
 
 void lx__relocation_close(lx__relocation *relocation);

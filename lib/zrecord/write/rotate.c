@@ -10,9 +10,9 @@
 #include "zrecord/write/install.h"
 #include "zrecord/write/reap.h"
 
-/* A log is long when it has passed both this and an eighth of the tables. */
+/* A log is long if it exceeds both this and an eighth of the tables. */
 #define LOG_BYTES ((uint64_t)LX__SMALLER(16 << 20, 4 << 10))
-/* Sets are many when they have passed both this and an eighth of the rows. */
+/* Updates are many if they exceed both this and an eighth of the rows. */
 #define LIVE_UPDATES ((size_t)LX__SMALLER(1 << 16, 20))
 #define SHARE 8
 
@@ -22,8 +22,8 @@ static bool fold_is_due(const lx_writer *writer)
     return updates > LIVE_UPDATES && updates > writer->committed.state.rows / SHARE;
 }
 
-/** Also that it would be worth it: a log that is long because its live sets are many would be as
- * long again. */
+/** Whether the log is long, and a new one would be much shorter: the updates that are still needed
+ * would be copied to it. */
 static bool restart_is_due(const lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
@@ -46,8 +46,8 @@ lx_status lx__writer_rotate(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** Puts off what failed. What others had asked for when it did is to be undone by them, as after
- * any commit that fails; if there was nothing, neither is there anything to undo. */
+/** Postpones maintenance after a failure. If @p clean, there is nothing to undo; otherwise the
+ * callers whose operations are pending must roll back, as after any failed commit. */
 static void put_off(lx_writer *writer, bool clean, const lx_error *failure)
 {
     lx__log(LX_LOG_WARNING, "%s: the log is not replaced by a shorter one for now: %s",
@@ -62,7 +62,7 @@ static void put_off(lx_writer *writer, bool clean, const lx_error *failure)
 void lx__writer_maintain(lx_writer *writer)
 {
     bool folds = fold_is_due(writer), clean = writer->calls.committed == writer->calls.made;
-    /* Whoever commits now will come here, too. */
+    /* The thread that commits now will do this maintenance. */
     if (lx__write_mutex_is_busy(&writer->mutex) || writer->transaction ||
         writer->calls.failure.status != LX_OK ||
         writer->committed.state.position.offset < writer->wal.retry_at ||

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Memory for the rows, but for a record at least. */
+/* Memory for the rows; a single record may take more. */
 #define BLOCK_BYTES ((size_t)12 << 20)
 
 lx_status lx__row_block_open(lx__row_block *block, const lx_writer *writer, lx_error *error)
@@ -39,7 +39,7 @@ void lx__row_block_rewind(lx__row_block *block)
     block->count = block->next_update = 0;
 }
 
-/** Puts the live sets of these records into their places. */
+/** Replaces rows of these records by their updates. */
 static void put_updates(lx__row_block *block)
 {
     uint64_t end = block->first + block->count;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The rows of all fields, some records at a time, on their way from a writer's tables to
- * new ones.
+ * @brief Reads the rows of all fields, some records at a time, and writes them to new tables.
  *
- * A row block has them as they hold: with the live sets in the places of rows.
+ * A row block contains current rows: updates replace the rows in the tables.
  */
 #ifndef LX_ZRECORD_ROW_BLOCK_H
 #define LX_ZRECORD_ROW_BLOCK_H
@@ -13,26 +12,26 @@
 
 typedef struct lx__row_block {
     const lx_writer *writer;
-    uint8_t *offsets, *checks; /**< Rows of the first field, then of the next, capacity of each. */
-    size_t capacity;           /**< Records. */
-    uint64_t first;            /**< The first of those that are there. */
+    uint8_t *offsets, *checks; /**< Rows of the first field, then of the next, `capacity` each. */
+    size_t capacity;           /**< Number of records. */
+    uint64_t first;            /**< The first record in the block. */
     size_t count;
-    lx__sorted_update *updates; /**< Those that count. */
+    lx__sorted_update *updates; /**< Updates that are still needed. */
     size_t update_count;
-    size_t next_update; /**< The first that was not put into its place yet. */
+    size_t next_update; /**< The first update that is not applied to a row yet. */
 } lx__row_block;
 
-/** Gets ready for the first records of @p writer, with every row in the tables. */
+/** Prepares to read from the first record of @p writer; all its rows are in the tables. */
 lx_status lx__row_block_open(lx__row_block *block, const lx_writer *writer, lx_error *error);
 
-/** Goes on to the next records; LX_END behind the last. */
+/** Reads the next records; LX_END after the last. */
 lx_status lx__row_block_next(lx__row_block *block, lx_error *error);
 
 /** Writes the records to the same rows of other tables. */
 lx_status lx__row_block_write(const lx__row_block *block, const lx__table_writer *tables,
                               lx_error *error);
 
-/** Starts anew, from the first record. */
+/** Starts again at the first record. */
 void lx__row_block_rewind(lx__row_block *block);
 
 void lx__row_block_close(lx__row_block *block);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sealing: a dataset becomes a plain directory. See doc/zrecord-format.md, 11.6. */
+/* Seals: a dataset becomes a plain directory. See doc/zrecord-format.md, 11.6. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
@@ -9,7 +9,8 @@
 #include "zrecord/write/checkpoint.h"
 #include "zrecord/write/install.h"
 
-/** Cuts a file to what is committed, makes it durable, and takes its CRC if @p seal is there. */
+/** Truncates a file to what is committed, makes it durable, and computes its CRC if @p seal is
+ * given. */
 static lx_status trim(const lx__file *file, uint64_t bytes, lx__table_seal *seal, lx_error *error)
 {
     lx_status status = lx__file_truncate(file, bytes, error);
@@ -47,7 +48,7 @@ static lx_status trim_chunks(lx__install *next, lx_error *error)
         const lx__chunk_item *chunk = &next->state.chunks[i];
         lx__file file;
         lx__chunk_name(chunk->id, name);
-        /* One of 0 bytes may never have been made; one that is too short must not be filled up. */
+        /* A chunk of 0 bytes may not exist; one that is too short must not be extended. */
         status = lx__committed_open(&file, &next->writer->chunk_directory, name, O_RDWR,
                                     chunk->bytes, false, error);
         if (status != LX_OK)
@@ -58,8 +59,9 @@ static lx_status trim_chunks(lx__install *next, lx_error *error)
     return status;
 }
 
-/** What meta.json will say, all of it durable and of its final size. Tables and log are those of
- * the next generation, if there is one: nothing of the present one is cut that a reader needs. */
+/** Makes everything durable that the new meta.json will name, in its final size. If there is a new
+ * generation, tables and log are its own: nothing is truncated that a reader of the present one
+ * needs. */
 static lx_status trim_all(lx__install *next, lx__table_seal *seals, lx_error *error)
 {
     lx_writer *writer = next->writer;

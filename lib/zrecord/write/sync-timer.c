@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Between two syncs, and between two tries while the writer is busy, in nanoseconds. */
+/* The time between two syncs, and between two attempts while the writer is busy, in nanoseconds. */
 #define INTERVAL 1000000000ull
 #define RETRY 10000000ull
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commit, sync, submitted commits, transactions and rollback, as the caller asks for them. */
+/* Commits, syncs, submitted commits, transactions and rollbacks. */
 #include "base/error.h"
 #include "zrecord/write/commit.h"
 #include "zrecord/write/group-commit.h"
@@ -13,7 +13,7 @@ static lx_status commit(lx_writer *writer, unsigned how, lx_error *error)
     return status == LX_OK ? lx__writer_commit(writer, writer->calls.made, how, error) : status;
 }
 
-/** What is due after a commit. */
+/** Does what is due after a commit. */
 static lx_status catch_up(lx_writer *writer, lx_status status, lx_error *error)
 {
     if (status != LX_OK)
@@ -51,22 +51,22 @@ lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/* ---- commits that the caller does not wait for */
+/* ---- submitted commits */
 
-/** The task of a request: commits what was asked for before it was made. */
+/** The task of a request: commits all calls that were made before it. */
 static lx_status run(void *user, size_t part, lx_error *error)
 {
     (void)part;
     lx__commit_request *request = user;
     lx_writer *writer = request->writer;
-    pthread_mutex_lock(&writer->mutex.mutex); /* whatever is half-done */
+    pthread_mutex_lock(&writer->mutex.mutex); /* even if a call or a commit is half-done */
     lx_status status = LX_OK;
     if (writer->calls.rollbacks == request->rollbacks)
         status = lx__writer_commit(writer, request->target, LX__COMMIT_SUBMITTED, error);
     else if (!request->committed)
         status = lx__fail(error, LX_ERR_STATE, "not committed: a rollback came first");
     if (request->committed)
-        status = LX_OK; /* whatever became of the writer since */
+        status = LX_OK; /* regardless of the writer's state since then */
     if (status == LX_OK) {
         lx__writer_maintain_submitted(writer);
         lx__writer_start_timer(writer);
@@ -86,7 +86,7 @@ static lx_status submit(lx_writer *writer, lx_ticket **ticket, lx_error *error)
     request = lx__commit_request_new(&writer->requests, writer, &writer->calls);
     if (request == NULL)
         return lx__fail_memory(error, "a commit");
-    /* What comes later is not to be in the same write buffer. */
+    /* Later calls must not share a write buffer with it. */
     lx_error failure = LX_ERROR_INIT;
     status = lx__writer_flush(writer, &failure);
     lx__calls_fail(&writer->calls, writer->calls.made, status, &failure, error);
@@ -112,7 +112,8 @@ lx_status lx_writer_submit_commit(lx_writer *writer, lx_ticket **ticket, lx_erro
     if (status != LX_OK)
         return status;
     status = submit(writer, ticket, error);
-    if (status == LX_OK) /* when the commit is made, there may be something else already */
+    /* the buffer is reaped when the request commits, possibly with later ones */
+    if (status == LX_OK)
         lx__writer_maintain_submitted(writer);
     lx__writer_leave(writer);
     return status;
@@ -125,12 +126,12 @@ lx_status lx_writer_begin_transaction(lx_writer *writer, lx_error *error)
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
         return status;
-    /* Nothing may come between, which is neither committed nor a part of it: what other threads
-     * ask for while this one waits for its turn, is committed as well. */
+    /* Everything before the transaction must be committed, including what other threads add while
+     * this one waits. */
     status = lx__writer_usable(writer, error);
     while (status == LX_OK && !writer->transaction && writer->calls.committed < writer->calls.made)
         status = commit(writer, LX__COMMIT_ALONE, error);
-    /* Another thread may have begun one while this one waited. */
+    /* Another thread may have begun a transaction meanwhile. */
     if (status == LX_OK && writer->transaction)
         status = lx__fail(error, LX_ERR_STATE, "a transaction is open already");
     if (status == LX_OK) {
@@ -147,7 +148,7 @@ lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     if (writer->transaction) {
-        writer->transaction = false; /* if the commit fails, there is but a rollback */
+        writer->transaction = false; /* if the commit fails, only a rollback helps */
         status = catch_up(writer, commit(writer, 0, error), error);
     } else {
         status = lx__fail(error, LX_ERR_STATE, "no transaction is open");
@@ -156,7 +157,7 @@ lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** Undoes what was asked for, but not what was submitted to be committed. */
+/** Undoes all calls that are neither committed nor submitted for a commit. */
 static lx_status roll_back(lx_writer *writer, lx_error *error)
 {
     (void)lx__writer_commit_submitted(writer, NULL);

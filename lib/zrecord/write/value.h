@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Values as a caller passes them: which are valid, and where they lie.
+ * @brief Checks and locates the values that a caller passes.
  */
 #ifndef LX_ZRECORD_VALUE_H
 #define LX_ZRECORD_VALUE_H
@@ -16,7 +16,7 @@ lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value 
 lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_values *column,
                            uint64_t count, lx_error *error);
 
-/** The value of record @p i in a column that was checked; a missing value has the size LX_NONE. */
+/** Returns the value of record @p i in a checked column. A missing value has the size LX_NONE. */
 lx_value lx__column_value(const lx_writer *writer, size_t field, const lx_values *column,
                           uint64_t i);
 

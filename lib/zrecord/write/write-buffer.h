@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Operations on their way from the caller to the tables, and their values to a chunk.
+ * @brief Operations with copies of their values, between the caller and the flush.
  *
- * A write buffer takes operations in the order of the calls, with copies of their values, laid out
- * as they will lie in the chunk, until it is full. Then a flush task compresses what is to be
- * compressed, writes the payloads, and completes the entries.
+ * A write buffer takes operations in the order of the calls, with copies of their values laid out
+ * as they will lie in the chunk, until it is full. Then a flush task compresses the values of
+ * compressed fields, writes the payloads, and completes the entries.
  */
 #ifndef LX_ZRECORD_WRITE_BUFFER_H
 #define LX_ZRECORD_WRITE_BUFFER_H
@@ -13,49 +13,47 @@
 #include "zrecord/format/entry.h"
 #include "zrecord/format/meta.h"
 
-/** Bytes of payload that make a write buffer full. One larger record makes a larger write buffer.
- * */
+/** A write buffer is full at this many payload bytes. A single larger record makes it larger. */
 #define LX__WRITE_BUFFER_BYTES ((size_t)1 << 20)
-/** Values that make a write buffer full, where they are small; and so many operations, where they
- * have no values. */
+/** A write buffer is full at this many values, or this many operations without values. */
 #define LX__WRITE_BUFFER_VALUES ((size_t)1 << 15)
 
 typedef enum lx__operation_kind {
-    LX__APPEND,  /**< So many records, each with a value for every field. */
-    LX__MODIFY,  /**< New values for some fields of a record. */
-    LX__DELETE,  /**< The last record takes the place of this one. */
-    LX__TRUNCATE /**< The records from this one on go. */
+    LX__APPEND,  /**< Appends `count` records with a value for every field. */
+    LX__MODIFY,  /**< Replaces the values of some fields of a record. */
+    LX__DELETE,  /**< Moves the last record to this index. */
+    LX__TRUNCATE /**< Removes the records from this index on. */
 } lx__operation_kind;
 
-/** One operation; its values follow those of the one before it. */
+/** One operation. Its values follow those of the operation before it. */
 typedef struct lx__operation {
     lx__operation_kind kind;
-    uint32_t values; /**< Of a record. */
-    uint64_t index;  /**< The record; of several appended ones, the first. */
-    uint64_t count;  /**< LX__APPEND: records; the write buffer's own. */
+    uint32_t values; /**< Number of values per record. */
+    uint64_t index;  /**< Index of the record; of appended records, of the first. */
+    uint64_t count;  /**< Number of appended records; set by the write buffer. */
 } lx__operation;
 
 /** One value of one record. */
 typedef struct lx__buffered_value {
-    /** Missing; or inline, complete but for its crc; or only its physical and logical size, and as
-     * offset its place in the write buffer's data. After placing, complete but for the index's part
+    /** Before the flush: missing; or inline, complete except for its crc; or with sizes and, as
+     * offset, the place in the buffer's data. After the flush: complete except for the index's part
      * of the crc. */
     lx__entry entry;
     uint32_t field; /**< Position in the schema. */
-    bool as_stored; /**< It comes as it is to be stored: what shall be compressed is. */
+    bool as_stored; /**< The data is already compressed, if the field is. */
 } lx__buffered_value;
 
-/** How far a write buffer is. */
+/** The progress of a write buffer. */
 typedef enum lx__flush_state {
     LX__FLUSH_WAITING,
-    LX__FLUSH_RUNNING, /**< By a flush task. */
+    LX__FLUSH_RUNNING, /**< A flush task is writing it. */
     LX__FLUSH_DONE,
     LX__FLUSH_FAILED
 } lx__flush_state;
 
 typedef struct lx__write_buffer {
-    struct lx__write_buffer *next; /**< In the flush's queue. */
-    /** The writer's numbers of the first and the last call that put something in. */
+    struct lx__write_buffer *next; /**< In the queue of the flush. */
+    /** Numbers of the first and the last call with operations in this buffer. */
     uint64_t first_call, last_call;
     lx__operation *operations;
     size_t operation_count;
@@ -66,19 +64,20 @@ typedef struct lx__write_buffer {
     lx__buffered_value *values;
     size_t count;
     size_t value_capacity;
-    size_t align;                /**< The largest of its values'. */
+    size_t align;                /**< The largest alignment of its values. */
     lx__flush_state flush_state; /**< Under the flush's mutex. */
-    /** What the chunks that its values went to have taken then: a frame names no more than that. */
+    /** The extents of the chunks after this buffer's values were written. A frame must not name
+     * more. */
     lx__chunk_item *chunks;
     size_t chunk_count;
     size_t chunk_capacity;
 } lx__write_buffer;
 
-/** An empty write buffer; NULL when out of memory. */
+/** Creates an empty write buffer; NULL when out of memory. */
 lx__write_buffer *lx__write_buffer_new(void);
 void lx__write_buffer_free(lx__write_buffer *buffer);
 
-/** Empties it, and gives memory back that only a large record needed. */
+/** Empties the buffer, and frees memory beyond the usual size. */
 void lx__write_buffer_clear(lx__write_buffer *buffer);
 
 static inline bool lx__write_buffer_is_full(const lx__write_buffer *buffer)
@@ -87,31 +86,29 @@ static inline bool lx__write_buffer_is_full(const lx__write_buffer *buffer)
            buffer->operation_count >= LX__WRITE_BUFFER_VALUES;
 }
 
-/** Makes room for an operation of @p values values with @p bytes bytes of payload, gaps
- * included. */
+/** Reserves room for an operation with @p values values and @p bytes bytes of payload and
+ * padding. */
 lx_status lx__write_buffer_reserve(lx__write_buffer *buffer, size_t values, uint64_t bytes,
                                    lx_error *error);
 
-/** Adds an operation, for which there is room. An append that goes on where the last one ends
- * becomes part of it. */
+/** Adds an operation; room is reserved. Merges an append with the append before it. */
 void lx__write_buffer_add_operation(lx__write_buffer *buffer, const lx__operation *operation);
 
-/** Adds a value of the last operation, for which there is room; a @p size of LX_NONE is a missing
- * one. */
+/** Adds a value of the last operation; room is reserved. A @p size of LX_NONE means missing. */
 void lx__write_buffer_add(lx__write_buffer *buffer, uint32_t field, const lx__entry_rules *rules,
                           const void *data, uint64_t size);
 
-/** As lx__write_buffer_add(), with the @p physical bytes that are stored of a value of @p logical,
- * more than LX__INLINE_MAX; or if both are equal, that is not to be compressed. */
+/** Like lx__write_buffer_add() for a value in stored form: @p physical bytes, whose decoded size @p
+ * logical is above LX__INLINE_MAX. If both are equal, the value stays uncompressed. */
 void lx__write_buffer_add_stored(lx__write_buffer *buffer, uint32_t field,
                                  const lx__entry_rules *rules, const void *data, uint32_t physical,
                                  uint32_t logical);
 
-/** Notes what a chunk has taken. */
+/** Records the extent of a chunk after a write to it. */
 lx_status lx__write_buffer_add_chunk(lx__write_buffer *buffer, const lx__chunk_item *item,
                                      lx_error *error);
 
-/** Most bytes that a value of @p size takes in a write buffer. */
+/** The most bytes that a value of @p size takes in a write buffer, padding included. */
 static inline uint64_t lx__write_buffer_room(const lx__entry_rules *rules, uint64_t size)
 {
     return size == LX_NONE || size <= LX__INLINE_MAX ? 0 : size + rules->align - 1;

@@ -22,7 +22,7 @@
 
 /* ---- opening and closing */
 
-/** Threads only write: a writer of its own executor needs no readers. */
+/** Creates the writer's own executor, which has threads for writing only. */
 static lx_status own_executor(lx_writer *writer, lx_error *error)
 {
     lx_executor_options *options = lx_executor_options_new();
@@ -78,7 +78,8 @@ static void free_writer(lx_writer *writer)
     lx__file_close(&writer->chunk_directory);
     lx__file_close(&writer->directory);
     lx__atfork_remove(&writer->atfork);
-    lx__file_close(&writer->lock); /* last: the next writer may begin now */
+    /* Last: from now on another process can open the dataset for writing. */
+    lx__file_close(&writer->lock);
     if (writer->own_executor)
         lx_executor_close(writer->executor);
     else
@@ -94,22 +95,23 @@ static lx_status read_meta(lx_writer *writer, lx_error *error)
     return lx__meta_load(&writer->meta, &writer->directory, error);
 }
 
-/** Frames that the last writer did not sync count in this boot alone until a synced frame follows
- * them; and a frame that it flagged as synced is durable only once that sync was done, here if not
- * there. */
+/** Makes what the opening found durable. Frames that the last writer did not sync are valid only in
+ * this boot until a synced frame follows them. A frame flagged as synced is durable only once that
+ * sync has completed; if the last writer died before that, it is done here. */
 static lx_status make_durable(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     lx_status status = lx__writer_commit(
         writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED | LX__COMMIT_ALONE, &failure);
     if (status == LX_ERR_POISONED)
-        status = failure.status = LX_ERR_IO; /* there is no writer yet that could be */
+        status = failure.status = LX_ERR_IO; /* no writer exists yet that could be poisoned */
     if (status != LX_OK)
         lx__error_propagate(error, &failure);
     return status;
 }
 
-/** With the lock held and the directory open: reads what is there, and gets ready to append. */
+/** Reads the dataset and prepares to append. The caller holds the lock and has opened the
+ * directory. */
 static lx_status prepare(lx_writer *writer, lx_error *error)
 {
     lx__atfork_add(&writer->atfork, &writer->lock);
@@ -163,7 +165,7 @@ lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_
     lx_status status = new_writer(options != NULL ? options : &lx__writer_defaults, &opened, error);
     if (status == LX_OK)
         status = lx__directory_open(&opened->directory, LX__CWD, path, error);
-    /* Looked at before it is locked, so that no LOCK is made where there is no dataset. */
+    /* Checked before locking, so that no LOCK is created where there is no dataset. */
     if (status == LX_OK)
         status = read_meta(opened, error);
     if (status == LX_OK)
@@ -202,9 +204,10 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
         status = lx__create_files(&made->directory, &meta, error);
     lx__meta_free(&meta);
     if (status == LX_OK) {
-        made->committed.opening_synced = true; /* all of it was synced just now */
+        made->committed.opening_synced = true; /* creation has just synced everything */
         status = prepare(made, error);
-        /* Nothing can be in it yet. What stays is what an interrupted creation leaves. */
+        /* The directory cannot hold data yet. What cannot be removed is what an interrupted
+         * creation leaves. */
         if (status != LX_OK)
             (void)lx__file_remove(&made->directory, LX__META_NAME, NULL);
     }
@@ -215,8 +218,8 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     return status;
 }
 
-/** What close commits: nothing that failed, or that a transaction still holds; but what was
- * committed before is synced in any case. */
+/** Commits at close. A failed or open transaction is not committed, but what was committed before
+ * it is synced in any case. */
 static lx_status finish(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
@@ -237,11 +240,9 @@ static lx_status finish(lx_writer *writer, lx_error *error)
     return status != LX_OK ? status : synced;
 }
 
-/**
- * Ends a writer in a child of fork(), where the parent's threads are gone and what they were just
- * changing is as they left it. At rest all of it is freed; else what is not known to be whole is
- * left, and the descriptors are closed that stay the same as long as the writer.
- */
+/** Releases a writer in a child of fork(). The parent's threads do not exist here, and what they
+ * were changing may be half-changed. An idle writer is freed completely; of a busy one, only the
+ * descriptors are closed that never change during its life. */
 static void abandon(lx_writer *writer)
 {
     if (lx__writer_is_at_rest(writer)) {
@@ -255,7 +256,7 @@ static void abandon(lx_writer *writer)
     close(writer->wal.file.fd);
     close(writer->chunk_directory.fd);
     close(writer->directory.fd);
-    close(writer->lock.fd); /* unless that was done as the child was made */
+    close(writer->lock.fd); /* unless the atfork handler has closed it */
 }
 
 lx_status lx_writer_close(lx_writer *writer, lx_error *error)
@@ -274,23 +275,24 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     lx__writer_leave(writer);
     lx__commit_requests_end(&writer->requests);
     lx__sync_timer_stop(&writer->timer);
-    /* Only now: a request that was still on its way may have committed, or folded. */
+    /* After the requests: one of them may still have committed or checkpointed. */
     if (status == LX_OK)
         lx__writer_close_log(writer);
     if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)
         lx__wal_writer_trim(&writer->wal, writer->committed.state.position.offset);
-    /* A child that was made past fork() has the descriptor, too, and must not keep the lock. */
+    /* Unlock explicitly: a child that another library forked without running the atfork handlers
+     * shares the descriptor and must not keep the lock. */
     lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
     free_writer(writer);
     return status;
 }
 
-/* ---- what it is */
+/* ---- properties */
 
 uint64_t lx_writer_get_length(lx_writer *writer)
 {
     if (lx__writer_enter(writer, NULL) != LX_OK)
-        return writer->length; /* as it was at the fork */
+        return writer->length; /* the value at the fork */
     uint64_t length = writer->length;
     lx__writer_leave(writer);
     return length;
@@ -298,7 +300,7 @@ uint64_t lx_writer_get_length(lx_writer *writer)
 
 const lx_schema *lx_writer_get_schema(const lx_writer *writer)
 {
-    lx_writer *held = (lx_writer *)writer; /* whose fields another thread may just change */
+    lx_writer *held = (lx_writer *)writer; /* another thread may be changing its fields */
     lx_status status = lx__writer_enter(held, NULL);
     const lx_schema *schema = writer->meta.schema;
     if (status == LX_OK)

@@ -3,9 +3,10 @@
  * @file
  * @brief A dataset open for writing.
  *
- * The way of an operation: operations.c takes it from the caller, add.c copies it into a write
- * buffer, flush.c writes the values of that into chunks, reap.c waits for this, apply.c turns the
- * operation into entries, and commit.c makes these visible and durable by a frame of the log.
+ * The path of an operation: operations.c takes it from the caller, add.c copies it into a write
+ * buffer, flush.c writes the buffer's values to chunks, reap.c waits for that, apply.c turns the
+ * operation into table entries, and commit.c makes these visible and durable with a frame of the
+ * log.
  *
  * Lock order: writer.mutex, then flush.mutex, then the chunk pool's. The executor's locks come
  * after them. Each part below is used under writer.mutex, unless its header says otherwise.
@@ -35,26 +36,26 @@ struct lx_writer {
     bool own_executor;
 
     lx__file directory, chunk_directory, lock;
-    bool lock_linked; /**< LOCK had a name when it was opened: the file system counts its links. */
+    bool lock_linked; /**< LOCK had a name when it was opened, so this file system counts links. */
     lx__atfork atfork;
 
     lx__meta meta;
-    lx__entry_rules *rules; /**< One a field. */
+    lx__entry_rules *rules; /**< One per field. */
     struct {
         lx_schema **list;
         size_t count, capacity;
-    } former; /**< Schemas before a change of fields: callers may still hold them. */
+    } former; /**< Schemas from before a change of fields; callers may still hold them. */
 
-    /* Operations, from the caller to the log. */
-    uint64_t length;        /**< With all operations so far. */
-    uint64_t pending_bytes; /**< Of payloads since the last frame. */
+    /* The state of operations, from the caller to the log. */
+    uint64_t length;        /**< Includes all operations so far. */
+    uint64_t pending_bytes; /**< Payload bytes since the last frame. */
     bool transaction;
     lx__calls calls;
     lx__commit_requests requests;
     lx__write_ring ring;
     lx__flush flush;
     lx__applied applied;
-    lx__table_writer tables; /**< Its first is never below committed.state.rows. */
+    lx__table_writer tables; /**< rows.first is never below committed.state.rows. */
     lx__sync_list sync_list;
     lx__committed committed;
     lx__wal_writer wal;
@@ -63,12 +64,12 @@ struct lx_writer {
     lx__obsolete_files obsolete;
 };
 
-/** Above the id of each chunk that was ever made. */
+/** Returns an id that is larger than that of any chunk made so far. */
 static inline uint32_t lx__writer_next_chunk(lx_writer *writer)
 {
     uint32_t made = lx__chunk_pool_next(&writer->flush.pool);
     uint32_t named = writer->committed.state.next_chunk;
-    return made > named ? made : named; /* recovery has not told the pool yet */
+    return made > named ? made : named; /* recovery has not set the pool's counter yet */
 }
 
 #endif
