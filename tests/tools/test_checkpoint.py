@@ -46,6 +46,6 @@ def test_warns_of_bytes_truncated_from_the_log(loaderx, folder, images):
         log.write(b'LXLF' + bytes(range(1, 61)) + bytes(100))
     done = loaderx('checkpoint', 'images')
     assert done.returncode == 0
-    assert done.stderr.decode() == ('loaderx: warning: images: cut 64 bytes off the log: a commit was '
+    assert done.stderr.decode() == ('loaderx: warning: images: truncated the log by 64 bytes: a commit was '
                                     'interrupted while it was written\n')
     assert loaderx.text('verify', 'images', '-q') == ''

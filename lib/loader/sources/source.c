@@ -232,7 +232,7 @@ lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t coun
     for (size_t i = 0; i < count; i++) {
         if (indices[i] >= source->length) {
             lx_status status =
-                lx__fail(error, LX_ERR_RANGE, "index %llu is not below the length %llu",
+                lx__fail(error, LX_ERR_RANGE, "index %llu is out of range: the length is %llu",
                          (unsigned long long)indices[i], (unsigned long long)source->length);
             lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;

@@ -20,7 +20,7 @@ typedef struct change {
 } change;
 
 /** Copies the updates of the remaining fields, with their new positions. */
-static lx_status take_over_live(change *self, const lx_writer *writer, lx_error *error)
+static lx_status copy_updates(change *self, const lx_writer *writer, lx_error *error)
 {
     const lx__update_map *live = &writer->committed.updates;
     lx_status status = lx__update_map_reserve(&self->live, live->count, error);
@@ -49,7 +49,7 @@ static lx_status prepare(change *self, lx_error *error)
         return lx__fail_memory(error, "fields");
     for (size_t i = 0; i < count; i++)
         self->rules[i] = lx__field_rules(lx__schema_field(self->schema, i), writer->meta.uuid);
-    lx_status status = take_over_live(self, writer, error);
+    lx_status status = copy_updates(self, writer, error);
     if (status == LX_OK)
         status = lx__table_writer_open(&self->next.tables, &writer->directory, self->schema,
                                        state->table_generation, state->rows, state->rows, error);
@@ -135,8 +135,8 @@ static lx_status clear_name(void *user, const char *name, lx_error *error)
     if (ours)
         return lx__file_remove(directory, name, error);
     status = lx__fail(error, LX_ERR_EXISTS,
-                      "'%.100s' is no part of the dataset, but would be a file of the new field: "
-                      "put it elsewhere, or choose another name",
+                      "'%.100s' is not part of the dataset, but has the name of a file of the "
+                      "new field: move it, or choose another name",
                       name);
     lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
@@ -207,7 +207,7 @@ static lx_status add(lx_writer *writer, void *user, lx_error *error)
     change self = {.dropped = SIZE_MAX};
     uint64_t id = lx__meta_get_next_field(&writer->meta);
     if (id >= UINT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "all %u ids of fields are used up: copy the dataset",
+        return lx__fail(error, LX_ERR_LIMIT, "all %u field ids are used: copy the dataset",
                         UINT32_MAX);
     field->id = (uint32_t)id;
     choose_stem(writer, field->name, id, stem);
@@ -241,7 +241,7 @@ lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtyp
 /* ---- dropping */
 
 /** Lists the files that readers of this generation may have open as obsolete. */
-static void leave_behind(lx_writer *writer, const char *stem)
+static void add_obsolete_files(lx_writer *writer, const char *stem)
 {
     char name[LX__NAME_SIZE];
     uint64_t end = writer->meta.generation + 1;
@@ -263,7 +263,7 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
         return status;
     if (writer->meta.schema->count == 1)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "'%s' is the only field, and a dataset keeps at least one", name);
+                        "'%s' is the only field, and a dataset needs at least one", name);
     self = (change){.dropped = position};
     status = lx__install_begin(&self.next, writer, error);
     if (status == LX_OK)
@@ -273,7 +273,7 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
     if (status == LX_OK)
         status = finish(&self, error);
     if (status == LX_OK) /* the former schema stays, and its stem with it */
-        leave_behind(
+        add_obsolete_files(
             writer,
             lx__schema_field(writer->former.list[writer->former.count - 1], position)->stem);
     end(&self);

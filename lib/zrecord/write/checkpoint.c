@@ -31,7 +31,7 @@ lx_status lx__writer_checkpoint(lx_writer *writer, lx_error *error)
     return status;
 }
 
-static lx_status fold(lx_writer *writer, void *user, lx_error *error)
+static lx_status checkpoint(lx_writer *writer, void *user, lx_error *error)
 {
     (void)user;
     return lx__committed_has_changes(&writer->committed) ? lx__writer_checkpoint(writer, error)
@@ -40,5 +40,5 @@ static lx_status fold(lx_writer *writer, void *user, lx_error *error)
 
 lx_status lx_writer_checkpoint(lx_writer *writer, lx_error *error)
 {
-    return lx__install_call(writer, fold, NULL, error);
+    return lx__install_call(writer, checkpoint, NULL, error);
 }

@@ -24,8 +24,8 @@ lx_status lx__check_local(const lx__file *directory, lx_error *error)
         return LX_OK;
     lx_status status =
         lx__fail(error, LX_ERR_UNSUPPORTED,
-                 "this is on %s, a network file system, where locks and the order of writes cannot "
-                 "be relied on: write on a local disk, and copy the dataset here when it is sealed",
+                 "cannot write on %s, a network file system: locks and the order of writes are not "
+                 "reliable there: write on a local disk, then copy the sealed dataset",
                  network);
     lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
@@ -87,8 +87,8 @@ lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error)
     if (!has_meta(directory) && !has_chunks(directory))
         return LX_OK;
     lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                "nothing else is put among the files of a dataset: choose another "
-                                "place");
+                                "the directory belongs to a dataset and takes no other files: "
+                                "choose another path");
     lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -148,12 +148,12 @@ static lx_status fail_exists(const char *path, lx_error *error, const char *what
 static lx_status refuse(void *user, const char *name, lx_error *error)
 {
     (void)user;
-    return lx__fail(error, LX_ERR_EXISTS, "%s is there", name);
+    return lx__fail(error, LX_ERR_EXISTS, "'%s' exists already", name);
 }
 
 /** Whether this is LOCK, or the empty directory chunk: both stay. */
-static lx_status look_whether_it_stays(const lx__file *directory, const char *name, bool *stays,
-                                       lx_error *error)
+static lx_status check_kept(const lx__file *directory, const char *name, bool *stays,
+                            lx_error *error)
 {
     lx__file chunks;
     lx_error why = LX_ERROR_INIT;
@@ -172,13 +172,13 @@ static lx_status look_whether_it_stays(const lx__file *directory, const char *na
     return status;
 }
 
-static lx_status look_at(void *user, const char *name, lx_error *error)
+static lx_status check_file(void *user, const char *name, lx_error *error)
 {
     const lx__file *directory = user;
     bool stays;
     if (is_ours(directory, name))
         return LX_OK;
-    lx_status status = look_whether_it_stays(directory, name, &stays, error);
+    lx_status status = check_kept(directory, name, &stays, error);
     if (status != LX_OK || stays)
         return status;
     return fail_exists(directory->path, error,
@@ -189,21 +189,21 @@ static lx_status clear_away(void *user, const char *name, lx_error *error)
 {
     const lx__file *directory = user;
     return is_ours(directory, name) ? lx__file_remove(directory, name, error)
-                                    : look_at(user, name, error);
+                                    : check_file(user, name, error);
 }
 
 /** Checks that the directory contains nothing but what an interrupted creation leaves, and removes
  * that if @p clear. */
-static lx_status look_through(lx__file *directory, bool clear, lx_error *error)
+static lx_status check_directory(lx__file *directory, bool clear, lx_error *error)
 {
     struct stat about;
     if (fstatat(directory->fd, LX__META_NAME, &about, AT_SYMLINK_NOFOLLOW) == 0)
         return fail_exists(directory->path, error, "there is a dataset already");
-    return lx__directory_each(directory, clear ? clear_away : look_at, directory, error);
+    return lx__directory_each(directory, clear ? clear_away : check_file, directory, error);
 }
 
 /** Opens the directory, and makes it if it does not exist. */
-static lx_status make_or_open(const char *path, lx__file *directory, lx_error *error)
+static lx_status open_or_make(const char *path, lx__file *directory, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
     lx_status status = lx__directory_make(LX__CWD, path, &why);
@@ -224,9 +224,9 @@ lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *
 {
     lx_status status = lx__check_outside(path, error);
     if (status == LX_OK)
-        status = make_or_open(path, directory, error);
+        status = open_or_make(path, directory, error);
     if (status == LX_OK)
-        status = look_through(directory, false, error);
+        status = check_directory(directory, false, error);
     if (status == LX_OK)
         status = lx__writer_lock(directory, lock, error);
     /* If meta.json was removed a moment ago, make its removal durable before that of the other
@@ -234,7 +234,7 @@ lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *
     if (status == LX_OK)
         status = lx__file_sync(directory, error);
     /* Again under the lock: another process may have been faster. */
-    return status == LX_OK ? look_through(directory, true, error) : status;
+    return status == LX_OK ? check_directory(directory, true, error) : status;
 }
 
 /* ---- the files of an empty dataset */

@@ -54,7 +54,7 @@ static uint64_t seal_inline_values(const lx__flush_task *task, lx__write_buffer 
 
 /** The usual case of raw records: the buffer's data, already laid out, fits after the end of the
  * current chunk and is written with one call. Sets @p done to false if it does not fit. */
-static lx_status place_whole(lx__flush_task *task, lx__write_buffer *buffer, uint64_t payloads,
+static lx_status write_whole(lx__flush_task *task, lx__write_buffer *buffer, uint64_t payloads,
                              bool *done, lx_error *error)
 {
     const lx__chunk_pool *pool = task->chunks.pool;
@@ -145,8 +145,8 @@ static lx_status compress(lx__flush_task *task, const lx__codec *codec, lx__entr
 }
 
 /** Appends one payload to the output, and begins another chunk if the current one is full. */
-static lx_status place_value(lx__flush_task *task, lx__write_buffer *buffer, size_t position,
-                             lx_error *error)
+static lx_status append_value(lx__flush_task *task, lx__write_buffer *buffer, size_t position,
+                              lx_error *error)
 {
     lx__buffered_value *value = &buffer->values[position];
     const lx__entry_rules *rules = &task->rules[value->field];
@@ -185,10 +185,10 @@ lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, l
     uint64_t payloads = seal_inline_values(task, buffer);
     if (payloads == 0)
         return LX_OK;
-    lx_status status = place_whole(task, buffer, payloads, &done, error);
+    lx_status status = write_whole(task, buffer, payloads, &done, error);
     for (size_t i = 0; status == LX_OK && !done && i < buffer->count; i++)
         if (goes_to_chunk(&buffer->values[i]))
-            status = place_value(task, buffer, i, error);
+            status = append_value(task, buffer, i, error);
     if (status == LX_OK)
         status = write_output(task, error);
     task->output.used = 0;

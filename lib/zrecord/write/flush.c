@@ -8,7 +8,7 @@
 
 /* ---- with the mutex held */
 
-static void note_change(lx__flush *flush)
+static void signal_change(lx__flush *flush)
 {
     flush->changes++;
     pthread_cond_broadcast(&flush->changed);
@@ -65,7 +65,7 @@ static lx_status wake_worker(lx__flush *flush, lx_error *error)
     if (is_running(flush))
         return LX_OK; /* a running worker takes the buffer */
     fail(flush, &why);
-    note_change(flush);
+    signal_change(flush);
     lx__error_propagate(error, &why);
     return why.status;
 }
@@ -100,7 +100,7 @@ static lx_status flush_one(lx__flush *flush, lx__flush_task *worker, lx__write_b
     buffer->flush_state = status == LX_OK ? LX__FLUSH_DONE : LX__FLUSH_FAILED;
     if (status != LX_OK)
         fail(flush, failure);
-    note_change(flush);
+    signal_change(flush);
     pthread_mutex_unlock(&flush->mutex);
     return status;
 }
@@ -129,7 +129,7 @@ static void finish(lx__task *task, bool canceled)
         fail(flush, &why);
     }
     (void)wake_worker(flush, NULL);
-    note_change(flush);
+    signal_change(flush);
     pthread_mutex_unlock(&flush->mutex);
 }
 

@@ -29,7 +29,7 @@ static lx_status committable(lx_writer *writer, uint64_t target, lx_error *error
 }
 
 /** Commits for all waiting callers; if a later call fails, only up to @p target. */
-static lx_status put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
+static lx_status commit_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     uint64_t all = how & LX__COMMIT_SUBMITTED ? writer->calls.submitted : writer->calls.made;
@@ -64,7 +64,7 @@ lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx
     if (writer->calls.committed >= target && !(how & LX__COMMIT_ROWS))
         how |= LX__COMMIT_REPEAT; /* committed already, only a sync is missing */
     lx__write_mutex_begin_commit(&writer->mutex);
-    status = put_frame(writer, target, how, error);
+    status = commit_frame(writer, target, how, error);
     lx__write_mutex_end_commit(&writer->mutex);
     return status;
 }

@@ -66,8 +66,8 @@ lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error)
     if (!writer->lock_linked || fstat(writer->lock.fd, &about) == -1 || about.st_nlink != 0)
         return LX_OK;
     (void)lx__fail(&failure, LX_ERR_POISONED,
-                   "LOCK was removed: the dataset is gone, or another writer may have it by now; "
-                   "nothing more is committed, close this writer and open the dataset again");
+                   "LOCK was removed, so another writer may have opened the dataset, and this "
+                   "writer commits nothing more: close it and open the dataset again");
     lx__error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
     return lx__calls_poison(&writer->calls, &failure, error);
 }

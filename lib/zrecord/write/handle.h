@@ -11,8 +11,7 @@
 /**
  * Takes the mutex for a call that adds operations, or reads.
  * @retval LX_ERR_FORKED  In a child of fork(): the thread that may hold the mutex exists only in
- *   the
- *                        parent.
+ *                        the parent.
  */
 lx_status lx__writer_enter(lx_writer *writer, lx_error *error);
 

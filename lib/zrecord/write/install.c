@@ -35,8 +35,8 @@ lx_status lx__install_make_tables(lx__install *self, lx_error *error)
 {
     lx_writer *writer = self->writer;
     if (self->state.table_generation == UINT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "all %u generations of tables are used up: copy the dataset", UINT32_MAX);
+        return lx__fail(error, LX_ERR_LIMIT, "all %u table generations are used: copy the dataset",
+                        UINT32_MAX);
     self->state.table_generation++;
     self->state.rows = self->state.length;
     self->new_tables = true;
@@ -64,8 +64,9 @@ lx_status lx__install_sync_tables(lx__install *self, lx_error *error)
     return status;
 }
 
-static lx_status add_sets(lx__install *self, lx__frame_builder *builder, const lx__update_map *live,
-                          const lx__sorted_update *sorted, size_t count, lx_error *error)
+static lx_status add_updates(lx__install *self, lx__frame_builder *builder,
+                             const lx__update_map *live, const lx__sorted_update *sorted,
+                             size_t count, lx_error *error)
 {
     const lx__state *state = &self->state;
     lx_status status = lx__frame_begin(builder, state->chunk_count, count, error);
@@ -114,13 +115,13 @@ lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx
     lx__sorted_update *sorted = NULL;
     size_t count = 0;
     if (self->meta.generation >= LX__GENERATION_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "all generations are used up: copy the dataset");
+        return lx__fail(error, LX_ERR_LIMIT, "all generations are used: copy the dataset");
     lx_status status = lx__meta_set_generation(&self->meta, self->meta.generation + 1, error);
     if (status == LX_OK && live != NULL)
         status = lx__update_map_sort(live, self->writer->meta.schema, self->state.length, &sorted,
                                      &count, error);
     if (status == LX_OK)
-        status = add_sets(self, &builder, live, sorted, count, error);
+        status = add_updates(self, &builder, live, sorted, count, error);
     if (status == LX_OK)
         status = write_log(self, &builder, error);
     lx__free(sorted);
@@ -131,7 +132,7 @@ lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx
 /* ---- the new meta.json */
 
 /** After a failure: whether meta.json is still the same file as before. */
-static bool is_still(const lx_writer *writer, const struct stat *before)
+static bool is_unchanged(const lx_writer *writer, const struct stat *before)
 {
     struct stat now;
     return fstatat(writer->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -144,12 +145,12 @@ static lx_status replace_meta(lx__install *self, lx_error *error)
     struct stat before = {0};
     bool known = fstatat(directory->fd, LX__META_NAME, &before, AT_SYMLINK_NOFOLLOW) == 0;
     lx_status status = lx__meta_replace(&self->meta, directory, error);
-    self->named = status == LX_OK || !known || !is_still(self->writer, &before);
+    self->named = status == LX_OK || !known || !is_unchanged(self->writer, &before);
     return status == LX_OK || !self->named ? status : LX_ERR_POISONED;
 }
 
 /** Lists the files of this generation, which readers may have open, as obsolete. */
-static void leave_behind(lx__install *self)
+static void add_obsolete_files(lx__install *self)
 {
     char name[LX__NAME_SIZE];
     lx_writer *writer = self->writer;
@@ -193,7 +194,7 @@ static void use_chunks(lx_writer *writer)
 static void adopt(lx__install *self)
 {
     lx_writer *writer = self->writer;
-    leave_behind(self);
+    add_obsolete_files(self);
     lx__meta_forget(&writer->meta);
     writer->meta = self->meta;
     self->meta = (lx__meta){0};
@@ -227,7 +228,7 @@ lx_status lx__install_finish(lx__install *self, lx_error *error)
     if (status == LX_OK && !LX__FAULT(INSTALL_DIRECTORY_SYNC))
         status = lx__sync_or_poison(&writer->directory, error);
     if (status == LX_OK && LX__FAULT(OBSOLETE_EARLY)) {
-        leave_behind(self);
+        add_obsolete_files(self);
         lx__obsolete_files_remove(writer);
     }
     if (status == LX_OK)

@@ -12,7 +12,8 @@ static lx_status check_index(const lx_writer *writer, uint64_t index, lx_error *
 {
     if (index < writer->length)
         return LX_OK;
-    lx_status status = lx__fail(error, LX_ERR_RANGE, "index %llu is not below the length %llu",
+    lx_status status = lx__fail(error, LX_ERR_RANGE,
+                                "index %llu is out of range: the length is %llu",
                                 (unsigned long long)index, (unsigned long long)writer->length);
     lx__error_locate(error, writer->directory.path, NULL, index, LX_NONE);
     return status;
@@ -25,8 +26,8 @@ static lx_status check_fields(const lx_writer *writer, const size_t *fields, siz
         if (fields[i] < writer->tables.field_count)
             continue;
         lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                    "there are %zu fields, number %zu is none of them",
-                                    writer->tables.field_count, fields[i]);
+                                    "field %zu is out of range: there are %zu fields", fields[i],
+                                    writer->tables.field_count);
         lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
         return status;
     }
@@ -88,8 +89,7 @@ static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *colu
     lx_status status = lx__writer_usable(writer, error);
     if (status == LX_OK && count > LX__LENGTH_MAX - writer->length)
         status = lx__fail(error, LX_ERR_LIMIT,
-                          "%llu records behind %llu are more than a dataset "
-                          "can have",
+                          "%llu more records after %llu exceed the limit of a dataset",
                           (unsigned long long)count, (unsigned long long)writer->length);
     for (size_t i = 0; status == LX_OK && i < fields; i++)
         status = lx__column_check(writer, i, &columns[i], count, error);
@@ -252,7 +252,8 @@ lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error *error
         return status;
     status = lx__writer_usable(writer, error);
     if (status == LX_OK && length > writer->length) {
-        status = lx__fail(error, LX_ERR_RANGE, "the length %llu is above the present one, %llu",
+        status = lx__fail(error, LX_ERR_RANGE,
+                          "cannot truncate to %llu records: the dataset has %llu",
                           (unsigned long long)length, (unsigned long long)writer->length);
         lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
     }

@@ -32,8 +32,8 @@ static lx__place compare(uint64_t number, uint64_t now)
 }
 
 /** Whether a file is empty or contains only zeros. */
-static lx_status look_for_zeros(const lx__file *directory, const char *name, bool *zeros,
-                                lx_error *error)
+static lx_status check_zeros(const lx__file *directory, const char *name, bool *zeros,
+                             lx_error *error)
 {
     static const uint8_t none[4096];
     uint8_t block[sizeof none];
@@ -78,7 +78,7 @@ lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, cons
         lx__meta_get_next_field(meta) > meta->schema->count)
         return status;
     *ours = false;
-    return table ? look_for_zeros(directory, name, ours, error) : LX_OK;
+    return table ? check_zeros(directory, name, ours, error) : LX_OK;
 }
 
 static lx__place place_of(const lx_writer *writer, const char *name)
@@ -222,7 +222,7 @@ lx_status lx__obsolete_files_find(lx_writer *writer, lx_error *error)
 
 /** The rule: a file may be removed when no generation in which it was in use has a reader. A reader
  * that opens such a generation later reads meta.json once more and finds a newer one. */
-static bool may_go(const lx_writer *writer, const lx__obsolete_file *file)
+static bool is_removable(const lx_writer *writer, const lx__obsolete_file *file)
 {
     bool present;
     return LX__FAULT(OBSOLETE_UNDER_READER) ||
@@ -233,7 +233,7 @@ static bool may_go(const lx_writer *writer, const lx__obsolete_file *file)
 
 /** Whether the dataset uses the file after all, or the file is foreign: the table of an interrupted
  * addition has a name that a field may get later, or that belongs to someone else. */
-static bool has_to_stay(lx_writer *writer, const lx__obsolete_file *file)
+static bool must_stay(lx_writer *writer, const lx__obsolete_file *file)
 {
     lx__place place = file->is_chunk ? place_of_chunk(writer, file->name)
                                      : place_of(writer, file->name);
@@ -249,9 +249,9 @@ void lx__obsolete_files_remove(lx_writer *writer)
         lx__obsolete_file *file = &obsolete->list[i];
         /* Most files come in runs of the same generations. */
         if (i == 0 || file->first != file[-1].first || file->end != file[-1].end)
-            goes = may_go(writer, file);
+            goes = is_removable(writer, file);
         const lx__file *directory = file->is_chunk ? &writer->chunk_directory : &writer->directory;
-        if (goes && ((has_to_stay(writer, file) && !LX__FAULT(OBSOLETE_EARLY)) ||
+        if (goes && ((must_stay(writer, file) && !LX__FAULT(OBSOLETE_EARLY)) ||
                      lx__file_remove(directory, file->name, NULL) == LX_OK)) {
             lx__free(file->name);
             file->name = NULL;

@@ -16,7 +16,7 @@ typedef struct rebalance {
     uint64_t reported; /**< Bytes moved at the last report. */
     lx_progress_function progress;
     void *user;
-    lx_status answer; /**< The last result of the progress function. */
+    lx_status progress_status; /**< The last result of the progress function. */
     lx_rebalance_result *result;
 } rebalance;
 
@@ -100,13 +100,14 @@ static lx_status report(rebalance *self, uint64_t done, lx_error *error)
     self->reported = self->relocation.bytes;
     if (self->progress == NULL)
         return LX_OK;
-    lx_status answer = self->progress(done, self->next.writer->committed.state.length, self->user);
+    lx_status progress_status = self->progress(done, self->next.writer->committed.state.length,
+                                               self->user);
     lx_status forked = lx__executor_check(self->next.writer->executor, error);
     if (forked != LX_OK)
         return forked;
-    self->answer = answer;
+    self->progress_status = progress_status;
     /* A callback's failure does not poison the writer. */
-    return lx__error_return(error, self->answer) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
+    return lx__error_return(error, self->progress_status) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
 }
 
 static lx_status move_block(rebalance *self, lx_error *error)
@@ -195,8 +196,8 @@ lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function progress, 
     lx_rebalance_result figures = {0};
     rebalance self = {.progress = progress, .user = user, .result = &figures};
     lx_status status = lx__install_call(writer, run, &self, error);
-    if (self.answer != LX_OK)
-        status = self.answer;
+    if (self.progress_status != LX_OK)
+        status = self.progress_status;
     if (status == LX_OK && result != NULL)
         *result = figures;
     return status;

@@ -141,12 +141,12 @@ static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_e
     if (status != LX_OK || !present)
         return status;
     return lx__fail(error, LX_ERR_BUSY,
-                    "the kernel's boot id is not known, and readers have the dataset open: close "
+                    "the kernel's boot id is unknown, and readers have the dataset open: close "
                     "them first");
 }
 
 /** Logs how many bytes are about to be truncated, except for zeros. */
-static void report_cut(const lx_writer *writer, const lx__log_scan *scan, uint64_t end)
+static void report_truncation(const lx_writer *writer, const lx__log_scan *scan, uint64_t end)
 {
     const char *path = writer->directory.path;
     uint64_t commits = scan->valid.sequence - writer->committed.state.position.sequence;
@@ -156,13 +156,15 @@ static void report_cut(const lx_writer *writer, const lx__log_scan *scan, uint64
                 "%s: dropped commits that were not synced before the machine stopped: %llu", path,
                 (unsigned long long)commits);
     if (torn != 0)
-        lx__log(LX_LOG_WARNING,
-                "%s: cut %llu bytes off the log: a commit was interrupted while it was written",
-                path, (unsigned long long)torn);
+        lx__log(
+            LX_LOG_WARNING,
+            "%s: truncated the log by %llu bytes: a commit was interrupted while it was written",
+            path, (unsigned long long)torn);
 }
 
 /** Truncates the log after the last valid frame in @p scan. */
-static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t end, lx_error *error)
+static lx_status truncate_log(lx_writer *writer, const lx__log_scan *scan, uint64_t end,
+                              lx_error *error)
 {
     uint64_t size;
     lx_status status = lx__file_size(&writer->wal.file, &size, error);
@@ -170,11 +172,11 @@ static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t e
         return status;
     status = lx__file_truncate(&writer->wal.file, writer->committed.state.position.offset, error);
     if (status == LX_OK)
-        report_cut(writer, scan, end);
+        report_truncation(writer, scan, end);
     return status;
 }
 
-static bool is_in_place_of_row(const lx__update *update, const void *user)
+static bool replaces_row(const lx__update *update, const void *user)
 {
     return update->index < *(const uint64_t *)user;
 }
@@ -193,7 +195,7 @@ static lx_status report_lost(const lx_writer *writer, const lx__state *durable, 
 }
 
 /** Loads the committed entries that are in the log only: rows after the tables, and updates. */
-static lx_status take_up_sets(lx_writer *writer, lx_error *error)
+static lx_status load_updates(lx_writer *writer, lx_error *error)
 {
     lx__state *state = &writer->committed.state;
     lx_status status = LX_OK;
@@ -209,13 +211,13 @@ static lx_status take_up_sets(lx_writer *writer, lx_error *error)
         if (update->index >= state->rows)
             lx__table_writer_put(&writer->tables, update->field, update->index, &entry);
     }
-    lx__update_map_keep(&writer->committed.updates, is_in_place_of_row, &state->rows);
+    lx__update_map_keep(&writer->committed.updates, replaces_row, &state->rows);
     return LX_OK;
 }
 
 /** Returns the size of a chunk's file in @p size; 0 if it does not exist. */
-static lx_status look_at_chunk(const lx_writer *writer, uint32_t id, uint64_t *size,
-                               lx_error *error)
+static lx_status get_chunk_size(const lx_writer *writer, uint32_t id, uint64_t *size,
+                                lx_error *error)
 {
     char name[LX__NAME_SIZE];
     lx_error why = LX_ERROR_INIT;
@@ -236,7 +238,7 @@ static lx_status look_at_chunk(const lx_writer *writer, uint32_t id, uint64_t *s
 
 /** Finds the chunks that can take more payloads. One that lacks committed bytes has lost values and
  * counts as full. */
-static lx_status find_spares(lx_writer *writer, lx_error *error)
+static lx_status find_open_chunks(lx_writer *writer, lx_error *error)
 {
     lx__chunk_pool *pool = &writer->flush.pool;
     lx_status status = LX_OK;
@@ -245,7 +247,7 @@ static lx_status find_spares(lx_writer *writer, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < pool->spare_count;) {
         const lx__chunk_item *item = &pool->spare[i];
         uint64_t size;
-        status = look_at_chunk(writer, item->id, &size, error);
+        status = get_chunk_size(writer, item->id, &size, error);
         if (status != LX_OK || size >= item->bytes) {
             i++;
             continue;
@@ -261,7 +263,7 @@ static lx_status find_spares(lx_writer *writer, lx_error *error)
 }
 
 /** Loads the committed state into the writer. */
-static lx_status take_up(lx_writer *writer, const lx__state *durable, lx_error *error)
+static lx_status load_committed(lx_writer *writer, const lx__state *durable, lx_error *error)
 {
     const lx__state *state = &writer->committed.state;
     lx_status status = lx__table_writer_open(&writer->tables, &writer->directory,
@@ -270,7 +272,7 @@ static lx_status take_up(lx_writer *writer, const lx__state *durable, lx_error *
     if (status == LX_OK && writer->wal.unsynced)
         status = report_lost(writer, durable, error);
     if (status == LX_OK)
-        status = take_up_sets(writer, error);
+        status = load_updates(writer, error);
     writer->length = writer->applied.length = writer->committed.state.length;
     return status;
 }
@@ -291,14 +293,14 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
         status = lx__file_open(&writer->wal.file, &writer->directory, name, O_RDWR, error);
     writer->wal.unsynced = writer->committed.state.position.offset > scan.durable.offset;
     if (status == LX_OK) /* before more payloads go to the chunks */
-        status = find_spares(writer, error);
+        status = find_open_chunks(writer, error);
     /* The last synced frame, too: its writer may have died, or failed, during its sync. */
     if (status == LX_OK && !writer->committed.opening_synced && !LX__FAULT(WRITE_BACK))
         status = write_back_state(writer, &durable, scan.synced_start, error);
     if (status == LX_OK && !LX__FAULT(TRUNCATE))
-        status = cut_log(writer, &scan, end, error);
+        status = truncate_log(writer, &scan, end, error);
     if (status == LX_OK)
-        status = take_up(writer, &durable, error);
+        status = load_committed(writer, &durable, error);
     lx__state_free(&durable);
     return status;
 }

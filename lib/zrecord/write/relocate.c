@@ -43,8 +43,8 @@ void lx__relocation_close(lx__relocation *relocation)
 }
 
 /** Adds to an error which value is damaged and where it is. */
-static void blame(const lx__relocation *relocation, const lx__move *move, const lx__entry *entry,
-                  lx_error *error)
+static void add_context(const lx__relocation *relocation, const lx__move *move,
+                        const lx__entry *entry, lx_error *error)
 {
     if (error != NULL && error->status == LX_ERR_CORRUPT)
         lx__state_add_context(relocation->from, relocation->tables, relocation->directory,
@@ -60,7 +60,7 @@ static lx__entry load(const lx__move *move)
 /* ---- reading */
 
 /** Opens the old chunk at @p position, or finds it open. */
-static lx_status take_chunk(lx__relocation *relocation, uint32_t position, lx__open_file **file,
+static lx_status open_chunk(lx__relocation *relocation, uint32_t position, lx__open_file **file,
                             lx_error *error)
 {
     const lx__chunk_item *chunk = &relocation->from->chunks[position];
@@ -69,12 +69,12 @@ static lx_status take_chunk(lx__relocation *relocation, uint32_t position, lx__o
 }
 
 /** Prefetches the bytes of a window. */
-static void ask(lx__relocation *relocation, const lx__io_window *window)
+static void prefetch_window(lx__relocation *relocation, const lx__io_window *window)
 {
     lx__io_extent next = {0};
     lx__open_file *old;
     while (lx__io_window_next(window, &next)) {
-        if (take_chunk(relocation, window->sources[next.first].chunk, &old, NULL) != LX_OK)
+        if (open_chunk(relocation, window->sources[next.first].chunk, &old, NULL) != LX_OK)
             return; /* the read reports the error */
         lx__file_will_need(&old->file, next.start, next.size);
         lx__fd_cache_release(&relocation->old, old);
@@ -89,7 +89,7 @@ static lx_status read_window(lx__relocation *relocation, const lx__io_window *wi
     uint64_t used = 0;
     while (lx__io_window_next(window, &next)) {
         const lx__source *sources = window->sources;
-        lx_status status = take_chunk(relocation, sources[next.first].chunk, &old, error);
+        lx_status status = open_chunk(relocation, sources[next.first].chunk, &old, error);
         if (status == LX_OK) {
             status = lx__file_read(&old->file, relocation->input + used, (size_t)next.size,
                                    next.start, error);
@@ -98,7 +98,7 @@ static lx_status read_window(lx__relocation *relocation, const lx__io_window *wi
         if (status != LX_OK) {
             const lx__move *move = &window->moves[sources[next.first].move];
             lx__entry entry = load(move);
-            blame(relocation, move, &entry, error);
+            add_context(relocation, move, &entry, error);
             return status;
         }
         for (size_t i = next.first; i < next.end; i++)
@@ -138,7 +138,7 @@ static lx_status next_chunk(lx__relocation *relocation, lx_error *error)
     if (status != LX_OK)
         return status;
     if (relocation->to->next_chunk > LX__CHUNK_ID_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "all %u chunk ids are used up: copy the dataset",
+        return lx__fail(error, LX_ERR_LIMIT, "all %u chunk ids are used: copy the dataset",
                         LX__CHUNK_ID_MAX);
     relocation->filled = (lx__chunk_item){.id = relocation->to->next_chunk++};
     lx__chunk_name(relocation->filled.id, name);
@@ -147,8 +147,8 @@ static lx_status next_chunk(lx__relocation *relocation, lx_error *error)
 }
 
 /** Finds room for a payload: in this chunk, or in a new one. */
-static lx_status place(lx__relocation *relocation, uint64_t size, uint32_t align, lx__entry *entry,
-                       lx_error *error)
+static lx_status allocate(lx__relocation *relocation, uint64_t size, uint32_t align,
+                          lx__entry *entry, lx_error *error)
 {
     const lx__chunk_item *filled = &relocation->filled;
     bool fits = relocation->chunk.fd != -1 && filled->records < relocation->records_limit &&
@@ -161,7 +161,7 @@ static lx_status place(lx__relocation *relocation, uint64_t size, uint32_t align
 }
 
 /** Accounts for the payload of @p entry, which is in the chunk now. */
-static void placed(lx__relocation *relocation, const lx__entry *entry)
+static void account(lx__relocation *relocation, const lx__entry *entry)
 {
     relocation->filled.bytes = entry->offset + entry->physical;
     relocation->filled.records++;
@@ -170,8 +170,8 @@ static void placed(lx__relocation *relocation, const lx__entry *entry)
 }
 
 /** Appends a payload to the output, after zeros for its alignment. */
-static lx_status put(lx__relocation *relocation, const lx__entry *entry, const uint8_t *stored,
-                     lx_error *error)
+static lx_status append(lx__relocation *relocation, const lx__entry *entry, const uint8_t *stored,
+                        lx_error *error)
 {
     size_t gap = (size_t)(entry->offset - relocation->filled.bytes);
     lx_status status = LX_OK;
@@ -193,14 +193,14 @@ static lx_status move_one(lx__relocation *relocation, const lx__move *move, cons
     lx__entry entry = load(move);
     lx_status status = lx__payload_check(&entry, rules, move->index, stored, error);
     if (status == LX_OK)
-        status = place(relocation, entry.physical, rules->align, &entry, error);
+        status = allocate(relocation, entry.physical, rules->align, &entry, error);
     if (status == LX_OK)
-        status = put(relocation, &entry, stored, error);
+        status = append(relocation, &entry, stored, error);
     if (status != LX_OK)
         return status;
     entry.crc = lx__entry_crc(&entry, rules, stored) ^ lx__index_crc(move->index);
     lx__entry_store(&entry, move->offset_row, move->check_row);
-    placed(relocation, &entry);
+    account(relocation, &entry);
     return LX_OK;
 }
 
@@ -215,25 +215,25 @@ static lx_status move_window(lx__relocation *relocation, lx__io_window *window, 
         status = move_one(relocation, &window->moves[i], relocation->input + relocation->places[i],
                           error);
         if (status != LX_OK)
-            blame(relocation, &window->moves[i], &entry, error);
+            add_context(relocation, &window->moves[i], &entry, error);
     }
     return status;
 }
 
 /** Prefetches the window that was filled, moves the other one, and fills that one next. */
-static lx_status turn(lx__relocation *relocation, lx_error *error)
+static lx_status swap_windows(lx__relocation *relocation, lx_error *error)
 {
     lx__io_window *filled = &relocation->windows[relocation->filling];
     lx__io_window_sort(filled);
-    ask(relocation, filled);
+    prefetch_window(relocation, filled);
     relocation->filling = !relocation->filling;
     return move_window(relocation, &relocation->windows[relocation->filling], error);
 }
 
 lx_status lx__relocation_flush(lx__relocation *relocation, lx_error *error)
 {
-    lx_status status = turn(relocation, error);
-    return status == LX_OK ? turn(relocation, error) : status;
+    lx_status status = swap_windows(relocation, error);
+    return status == LX_OK ? swap_windows(relocation, error) : status;
 }
 
 /** Copies the payload of @p from to its new place @p to in steps, and computes both CRCs. */
@@ -242,7 +242,7 @@ static lx_status copy_steps(lx__relocation *relocation, uint32_t chunk, const lx
 {
     lx__open_file *old = NULL;
     uint64_t start = relocation->filled.bytes;
-    lx_status status = take_chunk(relocation, chunk, &old, error);
+    lx_status status = open_chunk(relocation, chunk, &old, error);
     /* The padding before it. */
     memset(relocation->input, 0, LX__ALIGN_MAX);
     if (status == LX_OK && to->offset != start)
@@ -270,7 +270,7 @@ static lx_status move_large(lx__relocation *relocation, const lx__move *move, ui
     lx__entry next = *entry;
     lx_status status = lx__relocation_flush(relocation, error);
     if (status == LX_OK)
-        status = place(relocation, entry->physical, rules->align, &next, error);
+        status = allocate(relocation, entry->physical, rules->align, &next, error);
     if (status == LX_OK)
         status = write_output(relocation, error);
     if (status != LX_OK)
@@ -284,7 +284,7 @@ static lx_status move_large(lx__relocation *relocation, const lx__move *move, ui
         return status;
     next.crc = crcs[1] ^ index_crc;
     lx__entry_store(&next, move->offset_row, move->check_row);
-    placed(relocation, &next);
+    account(relocation, &next);
     return LX_OK;
 }
 
@@ -299,7 +299,7 @@ lx_status lx__relocation_check(const lx__relocation *relocation, const lx__move 
     lx_status status = lx__payload_locate(&entry, &relocation->rules[move->field], chunk, &extent,
                                           error);
     if (status != LX_OK)
-        blame(relocation, move, &entry, error);
+        add_context(relocation, move, &entry, error);
     return status;
 }
 
@@ -319,7 +319,7 @@ static lx_status move_stored(lx__relocation *relocation, const lx__move *move,
     if (entry->physical > STEP_BYTES)
         return move_large(relocation, move, position, entry, error);
     if (!lx__io_window_fits(&relocation->windows[relocation->filling], entry->physical)) {
-        lx_status status = turn(relocation, error);
+        lx_status status = swap_windows(relocation, error);
         if (status != LX_OK)
             return status;
     }
@@ -336,6 +336,6 @@ lx_status lx__relocation_add(lx__relocation *relocation, const lx__move *move, l
     lx_status status = lx__entry_is_inline(&entry) ? verify_inline(relocation, move, &entry, error)
                                                    : move_stored(relocation, move, &entry, error);
     if (status != LX_OK)
-        blame(relocation, move, &entry, error);
+        add_context(relocation, move, &entry, error);
     return status;
 }

@@ -16,7 +16,7 @@
 #define LIVE_UPDATES ((size_t)LX__SMALLER(1 << 16, 20))
 #define SHARE 8
 
-static bool fold_is_due(const lx_writer *writer)
+static bool checkpoint_is_due(const lx_writer *writer)
 {
     size_t updates = writer->committed.updates.count;
     return updates > LIVE_UPDATES && updates > writer->committed.state.rows / SHARE;
@@ -24,7 +24,7 @@ static bool fold_is_due(const lx_writer *writer)
 
 /** Whether the log is long, and a new one would be much shorter: the updates that are still needed
  * would be copied to it. */
-static bool restart_is_due(const lx_writer *writer)
+static bool rotation_is_due(const lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
     uint64_t bytes = state->position.offset;
@@ -48,10 +48,10 @@ lx_status lx__writer_rotate(lx_writer *writer, lx_error *error)
 
 /** Postpones maintenance after a failure. If @p clean, there is nothing to undo; otherwise the
  * callers whose operations are pending must roll back, as after any failed commit. */
-static void put_off(lx_writer *writer, bool clean, const lx_error *failure)
+static void postpone(lx_writer *writer, bool clean, const lx_error *failure)
 {
-    lx__log(LX_LOG_WARNING, "%s: the log is not replaced by a shorter one for now: %s",
-            writer->directory.path, failure->message);
+    lx__log(LX_LOG_WARNING, "%s: log rotation is postponed: %s", writer->directory.path,
+            failure->message);
     writer->wal.retry_at = writer->committed.state.position.offset + LOG_BYTES;
     if (writer->calls.failure.status == LX_OK || !clean)
         return;
@@ -61,22 +61,23 @@ static void put_off(lx_writer *writer, bool clean, const lx_error *failure)
 
 void lx__writer_maintain(lx_writer *writer)
 {
-    bool folds = fold_is_due(writer), clean = writer->calls.committed == writer->calls.made;
+    bool checkpoint = checkpoint_is_due(writer),
+         clean = writer->calls.committed == writer->calls.made;
     /* The thread that commits now will do this maintenance. */
     if (lx__write_mutex_is_busy(&writer->mutex) || writer->transaction ||
         writer->calls.failure.status != LX_OK ||
         writer->committed.state.position.offset < writer->wal.retry_at ||
-        (!folds && !restart_is_due(writer)))
+        (!checkpoint && !rotation_is_due(writer)))
         return;
     lx_error failure = LX_ERROR_INIT;
     lx_status status = lx__install_commit(writer, &failure);
     if (status == LX_OK)
-        status = folds ? lx__writer_checkpoint(writer, &failure)
-                       : lx__writer_rotate(writer, &failure);
+        status = checkpoint ? lx__writer_checkpoint(writer, &failure)
+                            : lx__writer_rotate(writer, &failure);
     if (status == LX_ERR_POISONED)
         (void)lx__calls_fail(&writer->calls, 0, status, &failure, NULL);
     else if (status != LX_OK)
-        put_off(writer, clean, &failure);
+        postpone(writer, clean, &failure);
 }
 
 void lx__writer_maintain_submitted(lx_writer *writer)

@@ -40,7 +40,7 @@ void lx__row_block_rewind(lx__row_block *block)
 }
 
 /** Replaces rows of these records by their updates. */
-static void put_updates(lx__row_block *block)
+static void apply_updates(lx__row_block *block)
 {
     uint64_t end = block->first + block->count;
     for (; block->next_update < block->update_count; block->next_update++) {
@@ -75,7 +75,7 @@ lx_status lx__row_block_next(lx__row_block *block, lx_error *error)
         return status;
     block->first = first;
     block->count = count;
-    put_updates(block);
+    apply_updates(block);
     return LX_OK;
 }
 

@@ -29,7 +29,7 @@ lx_status lx_writer_commit(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     status = writer->transaction
-                 ? lx__fail(error, LX_ERR_STATE, "a transaction is open: its end commits")
+                 ? lx__fail(error, LX_ERR_STATE, "a transaction is open: end it to commit")
                  : catch_up(writer, commit(writer, 0, error), error);
     lx__writer_leave(writer);
     return status;
@@ -64,7 +64,7 @@ static lx_status run(void *user, size_t part, lx_error *error)
     if (writer->calls.rollbacks == request->rollbacks)
         status = lx__writer_commit(writer, request->target, LX__COMMIT_SUBMITTED, error);
     else if (!request->committed)
-        status = lx__fail(error, LX_ERR_STATE, "not committed: a rollback came first");
+        status = lx__fail(error, LX_ERR_STATE, "not committed: another call rolled back first");
     if (request->committed)
         status = LX_OK; /* regardless of the writer's state since then */
     if (status == LX_OK) {
@@ -80,7 +80,7 @@ static lx_status submit(lx_writer *writer, lx_ticket **ticket, lx_error *error)
     lx__commit_request *request = NULL;
     lx_status status = lx__writer_usable(writer, error);
     if (status == LX_OK && writer->transaction)
-        status = lx__fail(error, LX_ERR_STATE, "a transaction is open: its end commits");
+        status = lx__fail(error, LX_ERR_STATE, "a transaction is open: end it to commit");
     if (status != LX_OK)
         return status;
     request = lx__commit_request_new(&writer->requests, writer, &writer->calls);

@@ -150,7 +150,7 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         lx__obsolete_files_remove(writer);
     if (status == LX_OK && writer->wal.boot == 0 && writer->durability != LX_DURABILITY_FULL)
-        lx__log(LX_LOG_WARNING, "%s: the kernel's boot id is not known, so every commit is synced",
+        lx__log(LX_LOG_WARNING, "%s: the kernel's boot id is unknown, so every commit is synced",
                 writer->directory.path);
     return status;
 }

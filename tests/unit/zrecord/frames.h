@@ -37,7 +37,7 @@ static inline bool boots_are_known(void)
 {
     if (lx__boot_id() != 0)
         return true;
-    fprintf(stderr, "skipped: the kernel's boot id is not known\n");
+    fprintf(stderr, "skipped: the kernel's boot id is unknown\n");
     return false;
 }
 

@@ -60,7 +60,7 @@ START_TEST(rejects_values_of_the_wrong_size)
         if (status == LX_OK)
             continue;
         ck_assert_str_eq(error.field, names[cases[i].field]);
-        expect_error(status, cases[i].status, "a value of", "d");
+        expect_error(status, cases[i].status, "the value has", "d");
     }
     tear_down(&f);
 }
