@@ -240,13 +240,13 @@ LX_API lx_status lx_repair_options_set_progress(lx_repair_options *options,
 
 /** What lx_dataset_repair() or lx_dataset_recover() did, or would do. */
 typedef struct lx_repair_result {
-    uint64_t records;      /**< Records that were checked. */
-    uint64_t values;       /**< Values that were checked. */
-    uint64_t damages;      /**< Damages that were found. */
-    uint64_t missing;      /**< Values that become missing. Those of lost rows count all: whether
-                                they were missing before is not known. */
-    uint64_t deleted;      /**< Records that are deleted, or that no table has any more. */
-    uint64_t cut_bytes;    /**< Bytes of the WAL after its first invalid frame. */
+    uint64_t records;   /**< Records that were checked. */
+    uint64_t values;    /**< Values that were checked. */
+    uint64_t damages;   /**< Damages that were found. */
+    uint64_t missing;   /**< Values that become missing. All values of lost rows count, also
+                                those that were missing before or that the WAL has. */
+    uint64_t deleted;   /**< Records that are deleted, or that are after the end of all tables. */
+    uint64_t cut_bytes; /**< Bytes of the WAL after its first invalid frame. */
     uint64_t copied_bytes; /**< Bytes of chunks that lx_dataset_recover() copied, since the file
                                 system could not link them. */
     uint32_t changed;      /**< 1 if the dataset was changed, or the new one was made. */
@@ -307,8 +307,7 @@ LX_API lx_status lx_dataset_repair(const char *path, const lx_repair_options *op
  * Beyond what lx_dataset_repair() repairs, it accepts
  *
  * - tables that are short or absent: values of lost rows become missing, unless the WAL has them.
- *   Records of which no table has a row are left out, and later ones move down: the longest table
- *   decides how many rows there are, not the WAL;
+ *   If all tables lack rows, the new dataset ends where the longest one ends;
  * - a sealed dataset whose WAL is damaged or absent: meta.json and the tables have its state, and
  *   no commit is lost;
  * - a seal that the files contradict.

@@ -14,8 +14,8 @@
 #define CALL ((size_t)1 << 30)
 
 /** Copies by reading and writing. */
-static lx_status copy_through(const lx__file *from, const lx__file *to, uint64_t offset,
-                              uint64_t size, lx_error *error)
+static lx_status copy_through(const lx__file *from, uint64_t source, const lx__file *to,
+                              uint64_t target, uint64_t size, lx_error *error)
 {
     size_t room = size < BUFFER ? (size_t)size : BUFFER;
     uint8_t *buffer = lx__alloc(room);
@@ -24,10 +24,11 @@ static lx_status copy_through(const lx__file *from, const lx__file *to, uint64_t
     lx_status status = LX_OK;
     while (status == LX_OK && size != 0) {
         size_t step = size < room ? (size_t)size : room;
-        status = lx__file_read(from, buffer, step, offset, error);
+        status = lx__file_read(from, buffer, step, source, error);
         if (status == LX_OK)
-            status = lx__file_write(to, buffer, step, offset, error);
-        offset += step;
+            status = lx__file_write(to, buffer, step, target, error);
+        source += step;
+        target += step;
         size -= step;
     }
     lx__free(buffer);
@@ -42,20 +43,19 @@ static bool is_failure(int errnum)
            errnum == ENOMEM;
 }
 
-lx_status lx__file_copy(const lx__file *from, const lx__file *to, uint64_t offset, uint64_t size,
-                        lx_error *error)
+lx_status lx__file_copy(const lx__file *from, uint64_t source, const lx__file *to, uint64_t target,
+                        uint64_t size, lx_error *error)
 {
+    off_t here = (off_t)source, there = (off_t)target;
     while (size != 0) {
-        off_t source = (off_t)offset, target = (off_t)offset;
         size_t step = size < CALL ? (size_t)size : CALL;
-        ssize_t moved = copy_file_range(from->fd, &source, to->fd, &target, step, 0);
+        ssize_t moved = copy_file_range(from->fd, &here, to->fd, &there, step, 0);
         if (moved == -1 && is_failure(errno))
             return lx__fail_errno(error, errno, to->path, "cannot copy to the file");
         /* End of file, an interruption, or a file system that accepts the call without performing
          * it. */
         if (moved <= 0)
-            return copy_through(from, to, offset, size, error);
-        offset += (uint64_t)moved;
+            return copy_through(from, (uint64_t)here, to, (uint64_t)there, size, error);
         size -= (uint64_t)moved;
     }
     return LX_OK;
@@ -63,5 +63,5 @@ lx_status lx__file_copy(const lx__file *from, const lx__file *to, uint64_t offse
 
 lx_status lx__file_write_back(const lx__file *file, uint64_t start, uint64_t end, lx_error *error)
 {
-    return start < end ? copy_through(file, file, start, end - start, error) : LX_OK;
+    return start < end ? copy_through(file, start, file, start, end - start, error) : LX_OK;
 }

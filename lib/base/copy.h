@@ -8,10 +8,10 @@
 
 #include "base/file.h"
 
-/** Copies @p size bytes at @p offset of @p from to the same offset of @p to, within the kernel
- * where possible, so that the files may share blocks. LX_ERR_CORRUPT if @p from ends earlier. */
-LX_API lx_status lx__file_copy(const lx__file *from, const lx__file *to, uint64_t offset,
-                               uint64_t size, lx_error *error);
+/** Copies @p size bytes at @p source of @p from to @p target of @p to, within the kernel where
+ * possible, so that the files may share blocks. LX_ERR_CORRUPT if @p from ends earlier. */
+LX_API lx_status lx__file_copy(const lx__file *from, uint64_t source, const lx__file *to,
+                               uint64_t target, uint64_t size, lx_error *error);
 
 /** Reads bytes [start, end) and writes them to the same offset, which makes their pages dirty for
  * the next sync: a failed sync may have left them clean in the cache and absent on disk. */

@@ -86,6 +86,18 @@ lx_status lx__fail_null(lx_error *error, const char *argument)
     return lx__fail(error, LX_ERR_ARGUMENT, "%s is NULL", argument);
 }
 
+void lx__error_append(lx_error *error, const char *format, ...)
+{
+    if (error == NULL)
+        return;
+    va_list args;
+    size_t used = strlen(error->message);
+    va_start(args, format);
+    vsnprintf(error->message + used, sizeof error->message - used, format, args);
+    va_end(args);
+    replace_control_characters(error->message + used);
+}
+
 void lx__error_propagate(lx_error *error, const lx_error *failure)
 {
     if (!has_failure(error))

@@ -35,6 +35,9 @@ LX_API lx_status lx__fail_null(lx_error *error, const char *argument);
 LX_API void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
                              uint64_t offset);
 
+/** Adds to the message of a failure, such as advice; does nothing if @p error is NULL. */
+LX_API void lx__error_append(lx_error *error, const char *format, ...) LX_PRINTF(2, 3);
+
 /** Propagates a failure from another lx_error, unless @p error is NULL or already holds one. */
 LX_API void lx__error_propagate(lx_error *error, const lx_error *failure);
 

@@ -191,7 +191,7 @@ def test_a_log_is_cut_and_its_tail_is_kept(loaderx, folder, images):
     assert actions(recovered) == ['drop'] and more['cut_bytes'] == got['cut_bytes']
     findings, got = reports(loaderx, 'images', '--apply')
     assert actions(findings) == ['cut'] and got['changed'] is True
-    assert f'the {len(damaged) - kept} bytes from there on are kept in ' in findings[0]['message']
+    assert f'the other {len(damaged) - kept} bytes are kept in ' in findings[0]['message']
     assert findings[0]['message'].endswith('/images.log-tail-1')
     assert (folder / 'images.log-tail-1').read_bytes() == damaged[kept:]
     for name in 'images', 'new':

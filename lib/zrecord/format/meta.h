@@ -56,7 +56,7 @@ lx_status lx__meta_succeed(lx__meta *successor, const lx__meta *meta, lx_error *
 /** Frees the document of a meta, but nothing that it shares. */
 void lx__meta_forget(lx__meta *meta);
 
-/** Sets the generation of the WAL. */
+/** Sets the generation of the WAL. LX_ERR_LIMIT if it is above LX__GENERATION_MAX. */
 lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error);
 
 /** Sets the length and the list of chunks; @p chunks has all of them, ascending by id. */

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
-#include "zrecord/maintenance/log-prefix.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/snapshot/lock.h"
+#include "zrecord/wal/wal-writer.h"
 #include "zrecord/write/create.h"
 
 /* Bytes between two calls of the progress function. */
@@ -85,7 +85,7 @@ static lx_status copy_bytes(backup *self, const lx__file *from, const lx__file *
     lx_status status = LX_OK;
     for (uint64_t at = 0; status == LX_OK && at < bytes; at += STEP) {
         uint64_t step = bytes - at < STEP ? bytes - at : STEP;
-        status = lx__file_copy(from, to, at, step, error);
+        status = lx__file_copy(from, at, to, at, step, error);
         self->done += step;
         if (status == LX_OK && self->progress != NULL)
             status = lx__error_return(error, self->progress(self->done, self->total, self->user));
@@ -163,7 +163,7 @@ static lx_status finish_log(const backup *self, lx_error *error)
     if (status != LX_OK)
         return status;
     /* All that the frames name is durable in the copy. */
-    status = lx__log_append_synced(&log, &self->snapshot->state, &identity, error);
+    status = lx__wal_write_synced(&log, &identity, &self->snapshot->state, error);
     lx__file_close(&log);
     return status;
 }

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/copy.h"
 #include "base/error.h"
 #include "zrecord/format/names.h"
+#include "zrecord/wal/wal-writer.h"
 #include "zrecord/write/create.h"
 
-/* Bytes of a tail that are copied at once. */
-#define STEP ((size_t)1 << 20)
-/* Files of earlier repairs that may be there. */
+/* The most files of earlier repairs that are skipped. */
 #define TAILS_MAX 10000
 
 /* ---- reading it */
@@ -37,32 +37,26 @@ static lx_status replay(lx__log_prefix *prefix, lx__log_reader *log, const lx_sc
     return status;
 }
 
-/** What is left to do about a log without a valid frame. */
-static void advise(lx_error *error)
+void lx__log_prefix_advise(lx_error *error)
 {
-    if (error->status != LX_ERR_CORRUPT)
-        return;
-    size_t used = strlen(error->message);
-    snprintf(error->message + used, sizeof error->message - used,
-             ": it alone says which records there are; replace it by that of a backup, or the "
-             "dataset by the backup");
+    if (error != NULL && error->status == LX_ERR_CORRUPT)
+        lx__error_append(error,
+                         "; the records cannot be found without it: replace it by the log of "
+                         "a backup, or the dataset by the backup");
 }
 
 lx_status lx__log_prefix_read(lx__log_prefix *prefix, const lx__file *directory,
                               const lx__meta *meta, lx_error *error)
 {
     lx__log_reader log;
-    lx_error why = LX_ERROR_INIT;
     *prefix = (lx__log_prefix){.damage = LX_ERROR_INIT};
     prefix->identity.generation = meta->generation;
     memcpy(prefix->identity.uuid, meta->uuid, sizeof prefix->identity.uuid);
-    lx_status status = lx__log_open(&log, directory, &prefix->identity, &why);
-    if (status == LX_OK) {
-        status = replay(prefix, &log, meta->schema, &why);
-        lx__log_close(&log);
-    }
-    advise(&why);
-    lx__error_propagate(error, &why);
+    lx_status status = lx__log_open(&log, directory, &prefix->identity, error);
+    if (status != LX_OK)
+        return status;
+    status = replay(prefix, &log, meta->schema, error);
+    lx__log_close(&log);
     return status;
 }
 
@@ -90,23 +84,14 @@ lx_status lx__chunk_ids_above(const lx__file *chunks, uint32_t *next, lx_error *
     return status;
 }
 
-/** The path of a directory without links, so that the tail lies beside the dataset itself and not
- * beside a link to it. For free(). */
-static char *real_path(const lx__file *directory)
-{
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", directory->fd);
-    char *path = realpath(link, NULL);
-    return path != NULL ? path : realpath(directory->path, NULL);
-}
-
-/** Creates the file for the tail; its path goes to @p path. */
+/** Creates the file for the tail. @p path receives its path, next to the dataset itself even if that
+ * was opened through a link. */
 static lx_status create_tail(const lx__file *directory, lx__file *file, char **path,
                              lx_error *error)
 {
-    char *base = real_path(directory);
+    char *base = realpath(directory->path, NULL);
     if (base == NULL)
-        return lx__fail_errno(error, errno, directory->path, "cannot look at");
+        return lx__fail_errno(error, errno, directory->path, "cannot resolve the path");
     size_t size = strlen(base) + 32;
     *path = lx__alloc(size);
     lx_error why = LX_ERROR_INIT;
@@ -114,27 +99,11 @@ static lx_status create_tail(const lx__file *directory, lx__file *file, char **p
     for (int i = 1; status == LX_ERR_EXISTS && i <= TAILS_MAX; i++) {
         snprintf(*path, size, "%s.log-tail-%d", base, i);
         lx_error_clear(&why);
-        status = lx__file_open(file, LX__CWD, *path, O_WRONLY | O_CREAT | O_EXCL, &why);
+        status = lx__file_open(file, LX__CWD, *path, O_RDWR | O_CREAT | O_EXCL, &why);
     }
     free(base);
-    if (status != LX_OK)
-        lx__error_propagate(error, &why);
+    lx__error_propagate(error, &why);
     return status;
-}
-
-static lx_status copy_tail(const lx__file *log, const lx__file *to, uint64_t start, uint64_t bytes,
-                           lx_error *error)
-{
-    uint8_t *buffer = lx__alloc(STEP);
-    lx_status status = buffer != NULL ? LX_OK : lx__fail_memory(error, "the tail of a log");
-    for (uint64_t at = 0; status == LX_OK && at < bytes; at += STEP) {
-        size_t step = bytes - at < STEP ? (size_t)(bytes - at) : STEP;
-        status = lx__file_read(log, buffer, step, start + at, error);
-        if (status == LX_OK)
-            status = lx__file_write(to, buffer, step, at, error);
-    }
-    lx__free(buffer);
-    return status == LX_OK ? lx__file_sync(to, error) : status;
 }
 
 /** Copies the tail to a file of its own, and makes that durable. */
@@ -144,7 +113,10 @@ static lx_status keep_tail(const lx__log_prefix *prefix, const lx__file *directo
     lx__file file;
     lx_status status = create_tail(directory, &file, path, error);
     if (status == LX_OK) {
-        status = copy_tail(log, &file, prefix->state.position.offset, prefix->lost_bytes, error);
+        status = lx__file_copy(log, prefix->state.position.offset, &file, 0, prefix->lost_bytes,
+                               error);
+        if (status == LX_OK)
+            status = lx__file_sync(&file, error);
         if (status == LX_OK)
             status = lx__sync_parent(directory, error);
         if (status != LX_OK)
@@ -158,38 +130,15 @@ static lx_status keep_tail(const lx__log_prefix *prefix, const lx__file *directo
     return status;
 }
 
-lx_status lx__log_append_synced(const lx__file *log, const lx__state *state,
-                                const lx__log_identity *identity, lx_error *error)
-{
-    lx__frame_builder builder = {0};
-    lx__frame frame = {.sequence = state->position.sequence,
-                       .length = state->length,
-                       .rows = state->rows,
-                       .previous_crc = state->position.crc,
-                       .flags = LX__FRAME_SYNCED,
-                       .boot = lx__boot_id(),
-                       .table_generation = state->table_generation,
-                       .next_chunk = state->next_chunk};
-    lx_status status = lx__frame_begin(&builder, 0, 0, error);
-    if (status != LX_OK)
-        return status;
-    lx__frame_finish(&builder, &frame, identity);
-    status = lx__file_write(log, builder.data, builder.size, state->position.offset, error);
-    if (status == LX_OK)
-        status = lx__file_sync(log, error);
-    lx__frame_builder_free(&builder);
-    return status;
-}
-
-/** The synced frame comes before the cut: without a later frame that was synced, a power loss
- * would take the frames of an earlier boot that are not. It is the smallest frame there is, so it
- * does not overwrite any but the invalid one. */
+/** Replaces the invalid frame by a synced one, then truncates the log after that. Without a later
+ * synced frame, a power loss would drop unsynced frames of an earlier boot. It has no items, so it
+ * is no longer than the frame that it overwrites. */
 static lx_status cut(lx__log_prefix *prefix, const lx__file *log, const lx__file *chunks,
                      lx_error *error)
 {
     lx_status status = lx__chunk_ids_above(chunks, &prefix->state.next_chunk, error);
     if (status == LX_OK)
-        status = lx__log_append_synced(log, &prefix->state, &prefix->identity, error);
+        status = lx__wal_write_synced(log, &prefix->identity, &prefix->state, error);
     if (status == LX_OK)
         status = lx__file_truncate(log, prefix->state.position.offset + lx__frame_size(0, 0),
                                    error);

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The part of a damaged write-ahead log that can be replayed, and cutting off the rest.
+ * @brief The valid frames at the beginning of a damaged write-ahead log, and cutting off the rest.
  */
 #ifndef LX_ZRECORD_LOG_PREFIX_H
 #define LX_ZRECORD_LOG_PREFIX_H
 
 #include "zrecord/wal/replay.h"
 
-/** A log as far as it can be replayed. Zeroed, it is empty. */
+/** The part of a log that can be replayed. Zeroed, it is empty. */
 typedef struct lx__log_prefix {
     lx__log_identity identity;
     lx__state state;     /**< After the last frame that counts. */
-    bool damaged;        /**< The next frame is invalid, and was not torn. */
-    lx_error damage;     /**< Then why. */
-    uint64_t lost_bytes; /**< Then the bytes from there to the end of the log, which zeros may
-                              follow. */
+    bool damaged;        /**< Whether an invalid frame follows that is not just torn, */
+    lx_error damage;     /**< why it is invalid, */
+    uint64_t lost_bytes; /**< and the bytes from there to the last one that is not zero. */
 } lx__log_prefix;
 
 /**
- * Replays the log of @p meta in @p directory up to its first invalid frame. The valid frames before
- * one that was whole when it was written all count: what they name was durable by then, or is of
- * the present boot.
+ * Replays the log of @p meta in @p directory up to its first invalid frame. All valid frames before
+ * a damaged one count: when a later frame was written, what they name was durable, or is of the
+ * present boot.
  *
- * @retval LX_ERR_CORRUPT  The log is absent, its first frame is invalid, or a valid one breaks a
+ * @retval LX_ERR_CORRUPT  The log is absent, its first frame is invalid, or a valid frame breaks a
  *                         rule.
  */
 lx_status lx__log_prefix_read(lx__log_prefix *prefix, const lx__file *directory,
@@ -31,23 +30,21 @@ lx_status lx__log_prefix_read(lx__log_prefix *prefix, const lx__file *directory,
 
 void lx__log_prefix_free(lx__log_prefix *prefix);
 
+/** Adds advice to the error of a log that cannot be read, if it is CORRUPT. */
+void lx__log_prefix_advise(lx_error *error);
+
 /**
- * Cuts a damaged log after its prefix. What follows goes to the first free file of
- * DIR.log-tail-1, DIR.log-tail-2 ... The caller holds the writer's lock. Killed at any moment, the
- * log is still damaged, or it is cut; its prefix stays.
+ * Cuts a damaged log after its prefix. The rest is moved to the first free of the files
+ * DIR.log-tail-1, DIR.log-tail-2 ... The caller holds the writer's lock. After a kill at any moment,
+ * the log is either damaged as before or cut; its prefix stays.
  *
- * @param[in]  chunks  The directory of chunks: no id of a file there will be used again.
+ * @param[in]  chunks  The directory of chunks: the id of a file in it is not used again.
  * @param[out] tail    Receives the path of the file, for lx__free(); NULL after a failure.
  */
 lx_status lx__log_prefix_cut(lx__log_prefix *prefix, const lx__file *directory,
                              const lx__file *chunks, char **tail, lx_error *error);
 
-/** Above @p next, and above the ids of all chunk files in @p chunks. */
+/** Raises @p next above the ids of all chunk files in @p chunks. */
 lx_status lx__chunk_ids_above(const lx__file *chunks, uint32_t *next, lx_error *error);
-
-/** Writes a frame after that of @p state which changes nothing and is synced, so that the frames
- * before it count on any machine and in any boot. All that they name must be durable. */
-lx_status lx__log_append_synced(const lx__file *log, const lx__state *state,
-                                const lx__log_identity *identity, lx_error *error);
 
 #endif

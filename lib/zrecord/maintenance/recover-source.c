@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/maintenance/recover-source.h"
 
+#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/maintenance/restamp.h"
 #include "zrecord/snapshot/lock.h"
 
 /* ---- the damaged dataset */
 
-/** Keeps writers out, as far as there is a LOCK. */
+/** Keeps writers out, if LOCK is a file. */
 static lx_status lock_source(lx__recovery *self, lx_error *error)
 {
-    lx_error why = LX_ERROR_INIT;
     if (lx__file_open(&self->lock, &self->source, LX__LOCK_NAME, O_RDONLY, NULL) != LX_OK ||
-        lx__file_lock(&self->lock, false, LX__LOCK_WRITER, 1, &why) != LX_ERR_BUSY)
+        lx__file_lock(&self->lock, false, LX__LOCK_WRITER, 1, NULL) != LX_ERR_BUSY)
         return LX_OK;
     lx_status status = lx__fail(error, LX_ERR_BUSY,
                                 "a writer has the dataset open: close it first");
@@ -26,49 +24,30 @@ static lx_status lock_source(lx__recovery *self, lx_error *error)
     return status;
 }
 
-/** Reads meta.json, also one of which the checksum alone is wrong. */
-static lx_status read_meta(lx__recovery *self, lx_error *error)
-{
-    lx_error damage = LX_ERROR_INIT, why = LX_ERROR_INIT;
-    lx_status status = lx__repair_refuse_link(&self->source, LX__META_NAME, error);
-    if (status == LX_OK)
-        status = lx__restamp_look(&self->source, &damage, error);
-    if (status != LX_OK)
-        return status;
-    if (damage.status != LX_OK) {
-        status = lx__restamp_load(&self->meta, &self->source, error);
-        return status == LX_OK
-                   ? lx__repair_report(&self->repair, LX_REPAIR_ACTION_RESTAMP, &damage, error)
-                   : status;
-    }
-    status = lx__meta_load(&self->meta, &self->source, &why);
-    lx__restamp_advise(&self->source, &why);
-    lx__error_propagate(error, &why);
-    return status;
-}
-
 static lx_status open_source(lx__recovery *self, lx_error *error)
 {
-    lx_error why = LX_ERROR_INIT;
+    lx_error damage = LX_ERROR_INIT, why = LX_ERROR_INIT;
     lx_status status = lx__directory_open(&self->source, LX__CWD, self->path, error);
     if (status == LX_OK)
         status = lock_source(self, error);
     if (status == LX_OK)
-        status = read_meta(self, error);
+        status = lx__repair_refuse_links(&self->source, error);
     if (status == LX_OK)
-        status = lx__repair_refuse_link(&self->source, LX__CHUNK_DIRECTORY, error);
+        status = lx__restamp_load(&self->meta, &self->source, &damage, error);
+    if (status == LX_OK && damage.status != LX_OK)
+        status = lx__repair_report(&self->repair, LX_REPAIR_ACTION_RESTAMP, &damage, error);
     if (status != LX_OK)
         return status;
     status = lx__directory_open(&self->source_chunks, &self->source, LX__CHUNK_DIRECTORY, &why);
     if (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT)
-        return LX_OK; /* then its values are damaged */
+        return LX_OK; /* the values in chunks are damaged */
     lx__error_propagate(error, &why);
     return status;
 }
 
 /* ---- its state */
 
-/** The table generation of a seal that names both tables of each field; false: it does not. */
+/** Whether a seal names both tables of each field, of one table generation. */
 static bool find_sealed_tables(const lx__meta *meta, uint32_t *generation)
 {
     char stem[LX__NAME_SIZE];
@@ -81,18 +60,18 @@ static bool find_sealed_tables(const lx__meta *meta, uint32_t *generation)
     return json_object_size(tables) == 2 * meta->schema->count;
 }
 
+/** Adds a chunk file of any size to the state; lx__repair_fit_chunks() measures it. */
 static lx_status add_chunk(void *user, const char *name, lx_error *error)
 {
     lx__recovery *self = user;
     uint64_t id;
     if (!lx__name_is_chunk(name, &id))
         return LX_OK;
-    const lx__chunk_item item = {.id = (uint32_t)id};
+    const lx__chunk_item item = {.id = (uint32_t)id, .bytes = UINT64_MAX};
     return lx__state_put_chunk(&self->log.state, &item, error);
 }
 
-/** Takes the state that was sealed: as many rows as records, no updates, all chunks that are
- * there. */
+/** Takes the state that was sealed: as many rows as records, no updates, all chunk files. */
 static lx_status take_seal(lx__recovery *self, uint32_t table_generation, lx_error *error)
 {
     lx__state *state = &self->log.state;
@@ -100,64 +79,57 @@ static lx_status take_seal(lx__recovery *self, uint32_t table_generation, lx_err
     *state = (lx__state){.length = self->meta.length,
                          .rows = self->meta.length,
                          .table_generation = table_generation};
-    return self->source_chunks.fd != -1
-               ? lx__directory_each(&self->source_chunks, add_chunk, self, error)
-               : LX_OK;
+    lx_status status = LX_OK;
+    if (self->source_chunks.fd != -1)
+        status = lx__directory_each(&self->source_chunks, add_chunk, self, error);
+    lx__error_append(&self->log.damage,
+                     "; the dataset is sealed, and meta.json has its state: %" PRIu64 " records",
+                     state->length);
+    return status == LX_OK
+               ? lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, &self->log.damage, error)
+               : status;
 }
 
-/** Adds to the damage of the log what that means. */
-static lx_status report_log(lx__recovery *self, bool by_seal, lx_error *error)
+/** Reports the commits after an invalid frame, which are lost. */
+static lx_status drop_tail(lx__recovery *self, lx_error *error)
 {
-    lx_error *damage = &self->log.damage;
-    size_t used = strlen(damage->message), size = sizeof damage->message - used;
-    if (by_seal)
-        snprintf(damage->message + used, size,
-                 "; the dataset is sealed, and meta.json has its state: %llu records",
-                 (unsigned long long)self->log.state.length);
-    else
-        snprintf(
-            damage->message + used, size,
-            "; the commits before it are recovered, with %llu records; those in the %llu bytes "
-            "from there on are lost",
-            (unsigned long long)self->log.state.length, (unsigned long long)self->log.lost_bytes);
-    self->repair.result.cut_bytes = by_seal ? 0 : self->log.lost_bytes;
-    return lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, damage, error);
+    lx__log_prefix *log = &self->log;
+    lx__error_append(&log->damage,
+                     "; the commits before it are recovered, with %" PRIu64 " records; those in "
+                     "the other %" PRIu64 " bytes are lost",
+                     log->state.length, log->lost_bytes);
+    self->repair.result.cut_bytes = log->lost_bytes;
+    return lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, &log->damage, error);
 }
 
 /**
- * Finds the state: by the log, or, of a sealed dataset, by meta.json where the log does not reach
- * what was sealed. A meta.json of another time may have been put in its place, so a log that has
- * more rows has the last word.
+ * Finds the state: in the log, or, if that has not all that was sealed, in meta.json. A log with more
+ * rows than meta.json comes before the seal, because meta.json may be an earlier one.
  */
 static lx_status find_state(lx__recovery *self, lx_error *error)
 {
-    char name[LX__NAME_SIZE];
     uint32_t generation;
     lx_error why = LX_ERROR_INIT;
-    lx__log_name(self->meta.generation, name);
-    lx_status status = lx__repair_refuse_link(&self->source, name, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__log_prefix_read(&self->log, &self->source, &self->meta, &why);
+    const lx__meta *meta = &self->meta;
+    lx__log_prefix *log = &self->log;
+    lx_status status = lx__log_prefix_read(log, &self->source, meta, &why);
     bool by_log = status == LX_OK;
-    uint64_t rows = self->log.state.rows, sealed = self->meta.length;
-    bool short_of = !by_log || rows < sealed || (self->log.damaged && rows == sealed);
-    if ((by_log || status == LX_ERR_CORRUPT) && self->meta.sealed && short_of &&
-        sealed <= LX__LENGTH_MAX && find_sealed_tables(&self->meta, &generation)) {
+    bool sealed = meta->sealed && meta->length <= LX__LENGTH_MAX &&
+                  find_sealed_tables(meta, &generation);
+    bool lacks = !by_log || log->state.rows < meta->length ||
+                 (log->damaged && log->state.rows == meta->length);
+    if (sealed && lacks && (by_log || status == LX_ERR_CORRUPT)) {
         if (!by_log) {
-            /* Without the advice: there is something better than a backup. */
-            (void)lx__fail(&self->log.damage, LX_ERR_CORRUPT, "the log has no valid frame");
-            lx__error_locate(&self->log.damage, why.path, NULL, LX_NONE, LX_NONE);
-        } else if (!self->log.damaged) {
-            (void)lx__fail(&self->log.damage, LX_ERR_CORRUPT,
-                           "the log ends before the state that was sealed");
-            lx__error_locate(&self->log.damage, self->source.path, NULL, LX_NONE, LX_NONE);
+            log->damage = why;
+        } else if (!log->damaged) {
+            (void)lx__fail(&log->damage, LX_ERR_CORRUPT, "the log ends before the seal");
+            lx__error_locate(&log->damage, self->source.path, NULL, LX_NONE, LX_NONE);
         }
-        status = take_seal(self, generation, error);
-        return status == LX_OK ? report_log(self, true, error) : status;
+        return take_seal(self, generation, error);
     }
+    lx__log_prefix_advise(&why);
     lx__error_propagate(error, &why);
-    return by_log && self->log.damaged ? report_log(self, false, error) : status;
+    return by_log && log->damaged ? drop_tail(self, error) : status;
 }
 
 /* ---- its rows */
@@ -187,32 +159,20 @@ static lx_status count_rows(lx__recovery *self, size_t field, lx_error *error)
     return status;
 }
 
-/** Takes from the lost values one that is in the log. */
-static lx_status count_update(void *user, const lx__update *update, lx_error *error)
+/** Finds the length of the new dataset. A log may claim any number of rows: where the longest table
+ * ends before them, the new dataset ends, too. */
+static void count_records(lx__recovery *self)
 {
-    lx__recovery *self = user;
-    (void)error;
-    self->lost[update->field] -= update->index < self->kept &&
-                                 update->index >= self->rows[update->field];
-    return LX_OK;
-}
-
-/** Counts the records: a log may claim any number of rows, but no more are recovered than the
- * longest table has. Records after the rows are no more than the log has updates. */
-static lx_status count_records(lx__recovery *self, lx_error *error)
-{
-    const lx__state *state = &self->log.state;
-    size_t fields = self->meta.schema->count;
-    uint64_t reach = 0;
-    for (size_t i = 0; i < fields; i++)
-        reach = reach < self->rows[i] ? self->rows[i] : reach;
-    self->end = state->rows < state->length ? state->rows : state->length;
-    self->kept = self->end < reach ? self->end : reach;
-    self->length = self->kept + (state->length - self->end);
-    self->repair.result.deleted += self->end - self->kept;
-    for (size_t i = 0; i < fields; i++)
-        self->lost[i] = self->rows[i] < self->kept ? self->kept - self->rows[i] : 0;
-    return lx__overlay_each(&state->overlay, count_update, self, error);
+    lx__state *state = &self->log.state;
+    uint64_t longest = 0;
+    for (size_t i = 0; i < self->meta.schema->count; i++)
+        longest = longest < self->rows[i] ? self->rows[i] : longest;
+    self->committed = state->rows < state->length ? state->rows : state->length;
+    self->kept = self->committed < longest ? self->committed : longest;
+    if (self->kept == self->committed)
+        return;
+    self->repair.result.deleted += state->length - self->kept;
+    state->length = self->kept;
 }
 
 /** Reports a table that has fewer rows than are committed. */
@@ -222,16 +182,17 @@ static lx_status report_rows(lx__recovery *self, size_t field, lx_error *error)
     uint64_t rows = self->rows[field];
     char name[LX__NAME_SIZE], path[sizeof error->path];
     lx_error damage = LX_ERROR_INIT;
-    if (rows >= self->end)
+    if (rows >= self->committed)
         return LX_OK;
     lx__table_name(about->stem, LX__OFFSET_KIND, self->log.state.table_generation, name);
     snprintf(path, sizeof path, "%.300s/%.160s", self->path, name);
     (void)lx__fail(&damage, LX_ERR_CORRUPT,
-                   "the tables of the field have %llu rows, %llu are committed: values of the "
-                   "others become missing, and records that no table has are left out",
-                   (unsigned long long)rows, (unsigned long long)self->end);
+                   "the tables of the field have %" PRIu64 " of %" PRIu64 " committed rows: values "
+                   "of the other rows become missing, and records after the end of all tables are "
+                   "dropped",
+                   rows, self->committed);
     lx__error_locate(&damage, path, about->name, rows, rows * LX__OFFSET_ROW);
-    self->repair.result.missing += self->lost[field];
+    self->repair.result.missing += rows < self->kept ? self->kept - rows : 0;
     return lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, &damage, error);
 }
 
@@ -244,13 +205,12 @@ lx_status lx__recovery_read(lx__recovery *self, lx_error *error)
         return status;
     size_t fields = self->meta.schema->count;
     self->rows = lx__alloc_array(fields, sizeof *self->rows);
-    self->lost = lx__alloc_array(fields, sizeof *self->lost);
-    if (self->rows == NULL || self->lost == NULL)
+    if (self->rows == NULL)
         return lx__fail_memory(error, "a recovery");
     for (size_t i = 0; status == LX_OK && i < fields; i++)
         status = count_rows(self, i, error);
     if (status == LX_OK)
-        status = count_records(self, error);
+        count_records(self);
     for (size_t i = 0; status == LX_OK && i < fields; i++)
         status = report_rows(self, i, error);
     return status;

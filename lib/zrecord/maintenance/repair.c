@@ -33,11 +33,12 @@ typedef struct damaged_value {
 typedef struct run {
     lx__repair *repair;
     lx__file directory, chunks, lock;
-    lx__snapshot *snapshot; /**< That was scanned. */
+    lx__meta meta;
+    lx__snapshot *snapshot; /**< The one that was scanned. */
     bool sealed;
-    bool restamped, cut;   /**< Done already. */
-    bool shortens;         /**< A chunk lacks committed bytes. */
-    bool acts;             /**< Something else is to be done. */
+    bool restamped, cut;   /**< Changes that are done. */
+    bool shortens;         /**< Whether a chunk lacks committed bytes, */
+    bool acts;             /**< or anything else needs a writer. */
     damaged_value *values; /**< Ascending by index, then by field. */
     size_t count, capacity;
     lx_error why;    /**< Why the scan could not continue. */
@@ -55,17 +56,16 @@ lx__repair lx__repair_of(const char *path, const lx_repair_options *options, boo
                         .shown = path};
 }
 
+/** Adds what to do about damage that cannot be repaired in place. */
 static void advise(lx_error *error)
 {
-    if (error == NULL || error->status != LX_ERR_CORRUPT)
-        return;
-    size_t used = strlen(error->message);
-    snprintf(error->message + used, sizeof error->message - used, ADVICE);
+    if (error->status == LX_ERR_CORRUPT)
+        lx__error_append(error, ADVICE);
 }
 
 /* ---- findings */
 
-/** Shows the path of a file as one of the dataset that the caller knows. */
+/** Replaces the path of a recovery's temporary directory by that of the damaged dataset. */
 static void show_path(const lx__repair *self, lx_error *damage)
 {
     char path[sizeof damage->path];
@@ -90,7 +90,8 @@ lx_status lx__repair_report(lx__repair *self, lx_repair_action action, const lx_
                : LX_OK;
 }
 
-static lx_status note_value(run *self, const lx__found *found)
+/** Adds a value to the list of those to change. */
+static lx_status add_value(run *self, const lx__found *found)
 {
     bool same = self->count != 0 && self->values[self->count - 1].index == found->index;
     damaged_value *list = lx__grow_array(self->values, self->count, &self->capacity, sizeof *list);
@@ -105,7 +106,7 @@ static lx_status note_value(run *self, const lx__found *found)
     return LX_OK;
 }
 
-/** Takes what the scanner finds. */
+/** Receives what the scanner finds. */
 static lx_status take(void *user, const lx__found *found)
 {
     run *self = user;
@@ -113,10 +114,10 @@ static lx_status take(void *user, const lx__found *found)
     size_t fields = self->snapshot->store->meta.schema->count;
     lx_repair_action action = LX_REPAIR_ACTION_DROP;
     lx_status status = LX_OK;
-    lx_error_clear(&self->why); /* a damage is no reason not to continue */
+    lx_error_clear(&self->why); /* damage does not end the scan */
     if (found->file == LX__NO_FILE) {
         action = deletes ? LX_REPAIR_ACTION_DELETE : LX_REPAIR_ACTION_MISSING;
-        status = note_value(self, found);
+        status = add_value(self, found);
     } else if (found->file < fields) {
         action = LX_REPAIR_ACTION_NONE; /* a dictionary */
     } else {
@@ -130,54 +131,48 @@ static lx_status take(void *user, const lx__found *found)
 
 /* ---- meta.json and the log */
 
-/** Reports a meta.json of which the checksum alone is wrong, and restamps it. @p stuck: it stays as
- * it is, and nothing else can be read. */
-static lx_status check_meta(run *self, bool *stuck, lx_error *error)
+/** Reports a wrong checksum of meta.json, and restamps it. */
+static lx_status restamp(run *self, const lx_error *damage, lx_error *error)
 {
-    lx_error damage = LX_ERROR_INIT;
-    lx_status status = lx__restamp_look(&self->directory, &damage, error);
-    *stuck = status == LX_OK && damage.status != LX_OK && !self->repair->apply;
-    if (status != LX_OK || damage.status == LX_OK)
+    lx_status status = lx__repair_report(self->repair, LX_REPAIR_ACTION_RESTAMP, damage, error);
+    if (status != LX_OK || !self->repair->apply)
         return status;
-    status = lx__repair_report(self->repair, LX_REPAIR_ACTION_RESTAMP, &damage, error);
-    if (status == LX_OK && self->repair->apply) {
-        status = lx__restamp_apply(&self->directory, error);
-        self->restamped = status == LX_OK;
-    }
-    return status;
+    status = lx__meta_replace(&self->meta, &self->directory, error);
+    self->restamped = status == LX_OK;
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer */
 }
 
 static lx_status cut_log(run *self, lx__log_prefix *prefix, lx_error *error)
 {
-    lx_error *damage = &prefix->damage;
     char *tail = NULL;
-    size_t used = strlen(damage->message);
     lx_status status = LX_OK;
     if (self->repair->apply) {
         status = lx__log_prefix_cut(prefix, &self->directory, &self->chunks, &tail, error);
         self->cut = status == LX_OK;
     }
-    snprintf(damage->message + used, sizeof damage->message - used,
-             "; the commits before it stay, with %" PRIu64 " records; the %" PRIu64
-             " bytes from there on are %s%s",
-             prefix->state.length, prefix->lost_bytes,
-             tail != NULL ? "kept in " : "cut off and kept in a file beside the dataset",
-             tail != NULL ? tail : "");
+    lx__error_append(&prefix->damage,
+                     "; the commits before it stay, with %" PRIu64
+                     " records; the log is cut there, "
+                     "and the other %" PRIu64 " bytes are kept in %s",
+                     prefix->state.length, prefix->lost_bytes,
+                     tail != NULL ? tail : "a file beside the dataset");
     lx__free(tail);
     self->repair->result.cut_bytes = prefix->lost_bytes;
-    return status == LX_OK ? lx__repair_report(self->repair, LX_REPAIR_ACTION_CUT, damage, error)
-                           : status;
+    return status == LX_OK
+               ? lx__repair_report(self->repair, LX_REPAIR_ACTION_CUT, &prefix->damage, error)
+               : status;
 }
 
-/** Reports a log with an invalid frame, and cuts it. @p stuck: it stays as it is. */
-static lx_status check_frames(run *self, const lx__meta *meta, bool *stuck, lx_error *error)
+/** Reports an invalid frame of the log, and cuts the log there. The log of a sealed dataset is not
+ * cut: meta.json and the tables have the commits after an invalid frame.
+ * @p stuck: the log stays damaged, so nothing else can be read. */
+static lx_status check_log(run *self, bool *stuck, lx_error *error)
 {
-    char name[LX__NAME_SIZE];
     lx__log_prefix prefix = {0};
-    lx__log_name(meta->generation, name);
-    lx_status status = lx__repair_refuse_link(&self->directory, name, error);
-    if (status == LX_OK)
-        status = lx__log_prefix_read(&prefix, &self->directory, meta, error);
+    if (self->meta.sealed)
+        return LX_OK;
+    lx_status status = lx__log_prefix_read(&prefix, &self->directory, &self->meta, error);
+    lx__log_prefix_advise(error);
     if (status == LX_OK && prefix.damaged)
         status = cut_log(self, &prefix, error);
     *stuck = prefix.damaged && !self->repair->apply;
@@ -185,33 +180,31 @@ static lx_status check_frames(run *self, const lx__meta *meta, bool *stuck, lx_e
     return status;
 }
 
-/** The log of a sealed dataset is not cut: meta.json and the tables have the commits after an
- * invalid frame. */
-static lx_status check_log(run *self, bool *stuck, lx_error *error)
-{
-    lx__meta meta = {0};
-    lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__meta_load(&meta, &self->directory, &why);
-    lx__restamp_advise(&self->directory, &why);
-    lx__error_propagate(error, &why);
-    if (status == LX_OK && !meta.sealed)
-        status = check_frames(self, &meta, stuck, error);
-    lx__meta_free(&meta);
-    return status;
-}
+/* ---- files */
 
-/* ---- the scan */
-
-lx_status lx__repair_refuse_link(const lx__file *directory, const char *name, lx_error *error)
+static lx_status refuse_link(void *user, const char *name, lx_error *error)
 {
+    const lx__file *directory = user;
     char path[sizeof error->path];
-    if (!lx__file_is_link(directory, name))
+    if (strcmp(name, LX__LOCK_NAME) == 0 || !lx__file_is_link(directory, name))
         return LX_OK;
     snprintf(path, sizeof path, "%.300s/%.100s", directory->path, name);
     lx_status status = lx__fail(error, LX_ERR_CORRUPT,
-                                "it is a symbolic link, which is not followed: put its target in "
-                                "its place");
+                                "symbolic links are not followed here: put its target in its "
+                                "place");
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__repair_refuse_links(lx__file *directory, lx_error *error)
+{
+    lx__file chunks;
+    lx_status status = lx__directory_each(directory, refuse_link, directory, error);
+    if (status != LX_OK ||
+        lx__directory_open(&chunks, directory, LX__CHUNK_DIRECTORY, NULL) != LX_OK)
+        return status;
+    status = lx__directory_each(&chunks, refuse_link, &chunks, error);
+    lx__file_close(&chunks);
     return status;
 }
 
@@ -219,12 +212,8 @@ lx_status lx__repair_open(lx__file *file, const lx__file *directory, const char 
                           uint64_t *bytes, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    *file = (lx__file)LX__FILE_CLOSED;
     *bytes = 0;
-    lx_status status = lx__repair_refuse_link(directory, name, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__file_open(file, directory, name, O_RDONLY, &why);
+    lx_status status = lx__file_open(file, directory, name, O_RDONLY, &why);
     if (status == LX_OK)
         status = lx__file_size(file, bytes, &why);
     if (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT)
@@ -233,17 +222,31 @@ lx_status lx__repair_open(lx__file *file, const lx__file *directory, const char 
     return status;
 }
 
-static lx_status refuse_chunk_links(const run *self, lx_error *error)
+lx_status lx__repair_fit_chunks(lx__state *state, const lx__file *chunks, uint64_t chunk_records,
+                                bool all, lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    const lx__state *state = &self->snapshot->state;
-    lx_status status = LX_OK;
+    size_t kept = 0;
+    lx_status status = lx__state_reserve_chunks(state, 0, error);
     for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
-        lx__chunk_name(state->chunks[i].id, name);
-        status = lx__repair_refuse_link(&self->chunks, name, error);
+        lx__chunk_item item = state->chunks[i];
+        uint64_t bytes;
+        lx__file file;
+        lx__chunk_name(item.id, name);
+        status = lx__repair_open(&file, chunks, name, &bytes, error);
+        lx__file_close(&file);
+        if ((all || bytes < item.bytes) && item.records < chunk_records)
+            item.records = (uint32_t)chunk_records;
+        item.bytes = bytes < item.bytes ? bytes : item.bytes;
+        if (bytes != 0)
+            state->chunks[kept++] = item;
     }
+    if (status == LX_OK)
+        state->chunk_count = kept;
     return status;
 }
+
+/* ---- the scan */
 
 static lx_status scan(run *self, lx_error *error)
 {
@@ -260,23 +263,20 @@ static lx_status scan(run *self, lx_error *error)
     }
     self->snapshot = lx__dataset_pin(dataset);
     self->sealed = self->snapshot->store->meta.sealed;
-    status = refuse_chunk_links(self, error);
-    if (status == LX_OK) {
-        status = lx__verify_snapshot(self->snapshot, self->sealed, NULL, &watch, &done, &self->why);
-        repair->result.records = done.records;
-        repair->result.values = done.values;
-        if (status == LX_ERR_CORRUPT)
-            status = LX_OK; /* that was reported */
-        else if (status != LX_OK)
-            lx__error_propagate(error, &self->why);
-    }
+    status = lx__verify_snapshot(self->snapshot, self->sealed, NULL, &watch, &done, &self->why);
+    repair->result.records = done.records;
+    repair->result.values = done.values;
+    if (status == LX_ERR_CORRUPT)
+        status = LX_OK; /* all damage is reported */
+    else if (status != LX_OK)
+        lx__error_propagate(error, &self->why);
     lx_dataset_close(dataset);
     return status;
 }
 
 /* ---- changes, through a writer */
 
-/** Whether the writer has the state that was scanned. */
+/** Fails unless the writer has the snapshot that was scanned. */
 static lx_status check_same(const run *self, const lx_writer *writer, lx_error *error)
 {
     const lx__store *store = self->snapshot->store;
@@ -286,8 +286,7 @@ static lx_status check_same(const run *self, const lx_writer *writer, lx_error *
         now->changed.offset == then->changed.offset && now->changed.crc == then->changed.crc)
         return LX_OK;
     lx_status status = lx__fail(error, LX_ERR_BUSY,
-                                "a writer changed the dataset while it was scanned: repair it "
-                                "again");
+                                "a writer changed the dataset during the scan: repair it again");
     lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -302,7 +301,8 @@ static lx_status make_missing(const run *self, lx_writer *writer, lx_error *erro
     return status;
 }
 
-/** From the highest index down: the last record, which takes the place, is not damaged then. */
+/** Deletes from the highest index down, so that the last record, which takes the place of a deleted
+ * one, is not damaged. */
 static lx_status delete_records(const run *self, lx_writer *writer, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -323,40 +323,16 @@ static lx_status change_values(const run *self, lx_writer *writer, lx_error *err
     return status == LX_OK ? lx_writer_end_transaction(writer, error) : status;
 }
 
-/** Takes from the items of chunks the bytes that are not there. These chunks take no more payloads;
- * nor does any, where commits were lost: a reader may still have them. */
-static lx_status shorten_chunks(const run *self, const lx__meta *meta, lx__state *state,
-                                lx_error *error)
-{
-    char name[LX__NAME_SIZE];
-    size_t kept = 0;
-    lx_status status = lx__state_reserve_chunks(state, 0, error);
-    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
-        lx__chunk_item item = state->chunks[i];
-        uint64_t bytes;
-        lx__file file;
-        lx__chunk_name(item.id, name);
-        status = lx__repair_open(&file, &self->chunks, name, &bytes, error);
-        lx__file_close(&file);
-        if ((bytes < item.bytes || self->cut) && item.records < meta->chunk_records)
-            item.records = (uint32_t)meta->chunk_records;
-        if (bytes == 0 && item.bytes != 0)
-            continue;
-        item.bytes = bytes < item.bytes ? bytes : item.bytes;
-        state->chunks[kept++] = item;
-    }
-    if (status == LX_OK)
-        state->chunk_count = kept;
-    return status;
-}
-
-/** Rotates the log, so that its snapshot frame has the chunks as they are. */
+/** Rotates the log, so that its snapshot frame has the chunks as they are. If commits were cut off,
+ * no chunk takes more payloads: a reader may still refer to theirs. */
 static lx_status rotate(lx_writer *writer, void *user, lx_error *error)
 {
+    const run *self = user;
     lx__install next;
     lx_status status = lx__install_begin(&next, writer, error);
     if (status == LX_OK)
-        status = shorten_chunks(user, &writer->meta, &next.state, error);
+        status = lx__repair_fit_chunks(&next.state, &self->chunks, writer->meta.chunk_records,
+                                       self->cut, error);
     if (status == LX_OK)
         status = lx__install_make_log(&next, &writer->committed.updates, error);
     if (status == LX_OK)
@@ -384,7 +360,7 @@ static lx_status apply(run *self, lx_error *error)
                            : lx__fail_memory(error, "a repair");
     if (status == LX_OK && self->sealed)
         status = lx__unseal(&self->directory, error);
-    lx__writer_unlock(&self->lock); /* for the writer */
+    lx__writer_unlock(&self->lock); /* the writer takes it */
     if (status == LX_OK)
         status = lx_writer_open(self->repair->path, options, &writer, error);
     if (status == LX_OK)
@@ -394,53 +370,55 @@ static lx_status apply(run *self, lx_error *error)
     return status == LX_OK ? closed : status;
 }
 
-/* ---- all of it */
+/* ---- the whole repair */
 
-static lx_status open_directories(run *self, lx_error *error)
+static lx_status lock(run *self, lx_error *error)
 {
-    lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__directory_open(&self->directory, LX__CWD, self->repair->path, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__repair_refuse_link(&self->directory, LX__META_NAME, error);
-    if (status == LX_OK)
-        status = lx__repair_refuse_link(&self->directory, LX__CHUNK_DIRECTORY, error);
-    if (status != LX_OK || !self->repair->apply)
-        return status;
-    /* Before LOCK is created: there is a dataset. */
-    lx__meta meta = {0};
-    status = lx__restamp_load(&meta, &self->directory, &why);
-    lx__meta_free(&meta);
-    if (status != LX_OK) {
-        lx__restamp_advise(&self->directory, &why);
-        lx__error_propagate(error, &why);
-        return status;
-    }
-    status = lx__check_local(&self->directory, error);
+    lx_status status = lx__check_local(&self->directory, error);
     return status == LX_OK ? lx__writer_lock(&self->directory, &self->lock, error) : status;
 }
 
-/** The directory of chunks, if it is there; else the scan says what that means. */
+/** Opens the dataset, and locks it if it is to be changed. meta.json is read before LOCK is created,
+ * since the directory may not be a dataset, and again with the lock. */
+static lx_status begin(run *self, lx_error *damage, lx_error *error)
+{
+    lx_status status = lx__directory_open(&self->directory, LX__CWD, self->repair->path, error);
+    if (status == LX_OK)
+        status = lx__repair_refuse_links(&self->directory, error);
+    if (status == LX_OK)
+        status = lx__restamp_load(&self->meta, &self->directory, damage, error);
+    if (status == LX_OK && self->repair->apply) {
+        status = lock(self, error);
+        lx__meta_free(&self->meta);
+        lx_error_clear(damage);
+        if (status == LX_OK)
+            status = lx__restamp_load(&self->meta, &self->directory, damage, error);
+    }
+    return status;
+}
+
+/** Opens the directory of chunks. If it is absent, only a recovery helps. */
 static lx_status open_chunks(run *self, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
     lx_status status = lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY,
                                           &why);
-    if (status == LX_OK || status == LX_ERR_IO || status == LX_ERR_NOMEM) {
-        lx__error_propagate(error, &why);
-        return status;
-    }
-    (void)lx__fail(error, LX_ERR_CORRUPT, "the directory of the chunks is missing" ADVICE);
-    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
-    return LX_ERR_CORRUPT;
+    if (status == LX_ERR_NOT_FOUND)
+        status = why.status = LX_ERR_CORRUPT;
+    advise(&why);
+    lx__error_propagate(error, &why);
+    return status;
 }
 
 static lx_status work(run *self, lx_error *error)
 {
+    lx_error damage = LX_ERROR_INIT;
     bool stuck = false;
-    lx_status status = open_directories(self, error);
-    if (status == LX_OK)
-        status = check_meta(self, &stuck, error);
+    lx_status status = begin(self, &damage, error);
+    if (status == LX_OK && damage.status != LX_OK) {
+        status = restamp(self, &damage, error);
+        stuck = !self->repair->apply;
+    }
     if (status == LX_OK && !stuck)
         status = open_chunks(self, error);
     if (status == LX_OK && !stuck)
@@ -470,6 +448,7 @@ lx_status lx__repair_run(lx__repair *repair, lx_error *error)
     lx__writer_unlock(&self.lock);
     lx__file_close(&self.chunks);
     lx__file_close(&self.directory);
+    lx__meta_free(&self.meta);
     lx__free(self.values);
     return status;
 }

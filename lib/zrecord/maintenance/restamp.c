@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/maintenance/restamp.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -10,37 +9,30 @@
 #include "zrecord/wal/wal.h"
 
 static lx_status read_named(lx__meta *meta, const lx__file *directory, const char *name,
-                            lx__meta_trust trust, lx_error *error)
+                            lx__meta_trust trust)
 {
     lx__file file;
-    lx_status status = lx__file_open(&file, directory, name, O_RDONLY, error);
+    lx_status status = lx__file_open(&file, directory, name, O_RDONLY, NULL);
     if (status != LX_OK)
         return status;
-    status = lx__meta_read(meta, &file, trust, error);
+    status = lx__meta_read(meta, &file, trust, NULL);
     lx__file_close(&file);
     return status;
 }
 
-lx_status lx__restamp_load(lx__meta *meta, const lx__file *directory, lx_error *error)
-{
-    return read_named(meta, directory, LX__META_NAME, LX__META_ANY_CHECKSUM, error);
-}
-
-void lx__restamp_advise(const lx__file *directory, lx_error *error)
+/** Adds advice to the error about an absent or damaged meta.json. */
+static void advise(const lx__file *directory, lx_error *error)
 {
     lx__meta next = {0};
-    if (error == NULL || (error->status != LX_ERR_CORRUPT && error->status != LX_ERR_NOT_FOUND))
+    if (error->status != LX_ERR_CORRUPT && error->status != LX_ERR_NOT_FOUND)
         return;
-    bool whole = read_named(&next, directory, LX__META_NEW_NAME, LX__META_CHECK, NULL) == LX_OK;
+    if (read_named(&next, directory, LX__META_NEW_NAME, LX__META_CHECK) == LX_OK)
+        lx__error_append(error, "; meta.json.new is complete and was about to replace it: rename "
+                                "it to meta.json");
+    else
+        lx__error_append(error, "; replace it by the meta.json of a backup of this dataset, or the "
+                                "dataset by the backup");
     lx__meta_free(&next);
-    if (error->status == LX_ERR_NOT_FOUND)
-        lx__copy_tail(error->message, sizeof error->message,
-                      "this directory is not a dataset: it has no meta.json");
-    size_t used = strlen(error->message);
-    snprintf(error->message + used, sizeof error->message - used, "; %s",
-             whole ? "meta.json.new beside it is complete and was to replace it: rename it"
-                   : "replace it by the meta.json of a backup of this dataset, or the dataset by "
-                     "the backup");
 }
 
 /** Whether the log begins with a valid frame: its CRC covers the uuid and the generation. */
@@ -58,29 +50,22 @@ static bool has_log(const lx__meta *meta, const lx__file *directory)
     return scan.valid.offset != 0;
 }
 
-lx_status lx__restamp_look(const lx__file *directory, lx_error *damage, lx_error *error)
+lx_status lx__restamp_load(lx__meta *meta, const lx__file *directory, lx_error *damage,
+                           lx_error *error)
 {
-    lx__meta meta = {0};
     lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__meta_load(&meta, directory, &why);
-    lx__meta_free(&meta);
-    if (status != LX_ERR_CORRUPT)
-        return LX_OK; /* the caller opens the dataset next, and reports what is wrong */
-    status = lx__restamp_load(&meta, directory, NULL);
-    if (status == LX_ERR_NOMEM)
-        return lx__fail_memory(error, LX__META_NAME);
-    if (status == LX_OK && has_log(&meta, directory))
-        *damage = why;
-    lx__meta_free(&meta);
-    return LX_OK;
-}
-
-lx_status lx__restamp_apply(const lx__file *directory, lx_error *error)
-{
-    lx__meta meta = {0};
-    lx_status status = lx__restamp_load(&meta, directory, error);
-    if (status == LX_OK)
-        status = lx__meta_replace(&meta, directory, error);
-    lx__meta_free(&meta);
-    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer */
+    lx_status status = lx__meta_load(meta, directory, &why);
+    if (status == LX_ERR_CORRUPT) {
+        lx_status other = read_named(meta, directory, LX__META_NAME, LX__META_ANY_CHECKSUM);
+        if (other == LX_ERR_NOMEM)
+            return lx__fail_memory(error, LX__META_NAME);
+        if (other == LX_OK && has_log(meta, directory)) {
+            *damage = why;
+            return LX_OK;
+        }
+        lx__meta_free(meta);
+    }
+    advise(directory, &why);
+    lx__error_propagate(error, &why);
+    return status;
 }

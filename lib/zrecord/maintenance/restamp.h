@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A damaged meta.json, and one of which nothing but the checksum is wrong. See
- * doc/zrecord-format.md, 11.9.
+ * @brief meta.json of a damaged dataset. If nothing but its checksum is wrong, it can be restamped:
+ * written again with the right one. See doc/zrecord-format.md, 11.9.
  */
 #ifndef LX_ZRECORD_RESTAMP_H
 #define LX_ZRECORD_RESTAMP_H
@@ -10,23 +10,16 @@
 #include "zrecord/format/meta.h"
 
 /**
- * Looks at meta.json of a dataset.
+ * Reads meta.json.
  *
+ * @param[out] meta       Receives it.
  * @param[in]  directory  The dataset's.
- * @param[out] damage     That the checksum is absent or wrong, if all else is right: the rest is a
- *                        meta.json, and the first frame of the log belongs to it. Otherwise it is
- *                        left as it is.
+ * @param[out] damage     Receives a wrong or absent checksum, if everything else is right: the text
+ *                        is valid, and the first frame of the log has its uuid and generation.
+ *                        Unchanged if the checksum is right.
+ * @param[out] error      Receives any other failure, with advice.
  */
-lx_status lx__restamp_look(const lx__file *directory, lx_error *damage, lx_error *error);
-
-/** Replaces what lx__restamp_look() has found by the same with the right checksum. The caller holds
- * the writer's lock. */
-lx_status lx__restamp_apply(const lx__file *directory, lx_error *error);
-
-/** Reads meta.json, whatever checksum it has. */
-lx_status lx__restamp_load(lx__meta *meta, const lx__file *directory, lx_error *error);
-
-/** Adds to the error about a meta.json that is absent or damaged what may help. */
-void lx__restamp_advise(const lx__file *directory, lx_error *error);
+lx_status lx__restamp_load(lx__meta *meta, const lx__file *directory, lx_error *damage,
+                           lx_error *error);
 
 #endif

@@ -45,3 +45,30 @@ void lx__wal_writer_close(lx__wal_writer *wal)
     lx__frame_builder_free(&wal->frame);
     lx__file_close(&wal->file);
 }
+
+lx_status lx__wal_write_synced(const lx__file *log, const lx__log_identity *identity,
+                               const lx__state *state, lx_error *error)
+{
+    bool first = state->position.offset == 0;
+    size_t chunks = first ? state->chunk_count : 0;
+    lx__frame_builder builder = {0};
+    lx__frame frame = {.sequence = state->position.sequence,
+                       .length = state->length,
+                       .rows = state->rows,
+                       .previous_crc = state->position.crc,
+                       .flags = LX__FRAME_SYNCED | (first ? LX__FRAME_SNAPSHOT : 0),
+                       .boot = lx__boot_id(),
+                       .table_generation = state->table_generation,
+                       .next_chunk = state->next_chunk};
+    lx_status status = lx__frame_begin(&builder, chunks, 0, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < chunks; i++)
+        lx__frame_add_chunk(&builder, &state->chunks[i]);
+    lx__frame_finish(&builder, &frame, identity);
+    status = lx__file_write(log, builder.data, builder.size, state->position.offset, error);
+    if (status == LX_OK)
+        status = lx__file_sync(log, error);
+    lx__frame_builder_free(&builder);
+    return status;
+}

@@ -10,7 +10,7 @@
 #define LX_ZRECORD_WAL_WRITER_H
 
 #include "base/file.h"
-#include "zrecord/wal/frame.h"
+#include "zrecord/wal/replay.h"
 
 typedef struct lx__wal_writer {
     lx__file file;
@@ -43,5 +43,13 @@ void lx__wal_writer_trim(lx__wal_writer *wal, uint64_t end);
 void lx__wal_writer_replace(lx__wal_writer *wal, lx__file *file);
 
 void lx__wal_writer_close(lx__wal_writer *wal);
+
+/**
+ * Writes a synced frame without updates after the last frame of @p state, and syncs the log: a
+ * snapshot frame at the beginning of a log; later, a frame that changes nothing, after which all
+ * earlier ones are valid in any boot. All that they name must be durable.
+ */
+lx_status lx__wal_write_synced(const lx__file *log, const lx__log_identity *identity,
+                               const lx__state *state, lx_error *error);
 
 #endif

@@ -308,11 +308,8 @@ static lx_status fail_damaged(lx__log_reader *log, const lx__log_position *at, l
 
 void lx__log_suggest_repair(lx_error *error, lx_status status)
 {
-    if (status != LX_ERR_CORRUPT || error == NULL)
-        return;
-    size_t used = strlen(error->message);
-    snprintf(error->message + used, sizeof error->message - used,
-             ": 'loaderx repair' lists the possible repairs");
+    if (status == LX_ERR_CORRUPT)
+        lx__error_append(error, ": 'loaderx repair' lists the possible repairs");
 }
 
 lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error)

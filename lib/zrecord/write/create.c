@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/file-system.h"
 #include "zrecord/fault.h"
-#include "zrecord/wal/frame.h"
+#include "zrecord/wal/wal-writer.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/snapshot/lock.h"
@@ -266,25 +266,19 @@ static lx_status make_tables(const lx__file *directory, const lx_schema *schema,
     return status;
 }
 
-static lx_status make_log(const lx__file *directory, const lx__meta *meta, lx_error *error)
+lx_status lx__create_log(const lx__file *directory, const lx__meta *meta, const lx__state *state,
+                         lx_error *error)
 {
-    lx__log_identity identity = {.generation = 0};
-    memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
-    lx__frame frame = {.flags = LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED, .boot = lx__boot_id()};
-    lx__frame_builder builder = {0};
+    lx__log_identity identity = {.generation = meta->generation};
+    char name[LX__NAME_SIZE];
     lx__file file;
-    lx_status status = lx__frame_begin(&builder, 0, 0, error);
+    memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
+    lx__log_name(meta->generation, name);
+    lx_status status = lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_TRUNC, error);
     if (status != LX_OK)
         return status;
-    lx__frame_finish(&builder, &frame, &identity);
-    status = lx__file_open(&file, directory, LX__LOG_NAME, O_WRONLY | O_CREAT | O_TRUNC, error);
-    if (status == LX_OK) {
-        status = lx__file_write(&file, builder.data, builder.size, 0, error);
-        if (status == LX_OK)
-            status = lx__file_sync(&file, error);
-        lx__file_close(&file);
-    }
-    lx__frame_builder_free(&builder);
+    status = lx__wal_write_synced(&file, &identity, state, error);
+    lx__file_close(&file);
     return status;
 }
 
@@ -301,6 +295,7 @@ lx_status lx__sync_parent(const lx__file *directory, lx_error *error)
 
 lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_error *error)
 {
+    const lx__state empty = {0};
     lx__file chunks;
     lx_status status = lx__directory_make(directory, LX__CHUNK_DIRECTORY, NULL);
     if (status == LX_OK || status == LX_ERR_EXISTS)
@@ -314,7 +309,7 @@ lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_e
     if (status == LX_OK)
         status = make_tables(directory, meta->schema, error);
     if (status == LX_OK)
-        status = make_log(directory, meta, error);
+        status = lx__create_log(directory, meta, &empty, error);
     if (status == LX_OK && !LX__FAULT(CREATION_SYNC))
         status = lx__file_sync(directory, error);
     /* Before meta.json, not after it: once meta.json exists, another writer may open the dataset

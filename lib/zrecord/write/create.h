@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "zrecord/format/meta.h"
+#include "zrecord/wal/replay.h"
 
 /**
  * Fails if the directory is on a network file system, where writing is not safe.
@@ -37,6 +38,11 @@ lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *
 
 /** Makes a directory's entry in its parent directory durable. */
 lx_status lx__sync_parent(const lx__file *directory, lx_error *error);
+
+/** Creates the WAL of the generation in @p meta, with a snapshot frame of @p state, which is in no
+ * log yet and has no updates; durable but for its name. */
+lx_status lx__create_log(const lx__file *directory, const lx__meta *meta, const lx__state *state,
+                         lx_error *error);
 
 /** Creates the files of an empty dataset, all durable; meta.json comes last. */
 lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_error *error);

@@ -114,8 +114,6 @@ lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx
     lx__frame_builder builder = {0};
     lx__sorted_update *sorted = NULL;
     size_t count = 0;
-    if (self->meta.generation >= LX__GENERATION_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "all generations are used: copy the dataset");
     lx_status status = lx__meta_set_generation(&self->meta, self->meta.generation + 1, error);
     if (status == LX_OK && live != NULL)
         status = lx__update_map_sort(live, self->writer->meta.schema, self->state.length, &sorted,

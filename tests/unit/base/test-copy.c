@@ -45,7 +45,7 @@ START_TEST(copies_a_range_to_its_own_offset)
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         lx__file to = make("to", SIZE, 200);
         uint8_t *before = bytes_of(&to, SIZE);
-        unit_ok(lx__file_copy(&from, &to, ranges[i][0], ranges[i][1], &error));
+        unit_ok(lx__file_copy(&from, ranges[i][0], &to, ranges[i][0], ranges[i][1], &error));
         uint8_t *after = bytes_of(&to, SIZE);
         memcpy(before + ranges[i][0], wanted + ranges[i][0], ranges[i][1]);
         ck_assert(memcmp(before, after, SIZE) == 0);
@@ -59,16 +59,39 @@ START_TEST(copies_a_range_to_its_own_offset)
 }
 END_TEST
 
+START_TEST(copies_a_range_to_another_offset)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__file from = make("from", SIZE, 3), to = make("to", 0, 0), appended;
+    uint8_t *wanted = bytes_of(&from, SIZE);
+    unit_ok(lx__file_copy(&from, 777, &to, 5, SIZE - 777, &error));
+    uint8_t *got = bytes_of(&to, SIZE - 772);
+    ck_assert(memcmp(got + 5, wanted + 777, SIZE - 777) == 0);
+    unit_ok(lx__file_open(&appended, LX__CWD, "more", O_RDWR | O_CREAT | O_APPEND, &error));
+    unit_ok(lx__file_copy(&from, 777, &appended, 0, SIZE - 777, &error));
+    free(got);
+    got = bytes_of(&appended, SIZE - 777);
+    ck_assert(memcmp(got, wanted + 777, SIZE - 777) == 0);
+    free(got);
+    free(wanted);
+    lx__file_close(&appended);
+    lx__file_close(&from);
+    lx__file_close(&to);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(reports_a_file_that_ends_early)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file from = make("from", 1000, 3), to = make("to", 0, 0);
     lx_error_clear(&error);
-    ck_assert_int_eq(lx__file_copy(&from, &to, 0, 1001, &error), LX_ERR_CORRUPT);
+    ck_assert_int_eq(lx__file_copy(&from, 0, &to, 0, 1001, &error), LX_ERR_CORRUPT);
     ck_assert_str_eq(error.path, "from");
-    unit_fails(lx__file_copy(&from, &to, 5000, 1, &error), LX_ERR_CORRUPT);
-    unit_ok(lx__file_copy(&from, &to, 0, 1000, &error));
+    unit_fails(lx__file_copy(&from, 5000, &to, 5000, 1, &error), LX_ERR_CORRUPT);
+    unit_ok(lx__file_copy(&from, 0, &to, 0, 1000, &error));
     lx__file_close(&from);
     lx__file_close(&to);
     scratch_remove(scratch);
@@ -82,11 +105,11 @@ START_TEST(falls_back_to_read_and_write)
     lx__file from = make("from", SIZE, 3), to;
     /* A file open for appending has no copies by the system: EBADF. */
     unit_ok(lx__file_open(&to, LX__CWD, "to", O_RDWR | O_CREAT | O_APPEND, &error));
-    unit_ok(lx__file_copy(&from, &to, 0, SIZE, &error));
+    unit_ok(lx__file_copy(&from, 0, &to, 0, SIZE, &error));
     uint8_t *wanted = bytes_of(&from, SIZE), *got = bytes_of(&to, SIZE);
     ck_assert(memcmp(wanted, got, SIZE) == 0);
     scarce_begin(0);
-    unit_fails(lx__file_copy(&from, &to, 0, SIZE, &error), LX_ERR_NOMEM);
+    unit_fails(lx__file_copy(&from, 0, &to, 0, SIZE, &error), LX_ERR_NOMEM);
     scarce_begin(1000);
     free(wanted);
     free(got);
@@ -107,7 +130,7 @@ START_TEST(reports_a_file_that_must_not_grow)
     rlim_t before = limit.rlim_cur;
     limit.rlim_cur = 1 << 20;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    lx_status status = lx__file_copy(&from, &to, 0, SIZE, &error);
+    lx_status status = lx__file_copy(&from, 0, &to, 0, SIZE, &error);
     limit.rlim_cur = before;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     ck_assert_int_eq(status, LX_ERR_IO);
@@ -174,6 +197,6 @@ START_TEST(writes_back_the_range)
 }
 END_TEST
 
-UNIT_MAIN("base/copy", copies_a_range_to_its_own_offset, reports_a_file_that_ends_early,
-          falls_back_to_read_and_write, reports_a_file_that_must_not_grow,
-          writing_back_keeps_the_bytes, writes_back_the_range)
+UNIT_MAIN("base/copy", copies_a_range_to_its_own_offset, copies_a_range_to_another_offset,
+          reports_a_file_that_ends_early, falls_back_to_read_and_write,
+          reports_a_file_that_must_not_grow, writing_back_keeps_the_bytes, writes_back_the_range)

@@ -128,6 +128,21 @@ START_TEST(adds_a_message_to_a_bare_status_of_a_callback)
 }
 END_TEST
 
+START_TEST(appends_to_a_message)
+{
+    lx_error error = LX_ERROR_INIT;
+    char line[1000];
+    lx__fail(&error, LX_ERR_CORRUPT, "bad");
+    lx__error_append(&error, "; repair %s", "a\033b");
+    ck_assert_str_eq(error.message, "bad; repair a?b");
+    memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = '\0';
+    lx__error_append(&error, "%s", line);
+    ck_assert_uint_eq(strlen(error.message), sizeof error.message - 1);
+    lx__error_append(NULL, "x");
+}
+END_TEST
+
 START_TEST(accepts_no_error_object)
 {
     ck_assert_int_eq(lx__error_return(NULL, LX_ERR_CANCELED), LX_ERR_CANCELED);
@@ -142,4 +157,4 @@ UNIT_MAIN("base/error", keeps_the_first_failure, keeps_the_innermost_place,
           system_errors_have_errno_and_path, describe_names_all_details,
           a_status_without_message_describes_itself, long_paths_keep_their_end,
           escapes_control_characters_of_files, adds_a_message_to_a_bare_status_of_a_callback,
-          accepts_no_error_object)
+          appends_to_a_message, accepts_no_error_object)
