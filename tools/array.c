@@ -20,9 +20,8 @@ lx_status array_measure(array_header *header, const uint64_t *extents, size_t co
 
     uint64_t size = lx_dtype_get_size(header->dtype), total;
     for (size_t i = 0; i < header->ndim; i++)
-        if (__builtin_mul_overflow(size, header->shape[i], &size) || size > LX_MAX_RECORD)
-            return fail(error, LX_ERR_UNSUPPORTED, "a record has more than %u bytes",
-                        LX_MAX_RECORD);
+        if (__builtin_mul_overflow(size, header->shape[i], &size) || size > LX_MAX_VALUE)
+            return fail(error, LX_ERR_UNSUPPORTED, "a record has more than %u bytes", LX_MAX_VALUE);
     if (size == 0 && header->length != 0)
         return fail(error, LX_ERR_UNSUPPORTED, "a record has no bytes");
     if (__builtin_mul_overflow(size, header->length, &total))

@@ -26,7 +26,7 @@ typedef struct array_header {
  * Takes the extents of all axes and computes length, shape and size.
  *
  * @retval LX_ERR_UNSUPPORTED  The array has no axis or too many axes, or a record would have no
- *                             bytes or more than #LX_MAX_RECORD.
+ *                             bytes or more than #LX_MAX_VALUE.
  * @retval LX_ERR_CORRUPT      The total size overflows.
  */
 lx_status array_measure(array_header *header, const uint64_t *extents, size_t count,

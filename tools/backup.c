@@ -41,8 +41,9 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     return command_take_directory(&r->copy, text, error);
 }
 
-static lx_status advanced(uint64_t done, uint64_t total, void *user)
+static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     request *r = user;
     r->bytes = done;
     progress_update(&r->bar, done, total, done);

@@ -41,7 +41,6 @@ typedef struct request {
     lx_damage_policy damage;
     bool range_given, quiet, json;
     progress bar;
-    lx_error *error;
 } request;
 
 /* ---- the command line */
@@ -119,11 +118,11 @@ static lx_status check_request(const request *r, lx_error *error)
 
 /* ---- exporting */
 
-static lx_status advanced(uint64_t done, uint64_t total, void *user)
+static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
     request *r = user;
     progress_update(&r->bar, done, total, 0);
-    return interrupt_check(r->error);
+    return interrupt_check(error);
 }
 
 /** The indices of the range, for the library; NULL with LX_OK: all records. */
@@ -217,7 +216,6 @@ static lx_status export_all(request *r, lx_error *error)
 {
     lx_dataset *dataset = NULL;
     uint64_t *indices = NULL, count = 0;
-    r->error = error;
     lx_status status = dataset_open_damaged(r->path, r->damage, &dataset, error);
     if (status == LX_OK)
         status = list_records(r, dataset, &indices, &count, error);

@@ -228,10 +228,10 @@ static lx_status check_present(const getting *g, const uint64_t *indices, uint64
     return status;
 }
 
-static lx_status advanced(uint64_t done, uint64_t total, void *user)
+static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
-    (void)done, (void)total;
-    return interrupt_check(user);
+    (void)done, (void)total, (void)user;
+    return interrupt_check(error);
 }
 
 /** Writes a file: the library replaces it atomically, and refuses files of a dataset. */
@@ -245,7 +245,7 @@ static lx_status write_file(const getting *g, const char *path, uint64_t count, 
     status = check_present(g, indices, count, error);
     if (status == LX_OK)
         status = lx_dataset_export_npy(g->dataset, g->position, indices, count, path, advanced,
-                                       error, NULL, error);
+                                       NULL, NULL, error);
     free(indices);
     return status;
 }

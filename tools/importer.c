@@ -107,7 +107,7 @@ typedef struct filling {
     uint64_t records;
 } filling;
 
-static lx_status fill_column(void *user, size_t part, lx_error *error)
+static lx_status fill_column(size_t part, void *user, lx_error *error)
 {
     filling *f = user;
     return column_read(&f->self->columns[part], f->block, f->records, error);

@@ -25,12 +25,12 @@ static lx_status add_below(const mixing_counts *self, const mixing_phase *phase,
     uint64_t *counts = calloc(count, sizeof *counts);
     lx_status status = counts != NULL ? LX_OK : fail_memory(error, "counting");
     if (status == LX_OK)
-        status = lx_order_get_part_counts(self->order, phase->begin, phase->end, counts, error);
+        status = lx_order_get_part_lengths(self->order, phase->begin, phase->end, counts, error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
         samples[i] += sign * epochs * counts[i];
     if (status == LX_OK && rest > phase->begin) {
-        status = lx_order_get_part_counts(self->order, phase->begin,
-                                          rest < phase->end ? rest : phase->end, counts, error);
+        status = lx_order_get_part_lengths(self->order, phase->begin,
+                                           rest < phase->end ? rest : phase->end, counts, error);
         for (size_t i = 0; status == LX_OK && i < count; i++)
             samples[i] += sign * counts[i];
     }
@@ -86,7 +86,7 @@ lx_status mixing_counts_new(mixing_counts *self, const mixing *mixed, lx_order *
                            ? LX_OK
                            : fail_memory(error, "counting");
     if (status == LX_OK)
-        status = lx_order_get_part_counts(order, first, end, self->samples, error);
+        status = lx_order_get_part_lengths(order, first, end, self->samples, error);
     for (size_t i = 0; status == LX_OK && i < mixed->weighting_count; i++) {
         status = count_phase(self, i, error);
         if (status == LX_OK && first < end)

@@ -14,17 +14,10 @@ static const command_option options[] = {
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** The state of a progress callback. */
-typedef struct watch {
-    progress bar;
-    lx_error *error;
-} watch;
-
-static lx_status advanced(uint64_t done, uint64_t total, void *user)
+static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
-    watch *self = user;
-    progress_update(&self->bar, done, total, 0);
-    return interrupt_check(self->error);
+    progress_update(user, done, total, 0);
+    return interrupt_check(error);
 }
 
 static lx_status print_result(const maintenance_request *r, const lx_rebalance_result *done,
@@ -56,21 +49,21 @@ static lx_status rebalance(const maintenance_request *r, lx_error *error)
 {
     lx_writer *writer = NULL;
     lx_rebalance_result done = {0};
-    watch self = {.error = error};
+    progress bar = {0};
     lx_status status = dataset_open_writer(r->path, NULL, &writer, error);
     if (status != LX_OK)
         return status;
     interrupt_catch();
-    progress_begin(&self.bar, "rebalance", r->quiet);
-    status = lx_writer_rebalance(writer, advanced, &self, &done, error);
-    progress_clear(&self.bar);
+    progress_begin(&bar, "rebalance", r->quiet);
+    status = lx_writer_rebalance(writer, advanced, &bar, &done, error);
+    progress_clear(&bar);
     advise(error, LX_ERR_CANCELED, "nothing was changed");
     advise(error, LX_ERR_CORRUPT, "nothing was changed");
     dataset_advise_repair(error);
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     if (status == LX_OK)
         status = closed;
-    return status == LX_OK ? print_result(r, &done, progress_seconds(&self.bar), error) : status;
+    return status == LX_OK ? print_result(r, &done, progress_seconds(&bar), error) : status;
 }
 
 static lx_status run(int argc, char **argv, lx_error *error)

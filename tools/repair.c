@@ -95,8 +95,9 @@ static lx_status print_json(request *r, const lx_finding *finding)
     return LX_OK;
 }
 
-static lx_status found(const lx_finding *finding, void *user)
+static lx_status found(const lx_finding *finding, void *user, lx_error *error)
 {
+    (void)error;
     request *r = user;
     char line[sizeof finding->damage.path + sizeof finding->damage.message + 512];
     lx_status status = LX_OK;
@@ -127,8 +128,9 @@ static void print_hopeless(request *r, const lx_error *why, lx_repair_result *re
     }
 }
 
-static lx_status advanced(uint64_t done, uint64_t total, void *user)
+static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     request *r = user;
     progress_update(&r->bar, done, total, 0);
     return interrupted() ? LX_ERR_CANCELED : LX_OK;
@@ -181,7 +183,7 @@ static lx_status call(request *r, lx_repair_result *result, lx_error *error)
     if (how == NULL)
         return fail_memory(error, "a repair");
     lx_status status =
-        lx_repair_options_set_mode(how, r->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
+        lx_repair_options_set_policy(how, r->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
     if (status == LX_OK)
         status = lx_repair_options_set_apply(how, r->apply, error);
     if (status == LX_OK)

@@ -64,8 +64,9 @@ static lx_status print_damage_json(const verification *v, const lx_error *damage
     return LX_OK;
 }
 
-static lx_status damaged(const lx_error *damage, void *user)
+static lx_status damaged(const lx_error *damage, void *user, lx_error *error)
 {
+    (void)error;
     verification *v = user;
     char line[sizeof damage->path + sizeof damage->message + 512];
     lx_status status = LX_OK;
@@ -80,8 +81,9 @@ static lx_status damaged(const lx_error *damage, void *user)
     return status;
 }
 
-static lx_status advanced(uint64_t done, uint64_t total, void *user)
+static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     verification *v = user;
     progress_update(&v->bar, done, total, 0);
     return LX_OK;
@@ -115,7 +117,7 @@ static lx_status begin_json(const verification *v)
 static void print_unopened_json(verification *v, const lx_error *error)
 {
     const lx_verify_result nothing = {0};
-    if (begin_json(v) == LX_OK && damaged(error, v) == LX_OK)
+    if (begin_json(v) == LX_OK && damaged(error, v, NULL) == LX_OK)
         end_json(v, &nothing, LX_ERR_STATE);
 }
 

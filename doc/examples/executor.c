@@ -17,7 +17,7 @@ typedef struct job {
     uint64_t sums[PARTS]; /* one a part: parts run at the same time and share nothing */
 } job;
 
-static lx_status sum_part(void *user, size_t part, lx_error *error)
+static lx_status sum_part(size_t part, void *user, lx_error *error)
 {
     job *work = user;
     (void)error;

@@ -27,8 +27,8 @@ static void *place(const lx_target *target, size_t i)
 }
 
 /* Called from several threads at a time: it only reads what user points to. */
-static lx_status fill_waves(void *user, const uint64_t *indices, size_t count,
-                            const lx_target *targets, lx_error *error)
+static lx_status fill_waves(const uint64_t *indices, size_t count, const lx_target *targets,
+                            void *user, lx_error *error)
 {
     const waves *all = user;
     for (size_t i = 0; i < count; i++) {

@@ -196,7 +196,7 @@ LX_API lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx
  * reported: the same one for any number of threads.
  *
  * @code
- * static lx_status sum_part(void *user, size_t part, lx_error *error)
+ * static lx_status sum_part(size_t part, void *user, lx_error *error)
  * {
  *     struct job *job = user;
  *     (void)error;
@@ -227,12 +227,12 @@ typedef struct lx_ticket lx_ticket;
  * Runs one part of a task. Each part runs once, on one thread, at the same time as other parts on
  * other threads.
  *
- * @param user   As given to lx_executor_submit().
  * @param part   The number of the part, from 0.
+ * @param user   As given to lx_executor_submit().
  * @param error  Without a failure yet; the function may describe its failure there.
  * @return #LX_OK or #LX_END if the part succeeded; a negative status fails the task.
  */
-typedef lx_status (*lx_task_function)(void *user, size_t part, lx_error *error);
+typedef lx_status (*lx_task_function)(size_t part, void *user, lx_error *error);
 
 /**
  * Submits a task: the threads of @p queue call @p function once for each part from 0 to

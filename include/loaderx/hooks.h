@@ -61,7 +61,7 @@ typedef enum lx_log_level {
  * @param message  The message; valid during the call.
  * @param user     As given to lx_set_log_hook().
  */
-typedef void (*lx_log_hook)(lx_log_level level, const char *message, void *user);
+typedef void (*lx_log_function)(lx_log_level level, const char *message, void *user);
 
 /**
  * Sends log messages to @p hook from now on; NULL, the default, drops them. The library never
@@ -70,7 +70,7 @@ typedef void (*lx_log_hook)(lx_log_level level, const char *message, void *user)
  * @par Thread safety
  * Full. Messages that other threads are just sending may still reach the previous hook.
  */
-LX_API void lx_set_log_hook(lx_log_hook hook, void *user);
+LX_API void lx_set_log_hook(lx_log_function hook, void *user);
 
 /** @} */
 

@@ -121,15 +121,15 @@ typedef struct lx_target {
 /**
  * Copies records of a caller's source to memory. Several threads call the function at a time.
  *
- * @param user     As given to lx_source_options_set_fill().
  * @param indices  @p count indices of records, in any order.
  * @param count    The number of records.
  * @param targets  A target for each column.
- * @param error    Never NULL; the function is to describe its failure there.
+ * @param user     As given to lx_source_options_set_fill().
+ * @param error    Never NULL; the function describes its failure there.
  * @return #LX_OK; anything else fails the batch with that status.
  */
-typedef lx_status (*lx_fill_function)(void *user, const uint64_t *indices, size_t count,
-                                      const lx_target *targets, lx_error *error);
+typedef lx_status (*lx_fill_function)(const uint64_t *indices, size_t count,
+                                      const lx_target *targets, void *user, lx_error *error);
 
 /** Releases the user data of a source when the last reference to the source is dropped. */
 typedef void (*lx_release_function)(void *user);
@@ -392,7 +392,7 @@ LX_API void *lx_batch_get_result(const lx_batch *batch);
  * last reference to the batch is dropped, on the thread that drops it. A result must not hold a
  * reference to its own batch. An earlier result is released at once.
  */
-LX_API void lx_batch_set_result(lx_batch *batch, void *result, void (*release)(void *result));
+LX_API void lx_batch_set_result(lx_batch *batch, void *result, lx_release_function release);
 
 /**
  * Adds a reference. Returns @p batch. A transform adds one if it keeps the batch beyond its call: a

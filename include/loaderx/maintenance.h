@@ -28,10 +28,11 @@ LX_BEGIN_DECLS
  *
  * @param damage  The damage; valid during the call.
  * @param user    As given to lx_dataset_verify().
+ * @param error   That of the call, which already reports the first damage; may be NULL.
  * @return #LX_OK to continue. Any other status ends the verification with that status; its error
- *         reports the first damage all the same.
+ *         still reports the first damage.
  */
-typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user);
+typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user, lx_error *error);
 
 /** The result of lx_dataset_verify(). */
 typedef struct lx_verify_result {
@@ -136,11 +137,11 @@ LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
  */
 
 /** How to treat damaged values. */
-typedef enum lx_repair_mode {
+typedef enum lx_repair_policy {
     LX_REPAIR_MISSING = 0, /**< A damaged value becomes missing. The default. */
     LX_REPAIR_DELETE = 1   /**< A record with a damaged value is deleted: the last record takes its
                                 place, as with lx_writer_delete(). */
-} lx_repair_mode;
+} lx_repair_policy;
 
 /** What a repair does about a finding. */
 typedef enum lx_repair_action {
@@ -168,10 +169,12 @@ typedef struct lx_finding {
  *
  * @param finding  The finding; valid during the call.
  * @param user     As given to lx_repair_options_set_found().
- * @return #LX_OK to continue. Any other status ends the call with that status, and its error
- *         reports the status. A cut of the WAL and a restamp that were reported before are done.
+ * @param error    That of the call: the function may describe there why it ends the call. May be
+ *                 NULL.
+ * @return #LX_OK to continue. Any other status ends the call with that status. A truncation of the
+ *         WAL and a restamp that were reported before are done.
  */
-typedef lx_status (*lx_finding_function)(const lx_finding *finding, void *user);
+typedef lx_status (*lx_finding_function)(const lx_finding *finding, void *user, lx_error *error);
 
 /**
  * The options of a repair.
@@ -196,8 +199,8 @@ LX_API void lx_repair_options_free(lx_repair_options *options);
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p mode is invalid, or @p options is NULL.
  */
-LX_API lx_status lx_repair_options_set_mode(lx_repair_options *options, lx_repair_mode mode,
-                                            lx_error *error);
+LX_API lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_repair_policy mode,
+                                              lx_error *error);
 
 /**
  * Sets whether lx_dataset_repair() changes the dataset. Without it, the default, it only reports

@@ -170,8 +170,8 @@ LX_API size_t lx_order_get_part_count(const lx_order *order);
  * @retval LX_ERR_NOMEM        Out of memory.
  * @return Otherwise, of a table in a file, as ::lx_order describes.
  */
-LX_API lx_status lx_order_get_part_counts(const lx_order *order, uint64_t first, uint64_t end,
-                                          uint64_t *counts, lx_error *error);
+LX_API lx_status lx_order_get_part_lengths(const lx_order *order, uint64_t first, uint64_t end,
+                                           uint64_t *counts, lx_error *error);
 
 /** @} */
 

@@ -38,7 +38,7 @@ LX_API size_t lx_npy_format_header(const lx_field *field, uint64_t length,
                                    char header[LX_MAX_NPY_HEADER]);
 
 /** The bytes of a file from which lx_npy_parse_header() finds how long the header is. */
-#define LX_NPY_START 12
+#define LX_NPY_PREFIX 12
 
 /** An array, as the header of its file describes it. */
 typedef struct lx_npy_info {
@@ -54,7 +54,7 @@ typedef struct lx_npy_info {
  * have one axis, and be of an ::lx_dtype, in either byte order. The header may hold any bytes.
  *
  * @param[in]  data   The beginning of the file.
- * @param[in]  size   Bytes at @p data. A few tell a file of another kind, #LX_NPY_START the size of
+ * @param[in]  size   Bytes at @p data. A few tell a file of another kind, #LX_NPY_PREFIX the size of
  *                    the header.
  * @param[out] npy    Receives the array; on #LX_END only its header_size.
  * @param[out] error  Receives the first failure; may be NULL.

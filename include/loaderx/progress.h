@@ -26,11 +26,13 @@ LX_BEGIN_DECLS
  * @param done   Records or bytes that are done; the call says which.
  * @param total  Records or bytes in all.
  * @param user   As given to the call.
- * @return #LX_OK to continue. Any other status ends the call with that status. Its error then
- *         reports the status, unless the function has filled in that error itself, which it can
- *         reach through @p user.
+ * @param error  That of the call: the function may describe there why it ends the call. NULL if the
+ *               caller of the library passed NULL.
+ * @return #LX_OK to continue. Any other status ends the call with that status, which the error
+ *         reports if the function did not describe it.
  */
-typedef lx_status (*lx_progress_function)(uint64_t done, uint64_t total, void *user);
+typedef lx_status (*lx_progress_function)(uint64_t done, uint64_t total, void *user,
+                                          lx_error *error);
 
 /** @} */
 

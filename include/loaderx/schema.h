@@ -46,7 +46,7 @@ typedef enum lx_compression {
 /** The most dimensions of a dense field: the limit of arrays in NumPy 1.x. */
 #define LX_MAX_NDIM 32
 /** The largest value of a field, in bytes. */
-#define LX_MAX_RECORD UINT32_MAX
+#define LX_MAX_VALUE UINT32_MAX
 
 /** A field, as lx_schema_get_field() returns it. The schema owns it; new members are added last. */
 typedef struct lx_field {
@@ -54,7 +54,7 @@ typedef struct lx_field {
     lx_dtype dtype;             /**< The type of the elements, or #LX_BYTES. */
     size_t ndim;                /**< Dimensions of a value; 0 for a scalar and for #LX_BYTES. */
     const uint64_t *shape;      /**< @ref ndim extents in C order. The product of those that are not
-                                     0 and the size of an element is at most #LX_MAX_RECORD. */
+                                     0 and the size of an element is at most #LX_MAX_VALUE. */
     uint64_t size;              /**< Bytes per value; #LX_NONE for #LX_BYTES, where it varies. */
     lx_compression compression; /**< How values are stored. */
     uint32_t align;             /**< Bytes at which values in chunks are aligned: 1 to 4096,
@@ -93,7 +93,7 @@ LX_API void lx_schema_free(lx_schema *schema);
  *
  * @retval LX_OK            The field is the last one of the schema.
  * @retval LX_ERR_ARGUMENT  The name, the dtype, the shape or the compression is invalid, a value
- *                          would be larger than #LX_MAX_RECORD, also if extents of 0 were 1, or a
+ *                          would be larger than #LX_MAX_VALUE, also if extents of 0 were 1, or a
  *                          pointer is NULL.
  * @retval LX_ERR_UNSUPPORTED  The compression is that of a zstd field of another dataset, which
  *                             this library cannot write.

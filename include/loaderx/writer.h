@@ -198,7 +198,7 @@ typedef struct lx_value {
  * @retval LX_OK            The record is part of the next commit.
  * @retval LX_ERR_ARGUMENT  A value does not have the size of its field, or a pointer is NULL;
  *                          nothing was appended.
- * @retval LX_ERR_LIMIT     A value is larger than #LX_MAX_RECORD, or the dataset would have more
+ * @retval LX_ERR_LIMIT     A value is larger than #LX_MAX_VALUE, or the dataset would have more
  *                          than 2^59 - 1 records; nothing was appended. Or no chunk id is left;
  *                          then as #LX_ERR_IO.
  * @retval LX_ERR_IO        This or an earlier operation could not be stored, on a full disk for

@@ -9,11 +9,11 @@
 /* The lock keeps the hook and its argument consistent; the flag saves processes without a hook, the
  * common case, from taking it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static lx_log_hook current;
+static lx_log_function current;
 static void *current_user;
 static atomic_bool hooked;
 
-void lx_set_log_hook(lx_log_hook hook, void *user)
+void lx_set_log_hook(lx_log_function hook, void *user)
 {
     pthread_mutex_lock(&lock);
     current = hook;
@@ -28,7 +28,7 @@ void lx__log(lx_log_level level, const char *format, ...)
         return;
 
     pthread_mutex_lock(&lock);
-    lx_log_hook hook = current;
+    lx_log_function hook = current;
     void *user = current_user;
     pthread_mutex_unlock(&lock);
     if (hook == NULL)

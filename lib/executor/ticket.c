@@ -29,7 +29,7 @@ static void run(lx__task *task, size_t part)
 {
     lx_ticket *ticket = LX__CONTAINER_OF(task, lx_ticket, task);
     lx_error error = LX_ERROR_INIT;
-    lx_status status = ticket->function(ticket->user, part, &error);
+    lx_status status = ticket->function(part, ticket->user, &error);
     if (status >= LX_OK)
         return;
 

@@ -263,7 +263,7 @@ void *lx_batch_get_result(const lx_batch *batch)
     return batch->result;
 }
 
-void lx_batch_set_result(lx_batch *batch, void *result, void (*release)(void *result))
+void lx_batch_set_result(lx_batch *batch, void *result, lx_release_function release)
 {
     if (batch->release_result != NULL)
         batch->release_result(batch->result);

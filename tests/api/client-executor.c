@@ -9,14 +9,14 @@
 
 enum { PARTS = 100 };
 
-static lx_status square(void *user, size_t part, lx_error *error)
+static lx_status square(size_t part, void *user, lx_error *error)
 {
     (void)error;
     ((size_t *)user)[part] = part * part;
     return LX_OK;
 }
 
-static lx_status refuse(void *user, size_t part, lx_error *error)
+static lx_status refuse(size_t part, void *user, lx_error *error)
 {
     (void)user, (void)error;
     return part < 7 ? LX_OK : LX_ERR_CALLBACK;

@@ -10,7 +10,7 @@
 
 #define RECORDS 1000
 
-static lx_status fill(void *user, const uint64_t *indices, size_t count, const lx_target *targets,
+static lx_status fill(const uint64_t *indices, size_t count, const lx_target *targets, void *user,
                       lx_error *error)
 {
     (void)user, (void)error;

@@ -19,7 +19,7 @@ static int blend(lx_error *error)
         lx_mixture_add_part(mixture, part, 100, 0.25, error) != LX_OK ||
         lx_mixture_set_length(mixture, 8, error) != LX_OK ||
         lx_order_new_greedy(mixture, NULL, &blended, error) != LX_OK ||
-        lx_order_get_part_counts(blended, 0, 8, counts, error) != LX_OK)
+        lx_order_get_part_lengths(blended, 0, 8, counts, error) != LX_OK)
         return 3;
     lx_mixture_free(mixture);
     lx_order_unref(part);

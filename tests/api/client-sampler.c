@@ -17,7 +17,7 @@ static int mix(lx_order *order, lx_error *error)
     if (mixture == NULL || lx_mixture_add_part(mixture, order, 0, 3, error) != LX_OK ||
         lx_mixture_add_part(mixture, order, 100, 1, error) != LX_OK ||
         lx_order_new_blend(mixture, &mixed, error) != LX_OK ||
-        lx_order_get_part_counts(mixed, 20, 60, counts, error) != LX_OK)
+        lx_order_get_part_lengths(mixed, 20, 60, counts, error) != LX_OK)
         return 4;
     lx_mixture_free(mixture);
     lx_order_unref(mixed);

@@ -125,8 +125,9 @@ static void verify(const char *path)
 /* ---- what is done */
 
 /** Notes that commits are given up. */
-static lx_status note(const lx_finding *finding, void *user)
+static lx_status note(const lx_finding *finding, void *user, lx_error *error)
 {
+    (void)error;
     bool *shorter = user;
     *shorter = *shorter || strstr(finding->damage.path, "/LOG") != NULL;
     return LX_OK;
@@ -138,7 +139,7 @@ static lx_status repair(const char *path, enum what what, bool opened, bool *sho
     lx_repair_result result = {0};
     const char *into = fuzz_path("maintenance/new");
     lx_repair_options *options = need(lx_repair_options_new());
-    (void)lx_repair_options_set_mode(
+    (void)lx_repair_options_set_policy(
         options, what == REPAIR_DELETE ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, NULL);
     (void)lx_repair_options_set_apply(options, what != REPORT, NULL);
     (void)lx_repair_options_set_found(options, note, shorter, NULL);

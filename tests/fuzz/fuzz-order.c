@@ -153,7 +153,7 @@ static lx_status read_some(lx_order *order, uint64_t *indices, lx_error *error)
                             indices, error);
     lx__scratch_free(scratch);
     if (status == LX_OK && lx_order_get_part_count(order) == SETS)
-        status = lx_order_get_part_counts(order, first, first + SOME, counts, error);
+        status = lx_order_get_part_lengths(order, first, first + SOME, counts, error);
     return status;
 }
 

@@ -97,7 +97,7 @@ static lx_status make_order(size_t kind, lx_order **order, lx_error *error)
     }
 }
 
-static lx_status fill(void *user, const uint64_t *indices, size_t count, const lx_target *targets,
+static lx_status fill(const uint64_t *indices, size_t count, const lx_target *targets, void *user,
                       lx_error *error)
 {
     (void)user, (void)error;

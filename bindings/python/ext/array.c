@@ -27,7 +27,7 @@ static inline void copy(const array *self, const uint64_t *indices, size_t count
     }
 }
 
-static lx_status fill(void *user, const uint64_t *indices, size_t count, const lx_target *targets,
+static lx_status fill(const uint64_t *indices, size_t count, const lx_target *targets, void *user,
                       lx_error *error)
 {
     const array *self = user;

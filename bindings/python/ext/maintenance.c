@@ -122,8 +122,9 @@ static PyObject *make_finding(lxpy_teller *teller, const void *what)
     return dict;
 }
 
-static lx_status take_finding(const lx_finding *finding, void *user)
+static lx_status take_finding(const lx_finding *finding, void *user, lx_error *error)
 {
+    (void)error;
     return lxpy_tell_found(user, make_finding, finding);
 }
 
@@ -151,8 +152,8 @@ static void repair_without_gil(repair_call *call, lx_repair_result *r, lx_error 
         error->status = LX_ERR_NOMEM;
         return;
     }
-    (void)lx_repair_options_set_mode(options, call->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING,
-                                     error);
+    (void)lx_repair_options_set_policy(options,
+                                       call->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
     (void)lx_repair_options_set_apply(options, call->apply != 0, error);
     (void)lx_repair_options_set_found(options, take_finding, &call->teller, error);
     (void)lx_repair_options_set_progress(options, lxpy_tell_progress, &call->teller, error);

@@ -146,7 +146,7 @@ static PyObject *count_sets(PyObject *module, PyObject *const *args, Py_ssize_t 
     uint64_t *counts = calloc(sets + 1, sizeof *counts);
     if (counts == NULL)
         return PyErr_NoMemory();
-    if (lx_order_get_part_counts(order, first, end, counts, &error) != LX_OK) {
+    if (lx_order_get_part_lengths(order, first, end, counts, &error) != LX_OK) {
         free(counts);
         return lxpy_raise(state, &error);
     }

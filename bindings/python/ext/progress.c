@@ -47,8 +47,9 @@ static void call(lxpy_teller *teller, PyObject *function, PyObject *arguments)
         *teller->reporter = 0;
 }
 
-lx_status lxpy_tell_progress(uint64_t done, uint64_t total, void *user)
+lx_status lxpy_tell_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     lxpy_teller *teller = user;
     PyEval_RestoreThread(teller->thread);
     call(teller, teller->progress,

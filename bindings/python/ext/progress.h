@@ -23,7 +23,7 @@ void lxpy_teller_begin(lxpy_teller *teller);
 void lxpy_teller_end(lxpy_teller *teller);
 
 /** The lx_progress_function of all jobs; @p user is the teller. It looks at the signals, too. */
-lx_status lxpy_tell_progress(uint64_t done, uint64_t total, void *user);
+lx_status lxpy_tell_progress(uint64_t done, uint64_t total, void *user, lx_error *error);
 
 /** Takes the GIL, and gives @p make(user) to the callable that is told of findings. */
 lx_status lxpy_tell_found(lxpy_teller *teller, PyObject *(*make)(lxpy_teller *, const void *),

@@ -168,8 +168,9 @@ static PyObject *make_exception(lxpy_teller *teller, const void *what)
     return lxpy_exception_new(teller->state, what);
 }
 
-static lx_status take_damage(const lx_error *damage, void *user)
+static lx_status take_damage(const lx_error *damage, void *user, lx_error *error)
 {
+    (void)error;
     return lxpy_tell_found(user, make_exception, damage);
 }
 

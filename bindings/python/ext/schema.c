@@ -141,7 +141,7 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
         return -1;
     }
     for (size_t i = 0; i < d->ndim; i++)
-        if (lxpy_uint64(PyTuple_GET_ITEM(shape, (Py_ssize_t)i), "shape", 0, LX_MAX_RECORD,
+        if (lxpy_uint64(PyTuple_GET_ITEM(shape, (Py_ssize_t)i), "shape", 0, LX_MAX_VALUE,
                         &d->shape[i]) < 0)
             return -1;
     if (lx_dtype_parse(dtype, &d->type, &error) == LX_OK)

@@ -32,7 +32,7 @@ static lx_status check_length(const lx__file *file, const lx_npy_info *npy, lx_e
 
 static lx_status read_header(const lx__file *file, lx_npy_info *npy, lx_error *error)
 {
-    uint8_t start[LX_NPY_START];
+    uint8_t start[LX_NPY_PREFIX];
     size_t got;
     lx_status status = lx__file_read_some(file, start, sizeof start, 0, &got, error);
     if (status == LX_OK)

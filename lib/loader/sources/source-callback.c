@@ -21,7 +21,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
 {
     own_source *self = (own_source *)source;
     lx_error theirs = LX_ERROR_INIT;
-    lx_status status = self->fill(self->user, indices, count, targets, &theirs);
+    lx_status status = self->fill(indices, count, targets, self->user, &theirs);
     if (status == LX_OK)
         return LX_OK;
     if (theirs.status >= 0)

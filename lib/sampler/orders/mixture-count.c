@@ -12,8 +12,8 @@ size_t lx_order_get_part_count(const lx_order *order)
     return order->sets;
 }
 
-lx_status lx_order_get_part_counts(const lx_order *order, uint64_t first, uint64_t end,
-                                   uint64_t *counts, lx_error *error)
+lx_status lx_order_get_part_lengths(const lx_order *order, uint64_t first, uint64_t end,
+                                    uint64_t *counts, lx_error *error)
 {
     if (order == NULL || counts == NULL)
         return lx__fail_null(error, order == NULL ? "order" : "counts");

@@ -228,8 +228,8 @@ static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_s
 {
     if (memcmp(start, MAGIC, size < MAGIC_SIZE ? size : MAGIC_SIZE) != 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED, "the file is not an .npy file");
-    *header_size = LX_NPY_START;
-    if (size < LX_NPY_START)
+    *header_size = LX_NPY_PREFIX;
+    if (size < LX_NPY_PREFIX)
         return LX_END;
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED,

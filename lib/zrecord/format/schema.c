@@ -66,10 +66,10 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
         empty = empty || field->shape[i] == 0;
         fits = fits && (field->shape[i] == 0 || lx__multiply_fits(total, field->shape[i], &total));
     }
-    if (!fits || total > LX_MAX_RECORD)
+    if (!fits || total > LX_MAX_VALUE)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "field '%s': the size of a value%s exceeds %u bytes", field->name,
-                        empty ? " without its extents of 0" : "", LX_MAX_RECORD);
+                        empty ? " without its extents of 0" : "", LX_MAX_VALUE);
     *size = empty ? 0 : total;
     return LX_OK;
 }

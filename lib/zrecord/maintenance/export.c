@@ -91,7 +91,7 @@ static lx_status advance(exporting *e, size_t count, uint64_t bytes, lx_error *e
     e->result.bytes += bytes;
     if (e->progress == NULL)
         return LX_OK;
-    return lx__error_return(error, e->progress(e->result.records, e->count, e->user));
+    return lx__error_return(error, e->progress(e->result.records, e->count, e->user, error));
 }
 
 static lx_status finish(exporting *e, lx_status status, lx_export_result *result)

@@ -16,8 +16,8 @@ void lx_repair_options_free(lx_repair_options *options)
     lx__free(options);
 }
 
-lx_status lx_repair_options_set_mode(lx_repair_options *options, lx_repair_mode mode,
-                                     lx_error *error)
+lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_repair_policy mode,
+                                       lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");

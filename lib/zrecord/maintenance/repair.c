@@ -86,7 +86,8 @@ lx_status lx__repair_report(lx__repair *self, lx_repair_action action, const lx_
     if (!self->apply || action == LX_REPAIR_ACTION_NONE)
         lx__error_propagate(&self->first, &finding.damage);
     return self->options->found != NULL
-               ? lx__error_return(error, self->options->found(&finding, self->options->found_user))
+               ? lx__error_return(error,
+                                  self->options->found(&finding, self->options->found_user, error))
                : LX_OK;
 }
 

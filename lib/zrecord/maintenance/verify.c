@@ -145,8 +145,8 @@ static lx_status report_progress(verification *v)
     const lx__verify_watch *watch = v->watch;
     uint64_t length = v->snapshot->state.length;
     return watch->progress != NULL
-               ? lx__error_return(v->error,
-                                  watch->progress(v->result.records, length, watch->progress_user))
+               ? lx__error_return(v->error, watch->progress(v->result.records, length,
+                                                            watch->progress_user, v->error))
                : LX_OK;
 }
 
@@ -302,12 +302,13 @@ lx_status lx__verify_snapshot(lx__snapshot *snapshot, bool sealed, lx_executor *
 typedef struct listener {
     lx_damage_function damaged;
     void *user;
+    lx_error *error;
 } listener;
 
 static lx_status pass_damage(void *user, const lx__found *found)
 {
     const listener *to = user;
-    return to->damaged(&found->error, to->user);
+    return to->damaged(&found->error, to->user, to->error);
 }
 
 lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
@@ -316,7 +317,7 @@ lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
 {
     lx__snapshot *snapshot;
     lx_verify_result done = {0};
-    listener to = {damaged, user};
+    listener to = {damaged, user, error};
     const lx__verify_watch watch = {damaged != NULL ? pass_damage : NULL, &to, progress, user};
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");

@@ -101,7 +101,7 @@ static lx_status report(rebalance *self, uint64_t done, lx_error *error)
     if (self->progress == NULL)
         return LX_OK;
     lx_status progress_status = self->progress(done, self->next.writer->committed.state.length,
-                                               self->user);
+                                               self->user, error);
     lx_status forked = lx__executor_check(self->next.writer->executor, error);
     if (forked != LX_OK)
         return forked;

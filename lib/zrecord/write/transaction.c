@@ -54,7 +54,7 @@ lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
 /* ---- submitted commits */
 
 /** The task of a request: commits all calls that were made before it. */
-static lx_status run(void *user, size_t part, lx_error *error)
+static lx_status run(size_t part, void *user, lx_error *error)
 {
     (void)part;
     lx__commit_request *request = user;

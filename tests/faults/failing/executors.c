@@ -6,7 +6,7 @@
 
 #include <loaderx/executor.h>
 
-static lx_status count_part(void *user, size_t part, lx_error *error)
+static lx_status count_part(size_t part, void *user, lx_error *error)
 {
     (void)part, (void)error;
     atomic_fetch_add((atomic_uint *)user, 1);

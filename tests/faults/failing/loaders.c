@@ -47,8 +47,8 @@ static void prepare_sources(const char *path, struct plain *plain)
     prepare_dataset(path, plain, LENGTH, 20);
 }
 
-static lx_status fill_numbers(void *user, const uint64_t *indices, size_t count,
-                              const lx_target *targets, lx_error *error)
+static lx_status fill_numbers(const uint64_t *indices, size_t count, const lx_target *targets,
+                              void *user, lx_error *error)
 {
     (void)user, (void)error;
     for (size_t i = 0; targets[0].data != NULL && i < count; i++)

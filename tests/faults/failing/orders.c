@@ -49,7 +49,7 @@ static void blend(struct run *run, const lx_mixture *mixture)
     uint64_t counts[2];
     if (!TRY(run, lx_order_new_blend(mixture, &order, &run->error)))
         return;
-    if (TRY(run, lx_order_get_part_counts(order, 0, 100, counts, &run->error)) &&
+    if (TRY(run, lx_order_get_part_lengths(order, 0, 100, counts, &run->error)) &&
         (counts[0] != 10 + 30 || counts[1] != 60))
         run_fail(run, "a mixture has other shares");
     walk_and_unref(run, order);
@@ -67,7 +67,7 @@ static void mix_greedily(struct run *run, lx_order *part, lx_exhausted_policy ex
         TRY(run, lx_mixture_add_part(mixture, part, LENGTH, .75, &run->error)) &&
         TRY(run, lx_mixture_set_exhausted_policy(mixture, exhausted, &run->error)) &&
         TRY(run, lx_order_new_greedy(mixture, NULL, &order, &run->error))) {
-        if (TRY(run, lx_order_get_part_counts(order, 0, 100, counts, &run->error)) &&
+        if (TRY(run, lx_order_get_part_lengths(order, 0, 100, counts, &run->error)) &&
             (counts[0] != 25 || counts[1] != 75))
             run_fail(run, "a greedy mixture has other shares");
         walk_and_unref(run, order);

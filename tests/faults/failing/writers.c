@@ -520,14 +520,16 @@ static void prepare_damaged(const char *path, struct plain *plain)
     }
 }
 
-static lx_status see_finding(const lx_finding *finding, void *user)
+static lx_status see_finding(const lx_finding *finding, void *user, lx_error *error)
 {
+    (void)error;
     (void)finding, (void)user;
     return LX_OK;
 }
 
-static lx_status see_progress(uint64_t done, uint64_t total, void *user)
+static lx_status see_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     (void)done, (void)total, (void)user;
     return LX_OK;
 }
@@ -541,7 +543,7 @@ static lx_status repair_by(const struct run *run, bool apply, const char *into, 
         snprintf(error->message, sizeof error->message, "no options");
         return error->status = LX_ERR_NOMEM;
     }
-    lx_status status = lx_repair_options_set_mode(options, LX_REPAIR_MISSING, error);
+    lx_status status = lx_repair_options_set_policy(options, LX_REPAIR_MISSING, error);
     if (status == LX_OK)
         status = lx_repair_options_set_apply(options, apply, error);
     if (status == LX_OK)

@@ -327,7 +327,7 @@ START_TEST(help_runs_tasks_until_the_deadline)
 }
 END_TEST
 
-static lx_status do_nothing(void *user, size_t part, lx_error *error)
+static lx_status do_nothing(size_t part, void *user, lx_error *error)
 {
     (void)user, (void)part, (void)error;
     return LX_OK;

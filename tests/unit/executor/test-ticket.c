@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "workload.h"
 
-static lx_status count(void *user, size_t part, lx_error *error)
+static lx_status count(size_t part, void *user, lx_error *error)
 {
     (void)part;
     ck_assert_int_eq(error->status, LX_OK);
@@ -77,7 +77,7 @@ struct failing {
     atomic_uint ran;
 };
 
-static lx_status fail_from(void *user, size_t part, lx_error *error)
+static lx_status fail_from(size_t part, void *user, lx_error *error)
 {
     struct failing *failing = user;
     atomic_fetch_add(&failing->ran, 1);
@@ -120,7 +120,7 @@ START_TEST(reports_the_lowest_failure_for_any_threads)
 }
 END_TEST
 
-static lx_status fail_silently(void *user, size_t part, lx_error *error)
+static lx_status fail_silently(size_t part, void *user, lx_error *error)
 {
     (void)error;
     return part == 3 ? *(lx_status *)user : LX_OK;
@@ -146,7 +146,7 @@ START_TEST(a_failure_without_message_gets_one)
 }
 END_TEST
 
-static lx_status say_one_return_other(void *user, size_t part, lx_error *error)
+static lx_status say_one_return_other(size_t part, void *user, lx_error *error)
 {
     (void)user, (void)part;
     lx__fail(error, LX_ERR_RANGE, "words");
@@ -166,7 +166,7 @@ START_TEST(returns_the_status_of_the_task)
 }
 END_TEST
 
-static lx_status pass_gate(void *user, size_t part, lx_error *error)
+static lx_status pass_gate(size_t part, void *user, lx_error *error)
 {
     (void)part, (void)error;
     gate_pass(user);
@@ -191,7 +191,7 @@ START_TEST(a_timed_wait_ends_and_leaves_the_error)
 }
 END_TEST
 
-static lx_status nap_part(void *user, size_t part, lx_error *error)
+static lx_status nap_part(size_t part, void *user, lx_error *error)
 {
     (void)part, (void)error;
     nap(2 * MILLISECOND);
@@ -317,7 +317,7 @@ struct tree {
     atomic_uint *nodes;
 };
 
-static lx_status grow(void *user, size_t part, lx_error *error)
+static lx_status grow(size_t part, void *user, lx_error *error)
 {
     struct tree *tree = user;
     (void)part;

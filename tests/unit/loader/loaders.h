@@ -35,8 +35,8 @@ struct numbers {
     atomic_uint fills, released;
 };
 
-static inline lx_status numbers_fill(void *user, const uint64_t *indices, size_t count,
-                                     const lx_target *targets, lx_error *error)
+static inline lx_status numbers_fill(const uint64_t *indices, size_t count,
+                                     const lx_target *targets, void *user, lx_error *error)
 {
     struct numbers *self = user;
     atomic_fetch_add(&self->fills, 1);

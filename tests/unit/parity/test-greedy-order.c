@@ -141,7 +141,7 @@ START_TEST(counts_samples_of_sets)
         for (int round = 0; round < 40; round++) {
             uint64_t end = next_choice(&state) % (2 * length + 1), counts[3], right[3] = {0};
             uint64_t first = next_choice(&state) % (end + 1);
-            unit_ok(lx_order_get_part_counts(order, first, end, counts, &error));
+            unit_ok(lx_order_get_part_lengths(order, first, end, counts, &error));
             for (uint64_t i = first; i < end; i++)
                 right[indices[i] / APART]++;
             ck_assert_mem_eq(counts, right, sizeof right);
@@ -245,7 +245,7 @@ START_TEST(reports_failed_allocations_of_reads)
     }
     for (int left = 0; left < 5; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_get_part_counts(order, 3, 7, counts, &error), LX_ERR_NOMEM);
+        unit_fails(lx_order_get_part_lengths(order, 3, 7, counts, &error), LX_ERR_NOMEM);
     }
     scarce_begin(1000);
     lx_order_unref(order);

@@ -98,8 +98,8 @@ static void expect_the_same(const struct tabled *kind)
             ck_assert_uint_eq(index_at(order, k * 997), index_at(memory, k * 997));
         for (size_t i = 0; i < lx_order_get_part_count(order); i++) {
             uint64_t counts[3], expected[3];
-            unit_ok(lx_order_get_part_counts(memory, 5, 40001, expected, &error));
-            unit_ok(lx_order_get_part_counts(order, 5, 40001, counts, &error));
+            unit_ok(lx_order_get_part_lengths(memory, 5, 40001, expected, &error));
+            unit_ok(lx_order_get_part_lengths(order, 5, 40001, counts, &error));
             ck_assert_mem_eq(counts, expected, sizeof counts);
         }
         lx_order_unref(order);

@@ -161,7 +161,7 @@ struct blockade {
     lx_ticket *ticket;
 };
 
-static inline lx_status blockade_stand(void *user, size_t part, lx_error *error)
+static inline lx_status blockade_stand(size_t part, void *user, lx_error *error)
 {
     (void)part, (void)error;
     struct blockade *blockade = user;

@@ -6,8 +6,8 @@
 #include "../loaders.h"
 #include "../../../new-sources.h"
 
-static lx_status fill_nothing(void *user, const uint64_t *indices, size_t count,
-                              const lx_target *targets, lx_error *error)
+static lx_status fill_nothing(const uint64_t *indices, size_t count, const lx_target *targets,
+                              void *user, lx_error *error)
 {
     (void)user, (void)indices, (void)count, (void)targets;
     ck_assert_ptr_nonnull(error);

@@ -17,7 +17,7 @@ static void expect_sets(const struct setup *setup, lx_order *order, uint64_t fir
     uint64_t *indices = malloc((end - first) * sizeof *indices), counts[SETS_MAX];
     uint64_t *own = malloc((end - first) * sizeof *own), all = 0;
     read_order(order, first, 1, end - first, indices);
-    unit_ok(lx_order_get_part_counts(order, first, end, counts, &error));
+    unit_ok(lx_order_get_part_lengths(order, first, end, counts, &error));
     for (size_t set = 0; set < setup->count; set++) {
         uint64_t n = 0;
         read_order(setup->parts[set], at[set], 1, counts[set], own);
@@ -62,10 +62,10 @@ START_TEST(stops_at_the_first_exhausted_set)
         lx_error error = LX_ERROR_INIT;
         uint64_t length = lx_order_get_length(order), counts[SETS_MAX];
         ck_assert_uint_ge(length, 1);
-        unit_ok(lx_order_get_part_counts(order, 0, length, counts, &error));
+        unit_ok(lx_order_get_part_lengths(order, 0, length, counts, &error));
         for (size_t i = 0; i < setup.count; i++)
             ck_assert_uint_le(counts[i], setup.lengths[i]);
-        unit_ok(lx_order_get_part_counts(longer, 0, length + 1, counts, &error));
+        unit_ok(lx_order_get_part_lengths(longer, 0, length + 1, counts, &error));
         bool beyond = false;
         for (size_t i = 0; i < setup.count; i++)
             beyond = beyond || counts[i] > setup.lengths[i];
@@ -123,7 +123,7 @@ START_TEST(weights_change_at_their_positions)
     static const uint64_t ends[][4] = {
         {0, 100, 100, 0}, {100, 500, 0, 300}, {500, 600, 0, 0}, {600, 1200, 100, 300}};
     for (size_t i = 0; i < 4; i++) {
-        unit_ok(lx_order_get_part_counts(order, ends[i][0], ends[i][1], counts, &error));
+        unit_ok(lx_order_get_part_lengths(order, ends[i][0], ends[i][1], counts, &error));
         ck_assert_uint_eq(counts[0], ends[i][2]);
         ck_assert_uint_eq(counts[1], ends[i][3]);
     }
@@ -301,7 +301,7 @@ START_TEST(sets_have_their_share_from_the_start_of_weights)
                 sum += weights[i];
                 used += weights[i] > 0;
             }
-            unit_ok(lx_order_get_part_counts(order, begin, begin + count, counts, &error));
+            unit_ok(lx_order_get_part_lengths(order, begin, begin + count, counts, &error));
             for (size_t i = 0; i < setup.count; i++)
                 ck_assert_double_le(fabs((double)counts[i] - (double)count * weights[i] / sum),
                                     ceil(log2(used)) / 2 + 1e-6);

@@ -13,7 +13,7 @@ static void expect_counts(lx_order *order, uint64_t first, uint64_t end)
     read_order(order, first, 1, end - first, indices);
     for (uint64_t i = 0; i < end - first; i++)
         seen[indices[i] / APART]++;
-    unit_ok(lx_order_get_part_counts(order, first, end, counts, &error));
+    unit_ok(lx_order_get_part_lengths(order, first, end, counts, &error));
     ck_assert_mem_eq(counts, seen, lx_order_get_part_count(order) * sizeof *counts);
     free(indices);
 }
@@ -47,7 +47,7 @@ START_TEST(counts_all_positions)
     uint64_t counts[2];
     struct setup setup = make_setup(2, lengths, weights);
     lx_order *order = blend(&setup, LX_EXHAUSTED_REPEAT, UINT64_MAX);
-    unit_ok(lx_order_get_part_counts(order, 0, UINT64_MAX, counts, &error));
+    unit_ok(lx_order_get_part_lengths(order, 0, UINT64_MAX, counts, &error));
     ck_assert_uint_eq(counts[0], (3ull << 62) - 1);
     ck_assert_uint_eq(counts[1], 1ull << 62);
     lx_order_unref(order);
@@ -67,12 +67,12 @@ START_TEST(rejects_sums_that_overflow)
     ck_assert_uint_eq(lx_order_get_part_count(half), 0);
     ck_assert_uint_eq(lx_order_get_part_count(setup.parts[0]), 0);
     ck_assert_uint_eq(lx_order_get_part_count(order), 2);
-    unit_fails(lx_order_get_part_counts(half, 0, 1, counts, &error), LX_ERR_UNSUPPORTED);
-    unit_fails(lx_order_get_part_counts(order, 5, 4, counts, &error), LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_order_get_part_counts(NULL, 0, 1, counts, &error), "order");
-    unit_refuses_null(lx_order_get_part_counts(order, 0, 1, NULL, &error), "counts");
+    unit_fails(lx_order_get_part_lengths(half, 0, 1, counts, &error), LX_ERR_UNSUPPORTED);
+    unit_fails(lx_order_get_part_lengths(order, 5, 4, counts, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_order_get_part_lengths(NULL, 0, 1, counts, &error), "order");
+    unit_refuses_null(lx_order_get_part_lengths(order, 0, 1, NULL, &error), "counts");
     scarce_begin(0);
-    unit_fails(lx_order_get_part_counts(order, 0, 1, counts, &error), LX_ERR_NOMEM);
+    unit_fails(lx_order_get_part_lengths(order, 0, 1, counts, &error), LX_ERR_NOMEM);
     scarce_left = INT_MAX;
     lx_order_unref(half);
     lx_order_unref(order);

@@ -193,15 +193,15 @@ START_TEST(reads_the_length_of_the_header)
     lx_npy_info npy;
     file[8] = sizeof GOOD - 1;
     memcpy(file + 12, GOOD, sizeof GOOD - 1);
-    for (size_t size = LX_NPY_START; size < sizeof file; size++) {
+    for (size_t size = LX_NPY_PREFIX; size < sizeof file; size++) {
         ck_assert_int_eq(lx_npy_parse_header(file, size, &npy, &error), LX_END);
         ck_assert_uint_eq(npy.header_size, sizeof file);
     }
     unit_ok(lx_npy_parse_header(file, sizeof file, &npy, &error));
     ck_assert_uint_eq(npy.header_size, sizeof file);
-    ck_assert_int_eq(lx_npy_parse_header(file, LX_NPY_START - 1, &npy, &error), LX_END);
-    unit_fails(lx_npy_parse_header(NULL, LX_NPY_START, &npy, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_npy_parse_header(file, LX_NPY_START, NULL, &error), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(lx_npy_parse_header(file, LX_NPY_PREFIX - 1, &npy, &error), LX_END);
+    unit_fails(lx_npy_parse_header(NULL, LX_NPY_PREFIX, &npy, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_npy_parse_header(file, LX_NPY_PREFIX, NULL, &error), LX_ERR_ARGUMENT);
 }
 END_TEST
 

@@ -122,7 +122,7 @@ START_TEST(rejects_invalid_types_and_shapes)
     lx_error_clear(&error);
     ck_assert_uint_eq(lx_schema_get_field_count(schema), 0);
     unit_ok(add(schema, "most", LX_UINT8, 2, most, &error));
-    ck_assert_uint_eq(lx_schema_get_field(schema, 0)->size, LX_MAX_RECORD);
+    ck_assert_uint_eq(lx_schema_get_field(schema, 0)->size, LX_MAX_VALUE);
     unit_fails(add(schema, "f", LX_UINT8, 3, none_wraps, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, "f", LX_UINT8, 2, none_large, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, "f", LX_COMPLEX128, 2, none_more, &error), LX_ERR_ARGUMENT);

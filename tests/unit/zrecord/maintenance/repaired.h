@@ -15,8 +15,9 @@ struct found {
     uint64_t stop_at; /**< Ends it with this one; 0: never. */
 };
 
-static inline lx_status note(const lx_finding *finding, void *user)
+static inline lx_status note(const lx_finding *finding, void *user, lx_error *error)
 {
+    (void)error;
     struct found *found = user;
     if (found->count < sizeof found->findings / sizeof *found->findings)
         found->findings[found->count] = *finding;
@@ -38,8 +39,8 @@ static inline lx_status repair_with(enum how how, lx_finding_function found, voi
     lx_repair_options *options = lx_repair_options_new();
     if (options == NULL)
         return LX_ERR_NOMEM;
-    lx_status status =
-        lx_repair_options_set_mode(options, deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
+    lx_status status = lx_repair_options_set_policy(
+        options, deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
     if (status == LX_OK)
         status = lx_repair_options_set_apply(options, applies, error);
     if (status == LX_OK)

@@ -153,8 +153,9 @@ struct told {
     uint64_t done, total, calls, stop_at;
 };
 
-static lx_status note(uint64_t done, uint64_t total, void *user)
+static lx_status note(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     struct told *told = user;
     ck_assert_uint_gt(done, told->done);
     ck_assert_uint_le(done, total);

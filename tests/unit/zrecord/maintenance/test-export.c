@@ -5,8 +5,9 @@
 
 #include "../records.h"
 
-static lx_status stop(uint64_t done, uint64_t total, void *user)
+static lx_status stop(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     (void)done, (void)total, (void)user;
     return LX_ERR_CANCELED;
 }

@@ -6,8 +6,9 @@
 #include "../goldens.h"
 #include "repaired.h"
 
-static lx_status stop(uint64_t done, uint64_t total, void *user)
+static lx_status stop(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     (void)done, (void)total, (void)user;
     return LX_ERR_CANCELED;
 }
@@ -522,7 +523,7 @@ START_TEST(advises_where_nothing_can_be_repaired)
     unit_refuses_null(lx_dataset_recover(NULL, "new", NULL, NULL, &error), "path");
     unit_refuses_null(lx_dataset_recover("d", NULL, NULL, NULL, &error), "into");
     lx_repair_options *options = lx_repair_options_new();
-    unit_fails(lx_repair_options_set_mode(options, (lx_repair_mode)2, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_repair_options_set_policy(options, (lx_repair_policy)2, &error), LX_ERR_ARGUMENT);
     lx_repair_options_free(options);
     /* A dictionary cannot be made again. */
     golden_copy("zstd");
@@ -566,8 +567,9 @@ START_TEST(a_callback_may_end_it_before_values_change)
 END_TEST
 
 /** Creates a child, which has the files that are open at this moment, and does not end. */
-static lx_status have_child(uint64_t done, uint64_t total, void *user)
+static lx_status have_child(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     pid_t *child = user;
     (void)done, (void)total;
     if (*child == 0 && (*child = fork()) == 0)

@@ -15,16 +15,18 @@ struct told {
     lx_status answer; /**< To whom asks. */
 };
 
-static lx_status note_damage(const lx_error *damage, void *user)
+static lx_status note_damage(const lx_error *damage, void *user, lx_error *error)
 {
+    (void)error;
     struct told *told = user;
     ck_assert_uint_lt(told->count, sizeof told->damages / sizeof *told->damages);
     told->damages[told->count++] = *damage;
     return told->answer;
 }
 
-static lx_status note_progress(uint64_t done, uint64_t total, void *user)
+static lx_status note_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     struct told *told = user;
     ck_assert_uint_ge(done, told->done);
     ck_assert_uint_le(done, total);
@@ -355,8 +357,9 @@ struct order {
     lx_executor *closing; /**< Closed with the first one. */
 };
 
-static lx_status expect_order(const lx_error *damage, void *user)
+static lx_status expect_order(const lx_error *damage, void *user, lx_error *error)
 {
+    (void)error;
     static const char *const names[FIELDS] = {"image", "label", "wave", "caption", "blob"};
     struct order *order = user;
     uint64_t field = 0;

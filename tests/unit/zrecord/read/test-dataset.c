@@ -428,7 +428,7 @@ START_TEST(leaves_no_descriptor_open)
 }
 END_TEST
 
-static lx_status hold_up(void *user, size_t part, lx_error *error)
+static lx_status hold_up(size_t part, void *user, lx_error *error)
 {
     (void)part, (void)error;
     while (!atomic_load((atomic_bool *)user))

@@ -178,7 +178,7 @@ START_TEST(rejects_a_value_of_the_wrong_size)
     }
     lx_value values[FIELDS];
     record_values(0, memory, values);
-    values[CAPTION].size = (uint64_t)LX_MAX_RECORD + 1;
+    values[CAPTION].size = (uint64_t)LX_MAX_VALUE + 1;
     ck_assert_int_eq(lx_writer_append(writer, values, NULL, &error), LX_ERR_LIMIT);
     ck_assert_str_eq(error.field, "caption");
     lx_error_clear(&error);

@@ -236,7 +236,7 @@ struct in_a_task {
     lx__write_buffer *stages[8];
 };
 
-static lx_status place_in_a_task(void *user, size_t part, lx_error *error)
+static lx_status place_in_a_task(size_t part, void *user, lx_error *error)
 {
     struct in_a_task *task = user;
     lx_status status = LX_OK;

@@ -275,7 +275,7 @@ START_TEST(rejects_values_of_the_wrong_size)
                  {LABEL, {some, 0}, LX_ERR_ARGUMENT},
                  {IMAGE, {NULL, 12}, LX_ERR_ARGUMENT},
                  {BLOB, {NULL, 3}, LX_ERR_ARGUMENT},
-                 {BLOB, {some, (uint64_t)LX_MAX_RECORD + 1}, LX_ERR_LIMIT}};
+                 {BLOB, {some, (uint64_t)LX_MAX_VALUE + 1}, LX_ERR_LIMIT}};
     static const char *const names[] = {[LABEL] = "label", [IMAGE] = "image", [BLOB] = "blob"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         /* The first of them is fine, and is not written either. */

@@ -32,7 +32,7 @@ START_TEST(closing_the_executor_of_a_writer_is_an_error)
 }
 END_TEST
 
-static lx_status append_in_a_task(void *user, size_t part, lx_error *error)
+static lx_status append_in_a_task(size_t part, void *user, lx_error *error)
 {
     lx_status status = LX_OK;
     (void)part;

@@ -183,8 +183,9 @@ struct told {
     uint64_t when;
 };
 
-static lx_status note(uint64_t done, uint64_t total, void *user)
+static lx_status note(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     struct told *told = user;
     ck_assert_uint_ge(done, told->last);
     ck_assert_uint_le(done, total);
@@ -224,8 +225,9 @@ END_TEST
 static pid_t parent;
 
 /** Goes on in a child of fork(), too, which is over when the parent does. */
-static lx_status fork_once(uint64_t done, uint64_t total, void *user)
+static lx_status fork_once(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
+    (void)error;
     pid_t *child = user;
     (void)done, (void)total;
     if (*child != 0)

@@ -420,7 +420,7 @@ END_TEST
 
 /* ---- who may call it, and how often */
 
-static lx_status submit_and_wait(void *user, size_t part, lx_error *error)
+static lx_status submit_and_wait(size_t part, void *user, lx_error *error)
 {
     lx_writer *writer = user;
     lx_ticket *ticket;

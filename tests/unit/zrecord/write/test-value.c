@@ -48,8 +48,8 @@ START_TEST(rejects_values_of_the_wrong_size)
         {CAPTION, {NULL, LX_NONE}, LX_OK},
         {CAPTION, {some, 64}, LX_OK},
         {CAPTION, {NULL, 1}, LX_ERR_ARGUMENT},
-        {BLOB, {some, LX_MAX_RECORD}, LX_OK},
-        {BLOB, {some, (uint64_t)LX_MAX_RECORD + 1}, LX_ERR_LIMIT},
+        {BLOB, {some, LX_MAX_VALUE}, LX_OK},
+        {BLOB, {some, (uint64_t)LX_MAX_VALUE + 1}, LX_ERR_LIMIT},
         {BLOB, {some, UINT64_MAX - 1}, LX_ERR_LIMIT},
     };
     static const char *const names[] = {"image", "label", "wave", "caption", "blob"};
@@ -70,7 +70,7 @@ START_TEST(rejects_offsets_that_do_not_ascend)
 {
     struct fixture f = set_up();
     static const uint64_t fine[] = {5, 5, 20, 64}, down[] = {5, 4, 20, 64}, end[] = {0, 1, 2, 1},
-                          far[] = {0, 1, 2, (uint64_t)LX_MAX_RECORD + 3}, nil[] = {7, 7, 7, 7};
+                          far[] = {0, 1, 2, (uint64_t)LX_MAX_VALUE + 3}, nil[] = {7, 7, 7, 7};
     static const struct {
         size_t field;
         lx_values column;
