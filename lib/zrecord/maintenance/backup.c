@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A copy of one state, beside whoever writes on. See doc/zrecord-format.md, 11.10. */
+/* Copies one snapshot, while a writer may continue. See doc/zrecord-format.md, 11.10. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -126,7 +126,7 @@ static lx_status remove_file(backup *self, const lx__file *from, const lx__file 
 
 /* ---- the log of the copy */
 
-/** Looks that the copied log ends with the frame of the state, and whether that is synced. */
+/** Checks that the copied log ends with the frame of the snapshot; reports whether that is synced. */
 static lx_status scan_log(const backup *self, const lx__log_identity *identity, bool *synced,
                           lx_error *error)
 {
@@ -169,7 +169,7 @@ static lx_status finish_log(const backup *self, lx_error *error)
     return status;
 }
 
-/* ---- the whole of it */
+/* ---- the whole backup */
 
 static lx_status make_chunk_directory(backup *self, lx_error *error)
 {
@@ -203,7 +203,7 @@ static lx_status make_copy(backup *self, lx_error *error)
     return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer that could be */
 }
 
-/** Takes away what was made of a copy that failed. */
+/** Removes the files of a copy that failed. */
 static void undo(backup *self, const char *path, bool made)
 {
     (void)lx__file_remove(&self->directory, LX__META_NAME, NULL);

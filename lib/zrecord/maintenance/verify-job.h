@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A part of a verification: a stretch of records, or a file, checked on any thread.
+ * @brief A part of a verification: a range of records, or a file, checked on any thread.
  *
  * The files are numbered: the dictionary of each field, of a sealed dataset both tables of each
  * field, and the chunks.
@@ -13,12 +13,12 @@
 
 #include "zrecord/read/checker.h"
 
-/** Damages that a job keeps; then it returns to have them reported, and continues. */
+/** The most findings that a job keeps. Then it returns, and continues after they are reported. */
 #define LX__FOUND_MAX 64
-/** No file: the job is a stretch of records. */
+/** Not a file: the job is a range of records. */
 #define LX__NO_FILE SIZE_MAX
 
-/** A damage, and what its job had done when it was found. */
+/** A finding, and the results of its job up to then. */
 typedef struct lx__found {
     lx_error error;
     size_t file;    /**< The file's number; LX__NO_FILE: it is the value */
@@ -27,7 +27,7 @@ typedef struct lx__found {
     lx_verify_result sums;
 } lx__found;
 
-/** A job. Zeroed but for what is named first. */
+/** A job. Zero all members but the first ones. */
 typedef struct lx__verify_job {
     lx__checker checker;        /**< Of the snapshot. */
     const lx__state *committed; /**< What files are compared with, */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Stretches of records, then files, each a job of the executor's readers. The caller's thread
- * schedules them and takes what they found in their order, so that it alone calls the caller's
- * functions, and the order is that of the records. */
+/* Each range of records, then each file, is a job of the executor's readers. The caller's thread
+ * schedules the jobs and reports their findings in the order of the records. Only that thread calls
+ * the caller's functions. */
 #include "zrecord/maintenance/verify.h"
 
 #include <sys/stat.h>
@@ -14,12 +14,12 @@
 #include "zrecord/read/prefetch.h"
 #include "zrecord/read/refresh.h"
 
-/* Jobs in flight beside two for each reader: what they will read is asked for already. */
+/* Jobs in flight, in addition to two for each reader. Their values are prefetched. */
 #define JOBS_MIN 8
 
 typedef struct verification verification;
 
-/** A job on its way. */
+/** A job in flight. */
 typedef struct part {
     lx__task task;
     verification *verification;
@@ -37,7 +37,7 @@ struct verification {
     lx_error *error; /**< The caller's, which keeps the first damage. */
     lx__prefetch_pages ahead;
     size_t next_file, file_count;
-    lx_executor *executor; /**< NULL: there is none, the caller's thread does it all. */
+    lx_executor *executor; /**< NULL: the caller's thread runs all jobs. */
     bool own_executor;
     part *parts; /**< A ring of depth. */
     size_t depth, first, count;
@@ -67,7 +67,7 @@ static void finish(lx__task *task, bool canceled)
 
 /* ---- scheduling and reporting, on the caller's thread */
 
-/** Has a job done, here where no executor takes it. */
+/** Submits a job; runs it on this thread if no executor accepts it. */
 static void submit(verification *v, part *p)
 {
     p->done = p->canceled = false;
@@ -86,7 +86,7 @@ static void wait_for(verification *v, const part *p)
     pthread_mutex_unlock(&v->mutex);
 }
 
-/** Puts the next job into the ring; false where there is none. */
+/** Adds the next job to the ring; false after the last one. */
 static bool schedule(verification *v)
 {
     part *p = &v->parts[(v->first + v->count) % v->depth];
@@ -118,7 +118,7 @@ static void add(lx_verify_result *sums, const lx_verify_result *more)
     sums->bytes += more->bytes;
 }
 
-/** Reports what a job has found so far; then why it could not continue, if so. */
+/** Reports the findings of a job so far, then the failure that ended it, if any. */
 static lx_status report(verification *v, part *p)
 {
     for (size_t i = 0; i < p->job.found_count; i++) {
@@ -150,7 +150,7 @@ static lx_status report_progress(verification *v)
                : LX_OK;
 }
 
-/** Waits for the oldest job and takes what it found. It stays where it has more to do. */
+/** Waits for the oldest job and reports its findings. It stays in the ring until it is complete. */
 static lx_status take_oldest(verification *v)
 {
     part *p = &v->parts[v->first];
@@ -174,7 +174,7 @@ static lx_status take_oldest(verification *v)
     return p->job.file == LX__NO_FILE ? report_progress(v) : LX_OK;
 }
 
-/** Waits for what runs, and drops the rest. */
+/** Waits for running jobs, and cancels the others. */
 static void drop(verification *v)
 {
     for (size_t i = 0; v->executor != NULL && i < v->count; i++)
@@ -216,8 +216,8 @@ static bool adapt(const lx__store *store, bool sealed, lx__chunk_item *item)
     return true;
 }
 
-/** The snapshot of which values are read. A chunk that is too short is damage of the values after
- * its end, and of no others; readers, which map it, refuse all of them. */
+/** Makes the snapshot whose values are read. A chunk that is too short damages only the values after
+ * its end, although readers, which map it, refuse all its values. */
 static lx_status adapt_chunks(lx__snapshot *snapshot, bool sealed, lx__snapshot **adapted,
                               lx_error *error)
 {
@@ -237,7 +237,7 @@ static lx_status adapt_chunks(lx__snapshot *snapshot, bool sealed, lx__snapshot 
 
 /* ---- beginning and end */
 
-/** The readers of @p executor, if there is one in this process; else of one of its own. */
+/** Uses @p executor if it belongs to this process, else opens one. */
 static void find_executor(verification *v, lx_executor *executor)
 {
     v->executor = executor;
@@ -326,7 +326,7 @@ lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
     lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    /* Where the seal was removed meanwhile, files may have grown. */
+    /* If the seal has been removed since the dataset was opened, files may have grown. */
     bool sealed = snapshot->store->meta.sealed && !lx__store_was_replaced(snapshot->store);
     status = lx__verify_snapshot(snapshot, sealed, dataset->options.executor, &watch, &done, error);
     lx__snapshot_unref(snapshot);

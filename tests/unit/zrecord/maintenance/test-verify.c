@@ -323,6 +323,33 @@ START_TEST(who_is_told_may_end_it)
 }
 END_TEST
 
+static lx_status unseal_it(uint64_t done, uint64_t total, void *user)
+{
+    (void)done, (void)total, (void)user;
+    return lx_dataset_unseal("d", NULL);
+}
+
+START_TEST(continues_if_the_seal_is_removed_during_it)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_verify_result result;
+    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
+    unit_ok(lx_writer_options_set_chunk_limits(options, 4, 1 << 20, &error));
+    lx_writer *writer = records_create("d", options);
+    records_append(writer, 400);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    /* Most files are checked after the records, so after the first call of the function. */
+    lx_dataset *dataset = open_dataset("d");
+    unit_ok(lx_dataset_verify(dataset, NULL, unseal_it, NULL, &result, &error));
+    ck_assert_uint_eq(result.records, 400);
+    ck_assert_uint_eq(result.damages, 0);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(progress_is_told_now_and_then)
 {
     char *scratch = scratch_make();
@@ -527,6 +554,7 @@ UNIT_MAIN("zrecord/verify", a_whole_dataset_has_no_damage, nobody_needs_to_be_to
           the_files_of_a_sealed_dataset_are_held_against_meta_json,
           each_table_of_a_sealed_dataset_is_told, a_chunk_that_no_record_refers_to_is_looked_for,
           dictionaries_are_held_against_meta_json, who_is_told_may_end_it,
-          progress_is_told_now_and_then, any_number_of_threads_tells_the_same_in_order,
+          continues_if_the_seal_is_removed_during_it, progress_is_told_now_and_then,
+          any_number_of_threads_tells_the_same_in_order,
           an_executor_that_is_closed_meanwhile_is_done_without,
           a_child_verifies_on_threads_of_its_own, a_lack_of_memory_is_no_damage)
