@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Command line of the crash model: `python3 -m model`, from the folder tests.
 
-Without options, the short form: the protocol as it is through all scenarios, sweeps and random
-runs, none of which may go wrong; then each planted fault, which must be found. Exit status 0 if
-all of that holds, else 1.
+Without options, the short form: the protocol without faults in all scenarios, sweeps and random
+runs, all of which must pass; then each planted fault, which must be found. The exit status is 0 on
+success, 1 otherwise.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from .play import run
 from .sweep import SCRIPTS, killed_run, sweep
 
 SHORT_RUNS = 1000
-SHORT_SWEEPS = 2        # of each script in each world, and more with more runs
+SHORT_SWEEPS = 2        # of each script in each world; more with more runs
 FAULT_RUNS = 400        # until the fault is found
 FAULT_SWEEPS = 20
 SHOWN = 10
@@ -31,9 +31,9 @@ def parse_arguments():
     parser.add_argument('--jobs', type=int, default=1, help='processes for random runs (default 1)')
     parser.add_argument('--world', choices=WORLDS, help='only this world')
     parser.add_argument('--fault', metavar='NAME[,NAME]', type=parse_faults,
-                        help='plant these faults alone, and count how many runs find them')
+                        help='plant only these faults, and count the runs that find them')
     parser.add_argument('--seed', type=int,
-                        help='the trace of one run (in world power, if no other is given)')
+                        help='print the trace of one run (default world: power)')
     parser.add_argument('--script', choices=SCRIPTS,
                         help='with --seed and --step: one run of a sweep')
     parser.add_argument('--step', type=int, default=0)
@@ -44,17 +44,17 @@ def parse_arguments():
 def parse_faults(text):
     names = frozenset(text.split(','))
     if not names <= set(FAULTS):
-        raise argparse.ArgumentTypeError(f'no such fault: {", ".join(sorted(names - set(FAULTS)))}')
+        raise argparse.ArgumentTypeError(f'unknown fault: {", ".join(sorted(names - set(FAULTS)))}')
     return names
 
 
 def list_all():
     for name, world in WORLDS.items():
-        print(f'world   {name:16} {world.what}')
+        print(f'world   {name:16} {world.description}')
     for name in SCRIPTS:
         print(f'script  {name}')
     for name, fault in FAULTS.items():
-        print(f'fault   {name:16} {fault.what} (world {fault.world})')
+        print(f'fault   {name:16} {fault.description} (world {fault.world})')
     return 0
 
 
@@ -63,7 +63,7 @@ def one_run(seed, world_name, faults):
 
 
 def random_runs(world, faults, runs, jobs=1):
-    """Yield (how to repeat it, what went wrong) for each random run that went wrong."""
+    """Yield (options that repeat it, failure) for each random run that fails."""
     task = functools.partial(one_run, world_name=world, faults=faults)
     if jobs == 1:
         results = map(task, range(runs))
@@ -75,7 +75,7 @@ def random_runs(world, faults, runs, jobs=1):
 
 
 def swept_runs(world, faults, times):
-    """Yield the same for each sweep that went wrong."""
+    """Yield (options that repeat it, failure) for each sweep that fails."""
     for seed in range(times):
         for script in SCRIPTS:
             wrong, step = sweep(script, seed, WORLDS[world], faults)
@@ -84,7 +84,7 @@ def swept_runs(world, faults, times):
 
 
 def check_protocol(worlds, runs, jobs):
-    """The protocol as it is; how often it went wrong."""
+    """Test the protocol without faults; return the number of failures."""
     bad = 0
     wrong = direct()
     if wrong:
@@ -104,7 +104,7 @@ def check_protocol(worlds, runs, jobs):
 
 
 def attempts(name):
-    """Yield every way in which a planted fault shows: scenarios, random runs, then sweeps."""
+    """Yield each failure that a planted fault causes: in scenarios, random runs, then sweeps."""
     world, faults = FAULTS[name].world, frozenset([name])
     wrong = direct(faults)
     if wrong:
@@ -114,7 +114,7 @@ def attempts(name):
 
 
 def check_faults():
-    """Plant each fault; the number of those that nothing finds."""
+    """Plant each fault; return the number of faults that are not found."""
     missed = 0
     for name in FAULTS:
         how, wrong = next(attempts(name), ('NOT FOUND', ''))
@@ -124,9 +124,9 @@ def check_faults():
 
 
 def count_fault(faults, worlds, runs, jobs):
-    """How often these faults are found; 1 if never."""
+    """Print how often these faults are found; return 1 if never."""
     scenario = direct(faults)
-    print(f'scenario {scenario}' if scenario else 'no scenario goes wrong')
+    print(f'scenario {scenario}' if scenario else 'no scenario fails')
     total = 0
     for world in worlds:
         found = list(random_runs(world, faults, runs, jobs))
@@ -138,7 +138,7 @@ def count_fault(faults, worlds, runs, jobs):
 
 
 def show(arguments):
-    """One run with its trace."""
+    """Print one run with its trace."""
     trace = []
     seed, faults = arguments.seed, arguments.fault or frozenset()
     world = WORLDS[arguments.world or 'power']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Creation of a dataset, also over what an earlier try left, and removal of one to be replaced."""
+"""Creation of a dataset, also over the files of an interrupted one, and removal before that."""
 
 from . import log as lxlog
 from .layout import (FIELDS, NoDataset, dataset_directory, log_name, make_fresh, table_names,
@@ -7,14 +7,14 @@ from .layout import (FIELDS, NoDataset, dataset_directory, log_name, make_fresh,
 
 
 class Exists(Exception):
-    """There is a dataset already."""
+    """A dataset exists already."""
 
 
 def create(disk, replace=False):
     """Make an empty dataset.
 
-    Whatever stops it, either there is no meta.json, and creation may be tried again, or there is
-    a whole, empty dataset: every file and every entry is durable before meta.json can be seen.
+    Wherever it is interrupted, either meta.json is absent, and creation may be tried again, or the
+    dataset is complete and empty: every file and entry is durable before meta.json is visible.
     """
     faults = disk.faults
     directory = make_dataset_directory(disk)
@@ -29,7 +29,7 @@ def create(disk, replace=False):
     for name in table_names(FIELDS, 0):
         make_fresh(directory, name)
     log = make_fresh(directory, log_name(0))
-    log.pwrite(0, lxlog.encode(lxlog.base_frame(disk.boot, lxlog.State(), 0, 0, {}),
+    log.pwrite(0, lxlog.encode(lxlog.snapshot_frame(disk.boot, lxlog.State(), 0, 0, {}),
                                lxlog.log_seed(uuid, 0)))
     if 'metaearly' not in faults:
         log.sync()
@@ -44,15 +44,15 @@ def create(disk, replace=False):
 
 
 def make_dataset_directory(disk):
-    """The directory, durable before anything is in it.
+    """Find or make the directory, durable before anything is in it.
 
-    The parent is synced also when the directory is found: the one that made it may have died
-    before it did. And what is found empty of meta.json must stay so before anything else in it
-    goes: a removal may have died before it was durable.
+    The parent is synced even if the directory exists: the process that made it may have died before
+    its sync. The absence of meta.json must be durable before any other file is removed: an earlier
+    removal may have been interrupted before it was durable.
     """
     try:
         directory = dataset_directory(disk)
-        if 'noleftsync' not in disk.faults:
+        if 'noexistingsync' not in disk.faults:
             directory.sync()
     except NoDataset:
         directory = disk.home.make_directory('dataset')
@@ -62,7 +62,7 @@ def make_dataset_directory(disk):
 
 
 def remove(directory, faults):
-    """Take a dataset away: first meta.json, for good; then what it names."""
+    """Remove a dataset: first meta.json, durably; then the files that it names."""
     directory.unlink('meta.json')
     if 'removeany' not in faults:
         directory.sync()

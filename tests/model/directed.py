@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Scripted scenarios: what the disk loses is chosen, not drawn.
+"""Scripted scenarios, in which the losses of the disk are chosen, not random.
 
-Each is the shortest story in which one rule of the protocol is all that stands between a store
-and a wrong state.
+Each is the shortest history in which exactly one rule of the protocol prevents a wrong snapshot.
 """
 
-from . import scenes_commit, scenes_old, scenes_switch
-from .play import guarded
+from . import scenarios_commit, scenarios_obsolete, scenarios_install
+from .play import failure_of
 
-SCENARIOS = scenes_commit.SCENARIOS + scenes_switch.SCENARIOS + scenes_old.SCENARIOS
+SCENARIOS = scenarios_commit.SCENARIOS + scenarios_install.SCENARIOS + scenarios_obsolete.SCENARIOS
 
 
 def direct(faults=frozenset()):
-    """What went wrong in the first scenario that did, or None."""
+    """The failure of the first scenario that fails, or None."""
     for scenario in SCENARIOS:
-        wrong = guarded(lambda scenario=scenario: scenario(faults))
+        wrong = failure_of(lambda scenario=scenario: scenario(faults))
         if wrong:
             return f'{scenario.__name__}: {wrong}'
     return None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A disk that forgets: files, directories and the ways to lose what was not synced.
+"""A simulated disk: files, directories, and the ways in which unsynced data is lost.
 
-A file is what the medium holds (`durable`), what every process sees (`cache`), and the operations
-between the two (`pending`): pieces of writes, and truncations. A directory is the same with
-entries. A kill loses nothing of it; a power loss keeps any subset of what is pending, in any mix.
+A file has the contents on the medium (`durable`), the contents that processes see (`cache`), and
+the operations between the two (`pending`): pieces of writes, and truncations. A directory is the
+same with entries. A kill loses nothing; a power loss keeps any subset of the pending operations.
 """
 
 
@@ -12,11 +12,11 @@ class Crash(Exception):
 
 
 class SyncFailed(Exception):
-    """A sync reported an error; what it should have written may be lost for good."""
+    """A sync reported an error; the data that it should have written may be lost."""
 
 
 def apply_write(image, offset, data):
-    """Write `data` at `offset` of a bytearray; where data is None, make it `offset` bytes long."""
+    """Write `data` at `offset` of a bytearray; if data is None, truncate it to `offset` bytes."""
     if len(image) < offset:
         image.extend(bytes(offset - len(image)))
     if data is None:
@@ -32,7 +32,7 @@ class File:
     ----------
     disk : Disk
     name : str
-        Only for traces and for directed runs.
+        Used only by traces and scenarios.
     """
 
     def __init__(self, disk, name):
@@ -50,7 +50,7 @@ class File:
         return bytes(self.cache[offset:None if count is None else offset + count])
 
     def pwrite(self, offset, data):
-        """Write to the cache; now and then a crash or a reader comes between two halves of it."""
+        """Write to the cache; a crash or a reader may come between two halves of the write."""
         half = self.disk.rng.randrange(len(data)) if self.disk.rng.random() < .3 else 0
         self.disk.step('pwrite', self.name, offset, len(data))
         if half:
@@ -65,17 +65,17 @@ class File:
     def sync(self):
         self.disk.step('sync', self.name)
         if self.disk.sync_fails():
-            self.disk.note('  which fails')
+            self.disk.report('  which fails')
             self._drop()
             raise SyncFailed(self.name)
         self._settle(lambda offset, data: True)
 
-    def flush(self):
-        """A sync by a reader: it does not fail, but what a failed one lost it does not write."""
+    def sync_by_reader(self):
+        """A sync by a reader: it succeeds, but does not write data that a failed sync lost."""
         self._settle(lambda offset, data: True)
 
     def lose(self, keep=None):
-        """Power fails: `keep(name, offset, data)` says which pieces had reached the medium."""
+        """Power fails: `keep(name, offset, data)` decides which pieces reached the medium."""
         rng = self.disk.rng
         if keep is None:
             share = rng.choice((0, 1, rng.random(), rng.random()))
@@ -87,7 +87,7 @@ class File:
         self.cache = bytearray(self.durable)
 
     def _write(self, offset, data):
-        """Split a write into pieces that can be lost apart: sectors of some size and any phase."""
+        """Split a write into pieces that can be lost separately: sectors of any size and phase."""
         size = self.disk.rng.choice((8, 64, 512))
         end = self.disk.rng.randint(1, size)
         start = 0
@@ -107,25 +107,25 @@ class File:
             else:
                 lost += 1
         if lost:
-            self.disk.note(f'  {self.name}: lost {lost} of {len(self.pending)} pieces')
+            self.disk.report(f'  {self.name}: lost {lost} of {len(self.pending)} pieces')
         self.pending.clear()
 
     def _drop(self):
-        """What a failed sync leaves: half of the pieces on the medium, none of them dirty any more.
+        """The result of a failed sync: half of the pieces are on the medium, and none is dirty.
 
-        The size is the inode's and not lost. The cache continues showing everything, or, in a world
-        that evicts, what the medium has.
+        The size belongs to the inode and is not lost. The cache still shows everything, or, in a
+        world with eviction, the contents of the medium.
         """
         size = self.size
         self._settle(lambda offset, data: data is None or self.disk.rng.random() < .5)
         apply_write(self.durable, size, None)
         if self.disk.evicts():
             self.cache = bytearray(self.durable)
-            self.disk.note('  and the cache drops it, too')
+            self.disk.report('  and the cache drops the data, too')
 
 
 class Directory:
-    """A directory. Each pending operation is some (name, node or None), kept or lost as one."""
+    """A directory. A pending operation is (name, node or None) pairs, kept or lost as a whole."""
 
     def __init__(self, disk, name):
         self.disk = disk
@@ -141,7 +141,7 @@ class Directory:
         return sorted(self.entries)
 
     def make_file(self, name):
-        """A new file; one of that name must not be there."""
+        """Make a new file, whose name must not exist."""
         if name in self.entries:
             raise FileExistsError(name)
         self.disk.step('create', name)
@@ -162,7 +162,7 @@ class Directory:
     def sync(self):
         self.disk.step('sync directory', self.name)
         if self.disk.sync_fails():
-            self.disk.note('  which fails')
+            self.disk.report('  which fails')
             raise SyncFailed(self.name)
         self._settle(lambda names: True)
 
@@ -193,7 +193,7 @@ class Directory:
                 for name, node in operation:
                     change_entry(self.durable, name, node)
             else:
-                self.disk.note(f'  {self.name}: lost the change of', *names)
+                self.disk.report(f'  {self.name}: lost the change of', *names)
         self.pending.clear()
 
 
@@ -205,25 +205,25 @@ def change_entry(entries, name, node):
 
 
 class Disk:
-    """The machine under a dataset: one tree of files, one boot, and the locks that readers hold.
+    """The machine that holds a dataset: a tree of files, the boot, and the locks of readers.
 
     Parameters
     ----------
     rng : random.Random
-        Decides what is lost, and in which pieces.
+        Chooses the lost data, and its pieces.
     faults : frozenset of str
-        What is planted, by the names in `faults`; asked for by the protocol's own code.
+        The planted faults, by their names in `faults`; the code of the protocol checks for them.
     failing : float
         The chance that a sync fails.
     evicting : float
-        The chance that a file whose sync failed is then seen as the medium has it.
+        The chance that the cache drops the data of a failed sync.
     boot_known : bool
-        False where there is no /proc: the boot is 0, and frames of boot 0 are never trusted.
+        False without /proc: the boot is 0, and unsynced frames of boot 0 are never valid.
 
     Attributes
     ----------
     filling : float
-        The chance that a frame or a new file finds no room.
+        The chance that a frame or a new file finds the disk full.
     """
 
     def __init__(self, rng, faults=frozenset(), failing=0., evicting=0., boot_known=True):
@@ -243,7 +243,7 @@ class Disk:
 
     @property
     def home(self):
-        """The directory in which the dataset's directory is made."""
+        """The parent directory of the dataset."""
         return self.root.get('home')
 
     @property
@@ -251,11 +251,11 @@ class Disk:
         return self._boots if self.boot_known else 0
 
     def step(self, *what):
-        """Called before each change: a crash may be raised here, and readers may act."""
-        self.note(*what)
+        """Called before each change: it may raise a crash, and lets readers act."""
+        self.report(*what)
         self.on_step(what)
 
-    def note(self, *what):
+    def report(self, *what):
         if self.trace is not None:
             self.trace.append(' '.join(str(word) for word in what))
 
@@ -272,14 +272,14 @@ class Disk:
         return False
 
     def power_loss(self, keep=None):
-        """Everything that was not synced may be lost, and the next boot is another."""
-        self.note('POWER LOSS')
+        """Lose any part of the unsynced data, and begin a new boot."""
+        self.report('POWER LOSS')
         self._lose(keep)
         self._boots += 1
 
     def detach(self, keep=None):
-        """The file system goes and comes back within the boot: a disk pulled out, a shutdown."""
-        self.note('DETACHED AND ATTACHED AGAIN')
+        """The file system disappears and returns within the boot."""
+        self.report('DETACHED AND ATTACHED AGAIN')
         self._lose(keep)
 
     def _lose(self, keep):

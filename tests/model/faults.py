@@ -1,108 +1,108 @@
 # SPDX-License-Identifier: MIT
-"""What is planted to see whether the model would notice, and the worlds in which runs happen."""
+"""The planted faults, which the model must find, and the worlds in which runs happen."""
 
 from typing import NamedTuple
 
 
 class World(NamedTuple):
-    """What may happen to a run beside kills and power losses."""
+    """The events of a run other than kills and power losses."""
 
     failing: float      # chance that a sync fails
-    evicting: float     # chance that the cache then loses what the sync lost
-    detaching: float    # chance that a loss of the cache leaves the boot as it is
-    what: str
+    evicting: float     # chance that the cache then drops the data, too
+    detaching: float    # chance that a loss of the cache keeps the boot
+    description: str
 
 
 WORLDS = {
     'power': World(0, 0, 0, 'kills and power losses'),
-    'sync': World(.04, 0, 0, 'and syncs that fail; the cache keeps what they lost'),
+    'sync': World(.04, 0, 0, 'and syncs that fail; the cache keeps the data'),
     'cache': World(.04, .5, .5, 'and caches lost within one boot'),
 }
 
 
 class Fault(NamedTuple):
     world: str
-    what: str
+    description: str
 
 
 FAULTS = {
     # commit
-    'nochunksync': Fault('power', 'chunks are not synced in the barrier'),
-    'notablesync': Fault('power', 'tables are not synced in the barrier'),
-    'nologsync': Fault('power', 'the log is not synced behind a synced frame'),
-    'nologbarrier': Fault('power', 'the barrier leaves out the log when unsynced frames precede'),
-    'onelane': Fault('power', "one lane's chunk is not synced in the barrier"),
-    'dirtylate': Fault('power', 'what is written during the barrier counts as synced by it'),
-    'stageitems': Fault('power', 'chunk items end with what is placed, not with what is committed'),
-    'sharedchunk': Fault('power', 'two lanes take up the same chunk'),
+    'nochunksync': Fault('power', 'chunks are not synced before the frame'),
+    'notablesync': Fault('power', 'tables are not synced before the frame'),
+    'nologsync': Fault('power', 'the log is not synced after a synced frame'),
+    'nologbefore': Fault('power', 'unsynced frames are not synced before a synced one'),
+    'onetask': Fault('power', 'the chunk of one flush task is not synced before the frame'),
+    'dirtylate': Fault('power', 'data written during the data sync counts as synced'),
+    'bufferitems': Fault('power', 'chunk items include flushed buffers after the commit'),
+    'sharedchunk': Fault('power', 'two flush tasks continue the same chunk'),
     'nochunkdirsync': Fault('power', 'the directory of a new chunk is not synced'),
-    'framefirst': Fault('power', 'the frame is written before the barrier'),
-    'skipempty': Fault('power', 'a synced commit without changes leaves unsynced frames so'),
-    'lazytables': Fault('cache', 'unsynced frames take rows from tables that are not synced'),
-    'oldrow': Fault('power', 'a row is as it was appended, and the frame has no set over it'),
-    'showthrough': Fault('power', 'an appended record has no sets for its missing values'),
-    'nopoison': Fault('sync', 'a failed sync is simply tried again'),
+    'framefirst': Fault('power', 'the frame is written before the data is synced'),
+    'skipempty': Fault('power', 'a synced commit without changes leaves earlier frames unsynced'),
+    'lazytables': Fault('cache', 'an unsynced frame takes rows from tables that are not synced'),
+    'oldrow': Fault('power', 'a row is as appended, and the frame lacks the later update'),
+    'showthrough': Fault('power', 'an appended record has no updates for its missing values'),
+    'nopoison': Fault('sync', 'a failed sync is retried'),
     # opening
     'nocrc': Fault('power', 'the CRC of frames is not compared'),
-    'nocheck': Fault('power', 'the checks of values are not compared'),
-    'novoid': Fault('power', 'rows taken into the tables do not void earlier sets'),
-    'voidlate': Fault('power', 'they void the sets of the same frame, too'),
-    'noboot': Fault('power', 'unsynced frames of another boot are trusted'),
-    'norot': Fault('power', 'an invalid frame is a torn end, whatever it was'),
-    'rotbehind': Fault('power', 'whole frames are looked for after the invalid one, not in its place'),
-    'rotsynced': Fault('power', 'of these, only synced ones are looked for'),
-    'rotlast': Fault('power', 'an invalid frame is torn though it was written to its end'),
+    'nocheck': Fault('power', 'the checksums of values are not compared'),
+    'novoid': Fault('power', 'rows appended to the tables do not void earlier updates'),
+    'voidlate': Fault('power', 'rows appended to the tables void updates of the same frame, too'),
+    'noboot': Fault('power', 'unsynced frames of another boot are valid'),
+    'norot': Fault('power', 'every invalid frame counts as torn'),
+    'rotafter': Fault('power', 'the search for complete frames starts after the invalid one'),
+    'rotsynced': Fault('power', 'the search for complete frames ignores unsynced ones'),
+    'rotlast': Fault('power', 'an invalid frame with its trailer counts as torn'),
     'durablelog': Fault('power', 'a durable reader does not sync the log'),
-    'nowriteback': Fault('sync', 'a writer does not write back what it finds'),
-    'noreopensync': Fault('power', 'a writer makes nothing durable when it opens'),
+    'nowriteback': Fault('sync', 'a writer does not write back the unsynced data that it finds'),
+    'noreopensync': Fault('power', 'a writer syncs nothing when it opens'),
     'dropunsynced': Fault('power', 'a writer drops the frames of its boot that are not synced'),
-    'nofill': Fault('cache', 'a writer leaves chunks as short as a loss has made them'),
-    'nocut': Fault('power', 'a writer does not cut the log at the end of the state'),
+    'nofill': Fault('cache', 'a writer does not extend chunks that lost their ends'),
+    'notruncate': Fault('power', 'a writer does not truncate the log after the last valid frame'),
     'nochain': Fault('cache', 'the CRC of the previous frame is not compared'),
-    'noreread': Fault('power', 'a reader takes for rot what it read while the log was written'),
+    'noreread': Fault('power', 'a reader reports damage without reading the log again'),
     'norecheck': Fault('power', 'a reader does not read meta.json again under its lock'),
-    'oldschema': Fault('power', 'it reads it, and keeps the schema that it had read before'),
-    'metabefore': Fault('power', 'it looks at meta.json before it reads the log, not behind'),
-    'nosealrecheck': Fault('power', 'it takes for damage what was unsealed while it was opening'),
-    'viewnolock': Fault('power', 'a view of an older state holds no lock'),
+    'oldschema': Fault('power', 'a reader keeps the schema that it read before it had the lock'),
+    'metabefore': Fault('power', 'a reader compares meta.json before it reads the log, not after'),
+    'nosealrecheck': Fault('power', 'a reader reports damage after an unseal during its opening'),
+    'viewnolock': Fault('power', 'a view of an older snapshot holds no lock'),
     # create, replace and seal
-    'metaearly': Fault('power', 'frame 0 is not durable when meta.json is made'),
-    'nocreatesync': Fault('power', 'the directory is not synced before meta.json is made'),
+    'metaearly': Fault('power', 'frame 0 is not durable when meta.json is created'),
+    'nocreatesync': Fault('power', 'the directory is not synced before meta.json is created'),
     'noparentsync': Fault('power', "the dataset's parent directory is not synced"),
-    'lateparentsync': Fault('power', 'it is synced when meta.json is there already'),
-    'noleftsync': Fault('power', 'a directory that is found is not synced before leftovers go'),
+    'lateparentsync': Fault('power', 'the parent directory is synced after meta.json is created'),
+    'noexistingsync': Fault('power', 'an existing directory is not synced before removals'),
     'nometasync': Fault('power', 'meta.json.new is not synced before it is renamed'),
-    'removeany': Fault('power', 'a dataset is removed without meta.json going first, for good'),
-    'sealearly': Fault('power', 'tables are not durable when meta.json says sealed'),
-    'notrimsync': Fault('power', 'trimmed lengths are not durable when meta.json says sealed'),
-    # switches
-    'switchunsynced': Fault('power', 'no synced commit precedes a new generation'),
-    'schemaearly': Fault('power', 'nor a change of the schema'),
+    'removeany': Fault('power', 'a dataset is removed before the removal of meta.json is durable'),
+    'sealearly': Fault('power', 'tables are not durable when meta.json becomes sealed'),
+    'notrimsync': Fault('power', 'truncated sizes are not durable when meta.json becomes sealed'),
+    # new generations
+    'installunsynced': Fault('power', 'no synced commit precedes a new generation'),
+    'schemaearly': Fault('power', 'no synced commit precedes a change of the schema'),
     'logearly': Fault('power', 'a new log is not durable when meta.json names it'),
-    'tablesearly': Fault('power', 'new tables are not durable then'),
-    'chunksearly': Fault('power', 'new chunks are not durable then'),
-    'entriesearly': Fault('power', 'new files have no durable entry then'),
-    'chunkentries': Fault('power', 'new chunks have no durable entry then'),
-    'switchlost': Fault('power', 'commits follow a switch that is not durable'),
-    'oldlog': Fault('power', 'commits go on in the old log'),
-    'basenosets': Fault('power', 'a base frame has no sets'),
-    'basenochunks': Fault('power', 'a base frame has only the chunks that have grown'),
-    'foldforgets': Fault('power', 'a fold forgets the sets of the commit at its beginning'),
-    'nextfalls': Fault('power', 'the next chunk id falls across a switch'),
-    'copyblind': Fault('power', 'a rebalance does not verify what it copies'),
-    'reusechunk': Fault('power', 'a rebalance uses ids of chunks again'),
-    'staychunk': Fault('power', 'after a rebalance, payloads go on into old chunks'),
-    'lanegone': Fault('power', 'a lane writes on in a chunk that was removed as a leftover'),
-    'keepleft': Fault('power', 'leftovers are not removed before files of their names are made'),
-    'addshort': Fault('power', 'tables of a new field are as long as the dataset, not as rows'),
+    'tablesearly': Fault('power', 'new tables are not durable when meta.json names them'),
+    'chunksearly': Fault('power', 'new chunks are not durable when meta.json names them'),
+    'entriesearly': Fault('power', 'directory entries of new files are not durable by then'),
+    'chunkentries': Fault('power', 'directory entries of new chunks are not durable by then'),
+    'installlost': Fault('power', 'commits follow an installation that is not durable'),
+    'oldlog': Fault('power', 'commits continue in the old log'),
+    'snapshotnoupdates': Fault('power', 'a snapshot frame has no updates'),
+    'snapshotnochunks': Fault('power', 'a snapshot frame has no chunks'),
+    'checkpointforgets': Fault('power', 'a checkpoint ignores the updates of its first commit'),
+    'nextfalls': Fault('power', 'the next chunk id decreases at an installation'),
+    'copyblind': Fault('power', 'a rebalance does not verify the payloads that it copies'),
+    'reusechunk': Fault('power', 'a rebalance reuses chunk ids'),
+    'staychunk': Fault('power', 'after a rebalance, payloads are written to old chunks'),
+    'taskchunkgone': Fault('power', 'a chunk of a running flush task is removed as an orphan'),
+    'keeporphans': Fault('power', 'orphans are not removed before their names are used'),
+    'addshort': Fault('power', 'tables of a new field have length rows, not rows'),
     'stemreuse': Fault('power', 'a new field has the stem of a dropped one'),
-    # removal of old files
-    'gcearly': Fault('power', 'old files go before the switch is durable'),
-    'gcopening': Fault('power', 'an opening removes old files before its barrier'),
-    'gcnolock': Fault('power', 'old files go while readers are in them'),
-    'gcbefore': Fault('power', 'readers are looked for before the switch, not after it'),
-    'gclast': Fault('power', 'only the last generation that used them is asked for'),
-    'gcfound': Fault('power', 'files that were found are taken for those of one generation'),
-    'gcdropped': Fault('power', "a dropped field's are taken for those of older generations"),
-    'oldnames': Fault('power', 'a file goes by its name that has been made anew'),
+    # removal of obsolete files
+    'gcearly': Fault('power', 'obsolete files are removed before the installation is durable'),
+    'gcopening': Fault('power', 'an opening removes obsolete files before its data sync'),
+    'gcnolock': Fault('power', 'obsolete files are removed while readers use them'),
+    'gcbefore': Fault('power', 'the check for readers precedes the installation'),
+    'gclast': Fault('power', 'only the last generation of a file is checked for readers'),
+    'gcfound': Fault('power', 'files found at opening count as of one generation'),
+    'gcdropped': Fault('power', 'files of a dropped field count as of older generations'),
+    'oldnames': Fault('power', 'an obsolete file is removed although its name is in use again'),
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a writer and a reader have in common: the state, the files, and how a value is found."""
+"""The common part of writer and reader: the snapshot, the files, and the lookup of values."""
 
 from . import log as lxlog
 from .layout import KINDS, Field, chunk_name, dataset_directory, log_name, table_name
@@ -7,7 +7,7 @@ from .records import LOST, MISSING, Damage, crc, read_row
 
 
 class Handle:
-    """An open dataset: the state it is at, and its files, opened when they are first needed."""
+    """An open dataset: its snapshot, and its files, which are opened at first use."""
 
     def __init__(self, disk):
         self.disk = disk
@@ -41,7 +41,7 @@ class Handle:
         if name not in self.files:
             file = directory.get(name)
             if file is None:
-                raise Damage(f'{name} is not there')
+                raise Damage(f'{name} not found')
             self.files[name] = file
         return self.files[name]
 
@@ -53,24 +53,24 @@ class Handle:
         return row
 
     def row(self, field, index):
-        """The entry of one value: its set, or the table's, or missing."""
-        row = self.state.sets.get((field.id, index))
+        """The entry of one value: its update, or the row of the table, or missing."""
+        row = self.state.updates.get((field.id, index))
         if row is None:
             row = self.table_row(field, index) if index < self.state.rows else MISSING
         return row
 
-    def live_sets(self):
-        """The live sets of the schema's fields: those of dropped ones are skipped."""
+    def live_updates(self):
+        """The live updates of the fields of the schema, without those of dropped fields."""
         known = {field.id for field in self.fields}
-        return {key: row for key, row in self.state.sets.items() if key[0] in known}
+        return {key: row for key, row in self.state.updates.items() if key[0] in known}
 
     def read_chunk(self, chunk, offset, size):
         if offset + size > self.state.chunks.get(chunk, (0, 0))[1]:
-            raise Damage(f'entry beyond what is committed of chunk {chunk}')
+            raise Damage(f'entry beyond the committed end of chunk {chunk}')
         return self.chunk(chunk).pread(offset, size)
 
     def value(self, field, index):
-        """The value, or LOST if it is damaged: others are read all the same."""
+        """The value, or LOST if it is damaged; other values stay readable."""
         row = self.row(field, index)
         try:
             return read_row(row, self.uuid, field.id, index, self.read_chunk,
@@ -79,10 +79,10 @@ class Handle:
             return LOST
 
     def content(self, short=False):
-        """The names of the fields, and every record of the state as a tuple of values.
+        """The names of the fields, and every record of the snapshot as a tuple of values.
 
-        All of what is committed must be there, also where nothing refers to it. With `short`,
-        chunks may be shorter, or absent.
+        All committed data must be present, even if no entry refers to it. With `short`, chunks may
+        be shorter, or absent.
         """
         for chunk, (_, used) in self.state.chunks.items():
             if not short and self.chunk(chunk).size < used:
@@ -95,19 +95,19 @@ class Handle:
                             for index in range(self.state.length))
 
     def check_sealed(self):
-        """What opening and verifying a sealed dataset demand of its files."""
+        """Check the files as opening and verifying a sealed dataset do."""
         state, meta = self.state, self.meta
-        sets = self.live_sets()
-        if not state.synced or sets or not state.length == state.rows == meta['length']:
-            raise Damage('sealed: the log is not that of a sealed dataset')
+        updates = self.live_updates()
+        if not state.synced or updates or not state.length == state.rows == meta['length']:
+            raise Damage('sealed: the log has updates or unsynced frames, or another length')
         for field in self.fields:
             for kind, size in KINDS.items():
                 file = self.table(field, kind)
                 listed = meta['tables'][table_name(field, kind, state.tables)]
                 if not file.size == listed['bytes'] == size * state.length:
-                    raise Damage(f'sealed: {file.name} has another size')
+                    raise Damage(f'sealed: size of {file.name} differs from meta.json')
                 if crc(file.pread()) != listed['crc']:
-                    raise Damage(f'sealed: {file.name} has another CRC')
+                    raise Damage(f'sealed: CRC of {file.name} differs from meta.json')
         for chunk, (_, used) in state.chunks.items():
             if self.chunk(chunk).size != used:
-                raise Damage(f'sealed: chunk {chunk} has another size')
+                raise Damage(f'sealed: size of chunk {chunk} differs from the log')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The oracle: every state that was ever committed, and which of them may be seen now."""
+"""The oracle: every snapshot that was ever committed, and the ones that may be seen now."""
 
 from .layout import FIELDS
 from .records import LOST
@@ -8,7 +8,7 @@ EMPTY = tuple(field.name for field in FIELDS), ()
 
 
 def agrees(seen, state, lossy):
-    """Whether a handle that shows `seen` is at this state; if `lossy`, values may be LOST."""
+    """Whether `seen` is this snapshot; if `lossy`, values may be LOST."""
     if not lossy or seen == state:
         return seen == state
     return (seen[0] == state[0] and len(seen[1]) == len(state[1])
@@ -17,26 +17,25 @@ def agrees(seen, state, lossy):
                     for value, right in zip(record, rights)))
 
 
-class Wrong(Exception):
-    """The store showed what it must never show."""
+class Violation(Exception):
+    """The store showed a snapshot that it must not show."""
 
 
 class History:
-    """States by the order of their commits: the names of the fields, and the records.
+    """Snapshots in the order of their commits: the names of the fields, and the records.
 
     Attributes
     ----------
     states : list of tuple
-        Each committed state, and at the end those that were being committed when something
-        happened.
+        Each committed snapshot, and at the end those whose commits were interrupted.
     every : list of tuple
-        The same, with those that were lost again.
+        The same, including those that were lost later.
     acked : int
-        The last one whose commit returned: a kill leaves it or a later one.
+        The last one whose commit returned: after a kill, it or a later one is visible.
     durable : int
-        The last one whose synced commit returned: a power loss leaves it or a later one.
+        The last one whose synced commit returned: it or a later one survives a power loss.
     seals : set of bool
-        Whether the dataset may be seen sealed, and whether it may be seen not sealed.
+        The values of `sealed` that may be seen.
     """
 
     def __init__(self):
@@ -47,7 +46,7 @@ class History:
         self.seals = {False}
 
     def attempt(self, content):
-        """A commit begins: from now on its state may be seen."""
+        """A commit begins: from now on its snapshot may be seen."""
         if content != self.states[-1]:
             self.states.append(content)
             self.every.append(content)
@@ -58,29 +57,29 @@ class History:
         if synced:
             self.durable = self.acked
 
-    def promised(self, content, floor):
-        """A durable reader shows this state: the oldest that it may be is there to stay."""
+    def show_durable(self, content, floor):
+        """A durable reader shows this snapshot: the oldest one that it may be is durable."""
         shown = self.states.index(content, floor)
         self.durable = max(self.durable, shown)
         self.acked = max(self.acked, shown)
 
     def withdraw(self):
-        """The commit failed and left nothing."""
+        """The commit failed without any effect."""
         del self.states[self.acked + 1:]
 
     def replacing(self):
-        """A new, empty dataset is going to take the place, perhaps of a sealed one."""
+        """A new, empty dataset replaces this one, which may be sealed."""
         self.seals.add(False)
         self.attempt(EMPTY)
 
     def lost_cache(self):
-        """What was not synced may be gone: a power loss, a file system detached, a file evicted."""
+        """Unsynced data may be lost: by a power loss, a detached file system, an evicted file."""
         self.acked = self.durable
 
     def opened(self, content, synced, sealed=False, lossy=False):
-        """A writer shows this state; all later ones are given up, and values that are lost.
+        """A writer shows this snapshot; later ones and lost values are given up.
 
-        What an opened writer shows is durable if its last frame is a synced one.
+        The snapshot of an opened writer is durable if its last frame is synced.
         """
         self.states = self.states[:self.find(content, self.acked, 'a writer', lossy) + 1]
         if content != self.states[-1]:
@@ -89,15 +88,15 @@ class History:
         self.acknowledge(synced)
         self.seals = {sealed}
 
-    def find(self, content, floor, who, lossy=False):
-        """The newest state from `floor` on that is this one."""
+    def find(self, content, floor, observer, lossy=False):
+        """The position of the newest equal snapshot from `floor` on."""
         for k in range(len(self.states) - 1, floor - 1, -1):
             if agrees(content, self.states[k], lossy):
                 return k
-        raise Wrong(f'{who} shows {len(content[1])} records that are none of the committed states '
-                    f'{floor} to {len(self.states) - 1}')
+        raise Violation(f'{observer} shows {len(content[1])} records, unlike all snapshots from '
+                        f'{floor} to {len(self.states) - 1}')
 
     def seal_seen(self, sealed):
-        """A handle saw the dataset sealed or not."""
+        """A handle saw the dataset sealed or not sealed."""
         if sealed not in self.seals:
-            raise Wrong('sealed: ' + ('never asked for' if sealed else 'lost'))
+            raise Violation('sealed: ' + ('never requested' if sealed else 'lost'))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a writer's process does between opening and its end, drawn from a random stream of its own.
+"""The operations of a writer's process, drawn from a random stream of their own.
 
-The same stream from the same state gives the same operations in the same commits: a job that
-failed and is started again.
+The same stream from the same snapshot gives the same operations in the same commits, as in a job
+that failed and is started again.
 """
 
 NAMES = ('image', 'label', 'a', 'b', 'c')
@@ -10,7 +10,7 @@ FIELDS_AT_MOST = 4
 
 
 class Content:
-    """A dataset as it should be; `freeze` gives what a handle's `content` would."""
+    """The expected dataset; `freeze` returns it in the form of `Handle.content`."""
 
     def __init__(self, frozen):
         self.names = list(frozen[0])
@@ -35,7 +35,7 @@ def without(values, position):
 
 
 def draw_value(ops, first):
-    """Empty, inline, or stored; missing only where it is not the first field."""
+    """An empty, inline or stored value; missing only if it is not of the first field."""
     if first:
         low, high = ops.choice(((0, 0), (1, 8), (9, 60), (9, 300), (9, 300)))
         return bytes([ops.randrange(1, 256)]) * ops.randint(low, high)
@@ -52,7 +52,7 @@ def append(writer, current, record):
 
 
 def modify(writer, current, index, field, value):
-    """`field` is its position."""
+    """`field` is a position."""
     writer.modify(index, field, value)
     record = list(current.records[index])
     record[field] = value
@@ -71,7 +71,7 @@ def truncate(writer, current, length):
 
 
 def operate(writer, current, ops):
-    """One operation, on the writer and on `current`, the records as they should be."""
+    """Perform one operation on the writer and on `current`, the expected records."""
     kind, record, count = ops.random(), draw_record(ops, current), len(current.records)
     if count < 2 or kind < .55:
         append(writer, current, record)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What lies where in a dataset's directory, and meta.json with its one switch."""
+"""The files of a dataset's directory, and the atomic replacement of meta.json."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from .records import CHECK, ENTRY, Damage, crc
 
 
 class Field(NamedTuple):
-    """A field of the schema; its tables are named by the stem, which no other field ever has."""
+    """A field of the schema; the stem names its tables, and is never used by another field."""
 
     id: int
     name: str
@@ -20,15 +20,15 @@ FIELDS = (Field(0, 'image', 'image'), Field(1, 'label', 'label'))      # those o
 KINDS = {'offset': ENTRY.size, 'check': CHECK.size}
 CHUNK_RECORDS = 6       # small, so that runs of a few dozen records fill several chunks
 CHUNK_BYTES = 900
-GROWTH = 256            # tables and chunks grow in steps, so that there is something to trim
+GROWTH = 256            # tables and chunks grow in steps, so that a seal truncates them
 
 
 class NoDataset(Exception):
-    """There is no meta.json: nothing was created here, or its creation did not come to an end."""
+    """meta.json is absent: no dataset was created here, or its creation was interrupted."""
 
 
 class Sealed(Exception):
-    """A sealed dataset is not opened for writing."""
+    """A sealed dataset cannot be opened for writing."""
 
 
 def log_name(generation):
@@ -45,20 +45,20 @@ def table_names(fields, tables):
 
 
 def new_field(meta, name, faults=frozenset()):
-    """A field for `name`; where a field was dropped or renamed, its id makes the stem another."""
+    """A field for `name`; after a drop or a rename, the id makes its stem unique."""
     number = meta['next_field']
     used = len(meta['fields']) < number or any(stem == name for _, _, stem in meta['fields'])
     return Field(number, name, f'{name}~{number}' if used and 'stemreuse' not in faults else name)
 
 
 def parse_log(name):
-    """The generation of a log by its name, or None."""
+    """The generation in the name of a log, or None."""
     found = re.fullmatch(r'LOG(?:\.([1-9]\d*))?', name)
     return int(found[1] or 0) if found else None
 
 
 def parse_table(name):
-    """Stem and table generation of a table by its name, or None."""
+    """The stem and table generation in the name of a table, or None."""
     found = re.fullmatch(r'(.*)\.(?:offset|check)(?:\.([1-9]\d*))?', name)
     return (found[1], int(found[2] or 0)) if found else None
 
@@ -75,14 +75,14 @@ def dataset_directory(disk):
 
 
 def make_fresh(directory, name):
-    """An empty file of this name; what an interrupted try left there goes first."""
+    """Make an empty file of this name; remove one that an interrupted attempt left."""
     if directory.get(name):
         directory.unlink(name)
     return directory.make_file(name)
 
 
 def write_meta(directory, meta, faults=frozenset()):
-    """The one switch: the successor, synced, renamed. The caller then syncs the directory."""
+    """Replace meta.json atomically: write, sync, rename. The caller then syncs the directory."""
     successor = make_fresh(directory, 'meta.json.new')
     text = json.dumps(meta).encode()[1:]
     successor.pwrite(0, b'{"checksum": "%08x",' % crc(text) + text)
@@ -92,7 +92,7 @@ def write_meta(directory, meta, faults=frozenset()):
 
 
 def read_meta(directory):
-    """meta.json and its file, whose identity shows a switch."""
+    """meta.json and its file, whose identity changes at an installation."""
     file = directory.get('meta.json')
     if file is None:
         raise NoDataset
@@ -103,5 +103,5 @@ def read_meta(directory):
     except (ValueError, KeyError) as error:
         raise Damage(f'meta.json: {error}') from error
     if stamp != f'{crc(text[24:]):08x}':
-        raise Damage('meta.json: its checksum is wrong')
+        raise Damage('meta.json: checksum mismatch')
     return meta, file

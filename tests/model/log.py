@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The log: frames to the byte, which of them are trusted, rot told from a torn end, and replay."""
+"""The log: the bytes of frames, their validity, bit rot as opposed to torn ends, and replay."""
 
 import copy
 import struct
@@ -10,15 +10,15 @@ from .records import ROW_BYTES, Damage, crc
 MAGIC = b'LXLF'
 HEADER = struct.Struct('<4sIQQQIIIIQII')
 CHUNK_ITEM = struct.Struct('<IIQ')
-SET_ITEM = struct.Struct(f'<IIQ{ROW_BYTES}s')
+UPDATE_ITEM = struct.Struct(f'<IIQ{ROW_BYTES}s')
 TRAILER = struct.Struct('<II')
-BASE, SYNCED = 1, 2
+SNAPSHOT, SYNCED = 1, 2
 
 
 class Frame(NamedTuple):
     """One commit. `end` and `crc` are filled in by `encode` and `decode`."""
 
-    epoch: int
+    sequence: int
     length: int
     rows: int
     previous: int
@@ -27,7 +27,7 @@ class Frame(NamedTuple):
     tables: int
     next_chunk: int
     chunks: Dict[int, Tuple[int, int]]
-    sets: List[Tuple[int, int, bytes]]
+    updates: List[Tuple[int, int, bytes]]
     end: int = 0
     crc: int = 0
 
@@ -36,26 +36,26 @@ class Frame(NamedTuple):
         return bool(self.flags & SYNCED)
 
 
-def base_frame(boot, state, rows, tables, sets):
-    """The first frame of a log: all of `state`, with these rows and (field id, index): row sets."""
-    ordered = sorted((index, field) for field, index in sets)
-    return Frame(epoch=0, length=state.length, rows=rows, previous=0, flags=BASE | SYNCED,
+def snapshot_frame(boot, state, rows, tables, updates):
+    """The first frame of a log: all of `state`, and {(field id, index): row} as updates."""
+    ordered = sorted((index, field) for field, index in updates)
+    return Frame(sequence=0, length=state.length, rows=rows, previous=0, flags=SNAPSHOT | SYNCED,
                  boot=boot, tables=tables, next_chunk=state.next_chunk, chunks=dict(state.chunks),
-                 sets=[(field, index, sets[field, index]) for index, field in ordered])
+                 updates=[(field, index, updates[field, index]) for index, field in ordered])
 
 
 def log_seed(uuid, generation):
-    """What stands before a frame in its CRC: one of another dataset or generation is none."""
+    """Precedes a frame in its CRC, so that frames of other datasets or generations are invalid."""
     return uuid + struct.pack('<Q', generation)
 
 
 def encode(frame, seed):
     items = [CHUNK_ITEM.pack(i, *frame.chunks[i]) for i in sorted(frame.chunks)]
-    items += [SET_ITEM.pack(field, 0, index, row) for field, index, row in frame.sets]
+    items += [UPDATE_ITEM.pack(field, 0, index, row) for field, index, row in frame.updates]
     body = b''.join(items)
     size = HEADER.size + len(body) + TRAILER.size
-    head = HEADER.pack(MAGIC, size, frame.epoch, frame.length, frame.rows, len(frame.chunks),
-                       len(frame.sets), frame.previous, frame.flags, frame.boot, frame.tables,
+    head = HEADER.pack(MAGIC, size, frame.sequence, frame.length, frame.rows, len(frame.chunks),
+                       len(frame.updates), frame.previous, frame.flags, frame.boot, frame.tables,
                        frame.next_chunk)
     return head + body + TRAILER.pack(0, crc(seed, head, body, bytes(4)))
 
@@ -65,28 +65,28 @@ def frame_crc(data):
 
 
 def decode(log, at, seed, checked=True):
-    """The frame at byte `at`, or None: magic, size and CRC, nothing of its place in the chain."""
+    """The frame at byte `at`, or None. Checks magic, size and CRC, but not the chain."""
     if len(log) - at < HEADER.size + TRAILER.size or log[at:at + 4] != MAGIC:
         return None
-    (_, size, epoch, length, rows, chunk_items, set_items, previous, flags, boot, tables,
+    (_, size, sequence, length, rows, chunk_items, update_items, previous, flags, boot, tables,
      next_chunk) = HEADER.unpack_from(log, at)
-    sets_at = at + HEADER.size + CHUNK_ITEM.size * chunk_items
-    end = sets_at + SET_ITEM.size * set_items + TRAILER.size
+    updates_at = at + HEADER.size + CHUNK_ITEM.size * chunk_items
+    end = updates_at + UPDATE_ITEM.size * update_items + TRAILER.size
     if at + size != end or end > len(log):
         return None
     found = TRAILER.unpack_from(log, end - TRAILER.size)[1]
     if checked and found != crc(seed, log[at:end - 4]):
         return None
     chunks = {i: (records, used) for i, records, used in
-              CHUNK_ITEM.iter_unpack(log[at + HEADER.size:sets_at])}
-    sets = [(field, index, row) for field, _, index, row in
-            SET_ITEM.iter_unpack(log[sets_at:end - TRAILER.size])]
-    return Frame(epoch, length, rows, previous, flags, boot, tables, next_chunk, chunks, sets,
+              CHUNK_ITEM.iter_unpack(log[at + HEADER.size:updates_at])}
+    updates = [(field, index, row) for field, _, index, row in
+            UPDATE_ITEM.iter_unpack(log[updates_at:end - TRAILER.size])]
+    return Frame(sequence, length, rows, previous, flags, boot, tables, next_chunk, chunks, updates,
                  end, found)
 
 
 def scan(log, seed, boot, faults=frozenset(), start=None):
-    """The trusted frames from a place in the log on.
+    """The valid frames from a place in the log on.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def scan(log, seed, boot, faults=frozenset(), start=None):
     seed : bytes
         See `log_seed`.
     boot : int
-        The boot of this moment; 0 is unknown.
+        The present boot; 0 is unknown.
     faults : frozenset of str
     start : State, optional
         Where to continue; by default the beginning.
@@ -102,37 +102,36 @@ def scan(log, seed, boot, faults=frozenset(), start=None):
     Raises
     ------
     Damage
-        The first invalid frame was whole when it was written, or frame 0 is invalid.
+        The first invalid frame was once complete, or frame 0 is invalid.
     """
     frames = []
-    at, epoch, previous = (start.at, start.epoch, start.previous) if start else (0, 0, 0)
+    at, sequence, previous = (start.at, start.sequence, start.previous) if start else (0, 0, 0)
     while True:
         frame = decode(log, at, seed, 'nocrc' not in faults)
-        if frame is None or frame.epoch != epoch:
+        if frame is None or frame.sequence != sequence:
             break
         if frame.previous != previous and 'nochain' not in faults:
             break
         frames.append(frame)
-        at, epoch, previous = frame.end, epoch + 1, frame.crc
+        at, sequence, previous = frame.end, sequence + 1, frame.crc
     if 'norot' not in faults:
-        refuse_rot(log, at, epoch, seed, boot, faults)
-    if not start and not (frames and frames[0].flags == BASE | SYNCED):
+        reject_rot(log, at, sequence, seed, boot, faults)
+    if not start and not (frames and frames[0].flags == SNAPSHOT | SYNCED):
         raise Damage('frame 0 of the log is invalid')
-    return trusted(frames, boot, faults)
+    return valid_frames(frames, boot, faults)
 
 
-def refuse_rot(log, at, epoch, seed, boot, faults):
-    """Raise Damage if the invalid frame at the end was whole when it was written.
+def reject_rot(log, at, sequence, seed, boot, faults):
+    """Raise Damage if the invalid frame at the end was once complete.
 
-    A frame after it shows this that is synced or of this boot; the search begins at the end itself:
-    a frame that is whole but does not chain is no torn one. So does the end of the frame itself, if
-    its header is of this boot: a write that is interrupted leaves zeros there, or the end of the
-    file.
+    It was if a later frame is synced or of this boot. The search begins at the invalid frame, since
+    a complete frame that does not chain is not torn. It was, too, if its header is of this boot and
+    its trailer is present: an interrupted write leaves zeros there, or the end of the file.
     """
     frame = decode(log, at, seed, False)
     if frame and frame.boot == boot != 0 and frame.crc != 0 and 'rotlast' not in faults:
-        raise Damage(f'log: frame {epoch} was written to its end in this boot, and is invalid')
-    at += 'rotbehind' in faults
+        raise Damage(f'log: frame {sequence} was completed in this boot and is invalid')
+    at += 'rotafter' in faults
     while True:
         at = log.find(MAGIC, at)
         if at < 0:
@@ -141,13 +140,13 @@ def refuse_rot(log, at, epoch, seed, boot, faults):
             frame = decode(log, at, seed)
             known = frame and (frame.synced or
                                frame.boot == boot != 0 and 'rotsynced' not in faults)
-            if known and frame.epoch >= epoch:
-                raise Damage(f'log: a frame of epoch {frame.epoch} follows an invalid one')
+            if known and frame.sequence >= sequence:
+                raise Damage(f'log: frame {frame.sequence} follows an invalid one')
         at += 1
 
 
-def trusted(frames, boot, faults=frozenset()):
-    """Frames up to the last synced one, and those after it that this boot wrote."""
+def valid_frames(frames, boot, faults=frozenset()):
+    """The frames up to the last synced one, and those after it that are of this boot."""
     good = last_synced(frames) + 1
     while good < len(frames) and ('noboot' in faults or frames[good].boot == boot != 0):
         good += 1
@@ -155,32 +154,32 @@ def trusted(frames, boot, faults=frozenset()):
 
 
 def last_synced(frames):
-    """The position of the last synced frame, -1 if it is absent."""
+    """The position of the last synced frame, or -1."""
     return max((k for k, frame in enumerate(frames) if frame.synced), default=-1)
 
 
 class State:
-    """What a prefix of the log says: length, rows, chunks, sets, and where the next frame goes."""
+    """The result of replaying a prefix of the log, and the place of the next frame."""
 
     def __init__(self):
         self.length = 0
         self.rows = 0
         self.chunks = {}
-        self.sets = {}
+        self.updates = {}
         self.tables = 0
         self.next_chunk = 0
-        self.epoch = 0
+        self.sequence = 0
         self.previous = 0
         self.at = 0
         self.synced = False
 
     def apply(self, frame, faults=frozenset()):
-        """Replay one frame: the three steps of the format, in its order."""
-        self._refuse_broken(frame)
+        """Replay one frame, in the three steps of the format."""
+        self._reject_invalid(frame)
         if not {'novoid', 'voidlate'} & faults:
             self.void(self.rows, frame.rows)
-        for field, index, row in frame.sets:
-            self.sets[field, index] = row
+        for field, index, row in frame.updates:
+            self.updates[field, index] = row
         if 'voidlate' in faults:
             self.void(self.rows, frame.rows)
         self.length, self.rows = frame.length, frame.rows
@@ -188,26 +187,26 @@ class State:
         self.chunks.update(frame.chunks)
         self.tables, self.next_chunk = frame.tables, frame.next_chunk
         self.at, self.previous, self.synced = frame.end, frame.crc, frame.synced
-        self.epoch += 1
+        self.sequence += 1
 
     def copy(self):
         other = copy.copy(self)
-        other.chunks, other.sets = dict(self.chunks), dict(self.sets)
+        other.chunks, other.updates = dict(self.chunks), dict(self.updates)
         return other
 
     def void(self, low, high):
-        """Sets at indices in [low, high) are dropped: the tables have these rows now."""
-        for key in [key for key in self.sets if low <= key[1] < high]:
-            del self.sets[key]
+        """Drop the updates at indices in [low, high): the tables have these rows now."""
+        for key in [key for key in self.updates if low <= key[1] < high]:
+            del self.updates[key]
 
     def drop_beyond_length(self):
-        for key in [key for key in self.sets if key[1] >= self.length]:
-            del self.sets[key]
+        for key in [key for key in self.updates if key[1] >= self.length]:
+            del self.updates[key]
 
-    def _refuse_broken(self, frame):
+    def _reject_invalid(self, frame):
         if frame.rows < self.rows or frame.next_chunk < self.next_chunk:
-            raise Damage('frame: rows or chunk ids fall')
-        if self.epoch and frame.tables != self.tables:
+            raise Damage('frame: rows or chunk ids decrease')
+        if self.sequence and frame.tables != self.tables:
             raise Damage('frame: table generation changes within a log')
         for chunk, (records, used) in frame.chunks.items():
             old = self.chunks.get(chunk, (0, 0))

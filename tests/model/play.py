@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""Random runs: lives of writers, ended by kills and power losses, with readers in between."""
+"""Random runs: lives of writers, ended by kills and power losses, with concurrent readers."""
 
 import random
 
 from . import log as lxlog
 from .create import create
 from .disk import Crash, SyncFailed
-from .fate import ENDLESS, Fate
-from .generations import fold, restart
-from .history import History, Wrong
+from .machine import ENDLESS, Machine
+from .generations import checkpoint, rotate
+from .history import History, Violation
 from .job import Content, operate
 from .layout import NoDataset, Sealed, read_meta
-from .leftovers import remove_old
+from .orphans import remove_obsolete
 from .reader import Reader
 from .records import Damage
 from .rot import rot
 from .seal import seal, seal_again, unseal
 from .session import finish
-from .upkeep import keep_up
+from .maintenance import maintain
 from .writer import NoSpace, Writer
 
-class Run(Fate):
-    """One dataset's history: lives of writers, and what must be seen after each."""
+class Run(Machine):
+    """The history of one dataset: lives of writers, and a check after each."""
 
     def play(self):
         job = self.rng.random()
@@ -29,7 +29,7 @@ class Run(Fate):
         self.creation()
         for _ in range(self.rng.randint(1, 6)):
             if self.rng.random() < .6:
-                job = self.rng.random()     # else the last life's job is done again
+                job = self.rng.random()     # otherwise repeat the last job
             self.draw_budget(200)
             self.life(job)
             self.event()
@@ -44,10 +44,10 @@ class Run(Fate):
             self.end_by_replacement()
 
     def begin_replacement(self):
-        """Readers are gone: a dataset that is locked is not replaced."""
+        """Drop all readers: a locked dataset cannot be replaced."""
         self.sessions.clear()
         self.disk.locks.clear()
-        self.disk.note('REPLACE')
+        self.disk.report('REPLACE')
         self.exists = False
         self.history.replacing()
 
@@ -65,9 +65,9 @@ class Run(Fate):
     # -- creation and replacement ----------------------------------------------------------------
 
     def creation(self):
-        """Create until there is a dataset; what a try leaves is none, or a whole empty one.
+        """Create until a dataset exists; an interrupted attempt leaves none or a complete one.
 
-        Where one was being replaced, its removal may turn out not to have happened.
+        The removal of a replaced dataset may be lost.
         """
         while not self.exists:
             self.draw_budget(60)
@@ -81,13 +81,13 @@ class Run(Fate):
         self.budget = ENDLESS
 
     def create(self):
-        self.disk.note('CREATE')
+        self.disk.report('CREATE')
         create(self.disk)
         self.exists = True
         self.history = History()
 
     def replace(self):
-        """Create over the dataset: until that returns it is the old one, none, or the new one."""
+        """Replace the dataset: until this returns, the old one, none or the new one is visible."""
         self.begin_replacement()
         create(self.disk, replace=True)
         self.exists = True
@@ -96,9 +96,9 @@ class Run(Fate):
     # -- a writer's life -------------------------------------------------------------------------
 
     def life(self, job):
-        """A writer opens, works, and ends: closed, sealed, poisoned or killed."""
+        """A writer opens, works, and is closed, sealed, poisoned or killed."""
         try:
-            self.disk.note('OPEN')
+            self.disk.report('OPEN')
             writer = self.open_writer()
             if writer:
                 self.work(writer, random.Random(job))
@@ -107,14 +107,14 @@ class Run(Fate):
 
     def open_writer(self):
         try:
-            before = self.read_epoch() if self.lossy else None
+            before = self.read_sequence() if self.lossy else None
             writer = Writer(self.disk)
         except Sealed:
             self.sealed_life()
             return None
         except NoDataset as none:
             if self.exists:
-                raise Wrong('a dataset is gone') from none
+                raise Violation('a dataset is gone') from none
             self.creation()
             return None
         except Damage:
@@ -122,30 +122,31 @@ class Run(Fate):
                 raise
             self.repair()
             return self.open_writer()
-        if before not in (None, (writer.meta['generation'], writer.state.epoch)):
-            raise Wrong(f'a writer gives up commits of its boot: it is not at {before}')
+        if before not in (None, (writer.meta['generation'], writer.state.sequence)):
+            raise Violation(f'a writer drops commits of its boot: expected frame {before}')
         self.exists = True
         self.history.seal_seen(False)
         self.history.opened(writer.content(), writer.state.synced, lossy=self.lossy)
         self.lossy = False
-        self.disk.note('opened generation', writer.meta['generation'], 'epoch', writer.state.epoch,
-                       'length', writer.state.length, 'state', self.history.acked)
+        self.disk.report('opened generation', writer.meta['generation'], 'sequence',
+                         writer.state.sequence, 'length', writer.state.length, 'snapshot',
+                         self.history.acked)
         return writer
 
-    def read_epoch(self):
-        """Generation and epoch that a reader shows; None where it meets damage."""
+    def read_sequence(self):
+        """The generation and sequence number that a reader shows; None if it finds damage."""
         reader = Reader(self.disk)
         try:
             finish(reader.open())
-            return reader.meta['generation'], reader.state.epoch
+            return reader.meta['generation'], reader.state.sequence
         except (Damage, NoDataset):
             return None
         finally:
             reader.close()
 
     def repair(self):
-        """Pages of the log were lost: the commits before them stay."""
-        self.disk.note('REPAIR')
+        """Truncate the log before its lost pages, which keeps the earlier commits."""
+        self.disk.report('REPAIR')
         reader = Reader(self.disk)
         reader.use_meta(read_meta(reader.directory)[0])
         log, skip = reader.log_file(), frozenset(['norot'])
@@ -153,7 +154,7 @@ class Run(Fate):
         log.sync()
 
     def work(self, writer, ops):
-        """Commits of the operations so far, while others may be under way already, and switches."""
+        """Perform operations, commits, and installations of new generations."""
         current = Content(writer.content())
         synced_share = ops.choice((1, .3, .05))
         while True:
@@ -167,30 +168,30 @@ class Run(Fate):
                 return self.seal(writer, current)
             if end < .25:
                 self.kill_soon(.3, 40)
-                current = Content(keep_up(self, writer, current, ops))
+                current = Content(maintain(self, writer, current, ops))
                 continue
             if end < .35:
-                remove_old(writer)
+                remove_obsolete(writer)
             self.kill_soon(.1, 12)
             current = self.commit_some(writer, current, ops, ops.random() < synced_share)
 
     def commit_some(self, writer, current, ops, synced):
-        """Commit, with operations after it that are not to be part of it; some are reaped."""
+        """Commit, perhaps with later operations that are not part of the commit."""
         mark, expected = writer.mark(), current.freeze()
         if ops.random() < .3:
             for _ in range(ops.randint(1, 4)):
                 operate(writer, current, ops)
         self.commit(writer, expected, ops.random() < .4, synced, mark, ops.random() < .5)
         if ops.random() < .1:
-            self.go_on(writer, ops.choice((restart, fold, None)))
+            self.install_early(writer, ops.choice((rotate, checkpoint, None)))
         if ops.random() < .3:
             writer.rollback()
             return Content(self.history.states[self.history.acked])
         return current
 
-    def go_on(self, writer, change):
-        """A new generation, or only a synced frame, while later operations are under way."""
-        self.disk.note('go on with', change.__name__ if change else 'a synced frame')
+    def install_early(self, writer, change):
+        """Begin a new generation, or write a synced frame, while later operations are pending."""
+        self.disk.report('continue with', change.__name__ if change else 'a synced frame')
         try:
             if change:
                 change(writer, lambda: self.history.acknowledge(True), (0, 0))
@@ -198,12 +199,13 @@ class Run(Fate):
                 writer.commit((0, 0))
                 self.history.acknowledge(True)
         except NoSpace:
-            self.disk.note('  no space')
+            self.disk.report('  no space')
 
     def commit(self, writer, expected, bulk, synced, mark=None, older=False):
         self.history.attempt(expected)
-        self.disk.note('commit', 'state', len(self.history.states) - 1, 'length', len(expected[1]),
-                       'bulk' if bulk else 'small', 'synced' if synced else 'unsynced')
+        self.disk.report('commit', 'snapshot', len(self.history.states) - 1,
+                         'length', len(expected[1]), 'bulk' if bulk else 'small',
+                         'synced' if synced else 'unsynced')
         try:
             writer.commit(mark, bulk, synced, older)
             self.history.acknowledge(synced or not self.disk.boot)
@@ -211,20 +213,20 @@ class Run(Fate):
             self.history.withdraw()
 
     def close(self, writer, current):
-        self.disk.note('CLOSE')
+        self.disk.report('CLOSE')
         self.history.attempt(current.freeze())
         writer.close()
         self.history.acknowledge(True)
 
     def seal(self, writer, current):
-        self.disk.note('SEAL')
+        self.disk.report('SEAL')
         self.history.attempt(current.freeze())
         self.history.seals.add(True)
         seal(writer, lambda: self.history.acknowledge(True))
         self.history.seals = {True}
 
     def unseal(self):
-        self.disk.note('UNSEAL')
+        self.disk.report('UNSEAL')
         self.history.seals.add(False)
         unseal(self.disk)
         self.history.seals = {False}
@@ -232,39 +234,39 @@ class Run(Fate):
     # -- checks ----------------------------------------------------------------------------------
 
     def read_whole(self):
-        """Every record through a new reader; None for damage where this boot's cache lost some."""
+        """Read every record with a new reader; None for damage if this boot's cache lost data."""
         reader = Reader(self.disk)
         try:
             finish(reader.open())
             return reader.content(self.lossy)
         except Damage as damage:
             if not self.lossy:
-                raise Wrong(f'opening for reading: {damage}') from damage
+                raise Violation(f'opening for reading: {damage}') from damage
             return None
         finally:
             reader.close()
 
     def read_now(self):
-        """Read before any writer recovers anything; False if there is no dataset."""
+        """Read before any writer recovers; return False without a dataset."""
         try:
             content = self.read_whole()
         except NoDataset as none:
             if self.exists:
-                raise Wrong('a dataset is gone') from none
+                raise Violation('a dataset is gone') from none
             return False
         if content is not None:
             self.history.find(content, self.history.acked, 'a new reader', self.lossy)
         return True
 
     def sealed_life(self):
-        """A sealed dataset reads as its last state, and may be sealed again, or unsealed."""
+        """Check that a sealed dataset is its last snapshot; perhaps seal it again, or unseal it."""
         self.history.seal_seen(True)
         self.lossy = False
         content = self.read_whole()
         self.history.find(content, self.history.acked, 'a sealed dataset')
         kind = self.rng.random()
         if kind < .3:
-            self.disk.note('SEAL AGAIN')
+            self.disk.report('SEAL AGAIN')
             seal_again(self.disk)
             self.history.opened(content, True, True)
         elif kind < .7:
@@ -275,17 +277,17 @@ class Run(Fate):
             self.read_now()
 
 
-def guarded(action):
-    """What went wrong in `action()`, or None; one that breaks the model is found, too."""
+def failure_of(action):
+    """The failure of `action()`, or None; an exception in the model counts as a failure."""
     try:
         action()
-    except Wrong as wrong:
+    except Violation as wrong:
         return str(wrong)
-    except Exception as error:      # whatever it is, the protocol as it is never comes here
+    except Exception as error:      # without faults, the protocol never raises
         return f'{type(error).__name__}: {error}'
     return None
 
 
 def run(seed, world, faults=frozenset(), trace=None):
-    """What went wrong in the run of this seed, or None."""
-    return guarded(Run(seed, world, faults, trace).play)
+    """The failure of the run of this seed, or None."""
+    return failure_of(Run(seed, world, faults, trace).play)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The reader: opens without writing anything, stays at its state, and refreshes when asked.
+"""The reader: opens without writing, stays at its snapshot, and refreshes on request.
 
-Opening and refreshing are generators that yield between two system calls, so that a run can let
-the writer continue there.
+Opening and refreshing are generators that yield between system calls, so that the writer can
+continue there.
 """
 
 import copy
@@ -14,15 +14,15 @@ from .records import Damage
 
 
 class Reader(Handle):
-    """A dataset open for reading, pinned to the state of its opening or of its last refresh.
+    """A dataset open for reading, pinned to the snapshot of its opening or last refresh.
 
-    It holds the lock of its generation until it is closed; the process that continues in another
-    generation takes another reader for it, and the old one keeps what it shows.
+    It holds the lock of its generation until it is closed. To continue in another generation, a
+    process opens another reader, and the old one keeps its snapshot.
 
     Parameters
     ----------
     durable : bool
-        It shows what a loss of power leaves: the frames up to the last synced one.
+        It shows only data that survives a power loss: the frames up to the last synced one.
     """
 
     def __init__(self, disk, durable=False):
@@ -32,10 +32,9 @@ class Reader(Handle):
         self.locked = False
 
     def open(self):
-        """Lock the generation, make sure that it still is the one, and replay its log.
+        """Lock the generation, check that it is still current, and replay its log.
 
-        meta.json is looked at again after the log: a frame that was read may be of another schema
-        than the one in hand.
+        meta.json is compared again after the log is read: a frame may be of another schema.
         """
         try:
             while not (yield from self.try_to_open()):
@@ -74,12 +73,12 @@ class Reader(Handle):
         return True
 
     def refresh(self):
-        """Go on to the newest commit, through a switch of meta.json if there was one.
+        """Continue to the newest commit, in a new generation if meta.json was replaced.
 
         Returns
         -------
         Reader
-            Itself, or another one that was opened next to it.
+            Itself, or a new one for another meta.json.
         """
         early = 'metabefore' in self.faults
         try:
@@ -98,14 +97,14 @@ class Reader(Handle):
         return other
 
     def replaced(self):
-        """Whether meta.json is another file than the one that was read."""
+        """Whether meta.json was replaced since it was read."""
         return self.directory.get('meta.json') is not self.meta_file
 
     def read_log(self, start=None):
-        """The trusted frames from `start` on.
+        """The valid frames from `start` on.
 
-        The log is read in two parts, between which a writer may cut and write it; so what looks
-        like rot is rot only if it is still there, unchanged, on reading again.
+        The log is read in two parts, between which a writer may truncate and write it. So the
+        reader reports damage only if the next reading is the same.
         """
         before = None
         while True:
@@ -125,15 +124,18 @@ class Reader(Handle):
             yield
 
     def make_durable(self, frames):
-        """The frames up to the last synced one: it is there before the sync of it is over."""
+        """Sync the log, and return the frames up to the last synced one.
+
+        A synced frame is readable before its sync is complete.
+        """
         yield
         if 'durablelog' not in self.faults:
-            self.log_file().flush()
+            self.log_file().sync_by_reader()
         yield
         return frames[:lxlog.last_synced(frames) + 1]
 
     def pin(self):
-        """Another reader that stays at this state."""
+        """Another reader, which stays at this snapshot."""
         pinned = copy.copy(self)
         pinned.state = self.state.copy()
         pinned.files = dict(self.files)
@@ -147,7 +149,7 @@ class Reader(Handle):
         self.locked = True
 
     def close(self):
-        """Let go of the lock, unless a loss of the file system has done so already."""
+        """Release the lock, unless a detached file system has released it already."""
         if self.locked and self.meta['generation'] in self.disk.locks:
             self.disk.locks.remove(self.meta['generation'])
         self.locked = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Entries: the 24 bytes that say where one value is (16 in <stem>.offset, 8 in <stem>.check)."""
+"""Entries: the 24 bytes that locate one value (16 in <stem>.offset, 8 in <stem>.check)."""
 
 import struct
 import zlib
@@ -15,11 +15,11 @@ ALIGN = 8
 
 
 class Damage(Exception):
-    """The dataset is at fault, and says so: never a wrong value."""
+    """The dataset is damaged, and the model reports it instead of returning a wrong value."""
 
 
 class Lost:
-    """What a handle shows in the place of a value that is damaged."""
+    """Takes the place of a damaged value."""
 
     def __repr__(self):
         return 'LOST'
@@ -51,7 +51,7 @@ def make_row(uuid, field, index, value, place=(0, 0)):
 
 
 def move_row(row, old, new):
-    """The same entry for another index: a swap only changes the index in the check."""
+    """The same entry for another index: a swap changes only the index in the checksum."""
     if row == MISSING:
         return row
     size, check = CHECK.unpack_from(row, ENTRY.size)
@@ -65,10 +65,10 @@ def split_rows(rows):
 
 
 def read_row(row, uuid, field, index, read_chunk, verify=True):
-    """The value of a row, or Damage.
+    """The value of a row; raises Damage.
 
-    `read_chunk(chunk, offset, size)` gives the bytes of a stored value, or Damage where they lie
-    beyond what is committed.
+    `read_chunk(chunk, offset, size)` returns the bytes of a stored value, and raises Damage if they
+    lie beyond the committed end.
     """
     if row == MISSING:
         return None
@@ -84,7 +84,7 @@ def read_row(row, uuid, field, index, read_chunk, verify=True):
         value = read_chunk(chunk, offset, size)
     seed = SEED.pack(uuid, field, chunk, offset, size, logical)
     if verify and (logical != size or check != crc(seed, value) ^ index_crc(index)):
-        raise Damage(f'field {field} record {index}: check failed')
+        raise Damage(f'field {field} record {index}: checksum mismatch')
     return value
 
 

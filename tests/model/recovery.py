@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Opening for writing: what the log says is made durable before anything is built on it."""
+"""Opening for writing: the valid part of the log becomes durable before any new commit."""
 
 from . import log as lxlog
 from .layout import KINDS, chunk_name
-from .leftovers import find_old, remove_leftovers, remove_old
+from .orphans import find_obsolete, remove_orphans, remove_obsolete
 
 
 def recover(writer):
-    """Read the log, write back what counts, cut the rest, and sync, in this order.
+    """Read the log, write back its valid part, truncate the rest, and sync, in this order.
 
-    A sync may have failed in the process before: what it should have written is in the cache alone,
-    clean, and no later sync would write it. So the writer writes it back, byte for byte. What the
-    cache itself has lost shows in the checks of the values, now and later. Old files go last: the
-    switch that made them old may not have been durable before.
+    A sync of the previous process may have failed: its data is then only in the cache, and clean,
+    so no later sync would write it. The writer writes it again, byte for byte. Data that the cache
+    lost fails the checksums of values. Obsolete files are removed last: the installation that made
+    them obsolete may not have been durable before.
     """
     faults, log = writer.faults, writer.log_file()
     frames = lxlog.scan(log.pread(), writer.seed, writer.disk.boot, faults)
@@ -21,20 +21,20 @@ def recover(writer):
     writer.state = lxlog.replay(frames, faults)
     if 'nowriteback' not in faults:
         write_back(writer, frames)
-    if 'nocut' not in faults:
+    if 'notruncate' not in faults:
         log.truncate(writer.state.at)
-    remove_leftovers(writer)
-    writer.old = list(find_old(writer))
+    remove_orphans(writer)
+    writer.obsolete = list(find_obsolete(writer))
     if 'gcopening' in faults:
-        remove_old(writer)
+        remove_obsolete(writer)
     writer.log_dirty = True
     if 'noreopensync' not in faults:
-        writer.barrier(all_directories=True)
-    remove_old(writer)
+        writer.sync_data(all_directories=True)
+    remove_obsolete(writer)
 
 
 def write_back(writer, frames):
-    """Rewrite the log from the last synced frame on, and what the frames after that name."""
+    """Rewrite the log from the last synced frame on, and the data of the later frames."""
     last = lxlog.last_synced(frames)
     old, new = lxlog.replay(frames[:last + 1], writer.faults), writer.state
     rewrite(writer, writer.log_file(), frames[last - 1].end if last else 0, new.at)
@@ -49,9 +49,9 @@ def write_back(writer, frames):
 
 
 def rewrite_chunk(writer, chunk, begin, end):
-    """Rewrite these bytes, which no synced frame has named; zeros take the place of lost ones.
+    """Rewrite these bytes, which no synced frame names; zeros take the place of a lost end.
 
-    Else the chunk would be too short for its other values.
+    Otherwise the chunk would be too short for its other values.
     """
     directory, name = writer.directory.get('chunk'), chunk_name(chunk)
     file = directory.get(name) or directory.make_file(name)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Rot: a bit flips where a check must notice it."""
+"""Bit rot: flip a bit that a checksum covers."""
 
 from . import log as lxlog
-from .history import Wrong
+from .history import Violation
 from .layout import Sealed
 from .reader import Reader
 from .records import ENTRY, INLINE, LOST, MISSING, Damage
@@ -11,7 +11,7 @@ from .writer import Writer
 
 
 def rot(disk, rng):
-    """Flip a bit of a payload, or of what counts of the log; nobody may overlook it."""
+    """Flip a bit of a payload, or of the valid part of the log; it must be found."""
     reader = Reader(disk)
     finish(reader.open())
     reader.close()
@@ -19,20 +19,20 @@ def rot(disk, rng):
     payloads = stored_payloads(reader)
     if rng.random() < .5:
         flip(disk, rng, reader.log_file(), *draw_place(disk, rng, frames))
-        must_refuse(lambda: Writer(disk), 'a writer')
+        must_reject(lambda: Writer(disk), 'a writer')
     elif payloads:
         chunk, size, offset = rng.choice(payloads)
         flip(disk, rng, reader.chunk(chunk), offset, size)
     else:
         return
-    must_refuse(lambda: read_all(disk), 'a reader')
+    must_reject(lambda: read_all(disk), 'a reader')
 
 
 def draw_place(disk, rng, frames):
-    """A place in the log, and its size, of which rot must show.
+    """A place in the log, and its size, in which rot must be found.
 
-    The last frame, if this boot wrote it, shows that it was whole, but for the parts of its header
-    that say how long it is, and of which boot.
+    The last frame, if it is of this boot, shows that it was complete, unless the rot is in the size
+    or boot of its header.
     """
     last = frames[-1]
     before = frames[max(len(frames) - 2, 0)].end
@@ -43,7 +43,7 @@ def draw_place(disk, rng, frames):
 
 
 def stored_payloads(reader):
-    """(chunk, size, offset) of each value that lies in a chunk."""
+    """(chunk, size, offset) of each stored value."""
     rows = [reader.row(field, index)
             for index in range(reader.state.length) for field in reader.fields]
     entries = [ENTRY.unpack_from(row) for row in rows if row != MISSING]
@@ -52,7 +52,7 @@ def stored_payloads(reader):
 
 def flip(disk, rng, file, begin, size):
     at = begin + rng.randrange(size)
-    disk.note('ROT', file.name, at)
+    disk.report('ROT', file.name, at)
     file.cache[at] ^= 1 << rng.randrange(8)
 
 
@@ -64,9 +64,9 @@ def read_all(disk):
         raise Damage('a value')
 
 
-def must_refuse(action, who):
+def must_reject(action, observer):
     try:
         action()
     except (Damage, Sealed):
         return
-    raise Wrong(f'rot goes unnoticed by {who}')
+    raise Violation(f'{observer} overlooks rot')

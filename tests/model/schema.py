@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Changes of the schema: a field is added, dropped, or gets another name. The log stays.
+"""Changes of the schema: a field is added, dropped or renamed. The log stays.
 
-Each begins with a synced commit, as every switch does: else a loss of power could take a commit
-back and leave the change that came after it.
+Each begins with a synced commit, as every installation does: otherwise a power loss could undo a
+commit and keep the change that followed it.
 """
 
 from .layout import new_field
 from .records import MISSING
-from .switch import Switch
+from .install import Install
 
 
 def begin(writer, begun):
@@ -17,26 +17,26 @@ def begin(writer, begun):
 
 
 def add_field(writer, name, begun):
-    """A field whose values are all missing: tables of zeros, as long as the others."""
+    """Add a field with only missing values: its tables are zeros, as long as the others."""
     begin(writer, begun)
     field = new_field(writer.meta, name, writer.faults)
-    switch = Switch(writer, field.stem)
+    install = Install(writer, field.stem)
     rows = writer.state.length if 'addshort' in writer.faults else writer.state.rows
-    switch.make_table(field, writer.state.tables, [MISSING] * rows)
+    install.make_table(field, writer.state.tables, [MISSING] * rows)
     fields = [*writer.meta['fields'], field]
-    switch.commit(dict(writer.meta, fields=fields, next_field=field.id + 1))
+    install.commit(dict(writer.meta, fields=fields, next_field=field.id + 1))
 
 
 def drop_field(writer, position, begun):
     begin(writer, begun)
     fields = [field for k, field in enumerate(writer.meta['fields']) if k != position]
-    Switch(writer).commit(dict(writer.meta, fields=fields))
+    Install(writer).commit(dict(writer.meta, fields=fields))
 
 
 def rename_field(writer, position, name, begun):
-    """Only the name changes."""
+    """Change only the name."""
     begin(writer, begun)
     number, _, stem = writer.meta['fields'][position]
     fields = list(writer.meta['fields'])
     fields[position] = number, name, stem
-    Switch(writer).commit(dict(writer.meta, fields=fields))
+    Install(writer).commit(dict(writer.meta, fields=fields))

@@ -1,44 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""Sealing, in place or by a new generation, and unsealing.
-
-What is sealed is a plain directory that any language maps.
-"""
+"""Sealing, in place or with a new generation, and unsealing."""
 
 from . import log as lxlog
-from .generations import make_folded, next_meta
+from .generations import make_checkpoint, next_meta
 from .handle import Handle
 from .layout import KINDS, dataset_directory, read_meta, table_name, table_names, write_meta
-from .leftovers import find_old, remove_old
+from .orphans import find_obsolete, remove_obsolete
 from .records import crc
-from .switch import Switch
+from .install import Install
 
 
 def seal(writer, begun):
-    """Commit, bring the files to the lengths that meta.json will give, and switch meta.json.
+    """Commit, truncate the files to the sizes in the new meta.json, and install that.
 
-    Whatever stops it, the old state stands, or the sealed one does.
+    Wherever it is interrupted, the dataset is as before or sealed.
     """
-    # Always a frame: sets of earlier ones move to the tables, too.
+    # Always write a frame: updates of earlier frames move to the tables, too.
     writer.commit(bulk=True, synced=True, always=True)
     begun()
-    switch, state = Switch(writer), writer.state
+    install, state = Install(writer), writer.state
     meta, frame, tables = dict(writer.meta, length=state.length), None, state.tables
-    if writer.live_sets() or state.rows > state.length:
-        frame = make_folded(switch)
+    if writer.live_updates() or state.rows > state.length:
+        frame = make_checkpoint(install)
         meta, tables = next_meta(writer), tables + 1
-    trim(switch, tables)
-    switch.directories = [writer.directory, writer.directory.get('chunk')]
+    trim(install, tables)
+    install.directories = [writer.directory, writer.directory.get('chunk')]
     meta['tables'] = list_tables(writer, tables)
-    switch.commit(dict(meta, sealed=True), frame)
+    install.commit(dict(meta, sealed=True), frame)
 
 
-def trim(switch, tables):
-    """Cut tables and chunks to what the sealed state has, durably.
+def trim(install, tables):
+    """Truncate tables and chunks to the sizes of the sealed snapshot, durably.
 
-    Nothing that a state of this log names is cut: rows and chunk bytes never fall within a log,
-    and tables with rows beyond the length are not trimmed but folded.
+    No snapshot of this log names the truncated bytes: rows and chunk bytes never decrease within a
+    log, and rows beyond the length are removed by a checkpoint.
     """
-    writer, files = switch.writer, []
+    writer, files = install.writer, []
     for field in writer.fields:
         for kind, size in KINDS.items():
             file = writer.directory.get(table_name(field, kind, tables))
@@ -46,10 +43,10 @@ def trim(switch, tables):
     files += [(writer.chunk(chunk), used) for chunk, (_, used) in writer.state.chunks.items()]
     for file, size in files:
         if 'notrimsync' in writer.faults:
-            switch.sync(file)
+            install.sync(file)
         file.truncate(size)
         if not {'sealearly', 'notrimsync'} & writer.faults:
-            switch.sync(file)
+            install.sync(file)
 
 
 def list_tables(writer, tables):
@@ -59,34 +56,34 @@ def list_tables(writer, tables):
 
 
 class Sealed(Handle):
-    """A sealed dataset, opened by whichever process holds the writer's lock."""
+    """A sealed dataset, opened by the process that holds the writer's lock."""
 
     def __init__(self, disk):
         super().__init__(disk)
         self.use_meta(read_meta(self.directory)[0])
         frames = lxlog.scan(self.log_file().pread(), self.seed, disk.boot, disk.faults)
         self.state = lxlog.replay(frames, disk.faults)
-        self.old = []
+        self.obsolete = []
 
 
 def seal_again(disk):
-    """Sealing what is sealed: makes the switch durable, and takes away what readers held up before.
+    """Seal a sealed dataset: make meta.json durable, and remove files that readers have released.
 
-    The directory is synced before anything is removed: the process that renamed meta.json may
-    have died before it did, and then the old files are all that a power loss would leave.
+    The directory is synced before any removal: the process that renamed meta.json may have died
+    before its sync, and only the obsolete files would survive a power loss.
     """
     sealed = Sealed(disk)
     sealed.directory.sync()
-    sealed.old = list(find_old(sealed))
-    remove_old(sealed)
+    sealed.obsolete = list(find_obsolete(sealed))
+    remove_obsolete(sealed)
 
 
 def unseal(disk):
-    """Take the word away. All else stays, for readers of the sealed dataset and for the writer."""
+    """Remove the sealed flag. Everything else stays, for readers and for the next writer."""
     directory = dataset_directory(disk)
     meta, _ = read_meta(directory)
     meta = dict(meta, sealed=False)
     del meta['tables']
     write_meta(directory, meta, disk.faults)
-    if 'switchlost' not in disk.faults:
+    if 'installlost' not in disk.faults:
         directory.sync()

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A reader's process while the writer writes, advanced a step at a time."""
+"""A reader process that runs during the writes, advanced a step at a time."""
 
-from .history import Wrong, agrees
+from .history import Violation, agrees
 from .layout import NoDataset
 from .reader import Reader
 from .records import Damage
 
 
 def finish(generator):
-    """Run a reader's generator to its end, with nothing between its steps."""
+    """Run a generator of a reader to its end without interruption."""
     while True:
         try:
             next(generator)
@@ -17,13 +17,13 @@ def finish(generator):
 
 
 class Session:
-    """Opens, looks again, refreshes, closes; some sessions are quick, some sleep between two steps.
+    """Opens, reads again, refreshes and closes, at some pace.
 
-    At a refresh it may keep the state that it had, as a view: that shows the same until it is let
-    go. A session is void once a cache was lost within its boot: commits that it had seen may be gone
-    then, so it may meet damage, but what it shows must still be some state that was once committed,
-    but for values that are lost. What a durable one shows is held to be durable, but where syncs
-    fail: those of a reader know nothing of it.
+    At a refresh it may keep its snapshot as a view, which must not change until it is released. A
+    session is void after a loss of the cache within its boot: commits that it saw may be lost, so
+    it may find damage, but otherwise it must show some committed snapshot, except for lost values.
+    The snapshot of a durable reader must be durable, unless syncs fail: the sync of a reader does
+    not report the failure of another process.
     """
 
     def __init__(self, run):
@@ -32,7 +32,7 @@ class Session:
         self.pace = run.rng.choice((.01, .1, .5))
         self.durable = run.rng.random() < .3
         self.reader = Reader(run.disk, self.durable)
-        self.views = []         # (reader, what it shows)
+        self.views = []         # (reader, its content)
         self.steps = self.live()
 
     def live(self):
@@ -53,12 +53,12 @@ class Session:
                 shown = yield from self.refresh(self.floor(), shown)
 
     def floor(self):
-        """The oldest state that it may show if it reads the log from now on."""
+        """The oldest snapshot that it may show if it reads the log from now on."""
         history = self.run.history
         return history.durable if self.durable else history.acked
 
     def refresh(self, floor, shown):
-        """Refresh, and perhaps keep what was shown before."""
+        """Refresh, and perhaps keep the old snapshot as a view."""
         keep = self.run.rng.random() < .3
         if keep:
             self.views.append((self.reader.pin(), shown))
@@ -71,22 +71,22 @@ class Session:
     def look(self, floor):
         content = self.reader.content(self.void)
         run = self.run
-        run.disk.note('      a reader is at generation', self.reader.meta['generation'], 'epoch',
-                      self.reader.state.epoch, 'length', len(content[1]))
+        run.disk.report('      a reader shows generation', self.reader.meta['generation'],
+                        'sequence', self.reader.state.sequence, 'length', len(content[1]))
         if not self.void:
             run.history.find(content, floor, 'a reader')
             if self.durable and not run.world.failing:
-                run.history.promised(content, floor)
+                run.history.show_durable(content, floor)
         elif not any(agrees(content, state, True) for state in run.history.every):
-            raise Wrong('a reader shows a state that never was')
+            raise Violation('a reader shows a snapshot that was never committed')
         return content
 
     def look_again(self, reader, shown):
         if not self.void and reader.content() != shown:
-            raise Wrong('a pinned reader sees its state change')
+            raise Violation('the snapshot of a pinned reader changes')
 
     def advance(self):
-        """Take one step, if it is not asleep; False at the end, or when it is killed."""
+        """Take one step, unless asleep; return False at the end, or if the process is killed."""
         if self.run.rng.random() > self.pace:
             return self.run.rng.random() > .001
         try:
@@ -96,10 +96,10 @@ class Session:
             pass
         except Damage as damage:
             if not self.void:
-                raise Wrong(f'a reader met damage: {damage}') from damage
+                raise Violation(f'a reader finds damage: {damage}') from damage
         return False
 
     def end(self):
-        """The locks of a process go with it."""
+        """Release the locks of the process."""
         for reader in [self.reader, *(view for view, _ in self.views)]:
             reader.close()

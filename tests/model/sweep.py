@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Short scripts killed at every single step, each with several random losses.
 
-Random runs meet a window of one step seldom; here every window is met. Creation, sealing and
-replacement above all: they happen once in a dataset's life.
+Random runs rarely kill at one particular step; a sweep kills at each. This matters most for
+creation, sealing and replacement, which happen once in the life of a dataset.
 """
 
 from .disk import Crash, SyncFailed
-from .fate import ENDLESS
-from .generations import fold, rebalance, restart
+from .machine import ENDLESS
+from .generations import checkpoint, rebalance, rotate
 from .job import Content, append, delete, modify
 from .layout import dataset_directory
-from .play import Run, guarded
-from .upkeep import add, drop, rename, renew
+from .play import Run, failure_of
+from .maintenance import add, drop, rename, renew
 from .writer import NoSpace
 
-BIG = 60      # bytes of a value that is stored in a chunk
+BIG = 60      # bytes of a stored value
 
 
 def value(number, size=BIG):
@@ -40,14 +40,14 @@ def prepare_records(run):
 
 
 def prepare_torn_tail(run):
-    """Unsynced commits behind synced ones, and then the power fails."""
+    """Unsynced commits after synced ones, and then the power fails."""
     prepare_records(run)
     fill(run, run.open_writer(), 4, False, False)
     run.event(1)
 
 
 def prepare_half_replaced(run):
-    """The removal of a dataset was begun: its meta.json is gone, but not for good."""
+    """An interrupted removal: meta.json is removed, but not durably."""
     prepare_records(run)
     run.begin_replacement()
     dataset_directory(run.disk).unlink('meta.json')
@@ -67,13 +67,13 @@ def do_append(run):
 
 
 def do_seal(run):
-    """Nothing but pending rows to move: the generation stays."""
+    """Only pending rows move to the tables: the generation stays."""
     writer = run.open_writer()
     run.seal(writer, fill(run, writer, 1, False, False))
 
 
 def change_some(writer):
-    """A set below the rows, and a length below them."""
+    """Make an update of a row, and a length below the rows."""
     current = Content(writer.content())
     modify(writer, current, 0, 0, value(100))
     while len(current.records) > 2:
@@ -81,8 +81,8 @@ def change_some(writer):
     return current
 
 
-def do_seal_by_fold(run):
-    """A new generation, which is sealed."""
+def do_seal_by_checkpoint(run):
+    """Seal with a new generation."""
     writer = run.open_writer()
     current = change_some(writer)
     run.commit(writer, current.freeze(), False, True)
@@ -90,26 +90,26 @@ def do_seal_by_fold(run):
 
 
 def do_unseal(run):
-    """And continue writing."""
+    """Unseal and continue writing."""
     run.unseal()
     do_append(run)
 
 
 def do_renew(change):
-    """A new generation, in which writing continues, and another one."""
+    """A new generation, commits in it, and another one."""
     def act(run):
         writer = run.open_writer()
         current = Content(renew(run, writer, change_some(writer), change))
         fill(run, writer, 2, True, True)
         fill(run, writer, 1, False, False)
-        renew(run, writer, Content(writer.content()), restart)
+        renew(run, writer, Content(writer.content()), rotate)
         run.close(writer, Content(writer.content()))
 
     return act
 
 
 def do_fields(run):
-    """A field comes, is written, gets another name, and goes; one of its name comes again."""
+    """Add, write, rename and drop a field, and add one of the same name."""
     writer = run.open_writer()
     current = Content(add(run, writer, Content(writer.content()), 'a'))
     modify(writer, current, 1, 2, value(50))
@@ -128,18 +128,18 @@ def do_replace(run):
 
 def prepare_sealed(run):
     prepare_records(run)
-    do_seal_by_fold(run)
+    do_seal_by_checkpoint(run)
 
 
 SCRIPTS = {
     'create': (lambda run: None, do_create),
     'append': (prepare_records, do_append),
-    'append behind a torn tail': (prepare_torn_tail, do_append),
+    'append after a torn tail': (prepare_torn_tail, do_append),
     'seal': (prepare_records, do_seal),
-    'seal by a fold': (prepare_records, do_seal_by_fold),
+    'seal by a checkpoint': (prepare_records, do_seal_by_checkpoint),
     'unseal': (prepare_sealed, do_unseal),
-    'restart': (prepare_records, do_renew(restart)),
-    'fold': (prepare_records, do_renew(fold)),
+    'rotate': (prepare_records, do_renew(rotate)),
+    'checkpoint': (prepare_records, do_renew(checkpoint)),
     'rebalance': (prepare_records, do_renew(rebalance)),
     'fields': (prepare_records, do_fields),
     'replace': (prepare_records, do_replace),
@@ -148,7 +148,7 @@ SCRIPTS = {
 
 
 def settle(run):
-    """What is there must be right for a reader, for a writer, and after one more power loss."""
+    """Check with a reader, with a writer, and after one more power loss."""
     run.budget = ENDLESS
     run.event(.8)
     run.read_now()
@@ -161,13 +161,13 @@ def settle(run):
 
 
 def killed_run(script, step, seed, world, faults=frozenset(), trace=None):
-    """Run a script, killed before its step of this number.
+    """Run a script and kill it before this step.
 
     Returns
     -------
     wrong : str or None
     complete : bool
-        The script came to its end.
+        The script was not killed.
     """
     run = Run(10007 * seed + step, world, faults, trace)
     prepare, act = SCRIPTS[script]
@@ -176,7 +176,7 @@ def killed_run(script, step, seed, world, faults=frozenset(), trace=None):
     def once():
         failing, run.disk.failing = run.disk.failing, 0
         prepare(run)
-        run.disk.note('SCRIPT', script, 'killed before step', step)
+        run.disk.report('SCRIPT', script, 'killed before step', step)
         run.disk.failing = failing
         run.budget, run.critical = step, False
         try:
@@ -186,16 +186,16 @@ def killed_run(script, step, seed, world, faults=frozenset(), trace=None):
             pass
         settle(run)
 
-    return guarded(once), bool(ended)
+    return failure_of(once), bool(ended)
 
 
 def sweep(script, seed, world, faults=frozenset()):
-    """Run a script killed a step later each time, until it comes to its end.
+    """Run a script repeatedly, killed one step later each time, until it completes.
 
     Returns
     -------
     wrong : str or None
-        What went wrong in the first run that did.
+        The failure of the first run that fails.
     step : int
         The step of the last run.
     """

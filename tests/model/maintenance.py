@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""A writer's switches in a run: drawn, done, and noted in the history."""
+"""New generations and schema changes in a run, with their effect on the history."""
 
-from .generations import fold, rebalance, restart
+from .generations import checkpoint, rebalance, rotate
 from .job import FIELDS_AT_MOST, NAMES
 from .records import LOST, Damage
 from .schema import add_field, drop_field, rename_field
 from .writer import NoSpace
 
 
-def keep_up(run, writer, current, ops):
-    """One switch of some kind; what the dataset holds then."""
-    kind = ops.choice(('restart', 'fold', 'rebalance', 'restart', 'fold', 'rebalance',
+def maintain(run, writer, current, ops):
+    """Perform one change of a random kind; return the content after it."""
+    kind = ops.choice(('rotate', 'checkpoint', 'rebalance', 'rotate', 'checkpoint', 'rebalance',
                        'add', 'drop', 'rename'))
     count = len(current.names)
     position = ops.randrange(count)
@@ -21,35 +21,36 @@ def keep_up(run, writer, current, ops):
         return drop(run, writer, current, position)
     if kind == 'rename' and name:
         return rename(run, writer, current, position, name)
-    return renew(run, writer, current, {'fold': fold, 'rebalance': rebalance}.get(kind, restart))
+    changes = {'checkpoint': checkpoint, 'rebalance': rebalance}
+    return renew(run, writer, current, changes.get(kind, rotate))
 
 
 def renew(run, writer, current, change):
-    """Restart, fold or rebalance: nobody sees a difference."""
-    return switch(run, current, current.freeze(), change.__name__,
+    """Rotate, checkpoint or rebalance, which do not change the content."""
+    return perform(run, current, current.freeze(), change.__name__,
                   lambda begun: change(writer, begun))
 
 
 def add(run, writer, current, name):
-    return switch(run, current, current.added(name), f'add {name}',
+    return perform(run, current, current.added(name), f'add {name}',
                   lambda begun: add_field(writer, name, begun))
 
 
 def drop(run, writer, current, position):
-    return switch(run, current, current.dropped(position), f'drop {current.names[position]}',
+    return perform(run, current, current.dropped(position), f'drop {current.names[position]}',
                   lambda begun: drop_field(writer, position, begun))
 
 
 def rename(run, writer, current, position, name):
-    return switch(run, current, current.renamed(position, name),
+    return perform(run, current, current.renamed(position, name),
                   f'rename {current.names[position]} {name}',
                   lambda begun: rename_field(writer, position, name, begun))
 
 
-def switch(run, current, after, what, action):
-    """Do it: first `current` is committed, then it becomes `after`."""
+def perform(run, current, after, what, action):
+    """Perform a change: first `current` is committed, then it becomes `after`."""
     history = run.history
-    run.disk.note(what.upper(), 'state', len(history.states) - 1)
+    run.disk.report(what.upper(), 'state', len(history.states) - 1)
     before = current.freeze()
     history.attempt(before)
     result = [before]
@@ -63,13 +64,13 @@ def switch(run, current, after, what, action):
         action(begun)
         history.acknowledge(True)
     except NoSpace:
-        run.disk.note('  no space')
+        run.disk.report('  no space')
         history.withdraw()
         return before
     except Damage:
         if not any(value is LOST for record in current.records for value in record):
             raise
-        run.disk.note('  a value is lost')
+        run.disk.report('  a value is lost')
         history.withdraw()
         return before
     return result[-1]

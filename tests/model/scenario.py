@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What scenarios are made of: a disk without chance, a short dataset, and chosen losses."""
+"""Parts of scenarios: a disk without chance, a short dataset, and chosen losses."""
 
 import random
 
 from .create import create
 from .disk import Crash, Disk
-from .history import Wrong
+from .history import Violation
 from .job import Content, append
 from .layout import NoDataset
 from .reader import Reader
@@ -14,8 +14,8 @@ from .session import finish
 from .writer import Writer
 
 
-class Steady(random.Random):
-    """No chance: pieces are of 8 bytes, nothing fails, a reader's first read gets all."""
+class FixedRandom(random.Random):
+    """No chance: pieces have 8 bytes, nothing fails, a first read gets everything."""
 
     def random(self):
         return .99
@@ -30,14 +30,14 @@ class Steady(random.Random):
         pass
 
 
-class Stage:
-    """A dataset with two durable records, and short ways to change it.
+class Dataset:
+    """A dataset with two durable records, and short functions that change it.
 
-    Records are named by a letter and lie inline, so that only the log and the tables matter.
+    A letter names each record; values are inline, so that only the log and the tables matter.
     """
 
     def __init__(self, faults):
-        self.disk = Disk(Steady(1), faults)
+        self.disk = Disk(FixedRandom(1), faults)
         create(self.disk)
         self.open_writer()
         for name in 'xy':
@@ -48,12 +48,12 @@ class Stage:
         self.current = Content(self.writer.content())
 
     def append(self, name, bulk=False, synced=False):
-        """Append and commit; the bytes of the log that the frame took."""
+        """Append and commit; return the range of the frame in the log."""
         append(self.writer, self.current, (name.encode() * 8, name.encode()))
         return self.commit(bulk, synced)
 
     def put(self, name):
-        """Append a record whose image lies in a chunk, and do not commit."""
+        """Append a record whose image is stored in a chunk, without a commit."""
         append(self.writer, self.current, (name.encode() * 300, name.encode()))
 
     def commit(self, bulk=False, synced=False):
@@ -62,7 +62,7 @@ class Stage:
         return begin, self.writer.state.at
 
     def renew(self, change):
-        """Restart, fold, rebalance or seal."""
+        """Rotate, checkpoint, rebalance or seal."""
         change(self.writer, lambda: None)
 
     def new_reader(self, durable=False):
@@ -74,9 +74,9 @@ class Stage:
         return reader
 
     def expect(self, *states, reader=None):
-        """A reader must show one of these states; where None is among them, damage will do.
+        """Check that a reader shows one of these snapshots, or, if None is one of them, damage.
 
-        The name of a record that has lost its image is a capital letter.
+        A capital letter is a record that has lost its image.
         """
         try:
             names, records = (reader or self.reader()).content()
@@ -86,20 +86,20 @@ class Stage:
         except (Damage, NoDataset) as damage:
             if None in states:
                 return
-            raise Wrong(f'{type(damage).__name__} {damage}') from damage
+            raise Violation(f'{type(damage).__name__} {damage}') from damage
         if shown not in states:
-            raise Wrong(f'{shown!r} instead of {states}')
+            raise Violation(f'{shown!r} instead of {states}')
 
 
 def lose_log(begin, end):
-    """Everything reaches the medium but these bytes of the log."""
+    """Everything reaches the medium except these bytes of the log."""
     def keep(name, offset, what):
         return not (name == 'LOG' and what is not None and begin <= offset < end)
     return keep
 
 
 def kill_at(disk, kind, name, skip=0):
-    """Kill the process before its next step of this kind on this file, but for the first `skip`."""
+    """Kill the process before its next step of this kind on this file, after `skip` of them."""
     def kill():
         raise Crash
 
@@ -107,7 +107,7 @@ def kill_at(disk, kind, name, skip=0):
 
 
 def at_step(disk, kind, name, action, skip=0):
-    """Do something before the next step of this kind on this file, but for the first `skip`."""
+    """Call `action` before the next step of this kind on this file, after `skip` of them."""
     left = [skip]
 
     def on_step(what):

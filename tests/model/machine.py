@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens to a run: kills, losses of power and of caches, and readers in between."""
+"""The events of a run: kills, losses of power and of caches, and readers between steps."""
 
 import random
 
@@ -8,10 +8,10 @@ from .history import History
 from .session import Session
 
 ENDLESS = 10 ** 9
-BULK = {'pwrite', 'truncate', 'the rest of'}     # many; only the log's are critical
+BULK = {'pwrite', 'truncate', 'the rest of'}     # frequent; only those of the log are critical
 
 
-class Fate:
+class Machine:
     """One machine with one dataset, from a seed.
 
     Parameters
@@ -20,7 +20,7 @@ class Fate:
     world : World
     faults : frozenset of str
     trace : list of str, optional
-        Takes a line for each thing that happens.
+        Receives a line for each event.
     """
 
     def __init__(self, seed, world, faults=frozenset(), trace=None):
@@ -33,17 +33,17 @@ class Fate:
         self.disk.on_evict = self.on_evict
         self.history = History()
         self.sessions = []
-        self.lossy = False      # this boot's cache lost something, and no writer has opened since
-        self.exists = False     # creation returned, or a writer opened: it is there to stay
+        self.lossy = False      # this boot's cache lost data, and no writer has opened since
+        self.exists = False     # creation returned, or a writer opened: the dataset is durable
         self.budget = ENDLESS   # steps until the process is killed
         self.critical = False   # only critical steps count
 
     def on_step(self, what):
-        """Before each change of the writer: it may be killed, and readers take a few steps."""
+        """Before each change of the writer: perhaps kill it, and let readers take a few steps."""
         if not self.critical or what[0] not in BULK or what[1].startswith('LOG'):
             self.budget -= 1
         if self.budget < 0:
-            self.disk.note('KILLED')
+            self.disk.report('KILLED')
             raise Crash
         if self.exists and len(self.sessions) < 3 and self.rng.random() < .03:
             self.sessions.append(Session(self))
@@ -59,19 +59,19 @@ class Fate:
             session.void = True
 
     def draw_budget(self, most):
-        """After how many steps the process is killed, if at all: of any kind, or critical ones."""
+        """Choose the number of steps, of any kind or critical, before the process is killed."""
         self.critical = self.rng.random() < .5
         most = most // 3 if self.critical else most
         self.budget = self.rng.randint(0, most) if self.rng.random() < .75 else ENDLESS
 
     def kill_soon(self, chance, most):
-        """Often the process is killed within the few steps that matter most."""
+        """Perhaps kill the process within the few steps that matter most."""
         if self.rng.random() < chance:
             self.critical = False
             self.budget = min(self.budget, self.rng.randint(0, most))
 
     def event(self, chance=.5):
-        """After a process ended: nothing more, or the cache is lost, with the boot or without."""
+        """After a process ended: perhaps lose the cache, with or without a new boot."""
         if self.rng.random() > chance:
             return
         self.lossy = self.rng.random() < self.world.detaching

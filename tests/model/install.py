@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""The switch: new files next to the old ones, durable, and then the one step that names them."""
+"""The installation of a generation: durable new files, and then a new meta.json that names them."""
 
 from . import log as lxlog
 from .layout import KINDS, chunk_name, log_name, table_name, table_names, write_meta
-from .leftovers import Old, remove_leftovers, remove_old
+from .orphans import Obsolete, remove_orphans, remove_obsolete
 from .records import split_rows
 from .writer import NoSpace
 
 EARLY = {'LOG': 'logearly', 'table': 'tablesearly', 'chunk': 'chunksearly'}
 
 
-class Switch:
-    """From one meta.json to the next. Whatever stops it, the old one stands, or the new one does.
+class Install:
+    """From one meta.json to the next. Wherever it is interrupted, one of the two is complete.
 
     Parameters
     ----------
     writer : Writer
-        Its last frame is a synced one. Operations may wait to be committed, unless chunks or the
-        schema are going to be others.
+        Its last frame is synced. Operations may be uncommitted, unless chunks or the schema change.
     stem : str, optional
-        That of a new field.
+        The stem of a new field.
     """
 
     def __init__(self, writer, stem=None):
@@ -27,8 +26,8 @@ class Switch:
         self.disk = writer.disk
         self.faults = writer.faults
         self.directories = []
-        if 'keepleft' not in self.faults:
-            remove_leftovers(writer, stem)
+        if 'keeporphans' not in self.faults:
+            remove_orphans(writer, stem)
 
     # -- new files -------------------------------------------------------------------------------
 
@@ -52,22 +51,22 @@ class Switch:
         self.make('chunk', self.writer.directory.get('chunk'), chunk_name(chunk), data)
 
     def make_log(self, frame):
-        """The log of the next generation; its frame, with its place."""
+        """Make the log of the next generation; return its frame, with its place."""
         generation = self.writer.meta['generation'] + 1
         data = lxlog.encode(frame, lxlog.log_seed(self.writer.uuid, generation))
         self.make('LOG', self.writer.directory, log_name(generation), data)
         return frame._replace(end=len(data), crc=lxlog.frame_crc(data))
 
     def sync(self, node):
-        """A sync that fails is for good; the files are not named yet, but their directory is."""
+        """Sync, and poison the writer on failure."""
         self.writer.poisoned = True
         self.writer.sync(node)
         self.writer.poisoned = False
 
-    # -- the one step ----------------------------------------------------------------------------
+    # -- the replacement of meta.json ------------------------------------------------------------
 
     def commit(self, meta, frame=None):
-        """Put `meta` in its place, durably; with the frame of a new log go over to that."""
+        """Replace meta.json durably, and continue with a new log if its frame is given."""
         writer = self.writer
         for directory in self.directories:
             inner = directory is not writer.directory
@@ -76,37 +75,38 @@ class Switch:
         writer.poisoned = True
         before = list(self.disk.locks) if 'gcbefore' in self.faults else None
         write_meta(writer.directory, meta, self.faults)
-        self.retire(meta, frame)
+        self.list_obsolete(meta, frame)
         if 'gcearly' in self.faults:
-            remove_old(writer)
-        if 'switchlost' not in self.faults:
+            remove_obsolete(writer)
+        if 'installlost' not in self.faults:
             self.sync(writer.directory)
         writer.poisoned = False
         self.enter(meta, frame)
-        remove_old(writer, before)
+        remove_obsolete(writer, before)
 
-    def retire(self, meta, frame):
-        """Note the files that the new meta.json no longer names, and since when it was so."""
+    def list_obsolete(self, meta, frame):
+        """List the files that the new meta.json no longer names, with their first generations."""
         writer, now = self.writer, self.writer.meta['generation']
         stems = {field[2] for field in meta['fields']}
         tables, since = writer.state.tables, writer.since.get('tables', 0)
         if frame:
-            self.note(writer.directory, log_name(now), now)
+            self.add_obsolete(writer.directory, log_name(now), now)
         moved = frame is not None and frame.tables != tables
         for field in writer.fields:
             if moved or field.stem not in stems:
                 for name in table_names([field], tables):
-                    self.note(writer.directory, name, since)
+                    self.add_obsolete(writer.directory, name, since)
         if frame:
             for chunk in set(writer.state.chunks) - set(frame.chunks):
-                self.note(writer.directory.get('chunk'), chunk_name(chunk),
+                self.add_obsolete(writer.directory.get('chunk'), chunk_name(chunk),
                           writer.since.get(chunk, 0))
                 writer.since.pop(chunk, None)
         if moved:
             writer.since['tables'] = now + 1
 
-    def note(self, directory, name, since):
-        self.writer.old.append(Old(directory, name, since, self.writer.meta['generation']))
+    def add_obsolete(self, directory, name, since):
+        now = self.writer.meta['generation']
+        self.writer.obsolete.append(Obsolete(directory, name, since, now))
 
     def enter(self, meta, frame):
         writer = self.writer
