@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Damage to stored payloads, for tests of what is done about it."""
+"""Damages stored payloads, for tests."""
 
 import glob
 
 
 def corrupt(path, content, by=1):
-    """Changes a byte of a stored payload; the file and where in it."""
+    """Change a byte of a stored payload; return the file and the offset."""
     for name in glob.glob(str(path / 'chunk' / '*')):
         with open(name, 'r+b') as file:
             place = file.read().find(content)
@@ -13,4 +13,4 @@ def corrupt(path, content, by=1):
                 file.seek(place)
                 file.write(bytes([content[0] ^ by]))
                 return name, place
-    raise AssertionError('not there')
+    raise AssertionError('value not found in the chunk')

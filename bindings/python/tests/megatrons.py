@@ -5,7 +5,7 @@ import numpy as np
 
 import loaderx as lx
 
-# Of Dataset: all there is, but for what is given.
+# The defaults of Dataset, with these changes.
 DEFAULTS = {'num_samples': None, 'seed': 1234, 'extra': True, 'partial': False, 'eod': -1,
             'pad': -1, 'reset_positions': False, 'reset_mask': False, 'mask_loss': False}
 
@@ -60,9 +60,9 @@ class Dataset:
             text, places = stream[begin:begin + whole], self.places[begin:begin + whole]
             if len(text) < whole and not self.partial:
                 break
-            behind = (0, whole - len(text))
-            samples.append((np.pad(text, behind, constant_values=self.pad),
-                            np.pad(places, behind, mode='edge')))
+            padding = (0, whole - len(text))
+            samples.append((np.pad(text, padding, constant_values=self.pad),
+                            np.pad(places, padding, mode='edge')))
         return samples
 
     def __len__(self):
@@ -88,7 +88,7 @@ class Dataset:
                 'attention_mask': mask, 'loss_mask': loss, 'position_ids': positions}
 
     def pieces(self, i):
-        """Which tokens of a sample begin with another document than the one before them."""
+        """The tokens of a sample that begin a document."""
         _, places = self.samples[self.shuffle_index[i]]
         return [0, *(np.flatnonzero(np.diff(places[:self.length])) + 1).tolist()]
 

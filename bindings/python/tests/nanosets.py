@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nanosets in plain NumPy, written from what Nanotron documents; and folders of files."""
+"""Nanosets in plain NumPy, written from the documentation of Nanotron; and folders of files."""
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def build(folders, length, weights, total, seed=1234, divide=True, datatrove=Fal
 
 
 def write_folder(path, files, token_size=2):
-    """Make a folder of files, whose names sort as they are given."""
+    """Make a folder of files, whose names sort in the given order."""
     path.mkdir(parents=True)
     for i, tokens in enumerate(files):
         (path / f'{i:05d}_tokens.ds').write_bytes(np.asarray(tokens).astype(f'<u{token_size}'))

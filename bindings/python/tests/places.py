@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Where the files of a test lie."""
+"""The file systems of tests."""
 
 import subprocess
 
 
 def lies_in_memory(path):
-    """Whether there is no disk below it: nothing waits for a sync, and no page can be dropped."""
-    told = subprocess.run(['stat', '-f', '-c', '%T', path], stdout=subprocess.PIPE, check=True)
-    return told.stdout.strip() in (b'tmpfs', b'ramfs')
+    """Whether the path is in memory: no sync waits, and no page can be dropped."""
+    output = subprocess.run(['stat', '-f', '-c', '%T', path], stdout=subprocess.PIPE, check=True)
+    return output.stdout.strip() in (b'tmpfs', b'ramfs')

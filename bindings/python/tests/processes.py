@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scripts in processes of their own, for what ends or hangs a process."""
+"""Scripts in separate processes, for tests that may end or hang the process."""
 
 import subprocess
 import sys
@@ -18,9 +18,9 @@ def arrays(n=4096, width=64):
 
 
 def run_script(text, status=0, seconds=60, silent=False):
-    """Run it; it must end with this status, and by itself. Returns what it printed.
+    """Run a script, which must end by itself with this status; return its output.
 
-    If it is to be `silent`, it must not have written to stderr.
+    If `silent`, it must not write to stderr.
     """
     done = subprocess.run(
         [sys.executable, '-c', HEAD + textwrap.dedent(text)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Placements: the same records under all, and errors where a file is cut under a reader."""
+"""Access modes: the same records in all, and errors after a file is truncated under a reader."""
 
 import os
 
@@ -22,7 +22,7 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize('access', ACCESS_MODES)
-def test_all_give_the_same(path, access):
+def test_all_access_modes_give_the_same_values(path, access):
     with lx.open(path, access=access) as dataset:
         assert dataset.access == access == dataset.pin().access
         assert np.array_equal(dataset['data'][:], DATA)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mixtures of orders. What holds for orders of all kinds is in test_orders.py."""
+"""Mixtures of orders. Tests of all orders are in test_orders.py."""
 
 import copy
 import gc
@@ -95,7 +95,7 @@ def test_counts_of_far_positions():
     assert abs(int(counts[0]) - 2**63) <= 2**64 // 180
     assert order.counts(2**63, 2**63).tolist() == [0, 0, 0]
     assert order.shard(1, 2).counts(0, 180).tolist() == order.counts(0, 180).tolist()
-    counts[0] = 0    # an array of the caller's own
+    counts[0] = 0    # the caller's array
     far = 2**64 - 200
     order = lx.Blend(PARTS, [0.5, 0.25, 0.25], offsets=OFFSETS)
     order.seek(far)
@@ -214,7 +214,7 @@ def test_resume_on_other_ranks_in_the_middle_of_a_curriculum():
     assert sorted(seen) == sorted(whole[:state['position']])
 
 
-def test_freed_mixtures_leave_nothing():
+def test_freed_mixtures_leak_nothing():
     part = lx.Shuffle(10, seed=1)
     count = sys.getrefcount(part._order)
     for _ in range(300):
@@ -227,7 +227,7 @@ def test_freed_mixtures_leave_nothing():
 
 
 def test_the_extension_rejects_other_arguments():
-    """What stands above it checks first; it stays safe without."""
+    """Callers check the arguments first; the extension is safe without that."""
     core, part = lx._core, lx.Shuffle(10, seed=1)._order
     for arguments in [
         (), ((part,), None, (1.0,), (), 0, 'stop'), ([part], None, (1.0,), (), 0, 'stop', False, None),

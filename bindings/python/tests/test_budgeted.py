@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batches by a budget, against batches that are cut by hand; and loaders that hand them out."""
+"""Batches by a budget, compared with a plain model; and loaders that deliver them."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import pickle
 import random
 import tempfile
 
-# Nothing is kept between runs: the tests may lie where nothing can be written.
+# No database of examples: the folder of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -26,7 +26,7 @@ SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <
 
 
 class Cut:
-    """An order that is cut, and its batches as the page of the orders has them."""
+    """An order that is cut into batches, and its batches as doc/orders.md defines them."""
 
     def __init__(self, part, costs, budget, rows, padded):
         self.order = lx.Budgeted(part, costs, budget, rows, padded)
@@ -220,7 +220,7 @@ def test_the_end_of_the_positions():
         order.find_batch(2**64 - 1)
 
 
-def test_a_batch_of_many():
+def test_gathers_a_large_batch():
     order = lx.Budgeted(lx.Sequential(), np.ones(5000, 'u1'), 4000)
     assert [len(batch) for batch in order.batches()] == [4000, 1000]
     assert order.take_batch().tolist() == list(range(4000))
@@ -257,7 +257,7 @@ def test_rejects_nesting_in_other_orders():
             make()
 
 
-def test_a_loader_rejects_a_batch_size_with_it():
+def test_a_loader_rejects_a_batch_size_with_a_batched_order():
     order = lx.Budgeted(lx.Shuffle(), [1, 2], 5)
     for size in 1, 2:
         with pytest.raises(ValueError, match='batch_size'):

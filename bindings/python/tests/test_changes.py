@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Changes of records: modify, delete, truncate, copy, and what is refused."""
+"""Changes of records: modify, delete, truncate, copy, and rejected calls."""
 
 import os
 import random
@@ -133,7 +133,7 @@ def test_the_last_of_the_same_index_applies(path):
 
 
 def delete(model, index):
-    """As the writer does: the last takes the place."""
+    """Delete by swap: the last record takes the place."""
     last = model.pop()
     if index < len(model):
         model[index] = last
@@ -149,7 +149,7 @@ def test_the_last_record_replaces_a_deleted_one(path):
 
 
 def check_several(path, length, key, indices):
-    """Deletes them, and looks at what is left and at what the call says has moved."""
+    """Delete records; check the remaining ones and the returned moves."""
     with lx.create(path, {'x': lx.Field('int64')}) as writer:
         writer.extend(x=range(length))
         moved = writer.delete(key)
@@ -176,7 +176,7 @@ def test_several_are_deleted(tmp_path, key, indices):
     check_several(tmp_path / 'd', N, key, set(indices))
 
 
-def test_any_several_are_deleted(tmp_path):
+def test_deletes_any_set_of_records(tmp_path):
     draw = random.Random(7)
     for round in range(40):
         length = draw.randrange(1, 30)
@@ -196,7 +196,7 @@ def test_del_of_several(path):
 
 
 def test_keeps_records_appended_meanwhile(tmp_path):
-    """Another thread may append between the look at the length and the deletes."""
+    """Another thread may append between reading the length and the deletes."""
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
         class Last:
             def __len__(self):
@@ -251,8 +251,8 @@ def test_copy_from_another_and_from_itself(path):
     assert numbers(other)[-2:] == [-1, 3]
 
 
-def test_copies_of_values_that_compress_to_almost_nothing(tmp_path):
-    """Those of up to 8 bytes lie in tables, but not if they are a stream of Deflate."""
+def test_copies_highly_compressible_values(tmp_path):
+    """Values of up to 8 bytes are inline, unless they are a Deflate stream."""
     fields = {'text': lx.Field(bytes, compress='flate'), 'v': lx.Field('u1', 50, compress='flate')}
     texts = [None, b'', b'a' * 8, b'a' * 9, b'a' * 40, b'ab' * 500, os.urandom(30)]
     with lx.create(tmp_path / 'a', fields) as writer:
@@ -325,7 +325,7 @@ def test_rollback_undoes_changes(path):
 def test_effects_are_in_the_order_of_the_calls(path):
     with lx.open(path, mode='r+') as writer:
         writer[3] = {'x': 1}
-        writer.delete(3)            # 19 comes to 3
+        writer.delete(3)            # 19 moves to 3
         writer[3] = {'x': -19}
         writer.append(record(7))    # at 19 again
         writer[19] = {'x': -7}
@@ -333,7 +333,7 @@ def test_effects_are_in_the_order_of_the_calls(path):
     assert numbers(path) == [0, 1, 2, -19, *range(4, 19), -7]
 
 
-# ---- what is refused
+# ---- rejected calls
 
 
 def test_mode_a_changes_nothing(path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders that are made of others. What holds for orders of all kinds is in test_orders.py."""
+"""Orders made of others. Tests of all orders are in test_orders.py."""
 
 import array
 import copy
@@ -104,7 +104,7 @@ def test_a_subset_keeps_its_indices():
 
 
 @pytest.mark.parametrize('given', [[], np.array([], np.int64), range(0)])
-def test_a_subset_of_nothing(given):
+def test_an_empty_subset(given):
     for order in lx.Subset(given), lx.Subset(given, seed=1):
         assert len(order) == len(order.take(5)) == 0
 
@@ -218,7 +218,7 @@ def test_repr_of_a_subset():
         == 'Subset([0, 1, 2, ..., 997, 998, 999]).shard(1, 2)'
 
 
-def test_freed_orders_leave_nothing():
+def test_freed_orders_leak_nothing():
     table = np.arange(10_000)
     bad = np.arange(10_000) - 1
 
@@ -243,7 +243,7 @@ def test_freed_orders_leave_nothing():
     for _ in range(400):
         work()
     gc.collect()
-    # A table that was kept each time is 400 times 40 KB; memory is taken in larger pieces.
+    # A leak of the table would be 400 times 40 KB; memory grows in larger pieces.
     assert resident() < before + (8 << 20)
     count = sys.getrefcount(part)
     for _ in range(1000):

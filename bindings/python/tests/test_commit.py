@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commits that several threads share, commits to wait for, and closing while others call."""
+"""Group commits of several threads, submitted commits, and closing during other calls."""
 
 import threading
 import time
@@ -20,7 +20,7 @@ def path(tmp_path):
 
 
 def together(*functions):
-    """Calls each in a thread; what one raises is raised here."""
+    """Call each function in a thread; raise the first exception of any."""
     failures = []
 
     def call(function):
@@ -116,7 +116,7 @@ def test_rejects_invalid_arguments(path):
     writer.close()
 
 
-def test_a_wait_that_is_too_short(path):
+def test_a_wait_times_out(path):
     out = run_script(f"""
     path = {str(path)!r}
     writer = lx.create(path, {{'x': lx.Field('uint8', 1 << 20)}}, durability='full')
@@ -159,7 +159,7 @@ def test_threads_share_commits(path):
     """With one commit each there would be as many frames as appends."""
     frames = append_by_threads(path, lambda writer: writer.commit())
     if lies_in_memory(path):
-        pytest.skip('a sync is over here before another thread has its turn')
+        pytest.skip('syncs are too fast here for another thread to run')
     assert frames < 320
 
 
@@ -195,7 +195,7 @@ def test_two_close_at_once(path):
 
 
 def test_threads_of_all_kinds(path):
-    """Whatever is mixed, what comes out is a state that some order of the calls gives."""
+    """The result of concurrent calls is that of some order of the calls."""
     writer = lx.create(path, FIELDS, durability='none')
     writer.extend(x=np.zeros(1000, np.int64))
     stop = threading.Event()
@@ -211,7 +211,7 @@ def test_threads_of_all_kinds(path):
         stop.set()
 
     def shrink():
-        """Where several threads delete, one may find the last record gone."""
+        """If several threads delete, one may find that the last record was deleted."""
         writer.extend(x=[0, 1])
         writer.delete(-1)
         writer.delete(slice(-1, None))
@@ -227,7 +227,7 @@ def test_threads_of_all_kinds(path):
         dataset.verify()
 
 
-def test_a_thread_that_closes_among_threads_that_change(path):
+def test_closes_during_changes_of_other_threads(path):
     writer = lx.create(path, FIELDS)
     writer.extend(x=np.zeros(100, np.int64))
     refused = []

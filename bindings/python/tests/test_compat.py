@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The original's quick start, and the faults of the original that ours does not have."""
+"""The original's quick start, and faults of the original that this package does not have."""
 
 import os
 import pty
@@ -136,7 +136,7 @@ def test_does_not_remove_a_dataset_with_a_writer(tmp_path):
     assert len(ARDataset(tmp_path / 'd')) == 5
 
 
-def test_a_failure_leaves_the_old_dataset(tmp_path, monkeypatch):
+def test_keeps_the_old_dataset_after_a_failure(tmp_path, monkeypatch):
     converter(np.arange(5), tmp_path / 'd')
 
     def fail(*arguments, **options):
@@ -188,7 +188,7 @@ def test_ardataset_rejects_other_than_datasets(tmp_path):
 
 
 def on_a_terminal(script, path):
-    """What is written to stderr, which is a terminal."""
+    """Return the output on stderr, which is a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([sys.executable, '-c', script, str(path)], stderr=theirs)
     os.close(theirs)
@@ -196,7 +196,7 @@ def on_a_terminal(script, path):
     try:
         while True:
             written += os.read(ours, 4096)
-    except OSError:  # all of the other end is closed
+    except OSError:  # every descriptor of the other end is closed
         pass
     os.close(ours)
     assert process.wait(60) == 0
@@ -217,7 +217,7 @@ def test_shows_a_progress_bar_on_a_terminal(tmp_path):
 # ---- DataLoader
 
 
-def test_the_defaults_are_those_of_the_original():
+def test_the_defaults_match_the_original():
     import inspect
 
     parameters = inspect.signature(DataLoader).parameters

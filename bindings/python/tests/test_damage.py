@@ -78,14 +78,14 @@ def test_a_damage_is_counted_once(path, live):
     assert dataset.damaged == 2
 
 
-def test_a_single_value_is_counted_too(path):
+def test_counts_a_single_value(path):
     with lx.open(path, on_damage='zeros') as dataset:
         assert dataset['data'][7] is None and dataset.damaged == 1
         assert dataset[7]['data'] is None and dataset.damaged == 2
         assert dataset['data'][8] is not None and dataset.damaged == 2
 
 
-def test_an_export_counts_them(path, tmp_path):
+def test_an_export_counts_damaged_records(path, tmp_path):
     with lx.open(path, on_damage='zeros') as dataset:
         done = dataset.export('data', tmp_path / 'x.npy')
         assert (done['missing'], done['damaged'], dataset.damaged) == (0, 2, 2)
@@ -94,7 +94,7 @@ def test_an_export_counts_them(path, tmp_path):
         assert (done['damaged'], done['bytes'], dataset.damaged) == (1, len(TEXTS[32]), 3)
 
 
-def test_probe(path):
+def test_probe_reports_damaged_records(path):
     bad = [i in BAD for i in range(N)]
     for options in ({}, {'verify': 'never'}, {'on_damage': 'zeros'}):
         with lx.open(path, **options) as dataset:
@@ -149,7 +149,7 @@ def test_the_report_of_verify(path, readers):
     assert caught.value.record == 7
 
 
-def test_the_report_of_what_is_whole(tmp_path):
+def test_the_report_of_an_undamaged_dataset(tmp_path):
     with lx.create(tmp_path / 'd', FIELDS) as writer:
         writer.extend(data=DATA, text=TEXTS, label=range(N))
     with lx.open(tmp_path / 'd') as dataset:
@@ -196,7 +196,7 @@ def test_a_loader_skips(path, threads):
         assert loader.stats()['damaged'] == 2 and loader.tell() == N
 
 
-def test_a_loader_puts_zeros(path):
+def test_a_loader_fills_zeros(path):
     with lx.Loader(lx.open(path), fields=['data', 'label'], batch_size=10,
                    on_damage='zeros') as loader:
         batches = list(loader)
@@ -275,14 +275,14 @@ def test_records_are_deleted(path):
     assert labels[7] in (58, 59)
 
 
-def test_what_is_whole_is_left_alone(tmp_path):
+def test_leaves_an_undamaged_dataset_unchanged(tmp_path):
     with lx.create(tmp_path / 'd', FIELDS) as writer:
         writer.extend(data=DATA, text=TEXTS, label=range(N))
     report = lx.repair(tmp_path / 'd', apply=True)
     assert report['changed'] is False and report['findings'] == [] and report['records'] == N
 
 
-def test_a_repair_is_refused_or_stopped(path):
+def test_a_repair_can_be_rejected_or_stopped(path):
     with lx.open(path, mode='a'):
         with pytest.raises(BlockingIOError):
             lx.repair(path, apply=True)
@@ -304,12 +304,12 @@ def test_a_repair_is_refused_or_stopped(path):
         dataset.verify()
 
 
-def test_what_cannot_be_repaired_says_so(path):
+def test_reports_damage_that_cannot_be_repaired(path):
     (path / 'meta.json').write_text('{')
     check_beyond_repair(path, 'meta.json')
 
 
-def test_without_its_log_it_cannot_be_repaired(path):
+def test_a_dataset_without_log_cannot_be_repaired(path):
     (path / 'LOG').unlink()
     check_beyond_repair(path, 'LOG')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets: opening, records, columns, refreshing, and what is damaged."""
+"""Datasets: opening, records, columns, refreshing, and damage."""
 
 import gc
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs that are stopped up to five times, and continue with other ranks, batches and threads.
+"""Runs that stop up to five times, and continue with other ranks, batch sizes and threads.
 
 Orders are of all kinds, and mixtures among them have weights that change. Each position of the run
 comes once, with the index of the one global order; ``LOADERX_PROPERTY_EXAMPLES=5000`` makes the
@@ -24,13 +24,13 @@ WITH_LENGTH = ORDERS.filter(lambda model: model.length)
 
 
 class Run:
-    """What ranks have seen, against the order's model."""
+    """The indices that ranks received, compared with the model of the order."""
 
     def __init__(self, model, epochs):
         self.model, self.end, self.seen, self.dropped = model, model.length * epochs, {}, 0
 
     def see(self, position, end, rank, world, indices):
-        """A rank has got its own of the positions up to `end`, which are of one epoch."""
+        """Record that a rank received its positions up to `end`, which are of one epoch."""
         n = self.model.length
         mine = [k for k in range(position, end) if k % n % world == rank]
         assert indices == [self.model.at(k) for k in mine]
@@ -38,7 +38,7 @@ class Run:
         self.seen.update(zip(mine, indices))
 
     def check(self):
-        """All came, but for what was dropped."""
+        """Check that all indices came, except dropped ones."""
         assert len(self.seen) + self.dropped == self.end
         if not self.dropped:
             whole = [self.model.at(k) for k in range(self.end)]
@@ -50,12 +50,12 @@ def through_json(state):
 
 
 def window(position, size, length):
-    """Where the next positions of all ranks end."""
+    """The end of the next positions of all ranks."""
     return min(position + size, position - position % length + length)
 
 
 def walk(run, state, position, world, steps):
-    """All ranks go so many steps along the order. Where they are then, and the state there."""
+    """Move all ranks along the order; return their position and state."""
     n = run.model.length
     end, count = position, 0
     while end < run.end and count < steps:
@@ -71,7 +71,7 @@ def walk(run, state, position, world, steps):
             if any(k % n % world == rank for k in range(here, there)):
                 run.see(here, there, rank, world, walker.take(1).tolist())
             here = there
-        if walker.tell() == end:    # not one that has nothing at the end of an epoch
+        if walker.tell() == end:    # not a rank without indices at the end of an epoch
             last = walker.state_dict()
     return end, through_json(last) if end > position else state
 
@@ -103,11 +103,11 @@ class Team:
 
     def tell(self):
         where = {loader.tell() for loader in self.ranks}
-        assert len(where) == 1    # all ranks stand at one position, after every step
+        assert len(where) == 1    # all ranks have the same position after every step
         return where.pop()
 
     def step(self):
-        """All ranks take a batch; False where none has one, at the end of an epoch."""
+        """Take a batch on all ranks; return False if none has one, at the end of an epoch."""
         here, n = self.tell(), self.run.model.length
         batches = [next(loader, None) for loader in self.ranks]
         for rank, batch in enumerate(batches):
@@ -125,7 +125,7 @@ class Team:
         return False
 
     def stop(self, chosen):
-        """The state of one of them."""
+        """The state of one rank."""
         state = through_json(self.ranks[chosen % self.world].state_dict())
         for loader in self.ranks:
             loader.close()

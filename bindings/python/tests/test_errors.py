@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The classes of errors, and what the module says of itself."""
+"""The classes of errors, and the attributes of the module."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ def test_classes():
     assert not issubclass(lx.LoaderxError, (OSError, ValueError))
 
 
-def test_unknown_attributes_are_none():
+def test_rejects_unknown_attributes():
     error = lx.LoaderxError('text')
     for name in ('status', 'field', 'record', 'path', 'offset', 'errno', 'message'):
         assert getattr(error, name) is None

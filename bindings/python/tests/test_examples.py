@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examples of docstrings run and print what they say."""
+"""The examples of docstrings run and print the documented output."""
 
 import doctest
 import importlib
@@ -10,10 +10,10 @@ import pytest
 
 import loaderx as lx
 
-# What the examples of these modules need: they run only where it is installed.
+# Packages that the examples of these modules need; they are skipped without them.
 NEEDS = {'torch': ['torch', 'nanoset._batches', 'nanoset._samplers'], 'jax': ['jax'],
          'tokenizers': ['tokenize']}
-# These modules have examples that need data of the user, and are read only.
+# These modules have examples that need data of the user; they are not run.
 SKETCHES = {'jax': 'a mesh of devices', 'torch._loader': 'images', 'torch._samplers': 'images',
             'torch._token_stream': 'a tokenizer', 'tokenize._stream': 'a tokenizer',
             'nanoset._batches': 'a parallel context', 'nanoset._samplers': 'a Nanoset',

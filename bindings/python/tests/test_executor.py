@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Executors: how many threads, and their end."""
+"""Executors: the number of threads, and closing."""
 
 import gc
 import pickle

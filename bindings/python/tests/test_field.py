@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fields: what they may be, and what they say of themselves."""
+"""Fields: valid and invalid arguments, and attributes."""
 
 import numpy as np
 import pytest

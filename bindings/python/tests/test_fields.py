@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fields that are added, dropped and renamed; folding and rebalancing; the seal."""
+"""Fields that are added, dropped and renamed; checkpoint and rebalance; seal."""
 
 import threading
 
@@ -29,7 +29,7 @@ def texts(path):
 # ---- fields
 
 
-def test_a_field_that_is_added_is_missing_until_it_is_written(path):
+def test_an_added_field_is_missing_until_it_is_written(path):
     with lx.open(path, mode='r+') as writer:
         writer.add_field('score', lx.Field('float32'))
         assert list(writer.fields) == ['x', 'text', 'score']
@@ -60,7 +60,7 @@ def test_a_field_of_every_kind_can_be_added(path):
         assert dataset[7]['b'] == b'same' * 50 and dataset['a'][7].sum() == 6
 
 
-def test_a_field_that_is_dropped(path):
+def test_drops_a_field(path):
     with lx.open(path, mode='r+') as writer:
         writer.drop_field('x')
         assert list(writer.fields) == ['text']
@@ -76,7 +76,7 @@ def test_a_field_that_is_dropped(path):
         assert not dataset['x'].present().any() and dataset.fields['x'].dtype == np.uint8
 
 
-def test_a_field_that_is_renamed(path):
+def test_renames_a_field(path):
     with lx.open(path, mode='r+') as writer:
         writer.rename_field('text', to='caption')
         writer.append(x=1, caption=b'new')
@@ -172,7 +172,7 @@ def test_a_reader_keeps_its_fields(path):
 
 
 def test_fields_change_while_threads_append(path):
-    """Each append is of the fields that there are, or is refused."""
+    """Each append has the present fields, or is rejected."""
     writer = lx.open(path, mode='r+')
     stop = threading.Event()
     refused, failures = [], []
@@ -211,7 +211,7 @@ def test_fields_change_while_threads_append(path):
 # ---- checkpoint, rebalance
 
 
-def test_fold_moves_updates_from_the_log_to_the_tables(path):
+def test_checkpoint_moves_updates_from_the_log_to_the_tables(path):
     with lx.open(path, mode='r+') as writer:
         for i in range(20):
             writer[i] = {'x': -i}
@@ -317,7 +317,7 @@ def test_rejects_writes_after_a_seal_in_a_block(path):
             writer[0] = {'x': 11}
             writer.seal()
             1 / 0
-    with lx.open(path) as reader:    # like all that cannot be undone, the seal was a commit
+    with lx.open(path) as reader:    # the seal has committed
         assert reader.identity['sealed'] and reader['x'][0] == 11
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gather(): records straight into the caller's memory, which is checked before it is touched."""
+"""gather(): records into the caller's memory, which is checked before it is written."""
 
 import array
 import mmap
@@ -77,7 +77,7 @@ def read_only():
     return values
 
 
-@pytest.mark.parametrize('out, error, says', [
+@pytest.mark.parametrize('out, error, message', [
     (np.zeros((4, 4, 2), np.int64), TypeError, 'int64'),
     (np.zeros((4, 4, 2), '>i4'), TypeError, 'dtype'),
     (np.zeros((4, 4, 2), np.float32), TypeError, 'float32'),
@@ -98,8 +98,8 @@ def read_only():
     (None, TypeError, 'None'),
     (3, TypeError, 'int'),
 ])
-def test_rejects_memory_that_does_not_fit(dataset, out, error, says):
-    with pytest.raises(error, match=r"out\['data'\].*" + says):
+def test_rejects_memory_that_does_not_fit(dataset, out, error, message):
+    with pytest.raises(error, match=r"out\['data'\].*" + message):
         dataset.gather(INDICES, out={'data': out})
 
 
@@ -153,7 +153,7 @@ def test_tolerates_indices_that_change_during_reads(dataset):
 
 
 def test_tolerates_names_that_disappear(dataset):
-    """A str of the caller's may change what it is in while it is compared."""
+    """A subclass of str may change the dict during a comparison."""
     class Name(str):
         def __hash__(self):
             return hash('label')

@@ -5,9 +5,9 @@ import pytest
 
 from processes import run_script
 
-# With this switch interval a thread runs on until it waits or lets the GIL go itself. So the other
-# thread, which is always ready to run, gets on only while the call that is tried lets it go. A call
-# that is short, as a sync of a file system in memory, may be back before the other one woke up.
+# With this switch interval a thread runs until it waits or releases the GIL itself. So the other
+# thread, which is always ready to run, runs only while the tested call releases the GIL. A short
+# call, such as a sync of a file system in memory, may return before the other thread wakes up.
 SCRIPT = """
     sys.setswitchinterval(1000)
     turns = [0]
@@ -58,7 +58,7 @@ def test_releases_the_gil(tmp_path, call):
     let_go(tmp_path, call, 20)
 
 
-def test_the_switch_interval_keeps_other_threads_out(tmp_path):
-    """The test itself: a call that keeps the GIL is seen."""
+def test_the_switch_interval_excludes_other_threads(tmp_path):
+    """Test the test: it detects a call that holds the GIL."""
     with pytest.raises(AssertionError, match='no other thread ran'):
         let_go(tmp_path, 'sum(range(1000))', 1)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Orders by classes and by lengths, and splits. More of orders is in test_orders.py."""
+"""Orders by classes and by lengths, and splits. Tests of all orders are in test_orders.py."""
 
 import os
 import pickle
 import tempfile
 
-# Nothing is kept between runs: the tests may lie where nothing can be written.
+# No database of examples: the folder of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -36,7 +36,7 @@ def test_classes_are_equally_frequent(labels, seed, n):
     indices = order.take(rounds * len(kinds)).astype(int)
     for one in labels[indices].reshape(rounds, -1):
         assert np.array_equal(np.sort(one), kinds)
-    for kind in kinds:    # all of its indices before one comes again
+    for kind in kinds:    # each index comes once before any comes again
         own = np.flatnonzero(labels == kind)
         given = indices[labels[indices] == kind]
         for i in range(0, len(given) - len(own) + 1, len(own)):
@@ -152,7 +152,7 @@ def test_keeps_equal_keys_in_one_split():
     assert not np.array_equal(lx.split(keys, [0.5, 0.5], seed=2)[0], one)
 
 
-def test_less_than_all():
+def test_splits_may_leave_out_indices():
     some = lx.split(1000, [0.25, 0], seed=1)
     assert 100 < len(some[0]) < 400 and len(some[1]) == 0
     assert np.array_equal(lx.split(1000, [1.0])[0], np.arange(1000))
@@ -166,7 +166,7 @@ def test_fractions_that_sum_to_about_1_cover_all(fractions):
     assert ends[-1] == 1 and sorted(ends) == ends
 
 
-def test_an_order_of_a_set():
+def test_an_order_of_a_split():
     sets = lx.split(500, {'train': 0.9, 'validation': 0.1}, seed=3)
     order = lx.Subset(sets['train'], seed=1)
     assert sorted(order.take(len(order)).tolist()) == sets['train'].tolist()

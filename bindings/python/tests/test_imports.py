@@ -30,9 +30,9 @@ def targets(node, package):
 
 
 def imports_of(name, path):
-    """All modules that one needs, in functions and for types, too; and the packages they are in.
+    """All modules that a module imports, also in functions and for types; and their packages.
 
-    The packages that it is in itself are there before it.
+    Its own packages are imported before it.
     """
     own = name.split('.')
     package = own if path.name == '__init__.py' else own[:-1]
@@ -46,7 +46,7 @@ def imports_of(name, path):
 
 
 def find_circle(graph):
-    """Modules each of which imports the next, and the last one the first; None if none exist."""
+    """A cycle of modules, each of which imports the next; or None."""
     done = set()
 
     def visit(module, path):
@@ -64,7 +64,7 @@ def find_circle(graph):
     return next(filter(None, (visit(module, []) for module in sorted(graph))), None)
 
 
-def test_the_walk_finds_a_circle():
+def test_the_test_finds_a_circle():
     assert find_circle({'a': {'b'}, 'b': {'c'}, 'c': {'b'}}) == ['b', 'c']
     assert imports_of('loaderx.loader', MODULES['loaderx.loader']) > {'loaderx.orders'}
 

@@ -22,7 +22,7 @@ RUN = TOP / 'doc' / 'examples' / 'language-model' / 'run.py'
 @pytest.fixture
 def work(tmp_path):
     if not RUN.exists():
-        pytest.skip('the examples are not beside the tests: set top_srcdir')
+        pytest.skip('examples not found: set top_srcdir')
     tokenizing.train().save(str(tmp_path / 'tokenizer.json'))
     texts = ''.join(json.dumps({'text': text}) + '\n' for text in tokenizing.make_texts(2000, 7))
     (tmp_path / 'texts.jsonl').write_text(texts)

@@ -19,13 +19,13 @@ N = 40
 
 
 def columns(value, count=N):
-    """Records all of whose fields report the same number."""
+    """Records whose fields all hold the same number."""
     return {'a': np.full(count, value), 'b': np.full(count, value),
             'v': np.full((count, 50), value), 'text': [b'%d' % value] * count}
 
 
 def number(record):
-    """The one number that a record tells."""
+    """The number that all fields of a record hold."""
     numbers = {int(record['a']), int(record['b']), int(record['text']), *record['v'].tolist()}
     assert len(numbers) == 1, numbers
     return numbers.pop()
@@ -223,7 +223,7 @@ def test_close_does_not_wait_for_waiting_threads(path):
 
 
 class Changing:
-    """A thread that changes all records, again and again, each time in one commit."""
+    """A thread that repeatedly changes all records in one commit."""
 
     def __init__(self, writer, each=lambda value: None):
         self.value = 0
@@ -365,7 +365,7 @@ def test_readers_in_other_processes(path, writer):
     with Changing(writer) as changing:
         for reader in readers:
             assert reader.stdout.readline() == 'open\n'
-        readers[2].send_signal(signal.SIGSTOP)      # one stopped in the middle of anything
+        readers[2].send_signal(signal.SIGSTOP)      # a process stopped at any time
         for reader in readers[:2]:
             assert int(reader.communicate(timeout=60)[0]) > 3 and reader.returncode == 0
         before = changing.value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loaders: what they deliver, in what order, and how they end."""
+"""Loaders: their batches, their order, and closing."""
 
 import gc
 import hashlib
@@ -32,7 +32,7 @@ def labels(batches):
     return [b['label'].tolist() for b in batches]
 
 
-# ---- what comes
+# ---- batches
 
 
 def test_a_batch_is_a_dict_of_arrays_that_the_caller_owns(data):
@@ -131,7 +131,7 @@ def test_the_end_lasts_until_the_next_for_loop(data):
 
 
 @pytest.mark.parametrize('drop_last', [False, True])
-def test_no_epoch_is_empty_after_an_unseen_end(data, drop_last):
+def test_continues_with_the_next_epoch_after_an_unseen_end(data, drop_last):
     loader = lx.Loader(data, batch_size=64, order=lx.Shuffle(seed=2), drop_last=drop_last)
     whole = lx.Loader(data, batch_size=64, order=lx.Shuffle(seed=2), drop_last=drop_last)
     for _ in range(3):
@@ -147,7 +147,7 @@ def test_epochs_limits_a_for_loop(data):
     assert len(list(loader)) == 33
 
 
-def test_without_epochs_it_never_ends(data):
+def test_runs_forever_without_a_number_of_epochs(data):
     loader = lx.Loader(data, batch_size=500, epochs=None)
     for count, batch in enumerate(loader):
         if count == 50:
@@ -156,7 +156,7 @@ def test_without_epochs_it_never_ends(data):
 
 
 def test_list_ends(data):
-    """The batches held are more than what may be prepared ahead."""
+    """The caller holds more batches than may be prefetched."""
     wide = np.zeros((200, 100_000), dtype=np.uint8)
     batches = list(lx.Loader(wide, batch_size=4, threads=2, prefetch_bytes=1_000_000))
     assert len(batches) == 50
@@ -223,7 +223,7 @@ def resident():
         return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
 
 
-def test_nothing_grows_with_batches_and_loaders(data):
+def test_memory_does_not_grow_with_batches_and_loaders(data):
     def work():
         for _ in range(20):
             with lx.Loader(data, batch_size=100, order=lx.Shuffle(seed=1), threads=2,
@@ -295,7 +295,7 @@ def test_close_wakes_waiting_threads(data, end):
     hold, held, errors, consumer = threading.Event(), threading.Event(), [], []
 
     def transform(batch):
-        if threading.current_thread() not in consumer:  # who waits may lend a hand
+        if threading.current_thread() not in consumer:  # the waiting thread may help
             held.set()
             hold.wait(60)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whole datasets: copies, subsets and merges, backups, exports, and what is told of progress."""
+"""Whole datasets: copies, subsets and merges, backups, exports, and progress reports."""
 
 import os
 import pty
@@ -23,7 +23,7 @@ TEXTS = [None if i % 9 == 0 else b'text %d ' % i * 20 for i in range(N)]
 
 @pytest.fixture(scope='module')
 def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp('upkeep') / 'd'
+    path = tmp_path_factory.mktemp('maintenance') / 'd'
     with lx.create(path, FIELDS) as writer:
         writer.extend(x=range(N), v=V, text=TEXTS, c=C)
     return path
@@ -78,7 +78,7 @@ def test_some_fields(dataset, tmp_path):
     check(tmp_path / 'd', range(9))
 
 
-def test_several_behind_one_another(path, dataset, tmp_path):
+def test_chains_several_slices(path, dataset, tmp_path):
     with lx.create(tmp_path / 'more', {'y': lx.Field('u1'), 'x': lx.Field('int64')}) as writer:
         writer.extend(x=[1000, 1001], y=[1, 2])
     lx.copy([path, tmp_path / 'more', dataset], tmp_path / 'd')
@@ -106,14 +106,14 @@ def test_several_behind_one_another(path, dataset, tmp_path):
     ({'progress': 3}, TypeError, 'progress'),
     ({'destination': 3}, TypeError, 'destination'),
 ])
-def test_wrong_arguments_leave_nothing(path, tmp_path, options, error, named):
+def test_invalid_arguments_leave_no_files(path, tmp_path, options, error, named):
     arguments = {'source': path, 'destination': tmp_path / 'd', **options}
     with pytest.raises(error, match=named):
         lx.copy(arguments.pop('source'), arguments.pop('destination'), **arguments)
     assert not os.listdir(tmp_path)
 
 
-def test_fields_that_do_not_go_together(path, tmp_path):
+def test_rejects_fields_that_do_not_fit_together(path, tmp_path):
     lx.create(tmp_path / 'more', {'x': lx.Field('int32')}).close()
     with pytest.raises(ValueError, match="'x'"):
         lx.copy([path, tmp_path / 'more'], tmp_path / 'd')
@@ -168,7 +168,7 @@ def test_a_signal_while_the_copy_is_created_leaves_nothing(path, tmp_path):
 
 
 @pytest.mark.parametrize('keep', [lx.open, lambda path: open(path / 'mine', 'w')])
-def test_what_made_a_copy_fail_is_raised_whatever_can_be_removed(path, tmp_path, keep):
+def test_raises_the_error_of_the_copy_even_if_the_removal_fails(path, tmp_path, keep):
     kept = []
 
     def stop(done, total):
@@ -186,7 +186,7 @@ def test_what_made_a_copy_fail_is_raised_whatever_can_be_removed(path, tmp_path,
 # ---- backups
 
 
-def test_a_backup_beside_a_writer(path, tmp_path):
+def test_backs_up_during_writes(path, tmp_path):
     lx.copy(path, tmp_path / 'd')
     writer = lx.open(tmp_path / 'd', mode='r+')
     reader = lx.open(tmp_path / 'd')
@@ -205,7 +205,7 @@ def test_a_backup_beside_a_writer(path, tmp_path):
     writer.close()
 
 
-def test_backups_that_are_refused(dataset, tmp_path):
+def test_rejects_invalid_backups(dataset, tmp_path):
     (tmp_path / 'file').write_text('mine')
     for wrong, error in [(tmp_path, FileExistsError), (tmp_path / 'file', OSError),
                          (tmp_path / 'a' / 'b', FileNotFoundError), (3, TypeError)]:
@@ -239,13 +239,13 @@ def test_an_npy_file(dataset, tmp_path, field, values):
     assert os.listdir(tmp_path) == ['x.npy']
 
 
-def test_a_large_export_is_told_of(tmp_path):
+def test_reports_the_progress_of_a_large_export(tmp_path):
     data = np.arange(5_000_000).reshape(50, 100_000)
     with lx.create(tmp_path / 'd', {'data': lx.Field('int64', 100_000)}) as writer:
         writer.extend(data=data)
     seen = []
     with lx.open(tmp_path / 'd') as dataset:
-        dataset.export('data', tmp_path / 'x.npy', progress=lambda *told: seen.append(told))
+        dataset.export('data', tmp_path / 'x.npy', progress=lambda *report: seen.append(report))
     assert np.array_equal(np.load(tmp_path / 'x.npy'), data)
     assert seen[-1] == (50, 50)
 
@@ -266,7 +266,7 @@ def test_files(dataset, tmp_path):
     assert read_files(tmp_path / 'numbers') == {'00000002': np.int64(2).tobytes()}
 
 
-def test_exports_that_are_refused(dataset, tmp_path):
+def test_rejects_invalid_exports(dataset, tmp_path):
     (tmp_path / 'full').mkdir()
     (tmp_path / 'full' / '00000001').write_text('mine')
     target = tmp_path / 'x.npy'
@@ -290,7 +290,7 @@ def test_exports_that_are_refused(dataset, tmp_path):
     assert not target.exists()
 
 
-def test_an_export_that_fails(tmp_path):
+def test_removes_a_failed_export(tmp_path):
     with lx.create(tmp_path / 'd', {'data': lx.Field('uint8', 100)}) as writer:
         writer.extend(data=np.ones((10, 100), np.uint8))
     corrupt(tmp_path / 'd', b'\1' * 100)
@@ -324,7 +324,7 @@ JOBS = [b'verify', b'backup', b'export v', b'copy', b'repair', b'rebalance']
 
 
 def run_on_terminal(script, *arguments):
-    """What a script writes to a terminal."""
+    """The output of a script on a terminal."""
     parent, child = pty.openpty()
     process = subprocess.Popen([sys.executable, '-c', script, *map(str, arguments)], stdout=child,
                                stderr=child)
@@ -333,7 +333,7 @@ def run_on_terminal(script, *arguments):
     while True:
         try:
             part = os.read(parent, 4096)
-        except OSError:    # how Linux tells that nobody else has it open
+        except OSError:    # Linux reports that no other descriptor is open
             part = b''
         if not part:
             break
@@ -343,7 +343,7 @@ def run_on_terminal(script, *arguments):
     return shown
 
 
-def test_bars_on_a_terminal_alone(path, tmp_path):
+def test_shows_bars_only_on_a_terminal(path, tmp_path):
     pytest.importorskip('tqdm')
     shown = run_on_terminal(SCRIPT, path, tmp_path)
     assert all(job in shown for job in JOBS), shown

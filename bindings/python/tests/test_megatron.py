@@ -140,10 +140,10 @@ def test_stores_tables_and_reports_damage(tmp_path):
     content[5000] ^= 1
     file.unlink()
     file.write_bytes(content)
-    with pytest.raises(lx.CorruptError) as told:
+    with pytest.raises(lx.CorruptError) as raised:
         for i in range(200):
             GPTDataset(tokens, 16, 200, tables=tmp_path / 't')[i]
-    assert str(file) in str(told.value)
+    assert str(file) in str(raised.value)
 
 
 def test_a_run_continues_where_it_stopped(tmp_path):
@@ -153,12 +153,12 @@ def test_a_run_continues_where_it_stopped(tmp_path):
     for _ in range(6):
         next(loader)
     state = loader.state_dict()
-    behind = next(loader)['tokens'].copy()
+    later = next(loader)['tokens'].copy()
     more = GPTDataset(tokens, 8, 101, out='numpy', eod=3, reset_position_ids=True)
     other = lx.Loader(more, batch_size=4)
     other.load_state_dict(state)
-    assert np.array_equal(next(other)['tokens'], behind)
-    assert np.array_equal(behind[0, :-1], dataset[24]['tokens'])
+    assert np.array_equal(next(other)['tokens'], later)
+    assert np.array_equal(later[0, :-1], dataset[24]['tokens'])
     with pytest.raises(ValueError, match='seed'):
         lx.Loader(GPTDataset(tokens, 8, 100, random_seed=7), batch_size=4).load_state_dict(state)
 
@@ -166,10 +166,10 @@ def test_a_run_continues_where_it_stopped(tmp_path):
 @pytest.mark.parametrize('split, count, expected', [
     ('969,30,1', 1000, [(0, 969), (969, 999), (999, 1000)]),
     ('969, 30, 1', 7, [(0, 7), (7, 7), (7, 7)]),
-    ('99,1,0', 250, [(0, 248), (248, 250), None]),    # 247.5 goes to the even one
+    ('99,1,0', 250, [(0, 248), (248, 250), None]),    # 247.5 rounds to even
     ('1', 12, [(0, 12), None, None]),
     ('0,1', 5, [None, (0, 5), None]),
-    ('.5/.25/.25', 10, [(0, 5), (5, 8), (8, 10)]),    # 7.5 too
+    ('.5/.25/.25', 10, [(0, 5), (5, 8), (8, 10)]),    # 7.5 rounds to even, too
 ])
 def test_the_split(split, count, expected):
     assert split_documents(count, split) == expected

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Memory: arrays keep what they show, and nothing is kept that nobody has."""
+"""Memory: arrays keep their data alive, and unused memory is released."""
 
 import contextlib
 import gc
@@ -112,7 +112,7 @@ def test_any_thread_can_release_views(path):
     assert all(view == {} for view in views)
 
 
-# ---- what was given out stays
+# ---- returned arrays stay valid
 
 
 def test_arrays_outlive_the_dataset(path):
@@ -132,7 +132,7 @@ def test_a_column_keeps_its_dataset(path):
     assert column[3] == 3
 
 
-def test_the_end_of_the_process_in_the_middle_of_everything(path):
+def test_exits_in_the_middle_of_all_calls(path):
     run_script(f"""
     dataset = lx.open({str(path)!r})
     views = dataset.views([1, 2], fields=['data'])
@@ -142,11 +142,11 @@ def test_the_end_of_the_process_in_the_middle_of_everything(path):
     """)
 
 
-# ---- nothing is kept
+# ---- nothing leaks
 
 
 def growth(work):
-    """Bytes of resident memory that many rounds add, after some that fill the caches."""
+    """The growth of resident memory over many rounds, after some that fill the caches."""
     def resident():
         with open('/proc/self/statm') as file:
             return int(file.read().split()[1]) * 4096
@@ -168,7 +168,7 @@ def catch(error, function, *arguments, **options):
     raise AssertionError('nothing was raised')
 
 
-def test_reading_keeps_nothing(path):
+def test_reading_leaks_nothing(path):
     dataset = lx.open(path)
     indices = np.arange(N)
     out = {'data': np.empty((N, 4096), np.uint8)}
@@ -191,7 +191,7 @@ def test_reading_keeps_nothing(path):
     assert growth(work) < 4 << 20
 
 
-def test_opening_and_writing_keep_nothing(path, tmp_path):
+def test_opening_and_writing_leak_nothing(path, tmp_path):
     writer = lx.create(tmp_path / 'w', {'x': lx.Field('int64', 100), 'text': lx.Field(bytes)},
                        durability='none')
     values, swapped = np.ones((5, 100), np.int64), np.ones((5, 100), '>i8')
@@ -252,7 +252,7 @@ def _limited(path, limit):
 
 @contextlib.contextmanager
 def memory_group(limit):
-    """A control group whose processes have so many bytes of memory, with what they map of files."""
+    """A control group that limits the memory of its processes, including the page cache."""
     for folder, name in (('/sys/fs/cgroup/memory', 'memory.limit_in_bytes'),
                          ('/sys/fs/cgroup', 'memory.max')):
         group = os.path.join(folder, f'loaderx-{os.getpid()}')
@@ -272,9 +272,9 @@ def memory_group(limit):
 def test_reads_an_epoch_of_tokens_larger_than_memory(tmp_path):
     path = tmp_path / 'tokens.bin'
     path.touch()
-    os.truncate(path, 512 << 20)    # a hole takes no disk, and memory as any other file
+    os.truncate(path, 512 << 20)    # a hole needs no disk space, but memory like any other file
     if lies_in_memory(path):
-        pytest.skip('files lie in memory here')
+        pytest.skip('files are in memory here')
     with memory_group(96 << 20) as group:
         run_script(f"""
             def used(kind):

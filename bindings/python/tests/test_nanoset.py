@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nanosets: known numbers, samples, loaders, and what is wrong. By any configuration:
+"""Nanosets: known numbers, samples, loaders, and errors. For random configurations, see
 test_nanoset_property.py."""
 
 import copy
@@ -59,14 +59,14 @@ def two(tmp_path):
 
 
 def example(tmp_path, **options):
-    """Folders of the example's lengths; a token reports its set and sample."""
+    """Folders of the example's lengths; each token names its set and sample."""
     contents = [[1000 * i + np.arange(length + 1)] for i, length in enumerate(LENGTHS)]
     folders = [write_folder(tmp_path / f'{i}', files) for i, files in enumerate(contents)]
     return Nanoset(folders, 1, 2, 70, WEIGHTS, **options)
 
 
 def unshuffled(nanoset, seed=1234):
-    """The first epoch as it was before the shuffle."""
+    """The first epoch without the shuffle."""
     n = sum(nanoset.dataset_lengths)
     places = np.argsort(np.random.RandomState(seed).permutation(n))
     return nanoset.dataset_index[:n][places], nanoset.dataset_sample_index[:n][places]
@@ -118,7 +118,7 @@ def test_rank_2_of_4_continues_with_sample_70(tmp_path, shuffled):
 
 
 def test_reads_samples_of_datatrove(tmp_path):
-    """A file ends where no sample begins, and the order of files is that of NumPy."""
+    """A file ends within a sample, and the order of files is that of NumPy."""
     contents = [[100 * i + np.arange(21 + i) for i in range(5)]]
     folder = write_folder(tmp_path / 'a', contents[0])
     order = [4, 2, 3, 1, 0]
@@ -200,11 +200,11 @@ def test_returns_arrays_without_torch(two):
         except ImportError as error:
             assert 'PyTorch' in str(error) and error.name == 'torch', error
         else:
-            raise AssertionError('there is no torch')
+            raise AssertionError('torch is absent')
     """)
 
 
-# ---- what it tells
+# ---- what it prints
 
 
 def test_the_report(two, caplog):
@@ -227,7 +227,7 @@ def test_the_report(two, caplog):
     assert repr(nanoset) == 'Nanoset(300 samples of 16 + 1 tokens, folders: 2)'
 
 
-def test_its_attributes(two):
+def test_has_the_attributes_of_its_arguments(two):
     nanoset = Nanoset(two[0], 16, 2, 300, random_seed=7)
     assert nanoset.dataset_folders == two[0]
     assert (nanoset.sequence_length, nanoset.token_size) == (16, 2)
@@ -238,7 +238,7 @@ def test_its_attributes(two):
 
 def test_can_be_sent_to_other_processes(two, tmp_path):
     nanoset = Nanoset(two[0], 16, 2, 300, [3, 1], vocab_size=60000)
-    (tmp_path / '1' / '00009_tokens.ds').write_bytes(bytes(1000))    # too late to be seen
+    (tmp_path / '1' / '00009_tokens.ds').write_bytes(bytes(1000))    # too late to have an effect
     for again in pickle.loads(pickle.dumps(nanoset)), copy.deepcopy(nanoset):
         same(got(again, range(300)), got(nanoset, range(300)))
         assert again.dataset_counts == nanoset.dataset_counts
@@ -263,7 +263,7 @@ def test_states_and_starts_of_loaders(two):
     with lx.Loader(longer, batch_size=4) as loader:
         with pytest.raises(ValueError):
             loader.load_state_dict(state)
-    with lx.Loader(longer, batch_size=4, start=40) as loader:    # by the count, it continues
+    with lx.Loader(longer, batch_size=4, start=40) as loader:    # continue by the count of samples
         assert np.array_equal(next(loader)['tokens'], rows[10])
 
 
@@ -285,7 +285,7 @@ def test_a_loader_rejects_another_order(two):
         assert len(next(loader)['tokens']) == 109
 
 
-# ---- what is wrong
+# ---- errors
 
 
 def test_rejects_weights_that_do_not_match(two):
@@ -308,7 +308,7 @@ def test_rejects_folders_without_samples(two, tmp_path):
         assert caught.value.filename == missing
     with pytest.raises(ValueError, match=r'dataset_folders\[1\] has no sample: .* 641 tokens'):
         Nanoset(two[0], 640, 2, 300)
-    short = Nanoset(two[0], 639, 2, 300)    # of some files nothing is taken
+    short = Nanoset(two[0], 639, 2, 300)    # some files contribute nothing
     assert len(short) == 300 and len(pickle.loads(pickle.dumps(short.source))) == len(short.source)
     with pytest.raises(ValueError, match='dataset_folders must have at least one'):
         Nanoset([], 16, 2, 300)

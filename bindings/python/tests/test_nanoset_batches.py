@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nanotron's collator and its sampler that skips: what they give, and what they refuse."""
+"""Nanotron's collator and its skipping sampler: results and errors."""
 
 import copy
 import pickle
@@ -30,7 +30,7 @@ def make(rank, first=0, last=3, **options):
 
 
 def check(batch, inputs, labels, first=0, last=3):
-    """Inputs and labels are as told, or pointers where that is None."""
+    """Check inputs and labels, which are pointers if None is expected."""
     assert list(batch) == KEYS
     for names, expected, rank in (KEYS[:2], inputs, first), (KEYS[2:], labels, last):
         if expected is None:
@@ -59,7 +59,7 @@ def test_stages_get_the_columns_they_need(form, out):
 
 
 @pytest.mark.parametrize('group', [SimpleNamespace(rank=lambda: 3), SimpleNamespace(rank=3)])
-def test_the_rank_is_that_of_the_context(group):
+def test_uses_the_rank_of_the_context(group):
     collate = DataCollatorForCLM(5, 0, 3, SimpleNamespace(pp_pg=group))
     check(collate({'tokens': TOKENS}), None, TOKENS[:, 1:])
 
@@ -236,7 +236,7 @@ def test_accepts_samplers_of_torch(kind, batch, drop_last, skip):
         return sampler if batch is None else module.BatchSampler(sampler, batch, drop_last)
 
     theirs, ours = build(data), SkipBatchSampler(build(lt), skip)
-    for _ in range(2):    # each time through skips, and draws
+    for _ in range(2):    # each pass skips, and draws
         expected = list(theirs)[skip:]
         assert list(ours) == expected
         assert len(ours) == len(expected)

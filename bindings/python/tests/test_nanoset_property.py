@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nanosets of any configuration against a plain one in NumPy, by every way to their samples.
+"""Nanosets of random configurations, compared with a plain model in NumPy, read in every way.
 
 ``LOADERX_PROPERTY_EXAMPLES=5000`` makes the test long.
 """
@@ -50,7 +50,7 @@ def configurations(draw):
 
 
 def make(case, path):
-    """A Nanoset, and the samples that it must have."""
+    """A Nanoset and its expected samples."""
     rng = np.random.default_rng(case['seed'])
     most = 2 ** (8 * case['token_size'])
     contents = [[rng.integers(0, most, n) for n in lengths] for lengths in case['contents']]
@@ -83,7 +83,7 @@ def check_samples(nanoset, expected):
 
 
 def check_loader(nanoset, case, rank, mine):
-    """All that is left of a rank's share, in full batches."""
+    """The rest of a rank's samples, in full batches."""
     options = {'batch_size': case['batch'], 'rank': rank, 'world': case['world'],
                'drop_last': True, 'start': case['skip'] * case['world']}
     with lx.Loader(nanoset, **options) as loader:
@@ -95,7 +95,7 @@ def check_loader(nanoset, case, rank, mine):
 
 
 def check_torch(nanoset, case, rank, mine):
-    """The same by torch's DataLoader, as Nanotron makes it."""
+    """The same with torch's DataLoader, as Nanotron uses it."""
     sampler = data.DistributedSampler(nanoset, case['world'], rank, shuffle=False, drop_last=True)
     sampler = SkipBatchSampler(sampler, case['skip'] * case['world'], case['world'])
     collate = DataCollatorForCLM(case['length'], 0, 0, current_pp_rank=0, out='numpy')
@@ -109,7 +109,7 @@ def check_torch(nanoset, case, rank, mine):
 
 @settings(max_examples=2 * EXAMPLES, deadline=None)
 @given(configurations())
-def test_samples_are_those_of_the_plain_one(case):
+def test_samples_match_the_plain_model(case):
     with tempfile.TemporaryDirectory() as path:
         nanoset, expected = make(case, pathlib.Path(path))
         check_samples(nanoset, expected)
@@ -117,7 +117,7 @@ def test_samples_are_those_of_the_plain_one(case):
         left = expected[case['skip'] * case['world']:]
         batches = len(left) // (case['world'] * case['batch'])
         mine = left[rank::case['world']][:batches * case['batch']]
-        if batches:    # else a loader continues with the next epoch
+        if batches:    # otherwise a loader continues with the next epoch
             check_loader(nanoset, case, rank, mine)
         if data is not None and case['total'] >= case['world']:
             check_torch(nanoset, case, rank, mine)

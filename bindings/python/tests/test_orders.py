@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders by themselves: their indices, their positions, their shares and their states."""
+"""Orders without loaders: indices, positions, ranks and states."""
 
 import copy
 import json
@@ -76,7 +76,7 @@ def test_shuffle_gives_each_index_once_an_epoch(n):
 
 
 @pytest.mark.parametrize('n, block', [(1, 1), (100, 7), (100, 1), (100, 2**64 - 1), (5000, 300)])
-def test_blocks_are_shuffled_and_shuffled_within(n, block):
+def test_blocks_and_their_records_are_shuffled(n, block):
     order = lx.Blocks(n, block=block, seed=1)
     first, second = order.take(n), order.take(n)
     assert np.array_equal(np.sort(first), np.arange(n))
@@ -99,7 +99,7 @@ def test_seeds_differ():
 
 
 def test_the_numbers_of_the_formula():
-    # Of tests/data/orders: they never change.
+    # The digests in tests/data/orders, which never change.
     assert lx.Shuffle(10, seed=3).take(10).tolist() == [8, 1, 5, 2, 0, 9, 3, 6, 7, 4]
 
 
@@ -111,7 +111,7 @@ def test_parts_equal_the_whole(make):
     assert whole.tell() == pieces.tell() == 2500
 
 
-def test_any_position_can_be_entered(make):
+def test_starts_at_any_position(make):
     order = make(997)
     expected = order.take(3000)
     for position in (0, 1, 996, 997, 998, 2500):
@@ -129,13 +129,13 @@ def test_the_positions_end():
     assert len(order.take(100)) == 0
 
 
-# Those whose parts have something, or that draw from something.
+# Orders with non-empty parts, and orders that draw from something.
 NEVER_EMPTY = {'blend', 'greedy', 'nanoset', 'torch random', 'torch replacement', 'weighted',
                'weighted shuffle'}
 
 
 @pytest.mark.parametrize('kind', sorted(ORDERS.keys() - NEVER_EMPTY))
-def test_an_order_of_nothing_gives_nothing(kind):
+def test_an_empty_order_gives_no_index(kind):
     make = ORDERS[kind]
     assert make(0).take(10).shape == (0,)
     assert len(make(0)) == 0
@@ -178,7 +178,7 @@ def test_a_large_position_is_kept(make):
     assert other.tell() == 2**63 + 17
 
 
-def test_a_state_is_of_any_number_of_ranks():
+def test_a_state_fits_any_number_of_ranks():
     shard = lx.Shuffle(100, seed=1).shard(2, 4)
     shard.take(5)
     whole = lx.Shuffle(100, seed=1)
@@ -212,7 +212,7 @@ def test_rejects_an_edited_state():
     assert order.tell() == 0
 
 
-def test_without_a_length_it_waits_for_a_source():
+def test_an_order_without_a_length_waits_for_a_source():
     order = lx.Shuffle(seed=3)
     for use in order.tell, lambda: order.take(1), order.state_dict, lambda: len(order):
         with pytest.raises(ValueError, match='has no length'):
@@ -277,7 +277,7 @@ def test_numpy_integers_are_integers():
     )
 
 
-def test_threads_that_take_share_the_order():
+def test_threads_share_one_order():
     order = lx.Shuffle(20_000, seed=1)
     parts = []
 

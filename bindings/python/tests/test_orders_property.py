@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders of any kinds within each other against a model that goes by single positions.
+"""Nested orders of all kinds, compared with a model of single positions.
 
 ``LOADERX_PROPERTY_EXAMPLES=5000`` makes the tests long.
 """
@@ -8,7 +8,7 @@ import os
 import pickle
 import tempfile
 
-# Nothing is kept between runs: the tests may lie where nothing can be written.
+# No database of examples: the folder of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -54,13 +54,13 @@ class Made:
 
 
 def place(part, epoch, offset):
-    """What stands in an epoch of a part, which begin again after the last whole one."""
+    """An index of a part, whose epochs begin again after the last whole one."""
     return part.at(epoch % (POSITIONS // part.length) * part.length + offset)
 
 
 @st.composite
 def tables(draw):
-    """Orders that hold something of each of their indices, or positions."""
+    """Orders with a table of their indices or positions."""
     n, samples, seed = (draw(st.integers(*ends)) for ends in [(1, 40), (1, 60), (0, 2**64 - 1)])
     counts = st.lists(st.integers(0, 9), min_size=n, max_size=n)
     weights = draw(weights_of(n))
@@ -189,7 +189,7 @@ def expected(model, first, count):
 
 @SETTINGS
 @given(ORDERS, st.integers(0, 2**64 - 200), st.integers(0, 150), st.lists(st.integers(0, 60)))
-def test_indices_are_those_of_the_model(model, far, k, pieces):
+def test_indices_match_the_model(model, far, k, pieces):
     order = model.order
     assert len(order) == model.length
     order.seek(0)
@@ -208,7 +208,7 @@ def test_indices_are_those_of_the_model(model, far, k, pieces):
 
 @SETTINGS
 @given(ORDERS, st.integers(1, 7))
-def test_the_ranks_together_are_the_order(model, world):
+def test_the_ranks_together_cover_the_order(model, world):
     model.order.seek(0)
     n = model.length
     for rank in range(world):
@@ -219,7 +219,7 @@ def test_the_ranks_together_are_the_order(model, world):
 
 @SETTINGS
 @given(ORDERS, st.integers(1, 9), st.integers(1, 3), st.integers(0, 200))
-def test_a_loader_reads_in_that_order(model, size, world, start):
+def test_a_loader_follows_the_order(model, size, world, start):
     n = model.length
     data = np.arange(model.bound)
     ranks = [lx.Loader(data, order=model.order, batch_size=size, rank=rank, world=world,
@@ -235,7 +235,7 @@ def test_a_loader_reads_in_that_order(model, size, world, start):
 
 @SETTINGS
 @given(blends(leaves()), st.integers(0, 500), st.integers(0, 500), st.integers(0, 2**62))
-def test_counts_are_those_of_the_model(model, first, many, far):
+def test_counts_match_the_model(model, first, many, far):
     def counted(end):
         epochs, rest = divmod(end, model.length)
         return [epochs * model.sets.count(i) + model.sets[:rest].count(i)

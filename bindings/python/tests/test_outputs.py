@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What kind of arrays a loader delivers: tensors. Those of JAX are in test_jax.py."""
+"""The kinds of arrays that a loader delivers. Those of JAX are in test_jax.py."""
 
 import subprocess
 import sys
@@ -75,7 +75,7 @@ def test_other_kinds_are_errors(out, kind, message):
 
 
 @pytest.mark.parametrize('name', ['torch', 'jax'])
-def test_one_that_is_not_installed_is_named(name):
+def test_names_the_missing_package(name):
     code = f"""
 import sys
 sys.modules[{name!r}] = None

@@ -18,7 +18,7 @@ def write(path, lengths):
 
 
 def best_fit(lengths, capacity):
-    """Bins of (first token, length), as doc/packing.md says it, each bin looked at for each piece."""
+    """Bins of (first token, length), by a linear search over bins, as doc/packing.md defines it."""
     begins = np.cumsum([0, *lengths])
     bins = [[(int(begin) + k * capacity, capacity)]
             for begin, length in zip(begins, lengths) for k in range(length // capacity)]
@@ -91,7 +91,7 @@ def test_packed_samples_go_to_other_processes(tmp_path):
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def test_a_loader_of_other_documents_refuses_the_state(tmp_path):
+def test_a_loader_of_other_documents_rejects_the_state(tmp_path):
     samples = lx.PackedDataset(write(tmp_path / 'a.ds', [3, 4, 5]), 8)
     other = lx.PackedDataset(write(tmp_path / 'b.ds', [3, 5, 4]), 8)
     state = lx.Loader(samples, order=lx.Shuffle(seed=1)).state_dict()
@@ -183,7 +183,7 @@ def test_cu_seqlens_of_any_array():
         lx.cu_seqlens(segments + 2**31)
 
 
-def test_nothing_to_pack(tmp_path):
+def test_packs_an_empty_dataset(tmp_path):
     samples = lx.PackedDataset(write(tmp_path / 'd.ds', [0, 0]), 8)
     assert len(samples) == 0 and samples.padding_share == 0.0
 

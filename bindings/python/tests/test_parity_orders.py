@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders of other libraries. What holds for orders of all kinds is in test_orders.py."""
+"""Orders of other libraries. Tests of all orders are in test_orders.py."""
 
 import gc
 import sys
@@ -10,7 +10,7 @@ import pytest
 import loaderx as lx
 from mixture import greedy_plan
 
-# ---- orders of torch, whose numbers test_torch_orders.py compares
+# ---- orders of torch; test_torch_orders.py compares the indices
 
 SEEDED = [
     lambda seed: lx.TorchRandom(50, seed=seed),
@@ -39,7 +39,7 @@ def test_lengths_of_epochs():
     assert len(lx.Distributed(2**40 + 1, world=8, shuffle=False)) == 2**40 + 8
 
 
-def test_a_permutation_an_epoch():
+def test_each_epoch_is_a_permutation():
     order = lx.TorchRandom(100, seed=1)
     epochs = [order.take(100).tolist() for _ in range(3)]
     assert all(sorted(epoch) == list(range(100)) for epoch in epochs)
@@ -133,7 +133,7 @@ def divide(weights):
 
 
 def nanoset(lengths, weights, seed):
-    """An epoch, by the loop and by NumPy's shuffle."""
+    """An epoch, computed by the loop and by NumPy's shuffle."""
     begins = np.cumsum([0, *lengths])
     table = np.array([begins[i] + j % lengths[i] for i, j in greedy_plan(lengths, weights)])
     np.random.RandomState(seed).shuffle(table)
@@ -145,7 +145,7 @@ LENGTHS = [[1], [7], [5, 5], [1, 100], [30, 20, 50], [1000, 1, 77, 300], [7] * 1
 
 @pytest.mark.parametrize('lengths', LENGTHS, ids=lambda lengths: f'{lengths[:4]} {len(lengths)}')
 @pytest.mark.parametrize('seed', [0, 1234, 2**32 - 1])
-def test_nanoset_is_that_of_numpy(lengths, seed):
+def test_nanoset_matches_numpy(lengths, seed):
     n = sum(lengths)
     order = lx.Nanoset(lengths, seed=seed)
     expected = nanoset(lengths, [length / sum(lengths) for length in lengths], seed)
@@ -157,7 +157,7 @@ def test_nanoset_is_that_of_numpy(lengths, seed):
     assert order.take(n).tolist() == nanoset(lengths, (weights / 2).tolist(), seed)
 
 
-def test_the_seed_of_a_nanoset_is_that_of_nanotron():
+def test_the_seed_of_a_nanoset_matches_nanotron():
     assert lx.Nanoset([50, 20]).take(70).tolist() \
         == lx.Nanoset([50, 20], seed=1234).take(70).tolist()
     assert repr(lx.Nanoset([50, 20], [1, 2], divide=False)) \
@@ -198,7 +198,7 @@ def sets_of(indices):
 @pytest.mark.parametrize('weights', [[0.7, 0.2, 0.1], [3, 2, 1], [1, 1, 1], [0, 0.5, 1e-3], None])
 @pytest.mark.parametrize('n', [None, 7, 5000, 40_000])
 @pytest.mark.parametrize('exhausted', ['repeat', 'stop', 'redistribute'])
-def test_greedy_is_the_loop(weights, n, exhausted):
+def test_greedy_matches_megatrons_loop(weights, n, exhausted):
     order = lx.Blend(PARTS, weights, n=n, offsets=OFFSETS, exhausted=exhausted, method='greedy')
     expected = greedy_plan(SIZES, divide(weights or SIZES), n, exhausted)
     assert len(order) == len(expected)
@@ -215,7 +215,7 @@ def test_greedy_is_the_loop(weights, n, exhausted):
 
 
 def test_sums_weights_as_numpy_does():
-    """Where the order of additions turns ties: many weights of different sizes."""
+    """Many weights of different sizes, where the order of additions decides ties."""
     rng = np.random.default_rng(5)
     weights = rng.random(300) * 10.0 ** rng.integers(-8, 8, 300)
     parts = [lx.Sequential(1)] * 300
@@ -224,7 +224,7 @@ def test_sums_weights_as_numpy_does():
     assert order.take(3000).tolist() == [i for i, _ in expected]
 
 
-def test_exhaustive_gives_all_once_an_epoch():
+def test_exhaustive_gives_each_index_once_an_epoch():
     order = lx.Blend(PARTS[:2], offsets=OFFSETS[:2], method='exhaustive')
     expected = greedy_plan(SIZES[:2], [size / 150 for size in SIZES[:2]], None, 'redistribute')
     for _ in range(2):
@@ -252,7 +252,7 @@ def test_states_of_methods_differ():
         lx.Blend(PARTS, [1, 2, 3], method='greedy').load_state_dict(states[0])
     with pytest.raises(ValueError, match='order'):
         lx.Blend(PARTS, [1, 2, 3.5], method='greedy').load_state_dict(states[1])
-    lx.Blend(PARTS, [2, 4, 6], method='greedy').load_state_dict(states[1])    # the same shares
+    lx.Blend(PARTS, [2, 4, 6], method='greedy').load_state_dict(states[1])    # the same ratios
 
 
 @pytest.mark.parametrize('call, error, word', [
@@ -271,7 +271,7 @@ def test_rejects_invalid_methods(call, error, word):
         call()
 
 
-def test_freed_orders_leave_nothing():
+def test_freed_orders_leak_nothing():
     part, indices = lx.Shuffle(10, seed=1), np.arange(10)
     counts = [sys.getrefcount(part._order), sys.getrefcount(indices)]
     for _ in range(300):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A writer and readers against lists of dicts, whatever is done in whatever order.
+"""Random operations of a writer and readers, compared with lists of dicts.
 
 The short form is a part of the tests; ``LOADERX_PROPERTY_EXAMPLES=5000`` makes the long one.
 """
@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 
-# Nothing is kept between runs: the tests may lie where nothing can be written.
+# No database of examples: the folder of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -26,7 +26,7 @@ import loaderx as lx
 
 EXAMPLES = int(os.environ.get('LOADERX_PROPERTY_EXAMPLES', '25'))
 
-# Where nothing waits for a disk: what survives a crash is for other tests.
+# A file system in memory: crashes are for other tests.
 MEMORY = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
 
 KINDS = [lx.Field('int8'), lx.Field('int64'), lx.Field('uint16', (2, 3)), lx.Field(bytes),
@@ -34,7 +34,7 @@ KINDS = [lx.Field('int8'), lx.Field('int64'), lx.Field('uint16', (2, 3)), lx.Fie
 
 
 def values_of(field):
-    """A strategy for what a field can hold; None is missing."""
+    """A strategy for the values of a field; None is missing."""
     if field.dtype is bytes:
         filled = st.builds(lambda part, times: part * times, st.binary(max_size=12),
                            st.integers(0, 60))
@@ -52,7 +52,7 @@ def same(got, wanted):
 
 
 class Fields:
-    """The fields of a state: their names, and numbers that stay the same when names change."""
+    """The fields of a snapshot: names, and numbers that survive renames."""
 
     def __init__(self, names):
         self.numbers = names    # name: number
@@ -67,7 +67,7 @@ class Fields:
 
 
 class Reader:
-    """A Dataset, and the state that it is to show."""
+    """A Dataset and its expected snapshot."""
 
     def __init__(self, dataset, records, numbers):
         self.dataset = dataset
@@ -96,7 +96,7 @@ class Reader:
 
 
 class Store(RuleBasedStateMachine):
-    """What is committed and what is asked for are lists of dicts, by the numbers of fields."""
+    """The committed and the requested records are lists of dicts, by field number."""
 
     @initialize(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=3),
                 records=st.sampled_from([3, 10, 1000]))
@@ -144,7 +144,7 @@ class Store(RuleBasedStateMachine):
         names = {number: name for name, number in self.fields.numbers.items()}
         return values, {names[number]: value for number, value in values.items()}
 
-    # ---- what is asked of the writer
+    # ---- operations of the writer
 
     def append(self, data):
         values, named = self.draw_named(data)
@@ -334,7 +334,7 @@ class Store(RuleBasedStateMachine):
 
     @rule()
     def look_closely(self):
-        """Everything, by a new reader; what verifies it; copies of it."""
+        """Check everything with a new reader, with verify, and in copies."""
         with lx.open(self.path) as dataset:
             Reader(dataset, self.committed, self.fields.numbers).check()
             assert dataset.verify()['records'] == len(self.committed)

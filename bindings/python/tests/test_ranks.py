@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ranks that share the data of one, and ranks that need none."""
+"""Ranks that share the data of one data-parallel rank, and ranks that need no data."""
 
 import itertools
 import json
@@ -40,7 +40,7 @@ class Mesh:
                          world=self.data, order=lx.Shuffle(seed=4), threads=stage % 2, keys=1)
 
     def step(self):
-        """What each data-parallel rank read: one list of labels, by all who hold any of it."""
+        """The labels that each data-parallel rank read, the same on all its processes."""
         got = [set() for _ in range(self.data)]
         keys = [set() for _ in range(self.data)]
         for (_, _, rank), loader in self.loaders.items():
@@ -52,7 +52,7 @@ class Mesh:
         return [list(one.pop()) for one in got]
 
     def state(self, of):
-        """That of one process, which all have."""
+        """The state, which is the same on all processes."""
         states = {place: loader.state_dict() for place, loader in self.loaders.items()}
         for state in states.values():
             del state['crc32c'], state['threads']
@@ -78,7 +78,7 @@ def global_batches(meshes_and_steps, state=None):
 
 @pytest.mark.parametrize('tensor, pipeline, data', [(2, 2, 2), (2, 3, 2), (1, 4, 3)])
 def test_tensor_and_pipeline_ranks_stay_in_step(path, tensor, pipeline, data):
-    """All ranks of one data-parallel rank get the same records, whatever of them they read."""
+    """All processes of a data-parallel rank get the same records, whatever fields they read."""
     mesh = Mesh(path, tensor, pipeline, data, 6)
     got = global_batches([(mesh, 20, (0, 0, 0))])
     assert got == lx.Shuffle(N, seed=4).take(len(got)).tolist()
@@ -86,7 +86,7 @@ def test_tensor_and_pipeline_ranks_stay_in_step(path, tensor, pipeline, data):
 
 @pytest.mark.parametrize('of', [(0, 0, 0), (1, 1, 1), (0, 2, 0)], ids=['first', 'null', 'last'])
 def test_continues_with_other_ranks(path, of):
-    """The state of any of them, the one without data too, is that of the run."""
+    """The state of any process, also of one without data, is that of the run."""
     first, second = Mesh(path, 2, 3, 2, 6), Mesh(path, 1, 3, 4, 3)
     third = Mesh(path, 2, 1, 1, 12)
     place = (0, of[1], of[2])
@@ -106,7 +106,7 @@ def test_a_batch_without_data_is_an_empty_dict(path):
 
 
 def files_of(path):
-    """How many of its files this process has open or mapped."""
+    """The number of files of the dataset that this process has open or mapped."""
     opened = 0
     for fd in os.listdir('/proc/self/fd'):
         try:
@@ -128,7 +128,7 @@ def test_no_file_stays_open(path):
     assert files_of(path) == before
 
 
-def test_states_of_any_source_are_those_of_its_null(path, tmp_path):
+def test_a_state_does_not_depend_on_the_data_of_the_source(path, tmp_path):
     numbers = np.arange(40.0)
     np.save(tmp_path / 'a.npy', numbers)
     for source in [numbers, tmp_path / 'a.npy', (numbers, numbers[::-1]), {'x': numbers},
@@ -181,7 +181,7 @@ def test_bad_arguments():
 
 @pytest.mark.parametrize('end', ['state', 'seek', 'start'])
 def test_all_ranks_end_the_epoch_in_which_they_resume(end):
-    """At 10 of 11 one sample is left, which is rank 1's: others have an epoch without a batch."""
+    """At 10 of 11, the one remaining sample is rank 1's: others have an epoch without batches."""
     data = np.arange(11)
     with lx.Loader(data, batch_size=5) as one:
         next(one), next(one)

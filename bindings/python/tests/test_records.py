@@ -37,7 +37,7 @@ def dataset(tmp_path):
 
 @pytest.fixture
 def images(tmp_path):
-    """One whose records all have one length."""
+    """A dataset whose records all have one length."""
     with lx.create(tmp_path / 'images', {'data': lx.Field('uint8', (2, 3))}) as writer:
         writer.extend(data=np.arange(N * 6).reshape(N, 2, 3).astype(np.uint8))
     with lx.open(tmp_path / 'images') as opened:
@@ -73,7 +73,7 @@ def test_of_a_dataset(dataset):
     assert dataset.__getitems__([0, 1])[0]['label'] is None
 
 
-def test_a_live_dataset_reads_them_of_one_state(tmp_path):
+def test_a_live_dataset_reads_columns_of_one_snapshot(tmp_path):
     path = make(tmp_path / 'd')
     with lx.open(path, live=True) as dataset:
         with lx.open(path, mode='a') as writer:
@@ -146,7 +146,7 @@ def test_a_key_is_an_index(images, key):
 def test_plus_joins_sources(images):
     array = np.arange(N)
     assert len(lx.NPDataset(array) + lx.NPDataset(array)) == 2 * N
-    assert isinstance(lx.NPDataset(array) + array, np.ndarray)    # as ever: NumPy adds
+    assert isinstance(lx.NPDataset(array) + array, np.ndarray)    # NumPy adds, as always
     with pytest.raises(TypeError):
         images + 3
     with pytest.raises(ValueError):
@@ -191,7 +191,7 @@ def test_reopens_an_unpickled_dataset(tmp_path, monkeypatch):
             pickle.dumps(dataset)
 
 
-def test_a_class_of_ones_own_is_kept(tmp_path):
+def test_keeps_a_user_class(tmp_path):
     again = pickle.loads(pickle.dumps(Own(make(tmp_path / 'd'))))
     assert type(again) is Own and again.mark == 5 and len(again) == N
 
@@ -205,7 +205,7 @@ class Own(lx.Dataset):
 
 
 def test_keeps_subclasses_in_combined_sources(tmp_path, images):
-    """As torch's workers get them that are spawned."""
+    """As spawned workers of torch receive them."""
     path = tmp_path / 'x'
     path.write_bytes(bytes(range(100)))
     datasets = [Scaled([images, images]), ScaledSubset(images, [2, 1]), ScaledPacked(path),

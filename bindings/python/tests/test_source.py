@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a loader can read, and what it refuses."""
+"""Sources of loaders, and arguments that are rejected."""
 
 import os
 import pathlib
@@ -176,7 +176,7 @@ def test_a_pair_of_arrays_is_data_and_label():
     assert list(read((x,))) == ['data']
 
 
-def test_a_dict_names_them(tmp_path):
+def test_a_dict_names_the_fields(tmp_path):
     x, y, z = sample('float64'), np.arange(20), sample('int8', (20,))
     np.save(tmp_path / 'z.npy', z)
     got = read({'a': x, 'b': y, 'c': tmp_path / 'z.npy'})
@@ -184,7 +184,7 @@ def test_a_dict_names_them(tmp_path):
     assert list(read({'only': x})) == ['only']
 
 
-def test_datasets_keep_their_names(tmp_path):
+def test_keeps_the_names_of_datasets(tmp_path):
     with lx.create(tmp_path / 'd', {'p': lx.Field('int64'), 'q': lx.Field('int8')}) as writer:
         writer.extend(p=np.arange(20), q=np.zeros(20, 'int8'))
     got = read((tmp_path / 'd', np.arange(20) * 2))
@@ -245,7 +245,7 @@ def test_accepts_pathlib_paths_of_any_bytes(tmp_path):
     assert read(path)['data'].tolist() == [0, 1, 2, 3]
 
 
-# ---- datasets that are made of others
+# ---- datasets made of others
 
 
 def test_concatenates_arrays(tmp_path):
@@ -284,7 +284,7 @@ def test_a_mixture_of_datasets():
     assert np.sum(got >= 1000) == 30 and len(np.unique(got)) == 60
 
 
-def test_a_state_is_of_its_datasets():
+def test_rejects_a_state_of_other_datasets():
     a, b = sample('int32'), sample('int32', (5, 3))
     loader = lx.Loader(lx.ConcatDataset([a, b]), batch_size=4)
     next(loader)
@@ -335,7 +335,7 @@ def test_a_file_of_bare_records(tmp_path, offset):
     assert len(lx.FlatDataset(tmp_path / 'flat', np.uint16)) == 24
 
 
-def test_a_file_that_does_not_fit(tmp_path):
+def test_rejects_a_file_that_does_not_fit(tmp_path):
     (tmp_path / 'flat').write_bytes(bytes(47))
     with pytest.raises(lx.CorruptError, match='5 bytes after the last whole record of 6'):
         lx.FlatDataset(tmp_path / 'flat', 'uint16', (3,))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Saved states: to stop, and to continue with exactly the samples that were still to come."""
+"""Saved states: a run stops, and continues with exactly the remaining samples."""
 
 import json
 import random
@@ -108,12 +108,12 @@ def test_seek_and_tell(data):
     assert len(next(loader)['label']) and loader.tell() > 10**15
 
 
-# ---- by the count of samples alone
+# ---- resuming by the count of samples
 
 
 @pytest.mark.parametrize('start', [0, 1, 500, N - 1, N, N + 7, 2 * N - 1, 2 * N, 3 * N + 11])
 def test_a_start_skips_earlier_records(data, start):
-    """Epochs end where they do for who began at 0: two of them at 2 N, 4 N, .."""
+    """Epochs end at the same positions as for a loader that began at 0: 2 N, 4 N, ..."""
     def opened(**more):
         return lx.Loader(data, order=lx.Shuffle(seed=6), batch_size=10, epochs=2, **more)
 
@@ -152,12 +152,12 @@ def test_ranks_continue_by_a_count(data, before, after, drop_last):
         lx.Shuffle(N, seed=8).take(3 * N)[2 * N:][:N // (3 * after) * 3 * after].tolist())
 
 
-def test_a_start_far_out(data):
+def test_starts_far_from_the_beginning(data):
     loader = lx.Loader(data, order=lx.Shuffle(seed=2), batch_size=5, start=10**18, epochs=None)
     order = lx.Shuffle(N, seed=2)
     order.seek(10**18)
     assert next(loader)['label'].tolist() == order.take(5).tolist()
-    assert len(list(lx.Loader(data, epochs=None, start=2**64 - 2))) == 1    # the last one there is
+    assert len(list(lx.Loader(data, epochs=None, start=2**64 - 2))) == 1    # the last position
 
 
 def test_seek_drops_the_results_of_a_transform(data):

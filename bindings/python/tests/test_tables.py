@@ -22,7 +22,7 @@ def greedy(**how):
                     method='greedy', **how)
 
 
-# Each with the files that an epoch has.
+# Each with the number of files of an epoch.
 KINDS = {
     'greedy': (greedy, 1),
     'exhaustive': (lambda **how: lx.Blend([lx.Shuffle(N), lx.Shuffle(2 * N)], method='exhaustive',
@@ -49,7 +49,7 @@ def test_the_same_with_files_and_without(make, files, tmp_path):
         assert order.take(2000).tolist() == right
         assert len(os.listdir(folder)) == files
         plain = make()
-        plain.load_state_dict(order.state_dict())    # in which is nothing of files
+        plain.load_state_dict(order.state_dict())    # the state does not mention files
         assert plain.tell() == 2000
         assert f'tables={str(folder)!r}' in repr(order)
         assert pickle.loads(pickle.dumps(order)).take(50).tolist() == order.take(50).tolist()
@@ -68,7 +68,7 @@ def test_damage_raises(make, files, tmp_path):
     assert make(tables=tmp_path).take(10).tolist() == make().take(10).tolist()
 
 
-def test_other_processes_find_it(tmp_path):
+def test_other_processes_use_the_same_table(tmp_path):
     order = lx.Nanoset([N, 2 * N], seed=5, tables=tmp_path)
     [path] = tmp_path.iterdir()
     before = path.stat()

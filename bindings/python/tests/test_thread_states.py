@@ -90,7 +90,7 @@ def test_threads_of_an_executor_outlive_the_interpreter():
 
 
 def test_fork_while_transforms_run():
-    """In CPython 3.11 and older a child hung if a thread made or dropped its state meanwhile."""
+    """In CPython 3.11 and older, a child hung if a thread created or deleted its state."""
     run_script("""
         data = {'x': np.arange(100000)}
         end, children = time.monotonic() + 3, 0
@@ -111,7 +111,7 @@ def test_fork_while_transforms_run():
     """)
 
 
-def test_a_child_of_fork_runs_transforms_of_its_own():
+def test_a_child_of_fork_runs_transforms():
     run_script("""
         data = {'x': np.arange(1000)}
         def use():

@@ -18,7 +18,7 @@ def make_documents(count, most=60, seed=3):
 
 
 def write(path, documents, compress='raw', name='text'):
-    """A record of each document; of None a missing one."""
+    """One record for each document; None is a missing value."""
     with lx.create(path, {name: lx.Field(bytes, compress=compress)}) as writer:
         for document in documents:
             writer.append(**{name: None if document is None else document.tobytes()})
@@ -137,7 +137,7 @@ def test_a_loader_continues_over_the_same_documents(tmp_path):
     resumed.load_state_dict(state)
     assert all(np.array_equal(batch['tokens'], right)
                for batch, right in zip(resumed, expected))
-    with lx.open(tmp_path / 'd', 'r+') as writer:    # as many tokens, in other documents
+    with lx.open(tmp_path / 'd', 'r+') as writer:    # the same number of tokens, in other documents
         writer[0], writer[1] = ({'text': documents[1].tobytes()},
                                 {'text': documents[0].tobytes()})
     if len(documents[0]) != len(documents[1]):
@@ -165,7 +165,7 @@ def test_can_be_sent_to_other_processes(tmp_path):
 
 
 @pytest.mark.parametrize('compress', ['raw', 'flate'])
-def test_a_child_of_fork_reads_on(tmp_path, compress):
+def test_a_child_of_fork_can_still_read(tmp_path, compress):
     write(tmp_path / 'd', [np.arange(i, i + 20, dtype='<u2') for i in range(50)], compress).close()
     run_script(f"""
     tokens = lx.Tokens({str(tmp_path / 'd')!r}, 'uint16', field='text')    # none was read yet

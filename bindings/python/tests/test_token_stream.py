@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples of texts that are tokenized on the fly."""
+"""Samples of texts that are tokenized during iteration."""
 
 import copy
 import gc
@@ -37,7 +37,7 @@ def path(tmp_path):
 
 
 def rows(stream):
-    """What is left of a pass."""
+    """The rest of a pass."""
     return [batch['tokens'].tolist() for batch in stream]
 
 
@@ -58,7 +58,7 @@ def threads():
 
 @pytest.mark.parametrize('length', [1, 7, 100, 5000])
 @pytest.mark.parametrize('separator', [None, 0, END])
-def test_samples_are_those_of_the_texts(path, tokenizer, length, separator):
+def test_samples_match_the_texts(path, tokenizer, length, separator):
     expected = cut(tokenizer, TEXTS, length, () if separator is None else [0])
     for texts in lx.open(path), path, lx.open(path)['text'], TEXTS, [{'text': x} for x in TEXTS]:
         stream = lx.TokenStream(texts, tokenizer, length, separator=separator,
@@ -68,7 +68,7 @@ def test_samples_are_those_of_the_texts(path, tokenizer, length, separator):
     assert stream.vocabulary == tokenizer.get_vocab_size()
 
 
-def test_they_are_those_of_files_of_the_same_tokens(path, tokenizer, tmp_path):
+def test_matches_files_of_the_same_tokens(path, tokenizer, tmp_path):
     write_tokens(path, tmp_path / 'x.bin', tokenizer, eos=END, processes=0)
     dataset = lx.TokenDataset(tmp_path / 'x.bin', 50)
     expected = [batch['tokens'].tolist() for batch in lx.Loader(dataset, batch_size=8)]
@@ -99,7 +99,7 @@ def test_orders_and_epochs(tokenizer, epochs):
 
 
 @pytest.mark.parametrize('world', [2, 3, 7])
-def test_ranks_have_each_document_once(tokenizer, world):
+def test_ranks_cover_each_document_once(tokenizer, world):
     order = lx.Shuffle(len(TEXTS), seed=4)
     for rank in range(world):
         stream = lx.TokenStream(TEXTS, tokenizer, 16, order=order, rank=rank, world=world, epochs=2)
@@ -117,7 +117,7 @@ def test_special_tokens(tokenizer):
     assert rows(stream) == [line[i:i + 2] for i in range(len(line) - 1)]
 
 
-def test_continues_a_loop_that_was_left(tokenizer):
+def test_continues_an_interrupted_loop(tokenizer):
     expected = cut(tokenizer, TEXTS, 32)
     stream = lx.TokenStream(TEXTS, tokenizer, 32)
     got = []
@@ -165,7 +165,7 @@ def test_loads_a_state_during_a_run(tokenizer):
     assert not threads()
 
 
-def test_reads_only_what_it_needs_to_continue(tokenizer):
+def test_reads_only_the_files_it_needs_to_continue(tokenizer):
     asked = []
 
     class Texts(list):
@@ -254,7 +254,7 @@ def test_detects_a_changed_text(path, tokenizer):
         next(resumed)
 
 
-def test_faults_come_in_order_and_are_retried(path, tokenizer):
+def test_damage_is_reported_in_order_and_retried(path, tokenizer):
     with lx.open(path, mode='r+') as writer:
         writer[100] = {'text': b'ba\xff'}
     stream = lx.TokenStream(path, tokenizer, 20)
@@ -272,7 +272,7 @@ def test_faults_come_in_order_and_are_retried(path, tokenizer):
     assert state == stream.state_dict() and not threads()
 
 
-def test_exceptions_of_the_users_reach_the_user(tokenizer):
+def test_passes_on_user_exceptions(tokenizer):
     class Texts(list):
         def __getitem__(self, index):
             if index == 90:
@@ -291,7 +291,7 @@ def test_exceptions_of_the_users_reach_the_user(tokenizer):
         rows(late)
 
 
-def test_a_tokenizer_that_refuses_texts():
+def test_reports_a_tokenizer_that_rejects_texts():
     from tokenizers import Tokenizer, models
     words = Tokenizer(models.WordLevel({'a': 0}, unk_token='none'))
     stream = lx.TokenStream(['a'] * 5 + ['b'], words, 2)
@@ -310,7 +310,7 @@ def test_texts_without_tokens(tokenizer):
         lx.TokenStream(['a', 'b'], tokenizer, 5, rank=2, world=3)
 
 
-def test_a_live_dataset_is_read_in_one_state(path, tokenizer):
+def test_a_read_of_a_live_dataset_sees_one_snapshot(path, tokenizer):
     stream = lx.TokenStream(lx.open(path, live=True), tokenizer, 20)
     with lx.open(path, mode='r+') as writer:
         writer[0] = {'text': b'bada'}
@@ -336,7 +336,7 @@ def test_closing(tokenizer):
     assert not threads()
 
 
-def test_closing_while_somebody_waits(tokenizer):
+def test_closes_while_a_thread_waits(tokenizer):
     go = threading.Event()
 
     class Texts(list):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Token streams of any configuration, against lists of tokens."""
+"""Token streams of random configurations, compared with lists of tokens."""
 
 import itertools
 import json
@@ -23,7 +23,7 @@ TOKENIZER = train()
 
 @st.composite
 def streams(draw):
-    """The arguments of a stream, and what it gives in its first passes, sample by sample."""
+    """The arguments of a stream, and the samples of its first passes."""
     texts = make_texts(draw(st.integers(1, 40)), draw(st.integers(0, 999)), draw(
         st.sampled_from([3, 60])))
     world = draw(st.integers(1, min(4, len(texts))))

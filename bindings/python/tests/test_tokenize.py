@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of tokens, made of texts."""
+"""Files of tokens, made from texts."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ def corpus(tmp_path):
 
 
 def left(folder, *known):
-    """What is in a folder beside what was there."""
+    """The new files in a folder."""
     return sorted(set(os.listdir(folder)) - {path.name for path in known})
 
 
@@ -134,7 +134,7 @@ def test_special_tokens_truncation_and_padding(tmp_path, tokenizer):
         write_tokens(tmp_path / 'x', tmp_path / 'x.npy', templated, special_tokens=special,
                      replace=True, processes=0)
         assert np.load(tmp_path / 'x.npy').tolist() == expected
-    assert templated.truncation is not None    # that of the caller stays as it is
+    assert templated.truncation is not None    # the caller's tokenizer is unchanged
 
 
 def test_a_post_processor_with_a_token_beyond_the_dtype(tmp_path, tokenizer):
@@ -238,7 +238,7 @@ def test_does_not_overwrite_existing_files(tmp_path, tokenizer, corpus):
         write_tokens(corpus, tmp_path / 'y.bin', tokenizer, replace=True)
 
 
-def test_does_not_overwrite_files_made_meanwhile(tmp_path, tokenizer, corpus):
+def test_does_not_overwrite_files_created_meanwhile(tmp_path, tokenizer, corpus):
     def meddle(done, total):
         assert total == corpus.stat().st_size >= done > 0
         (tmp_path / 'x.idx').write_text('mine')
@@ -249,7 +249,7 @@ def test_does_not_overwrite_files_made_meanwhile(tmp_path, tokenizer, corpus):
     assert left(tmp_path, corpus) == ['x.idx']
 
 
-def test_a_failure_keeps_the_old_files(tmp_path, tokenizer, corpus):
+def test_keeps_the_old_files_after_a_failure(tmp_path, tokenizer, corpus):
     write_tokens(corpus, tmp_path / 'x.ds', tokenizer, processes=0)
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
 
@@ -265,7 +265,7 @@ def test_a_failure_keeps_the_old_files(tmp_path, tokenizer, corpus):
 
 def test_a_full_disk(tmp_path, tokenizer, corpus):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))    # and Python ignores the signal
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))    # Python ignores the signal
     try:
         with pytest.raises(OSError) as caught:
             write_tokens(corpus, tmp_path / 'x.bin', tokenizer, processes=0)
@@ -287,10 +287,10 @@ def test_rejects_invalid_tokenizers(tmp_path, corpus, tokenizer):
     with pytest.raises(TypeError, match='tokenizer must be a path'):
         write_tokens(corpus, tmp_path / 'x.ds', 5)
     tokenizer.save(str(tmp_path / 'tokenizer.json'))
-    write_tokens(corpus, tmp_path / 'x.ds', tmp_path, processes=0)    # the folder that it is in
+    write_tokens(corpus, tmp_path / 'x.ds', tmp_path, processes=0)    # its folder
 
 
-def test_a_text_that_the_tokenizer_refuses(tmp_path):
+def test_reports_a_text_that_the_tokenizer_rejects(tmp_path):
     from tokenizers import Tokenizer, models
     words = Tokenizer(models.WordLevel({'a': 0}, unk_token='none'))
     (tmp_path / 'x.txt').write_text('a\na\nb\n')
@@ -319,7 +319,7 @@ def test_rejects_invalid_arguments(tmp_path, tokenizer, corpus, how, message):
     assert left(tmp_path, corpus) == []
 
 
-def test_names_and_dtypes_that_do_not_fit(tmp_path, tokenizer, corpus):
+def test_rejects_names_and_dtypes_that_do_not_fit(tmp_path, tokenizer, corpus):
     with pytest.raises(ValueError, match='format must be given'):
         write_tokens(corpus, tmp_path / 'x', tokenizer)
     with pytest.raises(ValueError, match='would be opened as something else'):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``python -m loaderx.tokenize``, as its user sees it."""
+"""The command ``python -m loaderx.tokenize``."""
 
 import errno
 import json
@@ -37,10 +37,10 @@ def run(*arguments, status=0):
 
 def test_writes_and_reports(folder):
     expected = ids_of(train(), TEXTS, [0])
-    told = run('--tokenizer', 'tokenizer.json', '-o', 'x.bin', '--append-eod', '<|endoftext|>',
+    output = run('--tokenizer', 'tokenizer.json', '-o', 'x.bin', '--append-eod', '<|endoftext|>',
                'texts.jsonl')
     tokens = sum(map(len, expected))
-    assert told.startswith(f'x.bin, x.idx: {tokens:,} tokens of uint16 in {len(expected):,} docum')
+    assert output.startswith(f'x.bin, x.idx: {tokens:,} tokens of uint16 in {len(expected):,} docum')
     assert read_megatron(folder / 'x') == expected
     report = json.loads(run('--tokenizer', '.', '-o', 'x.ds', '--eos', '0', '--json',
                             '--processes', '2', 'texts.jsonl'))
@@ -51,8 +51,8 @@ def test_writes_and_reports(folder):
 
 
 def test_help_has_examples(folder):
-    told = run('--help')
-    assert 'examples:' in told and '--tokenizer tokenizer.json' in told
+    output = run('--help')
+    assert 'examples:' in output and '--tokenizer tokenizer.json' in output
 
 
 @pytest.mark.parametrize('arguments, status, message', [
@@ -68,35 +68,35 @@ def test_help_has_examples(folder):
 def test_reports_errors_in_one_line(folder, arguments, status, message):
     (folder / 'there.bin').write_text('mine')
     there = sorted(os.listdir(folder))
-    told = run('--tokenizer', 'tokenizer.json', *arguments, status=status)
-    assert message in told and 'Traceback' not in told
+    output = run('--tokenizer', 'tokenizer.json', *arguments, status=status)
+    assert message in output and 'Traceback' not in output
     assert sorted(os.listdir(folder)) == there
 
 
 def begin(folder):
-    """A run that waits for more of its input, which is a pipe; and the end of that to write to."""
+    """A run that waits for input from a pipe, and the end of the pipe for writing."""
     os.mkfifo(folder / 'pipe.jsonl')
     there = sorted(os.listdir(folder))
     process = subprocess.Popen([*COMMAND, '--tokenizer', 'tokenizer.json', '-o', 'x.bin',
                                 '--processes', '2', 'texts.jsonl', 'pipe.jsonl'],
                                stderr=subprocess.PIPE, text=True)
-    watch = threading.Timer(60, process.kill)    # so that no write waits forever
+    watch = threading.Timer(60, process.kill)    # a write must not wait forever
     watch.daemon = True
     watch.start()
     pipe = open_pipe(folder / 'pipe.jsonl')
     line = json.dumps({'text': ' '.join(TEXTS)}) + '\n'
-    for _ in range(40):    # more than a block, so that processes are there
+    for _ in range(40):    # more than a block, so that processes start
         pipe.write(line)
     pipe.flush()
     deadline = time.monotonic() + 30
     while not children(process.pid) and time.monotonic() < deadline:
         time.sleep(.01)
-    assert sorted(os.listdir(folder)) != there    # what is not whole
+    assert sorted(os.listdir(folder)) != there    # incomplete files
     return process, pipe, there
 
 
 def open_pipe(path):
-    """Write to a pipe, once somebody reads it."""
+    """Write to a pipe once it has a reader."""
     deadline = time.monotonic() + 30
     while True:
         try:
@@ -131,19 +131,19 @@ def gone(pids, seconds=20):
 
 @pytest.mark.parametrize('number, status', [(signal.SIGINT, 130), (signal.SIGTERM, 143),
                                             (signal.SIGHUP, 129)])
-def test_nothing_stays_of_a_run_that_is_stopped(folder, number, status):
+def test_a_stopped_run_leaves_no_files(folder, number, status):
     process, pipe, there = begin(folder)
     workers = children(process.pid)
     process.send_signal(number)
-    told = process.communicate(timeout=30)[1]
+    output = process.communicate(timeout=30)[1]
     pipe.close()
-    assert process.returncode == status and 'Traceback' not in told
+    assert process.returncode == status and 'Traceback' not in output
     assert sorted(os.listdir(folder)) == there
     assert workers and gone(workers)
 
 
 def test_continues_under_nohup(folder):
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)    # which a child is begun with
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)    # inherited by a child
     try:
         process, pipe, there = begin(folder)
     finally:
@@ -166,12 +166,12 @@ def test_reports_a_killed_process(folder):
         pipe.close()
     except BrokenPipeError:
         pass
-    told = process.communicate(timeout=30)[1]
-    assert process.returncode == 1 and 'was ended by signal 9: if memory ran out' in told
+    output = process.communicate(timeout=30)[1]
+    assert process.returncode == 1 and 'was ended by signal 9: if memory ran out' in output
     assert sorted(os.listdir(folder)) == there
 
 
-def test_processes_end_with_the_one_that_asks(folder):
+def test_processes_end_with_their_parent(folder):
     process, pipe, _ = begin(folder)
     workers = children(process.pid)
     process.kill()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tokens of files, and samples of them."""
+"""Files of tokens, and samples of them."""
 
 import pickle
 import struct
@@ -96,7 +96,7 @@ def test_samples_that_are_longer_than_all_tokens(tmp_path, numbers):
             lx.TokenDataset(tokens, length, **more)
 
 
-def test_several_datasets_of_tokens_are_put_together(tmp_path, numbers):
+def test_concatenates_datasets_of_tokens(tmp_path, numbers):
     (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
     (tmp_path / 'y').write_bytes(numbers[::-1].astype('<u4').tobytes())
     both = lx.ConcatDataset([lx.TokenDataset(tmp_path / 'x', 64, 'uint16'),
@@ -139,7 +139,7 @@ def test_rejects_invalid_arguments(tmp_path, numbers):
     path = tmp_path / 'x'
     path.write_bytes(numbers.astype('<u2').tobytes())
     np.save(tmp_path / 'y.npy', numbers.astype('<u2'))
-    with pytest.raises(ValueError, match='/x: .* pass one'):    # which of them it is
+    with pytest.raises(ValueError, match='/x: .* pass one'):    # the position of the source
         lx.Tokens([tmp_path / 'y.npy', path])
     with pytest.raises(ValueError, match='paths must have at least one'):
         lx.Tokens([])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""accelerate, and so the Trainer of transformers, takes what is of loaderx as it is."""
+"""accelerate, and so the Trainer of transformers, accepts loaderx's classes unchanged."""
 
 import json
 
@@ -55,7 +55,7 @@ def test_batches_are_skipped(dataset, prepared):
 
 
 class Noting(torch.nn.Module):
-    """A model that notes what it was given."""
+    """A model that records its inputs."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx.torch.default_collate makes what torch's makes, and fails as torch's fails."""
+"""loaderx.torch.default_collate returns the results and raises the errors of torch's."""
 
 import collections
 
@@ -91,7 +91,7 @@ def test_of_any_items(items):
     [{'a': {'b': (1, 'x')}}, {'a': {'b': (2, 'y')}}], [{1: 2.5, None: 3}] * 2, [{'a': 1}, (1,)],
     [{1, 2}], [object], [], (), 5, 'text', {}, torch.zeros(3), range(3), [range(3), range(3)],
 ], ids=repr)
-def test_of_these(batch):
+def test_x(batch):
     check(batch)
 
 
@@ -103,7 +103,7 @@ def test_the_batch_has_its_own_memory():
 
 
 def test_tolerates_items_that_change_meanwhile():
-    """Code of the user's that runs amid a batch, and takes away what is still to come."""
+    """User code that runs during collation, and removes later samples."""
     batch = [([1], 'x', [2]) for _ in range(3)]
 
     def leave(column):
@@ -124,7 +124,7 @@ def test_tolerates_items_that_change_meanwhile():
     assert _core.collate(dicts, list, forget) == dicts
 
 
-def test_a_batch_within_itself_ends():
+def test_rejects_a_batch_that_contains_itself():
     batch = []
     batch.append(batch)
     with pytest.raises(RecursionError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx does without torch, and loaderx.torch says that it does not."""
+"""loaderx works without torch, and importing loaderx.torch reports that torch is missing."""
 
 from processes import run_script
 
@@ -21,7 +21,7 @@ def test_names_torch_if_it_is_missing():
         except ImportError as error:
             assert 'PyTorch' in str(error) and error.name == 'torch', error
         else:
-            raise AssertionError('there is no torch')
+            raise AssertionError('torch is absent')
         import loaderx
         assert len(loaderx.TorchRandom(5)) == 5
     """)

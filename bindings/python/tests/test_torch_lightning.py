@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lightning takes loaderx.torch.DataLoader as it is: it makes it again, and keeps its state."""
+"""Lightning accepts loaderx.torch.DataLoader: it makes copies of it, and keeps its state."""
 
 import json
 
@@ -32,7 +32,7 @@ def dataset(tmp_path_factory):
 
 
 class Noting(lightning.LightningModule):
-    """A model that notes what it was given."""
+    """A model that records its inputs."""
 
     def __init__(self, fails_at=None):
         super().__init__()

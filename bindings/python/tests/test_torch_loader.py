@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx.torch.DataLoader gives what torch's gives, and draws what torch's draws."""
+"""loaderx.torch.DataLoader returns the batches of torch's, and draws the same numbers."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_of_an_array(case, lengths, dtype):
                                   'eager'])
 @pytest.mark.parametrize('persistent', [False, True])
 def test_with_workers(stored, kind, persistent):
-    """Also what is drawn ahead for them."""
+    """Check also the numbers that are drawn ahead for workers."""
     case = Case(kind, 6, False, 5, False)
     for dataset in Pairs(), stored:
         check_same(case, dataset, [None, 2, None], 2, persistent_workers=persistent,
@@ -86,7 +86,7 @@ def test_of_a_stream(workers, length, more):
     assert same(run(lt), run(data))
 
 
-def test_tuples_of_datasets_are_side_by_side(stored):
+def test_a_tuple_of_datasets_joins_their_fields(stored):
     loader = lt.DataLoader((stored, lx.NPDataset(np.arange(RECORDS))), batch_size=8)
     assert len(loader) == 6
     for first, batch in zip(range(0, RECORDS, 8), loader):

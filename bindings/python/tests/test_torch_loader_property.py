@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Any arguments: loaderx.torch.DataLoader gives, warns of and refuses what torch's does."""
+"""loaderx.torch.DataLoader has the results, warnings and errors of torch's, for any arguments."""
 
 import inspect
 
@@ -43,7 +43,7 @@ def identity(batch):
 KINDS = ['pairs', 'batched', 'stream', 'told', 'list', 'tensors', 'stored', 'array', 'joined',
          'subset', 'nothing', 'none']
 
-# Of each argument what is right, and what is not; those that are not made here come from below.
+# Valid and invalid values of each argument; the function below makes the other arguments.
 ARGUMENTS = {
     'batch_size': st.sampled_from([1, 2, 4, 50, None, 0, -1, 2.5, '3', True]),
     'shuffle': st.sampled_from([True, False, None, 'yes', 1]),
@@ -65,7 +65,7 @@ KNOWN = {name: values for name, values in ARGUMENTS.items()
 
 
 def make_arguments(drawn):
-    """Each loader has samplers and generators of its own."""
+    """Each loader has its own samplers and generators."""
     made = dict(drawn)
     if isinstance(made.get('generator'), int):
         made['generator'] = torch.Generator().manual_seed(made['generator'])
@@ -84,7 +84,7 @@ def run(module, dataset, drawn):
     torch.manual_seed(7)
     loader = outcome(lambda: module.DataLoader(dataset, **make_arguments(drawn)))
     if isinstance(loader[0], list):
-        return loader    # it was refused
+        return loader    # it was rejected
     made, warned = loader
     return [warned, outcome(lambda: len(made)), [outcome(lambda: list(made)) for _ in range(2)],
             torch.get_rng_state()]
@@ -111,14 +111,14 @@ def test_matches_torch_for_exclusive_arguments(stored, kind, chosen):
 @given(loading(STATEFUL), st.sampled_from(['pairs', 'batched', 'stored', 'joined', 'subset',
                                            'array']),
        st.integers(1, 3), st.integers(1, 3), st.booleans())
-def test_workers_give_the_same_as_none(stored, case, kind, workers, ahead, stay):
+def test_workers_give_the_same_batches(stored, case, kind, workers, ahead, stay):
     if kind == 'subset' and case.kind not in ('sequential', 'shuffle'):
-        kind = 'stored'    # of all records that samplers ask for
+        kind = 'stored'    # of all records that samplers request
     dataset = choose(kind, stored) if kind != 'array' else lx.NPDataset(np.arange(RECORDS))
     def run_with(module, *more, **options):
         torch.manual_seed(7)
         loader = case.make(module, dataset, *more, **options)
-        # Workers that stay have no new seed drawn for them, and later passes are others.
+        # Persistent workers get no new seed, so later passes differ.
         return [[list(loader) for _ in range(1 if stay else 2)], streams(loader)]
 
     assert same(run_with(lt, workers, prefetch_factor=ahead, persistent_workers=stay),

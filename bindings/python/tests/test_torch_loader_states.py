@@ -35,7 +35,7 @@ def stored(tmp_path_factory):
 
 
 def check_resumed(make, resume, epoch, batches, ends):
-    """Three epochs, and the same where one was left behind so many batches."""
+    """Compare three epochs with three that are interrupted after `batches` of one."""
     torch.manual_seed(7)
     whole = make()
     expected = [list(whole) for _ in range(3)]
@@ -54,7 +54,7 @@ def check_resumed(make, resume, epoch, batches, ends):
     second = resume()
     second.load_state_dict(state)
     assert second.state_dict() == state
-    torch.set_rng_state(default)    # that of the process is not the loader's to keep
+    torch.set_rng_state(default)    # the loader does not save the generator of the process
     for _ in range(epoch, 3):
         got.append([*head, *second])
         head = []
@@ -84,7 +84,7 @@ def test_continues_exactly_over_a_stored_dataset(stored, case, epoch, batches, e
 @pytest.mark.parametrize('seed', [None, 3])
 @pytest.mark.parametrize('before, after', [(2, 0), (0, 1), (1, 2)])
 def test_continues_with_another_number_of_workers(stored, kind, seed, before, after):
-    """What threads have made ahead does not count."""
+    """Batches that threads prefetched do not count."""
     for size, dataset, batches in itertools.product([6, None], [Pairs(), stored], [0, 1, 3, 50]):
         case = Case(kind, size, False, seed, False)
         check_resumed(lambda: case.make(lt, dataset, before),
@@ -100,7 +100,7 @@ def test_continues_with_another_batch_size(stored):
     assert sorted([*head.tolist(), *tail.tolist()]) == list(range(RECORDS))
 
 
-def test_nothing_is_read_again():
+def test_a_resumed_run_reads_nothing_twice():
     class Counting(Pairs):
         asked = 0
 
@@ -159,7 +159,7 @@ def test_counts_a_failed_batch():
 
 
 class Resumable(Stream):
-    """One that says itself where it is."""
+    """An iterable with a state of its own."""
 
     at, passed = 0, 0
 
@@ -189,7 +189,7 @@ def test_continues_a_stream_exactly(workers, kind, more):
         check_resumed(make, make, 0, batches, False)
 
 
-def test_a_stream_with_a_state_passes_nothing_over():
+def test_resumes_a_stateful_stream_without_skipping():
     first = lt.DataLoader(Resumable(50), batch_size=10)
     iterator = iter(first)
     for _ in range(4):
@@ -208,7 +208,7 @@ def test_rejects_a_stream_with_another_number_of_workers():
         lt.DataLoader(Stream(9), num_workers=1).load_state_dict(first.state_dict())
 
 
-# ---- what is refused
+# ---- errors
 
 
 @pytest.mark.parametrize('arguments, word', [
@@ -274,7 +274,7 @@ def test_copies_keep_a_seek():
     assert same(list(copy.deepcopy(second)), list(second))
 
 
-# ---- states of before
+# ---- states of earlier versions
 
 
 def golden():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Workers of loaderx.torch.DataLoader: threads that run a dataset's own code."""
+"""Workers of loaderx.torch.DataLoader: threads that run the code of a dataset."""
 
 import gc
 import threading
@@ -23,7 +23,7 @@ from torch_loaders import Pairs, Stream, make_dataset, outcome, same
 # torch itself warns so, for scalars of bool
 pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
 
-BOUND = 30    # seconds, for what takes none
+BOUND = 30    # seconds; generous for instant events
 
 
 def workers():
@@ -38,7 +38,7 @@ def wait_until(condition):
 
 
 class Failing(Pairs):
-    """Records of which one cannot be read."""
+    """Records, one of which cannot be read."""
 
     def __init__(self, make):
         self.make = make
@@ -50,7 +50,7 @@ class Failing(Pairs):
 
 
 def raised(loader):
-    """What comes out in place of the batch of record 5; all others come."""
+    """The result in place of the batch of record 5; all others must come."""
     iterator, got, error = iter(loader), [], None
     while True:
         try:
@@ -76,7 +76,7 @@ def test_errors_match_those_of_torch_workers(make):
     assert type(ours.__cause__) is type(make()) and ours.__cause__.args == make().args
 
 
-def test_without_workers_an_error_is_itself():
+def test_raises_the_original_error_without_workers():
     error = raised(lt.DataLoader(Failing(lambda: ValueError('five')), 2))
     assert str(error) == 'five'
 
@@ -87,16 +87,16 @@ def test_a_base_exception_ends_a_worker_as_in_torch():
 
 
 def test_damage_names_its_location():
-    """An error that torch's workers cannot make again is whole as the cause."""
+    """An exception that cannot be constructed again is kept as the cause."""
     made = lx.CorruptError('damaged')
     error = raised(lt.DataLoader(Failing(lambda: made), 2, num_workers=1))
     assert error.__cause__ is made
 
 
-# ---- what a worker knows
+# ---- worker information
 
 
-def test_a_worker_knows_itself():
+def test_a_worker_has_worker_info():
     class Asking(Pairs):
         def __getitem__(self, index):
             info = get_worker_info()
@@ -107,8 +107,8 @@ def test_a_worker_knows_itself():
     seed = torch.empty((), dtype=torch.int64).random_(generator=generator).item()
     generator.manual_seed(3)
     loader = lt.DataLoader(Asking(), 1, num_workers=2, generator=generator)
-    for number, (told, seeds) in enumerate(loader):
-        assert told.tolist() == [[number % 2, 2]]
+    for number, (info, seeds) in enumerate(loader):
+        assert info.tolist() == [[number % 2, 2]]
         assert seeds.item() == seed + number % 2
     assert get_worker_info() is None
 
@@ -169,7 +169,7 @@ def test_collation_makes_no_shared_memory():
     assert not batch.is_shared()
 
 
-def test_gradient_mode_is_that_of_the_caller():
+def test_keeps_the_gradient_mode_of_the_caller():
     class Asking(Pairs):
         def __getitem__(self, index):
             return torch.is_grad_enabled()
@@ -186,11 +186,11 @@ def test_processes_of_torch_have_worker_info():
     assert [one['worker'] for one in got] == [0, 1, 0, 1, 0, 1]
 
 
-# ---- waiting, and ending
+# ---- waiting and closing
 
 
 class Blocked(Pairs):
-    """Records that are not there before it is let go."""
+    """Records that block until they are released."""
 
     def __init__(self):
         self.go = threading.Event()
@@ -210,7 +210,7 @@ def test_a_timeout_raises_as_in_torch():
 
 
 def test_a_dropped_iterator_ends_without_waiting():
-    wait_until(lambda: not workers())    # of tests before
+    wait_until(lambda: not workers())    # of earlier tests
     dataset = Blocked()
     iterator = iter(lt.DataLoader(dataset, 2, num_workers=3))
     assert len(workers()) == 3
@@ -223,7 +223,7 @@ def test_a_dropped_iterator_ends_without_waiting():
 
 
 def test_out_of_order_returns_finished_batches_first():
-    """As with torch's in_order=False, which the oldest torch has not."""
+    """As with in_order=False, which old versions of torch lack."""
     go = threading.Event()
 
     class Slow(Pairs):
@@ -324,7 +324,7 @@ def test_threads_cause_no_warnings():
 
 
 def test_workers_over_a_stored_dataset_with_code_of_the_users(tmp_path):
-    """Where the library's own loader is no way."""
+    """Cases that the native loader does not support."""
     with make_dataset(tmp_path / 'stored') as stored:
         called = []
         expected = list(data.DataLoader(stored, 6))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Orders of torch against the samplers of the torch that is installed, number for number."""
+"""Orders of torch, compared with the samplers of the installed torch."""
 
 import os
 import tempfile
 
-# Nothing is kept between runs: the tests may lie where nothing can be written.
+# No database of examples: the folder of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -50,7 +50,7 @@ def test_random_sampler_of_whole_permutations_and_parts(n, samples):
     ours = lx.TorchRandom(n, num_samples=samples, seed=9)
     expected = epochs_of(theirs)
     assert ours.take(EPOCHS * samples).tolist() == expected
-    for position in 2 * samples, samples + samples // 2:    # after what was not read before
+    for position in 2 * samples, samples + samples // 2:    # past indices that were not read
         fresh = lx.TorchRandom(n, num_samples=samples, seed=9)
         fresh.seek(position)
         assert fresh.take(samples // 2).tolist() == expected[position:position + samples // 2]
@@ -79,7 +79,7 @@ def test_distributed_sampler(n, world, shuffle, drop_last, seed):
 
 @SETTINGS
 @given(st.integers(1, 200), st.integers(1, 5), st.integers(1, 20), SEEDS)
-def test_a_loader_reads_what_torch_would(n, world, size, seed):
+def test_a_loader_reads_the_records_of_torch(n, world, size, seed):
     """Batches of all ranks, as of DataLoader(data, size, sampler=DistributedSampler(...))."""
     seed >>= 1
     order = lx.Distributed(world=world, seed=seed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets of ours in torch's own DataLoader, and torch's datasets of them in ours."""
+"""loaderx datasets in torch's DataLoader, and torch datasets of them in loaderx."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_records_read_together_are_those_read_alone(stored, kind):
 
 @pytest.mark.parametrize('kind', range(5))
 def test_forked_workers_continue_reading(stored, kind):
-    """Also while threads read, whose locks a child finds as they were."""
+    """Also while threads read, whose locks a child inherits."""
     dataset = kinds(stored)[kind]
     ahead = iter(lt.DataLoader(dataset, 2, num_workers=2))
     next(ahead)
@@ -81,7 +81,7 @@ def test_spawned_workers_open_it(stored, tmp_path):
 
 
 def test_respects_subclasses(stored):
-    """And not what they are derived from."""
+    """Subclasses are pickled as themselves."""
     class Numbers(lx.Dataset):
         def __getitem__(self, index):
             return int(super().__getitem__(index)['int64']) * 3
@@ -95,7 +95,7 @@ def test_respects_subclasses(stored):
         assert isinstance(joined, data.ConcatDataset) and (joined[4], joined[-1]) == (12, 2)
 
 
-# ---- torch's datasets of ours
+# ---- torch datasets of loaderx datasets
 
 
 def joined(stored):
@@ -150,7 +150,7 @@ def test_indices_out_of_range_fail_as_in_torch(stored):
     assert same(run(lt), run(data))
 
 
-# ---- what torch has next to it
+# ---- further classes of torch
 
 
 def test_keeps_attributes_of_torch():

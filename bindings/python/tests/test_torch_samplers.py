@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samplers of loaderx.torch against those of the torch that is installed, draw for draw."""
+"""Samplers of loaderx.torch, compared with those of the installed torch, including their draws."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from torch_cases import SETTINGS, Case, check_resumed, passes, sampling
 @SETTINGS
 @given(sampling(), st.lists(st.none() | st.integers(0, 70) | st.integers(0, 9000), max_size=4))
 def test_numbers_and_draws_match_torch(case, lengths):
-    """Of passes that are gone through, and of those that are left."""
+    """Complete passes, and interrupted ones."""
     ours, theirs = case.make(lt), case.make(data)
     assert len(ours) == len(theirs)
     assert isinstance(ours, type(theirs))
@@ -30,7 +30,7 @@ def test_numbers_and_draws_match_torch(case, lengths):
 @pytest.mark.parametrize('replacement', [False, True])
 @pytest.mark.parametrize('seed', [None, 3])
 def test_where_blocks_end(n, samples, replacement, seed):
-    """Each count of indices that may be asked for, and whether the end is asked for, too."""
+    """Each possible number of requested indices, with and without requesting the end."""
     case = Case('RandomSampler', {'data_source': range(n), 'num_samples': samples,
                                   'replacement': replacement}, seed)
     for length in range(min(samples, 70) + 2):
@@ -58,7 +58,7 @@ def test_subsets_of_anything(indices):
 
 
 def test_one_generator_for_several_samplers():
-    """They draw in turn, each when it has nothing left."""
+    """Iterators draw in turn, each when its numbers are used up."""
     def streams(module):
         shared = torch.Generator().manual_seed(8)
         three = [module.RandomSampler(range(50), True, 100, shared),

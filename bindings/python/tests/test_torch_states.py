@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""States of the samplers of loaderx.torch: a pass continues where it was left."""
+"""States of the samplers of loaderx.torch: an interrupted pass continues."""
 
 import copy
 import itertools
@@ -92,7 +92,7 @@ def test_a_state_after_a_pass_starts_the_next():
 
 
 def test_each_pass_has_its_own_end():
-    """All was given, and nobody has asked for more: what is left is nothing."""
+    """All indices were returned, and no more were requested: the rest is empty."""
     sampler = lt.SequentialSampler(range(3))
     for _ in zip(range(3), sampler):
         pass
@@ -207,7 +207,7 @@ def test_set_epoch_replaces_an_unfinished_epoch():
 @SETTINGS
 @given(sampling(), st.integers(1, 40), st.integers(1, 40), st.integers(0, 200), st.booleans())
 def test_batches_continue_exactly(case, before, after, batches, drop_last):
-    """Also with another size."""
+    """The batch size may change."""
     torch.manual_seed(3)
     first = lt.BatchSampler(case.make(lt), before, drop_last)
     head = [i for batch in itertools.islice(first, batches) for i in batch]
@@ -267,7 +267,7 @@ def test_keeps_the_state_of_a_custom_sampler():
         first.load_state_dict(lt.BatchSampler(range(20), 6, True).state_dict())
 
 
-# ---- what is refused
+# ---- errors
 
 
 def state_of(sampler, given=3):
@@ -338,7 +338,7 @@ def test_rejects_an_edited_state(change, error):
     {'generator': 'eJztwTEBAAAAwqD1T20JT6AAAHgaAAAB'}, {'seed': -4}, {'seed': 'x'},
     {'rest': []},
 ], ids=str)
-def test_rejects_an_edited_state_with_a_right_checksum(change):
+def test_rejects_an_edited_state_with_a_valid_checksum(change):
     sampler = lt.RandomSampler(range(9), generator=generated())
     state = {**state_of(sampler), **change}
     state['crc32'] = checksum(state)
@@ -413,7 +413,7 @@ def test_copies_keep_a_seek():
     assert list(others[0]) == list(range(9))
 
 
-# ---- states of before
+# ---- states of earlier versions
 
 
 def golden():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts that are tokenized on the fly, in DataLoaders."""
+"""TokenStream in DataLoaders."""
 
 import itertools
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Transforms: Python on the threads of the library, and whatever goes wrong in it."""
+"""Transforms: Python on the threads of the library, and exceptions in it."""
 
 import gc
 import sys
@@ -63,7 +63,7 @@ def test_several_run_at_a_time(data):
 
 
 def consume(loader):
-    """What each call of next gave or raised, to the end."""
+    """The result or exception of each call of next, to the end."""
     iterator, got = iter(loader), []
     while True:
         try:
@@ -127,7 +127,7 @@ def test_raises_any_exception(data, threads, error):
         next(lx.Loader(data, threads=threads, transform=transform))
 
 
-def test_arrays_it_keeps_stay_readable(data, threads):
+def test_arrays_kept_by_a_transform_stay_readable(data, threads):
     kept = []
     with lx.Loader(data, batch_size=100, threads=threads, transform=kept.append) as loader:
         assert list(loader) == [None] * 11
@@ -232,7 +232,7 @@ def test_can_use_another_loader(data, threads, shared):
 
 @pytest.fixture
 def few_objects():
-    """The collector looks at new objects alone: all that the tests have made takes it long."""
+    """Let the garbage collector visit only new objects; the objects of other tests make it slow."""
     gc.collect()
     gc.freeze()
     yield
@@ -240,8 +240,8 @@ def few_objects():
 
 
 @pytest.mark.usefixtures('few_objects')
-def test_a_loader_that_is_dropped_in_its_own_transform(data, threads):
-    """Nobody can wait there for the transform to end; it is closed soon after."""
+def test_a_loader_dropped_in_its_own_transform(data, threads):
+    """No thread can wait there for the transform to end; the loader is closed soon after."""
     for _ in range(5):
         holder = {}
 
@@ -258,7 +258,7 @@ def test_a_loader_that_is_dropped_in_its_own_transform(data, threads):
 
 
 @pytest.mark.usefixtures('few_objects')
-def test_a_loader_that_the_collector_finds_in_a_transform(data):
+def test_a_loader_collected_in_a_transform(data):
     def collect(batch):
         gc.collect()
         return batch
@@ -340,7 +340,7 @@ def test_the_interpreter_waits_for_a_transform_that_runs():
 
 
 def test_no_loader_is_opened_when_the_interpreter_ends():
-    """What is registered before loaderx is imported runs after it has closed its loaders."""
+    """Functions registered before loaderx is imported run after it has closed its loaders."""
     script = """
 import atexit
 def late():
@@ -356,11 +356,11 @@ import numpy as np, loaderx as lx
     )
 
 
-# ---- random numbers of records' own
+# ---- random numbers per record
 
 
 def keyed(order, world, threads, seed=42, **more):
-    """The key of each record by epoch and index, as every rank has them."""
+    """The key of each record by epoch and index, collected from every rank."""
     keys = {}
     for rank in range(world):
         loader = lx.Loader(np.arange(50), batch_size=7, order=order, rank=rank, world=world,

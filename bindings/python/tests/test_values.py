@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What may be given as values: everything that converts without loss, and nothing else."""
+"""Valid values: everything that converts without loss, and nothing else."""
 
 import array
 
@@ -10,7 +10,7 @@ import loaderx as lx
 
 
 def stored(tmp_path, field, values, method='extend'):
-    """What a dataset returns for these values of one field."""
+    """Store these values of one field; return the read ones."""
     with lx.create(tmp_path / 'd', {'x': field}) as writer:
         getattr(writer, method)(x=values)
     with lx.open(tmp_path / 'd') as dataset:
@@ -114,7 +114,7 @@ def test_one_record(tmp_path, value, dtype, shape):
     (256, ValueError), (-1, ValueError), (1.0, TypeError), ('a', TypeError), ([1], ValueError),
     (np.int64(1), TypeError), (object(), TypeError), (np.zeros((), 'f4'), TypeError),
 ])
-def test_one_record_that_does_not_fit(tmp_path, value, error):
+def test_rejects_a_record_that_does_not_fit(tmp_path, value, error):
     with lx.create(tmp_path / 'd', {'x': lx.Field('uint8')}) as writer:
         with pytest.raises(error, match="'x'"):
             writer.append(x=value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders by weights. What holds for orders of all kinds is in test_orders.py."""
+"""Orders by weights. Tests of all orders are in test_orders.py."""
 
 import pickle
 

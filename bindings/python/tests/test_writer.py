@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writers: appending, transactions, and what is refused."""
+"""Writers: appending, transactions, and rejected calls."""
 
 import gc
 import os
@@ -38,7 +38,7 @@ def test_append_and_extend_return_indices(path):
     assert texts(path) == [b'a', b'b', b'c', b'd']
 
 
-def test_without_a_block_commit_makes_it_visible(path):
+def test_a_commit_without_a_block_makes_changes_visible(path):
     writer = lx.create(path, FIELDS)
     reader = lx.open(path)
     writer.append(x=1, text=b'a')
@@ -129,7 +129,7 @@ def test_a_block_is_one_transaction(path):
     assert reader.refresh() is True and len(reader) == 100
 
 
-def test_a_block_without_changes_makes_no_commit(path):
+def test_a_block_without_changes_commits_nothing(path):
     with lx.create(path, FIELDS, durability='none'):
         pass
     writer, reader = lx.open(path, 'a', durability='none'), lx.open(path)
@@ -187,7 +187,7 @@ def test_rejects_commit_and_close_within_a_block(path, method):
     assert texts(path) == [b'a', b'b']
 
 
-# ---- what is refused
+# ---- rejected calls
 
 
 def test_rejects_a_second_writer(path):
@@ -322,7 +322,7 @@ def test_reports_a_closed_executor(path):
         lx.create(path, FIELDS, executor=executor)
 
 
-# ---- the end
+# ---- closing
 
 
 def test_reports_use_after_close(path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fields of zstd, which the format has and this library cannot compress or decompress."""
+"""Fields of zstd, a codec of the format that this library does not implement."""
 
 import pytest
 
@@ -11,14 +11,14 @@ COMPRESSED, SHORT = b'long enough to become shorter ' * 20, b'short'
 
 @pytest.fixture
 def path(tmp_path):
-    """Record 0 has a value that is compressed by a codec of the name zstd, record 1 has not."""
+    """The value of record 0 is compressed with zstd, that of record 1 is not."""
     path = tmp_path / 'd'
     with lx.create(path, FIELDS) as writer:
         writer.extend(text=[COMPRESSED, SHORT], label=[5, 6])
     meta = (path / 'meta.json').read_text()
     assert '"flate"' in meta
     (path / 'meta.json').write_text(meta.replace('"flate"', '"zstd"'))
-    lx.repair(path, apply=True)  # which makes the checksum right
+    lx.repair(path, apply=True)  # restamps the checksum
     return path
 
 

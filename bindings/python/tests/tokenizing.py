@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A tokenizer that is trained on made-up text, texts, and plain readers of files of tokens."""
+"""A tokenizer trained on made-up text, texts, and plain readers of token files."""
 
 import struct
 
@@ -27,7 +27,7 @@ def make_texts(count, seed, most=60):
 
 
 def train(size=600):
-    """A byte-level BPE of up to so many tokens; the end of a text is number 0."""
+    """A byte-level BPE of at most `size` tokens; token 0 is the end of a text."""
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
@@ -38,7 +38,7 @@ def train(size=600):
 
 
 def with_template(tokenizer, number):
-    """The same, with a token of any number that is put in front of each text."""
+    """The same, with a token of any number before each text."""
     made = Tokenizer.from_str(tokenizer.to_str())
     made.post_processor = processors.TemplateProcessing(single='<s> $A',
                                                         special_tokens=[('<s>', number)])
@@ -51,13 +51,13 @@ def wide():
 
 
 def ids_of(tokenizer, texts, end=()):
-    """The tokens of each text that has any, made one by one."""
+    """The tokens of each non-empty text, tokenized one by one."""
     made = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
     return [ids + list(end) for ids in made if ids]
 
 
 def read_megatron(stem):
-    """Documents as Megatron's reader finds them: by their places, which the index tells."""
+    """Documents as Megatron's reader finds them: by the offsets of the index."""
     index = (stem.parent / f'{stem.name}.idx').read_bytes()
     data = (stem.parent / f'{stem.name}.bin').read_bytes()
     magic, version, code, sequences, documents = struct.unpack_from('<9sQBQQ', index)
@@ -74,7 +74,7 @@ def read_megatron(stem):
 
 
 def read_ds(path, dtype='<u2'):
-    """Documents as Nanotron's files report where they end."""
+    """Documents by the ends in Nanotron's files."""
     tokens = np.fromfile(path, dtype)
     ends = np.fromfile(f'{path}.index', '<u8').astype(int)
     assert ends[-1] == len(tokens)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Samplers as torch has them and as loaderx.torch has them, for tests that compare. Needs torch."""
+"""Samplers of torch and of loaderx.torch, for tests that compare them. Needs torch."""
 
 import itertools
 import json
 import os
 import tempfile
 
-# Nothing is kept between runs: the tests may lie where nothing can be written.
+# No database of examples: the folder of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -23,7 +23,7 @@ LENGTHS = st.integers(1, 100) | st.integers(4090, 9000)
 
 
 class Case:
-    """A sampler of a kind, as torch has it and as we have it, each with a generator of its own."""
+    """A sampler of torch and the same of loaderx.torch, each with its own generator."""
 
     def __init__(self, kind, arguments, seed):
         self.kind, self.arguments, self.seed = kind, arguments, seed
@@ -71,7 +71,7 @@ def sampling(draw):
 
 
 class Streams:
-    """What the generators would give next: that of a sampler, and torch's default one."""
+    """The next numbers of the generators: that of a sampler, and torch's default one."""
 
     def __init__(self, sampler):
         own = getattr(sampler, 'generator', None)
@@ -85,7 +85,7 @@ class Streams:
 
 
 def passes(sampler, lengths):
-    """Some indices of each pass, all where None, and where the generators are after each."""
+    """Some indices of each pass (None: all), and the generators after each."""
     torch.manual_seed(99)
     got = []
     for epoch, length in enumerate(lengths):
@@ -100,7 +100,7 @@ def through_json(state):
 
 
 def check_resumed(case, cuts):
-    """A pass that stops at the cuts continues in another process as if it never stopped."""
+    """A pass interrupted at `cuts` continues in another process as if uninterrupted."""
     torch.manual_seed(5)
     whole = case.make(lt)
     expected = [list(whole) for _ in range(2)]
@@ -114,12 +114,12 @@ def check_resumed(case, cuts):
         state, default = through_json(sampler.state_dict()), torch.get_rng_state()
         assert state == through_json(sampler.state_dict())
         sampler = case.make(lt)
-        torch.manual_seed(1000 + cut)          # a process of its own
+        torch.manual_seed(1000 + cut)          # another process
         if sampler.generator is not None:
             sampler.generator.manual_seed(cut)
         sampler.load_state_dict(state)
         assert through_json(sampler.state_dict()) == state
-        torch.set_rng_state(default)           # which is the caller's to save
+        torch.set_rng_state(default)           # the caller saves it
         here = iter(sampler)
         assert through_json(sampler.state_dict()) == state
     got += here

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loaders as torch has them and as loaderx.torch has them, for tests that compare. Needs torch."""
+"""Loaders of torch and of loaderx.torch, for tests that compare them. Needs torch."""
 
 import itertools
 import re
@@ -17,7 +17,7 @@ RECORDS = 41
 
 
 class Pairs:
-    """Records of the kinds that torch's collation knows."""
+    """Records of all kinds that torch collates."""
 
     def __len__(self):
         return RECORDS
@@ -34,7 +34,7 @@ class Batched(Pairs):
 
 
 class Stream(data.IterableDataset):
-    """Items of which each worker has its part."""
+    """Items that are divided among workers."""
 
     def __init__(self, length, told=None):
         self.length, self.told = length, told
@@ -50,14 +50,14 @@ class Stream(data.IterableDataset):
 
 
 class Told(Stream):
-    """One that says how long it is."""
+    """An iterable with a length."""
 
     def __len__(self):
         return self.told
 
 
 class Eager:
-    """A sampler of the user's, which draws when it is asked for an iterator."""
+    """A user's sampler, which draws when an iterator is made."""
 
     def __init__(self, generator):
         self.generator = generator
@@ -81,7 +81,7 @@ def make_dataset(folder):
 
 
 def make_sampler(kind, generator):
-    """A sampler of torch's; None: that of shuffle=."""
+    """A sampler of torch; None: the one of shuffle=."""
     if kind == 'eager':
         return Eager(generator)
     if kind == 'subset':
@@ -102,7 +102,7 @@ class Case:
 
     def __init__(self, kind, batch_size, drop_last, seed, given):
         self.kind, self.batch_size, self.drop_last, self.seed = kind, batch_size, drop_last, seed
-        self.given = given    # a batch sampler and not a sampler
+        self.given = given    # a batch sampler, not a sampler
 
     def make(self, module, dataset, workers=0, **more):
         generator = None if self.seed is None else torch.Generator().manual_seed(self.seed)
@@ -135,7 +135,7 @@ def loading(draw, kinds=(*STATEFUL, 'eager', 'tensors')):
 
 
 def same(one, other):
-    """Whether they are the same, and of the same types all through."""
+    """Whether two values are equal, with the same types at every level."""
     if type(one) is not type(other):
         return False
     if isinstance(one, torch.Tensor):
@@ -150,23 +150,23 @@ def same(one, other):
 
 
 def streams(loader):
-    """What the generators would give next."""
+    """The next numbers of the generators."""
     own = None if loader.generator is None else loader.generator.get_state()
     return [torch.get_rng_state(), own]
 
 
 def passes(loader, lengths):
-    """Some batches of each pass, all where None, and where the generators are after each."""
+    """Some batches of each pass (None: all), and the generators after each."""
     return [[list(itertools.islice(loader, length)), streams(loader)] for length in lengths]
 
 
 def outcome(call):
-    """What comes out of a call: its result, or what it raises, and what it warns of."""
+    """The outcome of a call: its result or exception, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always')
         try:
             result = call()
         except Exception as error:
             result = [type(error), re.sub(r'0x[0-9a-f]+', '', str(error))]
-    told = [str(one.message) for one in caught]
-    return [result, [one for one in told if not one.startswith('In future, it will be an error')]]
+    warned = [str(one.message) for one in caught]
+    return [result, [one for one in warned if not one.startswith('In future, it will be an error')]]
