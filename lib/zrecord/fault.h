@@ -23,20 +23,20 @@
     fault(CREATION_SYNC, "a new dataset's directory is not synced before meta.json")               \
     fault(PARENT_SYNC, "the directory that holds a new dataset is not synced")                     \
     fault(FRAME_BEFORE_DATA, "a frame is written before its data is synced")                       \
-    fault(META_BEFORE_PARTS, "meta.json is renamed before it is synced")                           \
-    fault(META_SYNC, "the directory is not synced after the rename of meta.json")                  \
+    fault(META_FILE_SYNC, "meta.json is renamed before it is synced")                              \
+    fault(META_DIRECTORY_SYNC, "the directory is not synced after the rename of meta.json")        \
     fault(SEAL_SYNC, "files are not synced before meta.json says sealed")                          \
     fault(UPDATES_STAY, "rows do not drop updates")                                                \
     fault(BOOT, "the boot of a frame is not compared")                                             \
     fault(FRAME_CRC, "the CRC of a frame is not checked")                                          \
-    fault(UNSYNCED, "an opening drops the commits of its boot that are not synced")                \
+    fault(UNSYNCED_DROPPED, "an opening drops the commits of its boot that are not synced")        \
     fault(OPENING_SYNC, "an opening does not sync the frames that it found synced")                \
     fault(WRITE_BACK, "nothing is written back after a failed sync")                               \
     fault(TRUNCATE, "the WAL is not truncated when a writer opens")                                \
     fault(WORKER_SYNC, "only the chunks of the first flush task are synced")                       \
     fault(CHUNK_PREFIX, "a frame names payloads of later calls")                                   \
-    fault(CHUNK_IDS, "chunk ids are reused")                                                       \
-    fault(STALE_CHANGES, "changes survive a rollback")                                             \
+    fault(CHUNK_ID_REUSE, "chunk ids are reused")                                                  \
+    fault(STALE_UPDATES, "changes survive a rollback")                                             \
     fault(SHARED_COMMIT, "a call that shares a commit accepts any commit")                         \
     fault(SNAPSHOT_UPDATES, "a new WAL begins without the live updates")                           \
     fault(INSTALL_TABLE_SYNC, "new tables are not synced before meta.json names them")             \
@@ -50,7 +50,7 @@
     fault(OBSOLETE_UNDER_READER, "obsolete files of a reader are removed")
 /* clang-format on */
 
-#define LX__FAULT_NUMBER(name, what) LX__FAULT_##name,
+#define LX__FAULT_NUMBER(name, description) LX__FAULT_##name,
 enum lx__fault { LX__FAULT_NONE, LX__FAULTS(LX__FAULT_NUMBER) LX__FAULT_COUNT };
 #undef LX__FAULT_NUMBER
 

@@ -375,12 +375,13 @@ static lx_status write_new(const char *text, const lx__file *directory, lx_error
                                              error);
     if (status == LX_OK)
         status = lx__file_write(&to.file, text, strlen(text), 0, error);
-    if (status == LX_OK && !LX__FAULT(META_BEFORE_PARTS) && lx__file_sync(&to.file, error) != LX_OK)
+    if (status == LX_OK && !LX__FAULT(META_FILE_SYNC) && lx__file_sync(&to.file, error) != LX_OK)
         status = LX_ERR_POISONED;
     if (status == LX_OK)
         status = lx__atomic_file_install(&to, error);
     lx__atomic_file_end(&to);
-    if (status == LX_OK && !LX__FAULT(META_SYNC) && lx__file_sync(directory, error) != LX_OK)
+    if (status == LX_OK && !LX__FAULT(META_DIRECTORY_SYNC) &&
+        lx__file_sync(directory, error) != LX_OK)
         status = LX_ERR_POISONED;
     return status;
 }

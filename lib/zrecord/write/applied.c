@@ -52,7 +52,7 @@ void lx__applied_clear(lx__applied *applied, uint64_t length)
 {
     applied->length = length;
     applied->grown_count = 0;
-    if (!LX__FAULT(STALE_CHANGES))
+    if (!LX__FAULT(STALE_UPDATES))
         lx__update_map_clear(&applied->updates);
 }
 

@@ -118,7 +118,7 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
         lx__state_copy(state, durable);
         status = lx__state_replay_to(
             state, &log, schema,
-            LX__FAULT(UNSYNCED) ? scan->durable.offset : scan->valid_in_boot.offset, error);
+            LX__FAULT(UNSYNCED_DROPPED) ? scan->durable.offset : scan->valid_in_boot.offset, error);
     }
     if (status == LX_OK)
         status = lx__state_check_rest(state, &log, schema, scan->valid.offset, error);

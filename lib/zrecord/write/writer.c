@@ -141,8 +141,8 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     writer->flush.pool.each_synced = writer->durability == LX_DURABILITY_FULL;
     lx__flush_start(&writer->flush, writer->executor, writer->rules, fields, writer->level);
     status = lx__writer_recover(writer, error);
-    writer->flush.pool.next_id = LX__FAULT(CHUNK_IDS) ? writer->committed.state.chunk_count
-                                                      : writer->committed.state.next_chunk;
+    writer->flush.pool.next_id = LX__FAULT(CHUNK_ID_REUSE) ? writer->committed.state.chunk_count
+                                                           : writer->committed.state.next_chunk;
     if (status == LX_OK)
         status = make_durable(writer, error);
     if (status == LX_OK)

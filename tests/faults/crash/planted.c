@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* That the crash test finds what it is for: with each planted fault, some state must be wrong. */
+/* Tests the crash test: with each planted fault, it must find a wrong state. */
 #define LX_PLANTED_FAULTS 1
 #include "zrecord/fault.h"
 
@@ -9,24 +9,24 @@
 #include "explore.h"
 #include "job.h"
 
-/* Automake takes this for a test that could not be made. */
+/* Automake counts a test with this status as skipped. */
 #define SKIPPED 77
 
-/* Most faults need a certain job, and are then found soon: so jobs are looked at less closely. */
+/* Most faults need a certain job and are then found soon, so each job gets fewer states. */
 #define THIN 4
 enum lx__fault lx__fault;
 
 struct planted {
     enum lx__fault fault;
     const char *name;
-    const char *what;
+    const char *description;
 };
 
-#define PLANTED(name, what) {LX__FAULT_##name, #name, what},
+#define PLANTED(name, description) {LX__FAULT_##name, #name, description},
 static const struct planted list[] = {LX__FAULTS(PLANTED)};
 
-/* What shows only where threads or processes meet in a certain way is looked for where they do, and
- * longer than what shows every time. */
+/* Faults that need a certain timing of threads or processes: only jobs of one kind are tried, and
+ * more states. */
 #define PATIENCE 5
 static const struct {
     enum lx__fault fault;
@@ -37,7 +37,7 @@ static const struct {
     {LX__FAULT_OBSOLETE_UNDER_READER, JOB_SWITCHES},
 };
 
-/** Where the fault is looked for. */
+/** The jobs and states in which the fault is searched for. */
 static struct exploration plan(enum lx__fault fault, uint64_t seed)
 {
     struct exploration exploration = {.seed = seed, .states = CRASH_STATES, .thin = THIN};
@@ -51,7 +51,7 @@ static struct exploration plan(enum lx__fault fault, uint64_t seed)
     return exploration;
 }
 
-/** Without a fault, but with the small limits that are compiled in with them, nothing is found. */
+/** Without a fault, but with the small limits of this build, no state is wrong. */
 static enum recording try_none(uint64_t seed, uint64_t states, bool *right)
 {
     struct exploration exploration = {.seed = seed, .states = states, .keeps = true, .thin = THIN};
@@ -60,7 +60,7 @@ static enum recording try_none(uint64_t seed, uint64_t states, bool *right)
     if (recording == RECORDING_REFUSED)
         printf("skipped: %s\n", exploration.why);
     else
-        printf("%-21s %6" PRIu64 " states, %s %s\n", "(none)", exploration.done,
+        printf("%-23s %6" PRIu64 " states, %s %s\n", "(none)", exploration.done,
                exploration.wrong ? exploration.name : "none is wrong", exploration.why);
     fflush(stdout);
     return recording;
@@ -75,16 +75,16 @@ static enum recording try(const struct planted *planted, uint64_t seed, bool *fo
     if (recording == RECORDING_REFUSED)
         printf("skipped: %s\n", exploration.why);
     else if (*found)
-        printf("%-21s %6" PRIu64 " states, %s: %.150s\n", planted->name, exploration.done,
+        printf("%-23s %6" PRIu64 " states, %s: %.150s\n", planted->name, exploration.done,
                exploration.name, exploration.why);
     else
-        printf("%-21s not found in %" PRIu64 " states: %s\n", planted->name, exploration.done,
-               planted->what);
+        printf("%-23s not found in %" PRIu64 " states: %s\n", planted->name, exploration.done,
+               planted->description);
     fflush(stdout);
     return recording;
 }
 
-/** planted [SEED [NAME [STATES]]]; the name none is that of no fault. */
+/** planted [SEED [NAME [STATES]]]; the name "none" means no fault. */
 int main(int count, char **arguments)
 {
     unsigned found = 0, missed = 0;
