@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Which sanitizer a test was built with: what each slows down or does not stand is left out,
- * done less often, or done again.
+ * @brief The sanitizer of the build: tests that it slows down or does not support are skipped,
+ * shortened, or repeated.
  */
 #ifndef LX_TESTS_SANITIZER_H
 #define LX_TESTS_SANITIZER_H
@@ -27,14 +27,12 @@
 
 #define SANITIZED (ADDRESS_SANITIZED || THREAD_SANITIZED)
 
-/** How much more time is allowed. */
+/** The factor by which time limits grow. */
 #define SLOWER (SANITIZED ? 10 : 1)
 
-/**
- * How often a child that hangs is tried once more. The allocator of the address sanitizer takes no
- * care of fork() before LLVM 18: a child whose parent had another thread in it waits for that
- * thread's lock forever.
- */
+/** The number of retries of a hanging child. The allocator of the address sanitizer does not handle
+ * fork() before LLVM 18: a child whose parent had another thread in it waits for that thread's
+ * lock forever. */
 #define SANITIZER_RETRIES (ADDRESS_SANITIZED ? 3 : 0)
 
 #endif

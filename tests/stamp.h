@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Makes a meta.json of a text whose checksum is absent or wrong: what a test has edited, or
- * made by hand, is to reach what comes after the checksum.
+ * @brief Restamps a meta.json whose checksum is absent or wrong, so that a test of edited text gets
+ * past the checksum.
  */
 #ifndef LX_TESTS_STAMP_H
 #define LX_TESTS_STAMP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Members of a tar (POSIX ustar) in memory: the corpora of the fuzzers, and the goldens.
+ * @brief Members of a tar (POSIX ustar) in memory: the corpora of the fuzzers, and golden files.
  */
 #ifndef LX_TESTS_TAR_H
 #define LX_TESTS_TAR_H
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* A member is a header, with the name and the size in octal digits at these places, and its bytes,
- * filled up to a multiple of TAR_BLOCK. */
+ * padded to a multiple of TAR_BLOCK. */
 #define TAR_BLOCK 512
 #define TAR_NAME 100
 #define TAR_SIZE 124

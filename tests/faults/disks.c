@@ -14,7 +14,7 @@
 
 #include "plain.h"
 
-/* Records of a commit while the disk fills, and bytes that are left to them. */
+/* Records of a commit while the disk fills, and the free bytes that remain. */
 #define COMMIT_RECORDS 200
 #define ROOM ((off_t)6 << 20)
 #define LEFT_RECORDS 100
@@ -55,7 +55,7 @@ static lx_status extend(lx_writer *writer, uint64_t count, lx_error *error)
     return status;
 }
 
-/** What there is, is right, @p least records of it at least; returns how many there are. */
+/** Checks the content, of at least @p least records; returns the number of records. */
 static uint64_t check(uint64_t least)
 {
     char why[600];
@@ -103,7 +103,7 @@ static void expect_full(lx_status status, const lx_error *error)
         plain_fail("a full disk is not told of", NULL);
 }
 
-/** A rollback, or where a sync has failed another writer, finds what was committed. */
+/** A rollback, or after a failed sync another writer, finds the committed records. */
 static lx_writer *go_back(lx_writer *writer, lx_status failure, uint64_t committed)
 {
     lx_error error = LX_ERROR_INIT;
@@ -153,7 +153,7 @@ static void fill(void)
     PLAIN_OK(lx_writer_commit(writer, &error));
     take_all_room();
     uint64_t committed = fill_up(&writer, COMMIT_RECORDS);
-    if (writer != NULL) /* and again, with what a rollback has released */
+    if (writer != NULL) /* and again, in the space that a rollback has released */
         committed = fill_up(&writer, committed);
     snprintf(second, sizeof second, "%s-second", path);
     lx_status status = create(second, LX_DURABILITY_FULL, &other, &error);
@@ -179,9 +179,9 @@ static void fill(void)
         plain_fail("there are other records than those that were committed", NULL);
 }
 
-/* ---- where nothing can be written */
+/* ---- a read-only file system */
 
-/** Frames that are not synced, and a torn one: the next writer has something to do. */
+/** Leaves unsynced frames and a torn one, which the next writer must handle. */
 static void leave(void)
 {
     char log[4200];
@@ -218,7 +218,7 @@ static void read_only(uint64_t count)
 
 /* ---- losses of power */
 
-/** Each number that is reported is of records that are durable. Between, some that may be lost. */
+/** Each reported number is of durable records. In between are some that may be lost. */
 static void write_for_ever(uint64_t seed)
 {
     lx_error error = LX_ERROR_INIT;

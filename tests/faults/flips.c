@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A dataset of 64 KiB of which each bit is flipped, and each file cut at each byte, one after
- * another. Where everything is verified, no wrong byte is ever read; and nothing crashes or hangs,
- * however it is read. In the short form, some of each. */
+/* Flips each bit of a dataset of 64 KiB, and truncates each file at each byte, one after another.
+ * If everything is verified, no wrong byte is ever read, and nothing crashes or hangs in any way of
+ * reading. The short form tries some of each. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 
 /* Longest time for one damage, in seconds; sanitizers make it ten times slower. */
 #define TIMEOUT 60
-/* So many records of plain.h, most of them in the tables, and some changed, make about 64 KiB. */
+/* Records of plain.h, most of them in the tables, some changed, that make about 64 KiB. */
 #define RECORDS 150
 #define IN_LOG 32
 #define FILES 32
@@ -21,11 +21,11 @@
 
 struct flips {
     char path[300], copy[300];
-    struct plain versions[VERSIONS]; /* what there was after each commit */
+    struct plain versions[VERSIONS]; /* the content after each commit */
     size_t count;
     char names[FILES][64];
     size_t file_count;
-    uint64_t each; /* one place of so many is tried */
+    uint64_t each; /* one place in so many is tried */
     uint64_t tried, refused, damaged, whole;
     char now[128];
 };
@@ -60,7 +60,7 @@ static void append(lx_writer *writer, struct plain *plain)
     plain_append(plain, &record);
 }
 
-/** In the log alone: appended records, changed ones, and one that was deleted. */
+/** Only in the log: appended records, changed ones, and a deleted one. */
 static void change(struct flips *flips, lx_writer *writer, struct plain *plain)
 {
     static const size_t field = PLAIN_TEXT;
@@ -145,7 +145,7 @@ static bool is_right(struct plain *plain, lx_dataset *dataset, size_t field, uin
     return right || status != LX_OK;
 }
 
-/** Whether all that can be read of it is of this version. */
+/** Whether all readable values are of this version. */
 static bool is_version(struct plain *plain, lx_dataset *dataset, bool *failed)
 {
     *failed = false;
@@ -159,7 +159,7 @@ static bool is_version(struct plain *plain, lx_dataset *dataset, bool *failed)
     return true;
 }
 
-/** Whatever is read is of one version: the last, unless the log has lost its end. */
+/** Everything that is read is of one version: the last, unless the log has lost its end. */
 static void check_verified(struct flips *flips, bool may_be_older)
 {
     lx_dataset *dataset;
@@ -177,7 +177,7 @@ static void check_verified(struct flips *flips, bool may_be_older)
     lx_dataset_close(dataset);
 }
 
-/** Without a word on what it reads. */
+/** Reads without checking the values. */
 static void read_carelessly(struct flips *flips)
 {
     lx_dataset *dataset;
@@ -207,7 +207,7 @@ static void read_carelessly(struct flips *flips)
     lx_dataset_close(dataset);
 }
 
-/** A writer refuses it, or leaves what can be read. */
+/** A writer rejects the dataset, or keeps everything that can be read. */
 static void write_to_copy(struct flips *flips)
 {
     lx_writer *writer;
@@ -291,7 +291,7 @@ static uint8_t *read_file(const char *path, size_t *size)
     return data;
 }
 
-/** Every damage of meta.json is refused at opening. */
+/** Every damage of meta.json fails the opening. */
 static void check_meta_refused(const struct flips *flips, uint64_t refused_before,
                                uint64_t tried_before)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Datasets made by hand, with checksums that are right: what is in them is as hostile as a
- * test wants.
+ * @brief Datasets made by hand with valid checksums: their content is as hostile as a test needs.
  */
 #ifndef LX_TESTS_FAULTS_FORGE_H
 #define LX_TESTS_FAULTS_FORGE_H
@@ -10,7 +9,7 @@
 #include "support.h"
 #include "zrecord/wal/frame.h"
 
-/** The uuid of all of them, and how it stands in meta.json. */
+/** The uuid of all datasets, and its text in meta.json. */
 extern const uint8_t forge_uuid[16];
 #define FORGE_UUID "00112233-4455-6677-8899-aabbccddeeff"
 
@@ -31,7 +30,7 @@ void forge_end(struct forge *forge);
  * For free(). */
 char *forge_meta(size_t count, const char *compress);
 
-/** Adds a frame; @p frame has what it says, chunks and sets are @p items. */
+/** Adds a frame with the numbers of @p frame; its chunk items and updates are @p items. */
 void forge_frame(struct forge *forge, lx__frame frame, const lx__chunk_item *chunks,
                  size_t chunk_count, const lx__update_item *sets, size_t update_count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bad input: what somebody made in order to harm a reader, or to have it take all memory or time.
- * Each is looked at by a process with 512 MiB of addresses, and costs it a second at most. */
+/* Hostile input, made to harm a reader or to use up memory or time. A process with 512 MiB of
+ * address space reads each, for at most a second. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,28 +19,28 @@
 #include "tree.h"
 
 #define ADDRESSES ((rlim_t)512 << 20)
-/* Seconds of a processor, and of a clock. What is worst takes .6 of a second on a machine that has
- * nothing else to do, and twice that and more on one that has. */
+/* Seconds of processor time, and of elapsed time. The worst case takes 0.6 seconds on an idle
+ * machine, and twice that or more on a busy one. */
 #define SECONDS 3.0
 #define SECONDS_OF_CLOCK 60
 
 #define MEBIBYTE ((size_t)1 << 20)
 
-/** What a call answered, as a set of bits: several may be right. */
+/** The expected results of a call, as a set of bits: several may be right. */
 #define ONE(status) (1ul << -(status))
 #define FINE 1ul
-/** It would take what memory there is: not to be tried where a sanitizer knows no limit. */
+/** It would use all memory: not tried with sanitizers, which have no limit. */
 #define NEEDS_LIMIT (1ul << 31)
 
 struct hostile {
     const char *name;
     void (*make)(const char *path);
-    /** What is tried; returns what it answered. NULL: opened for reading, and each value read. */
+    /** The test; returns its result. NULL: open for reading, and read each value. */
     lx_status (*look)(const char *path, lx_error *error);
-    unsigned long may; /**< ONE() of each that is right, or FINE. */
+    unsigned long may; /**< ONE() of each expected status, or FINE. */
 };
 
-/* ---- what is tried */
+/* ---- tests */
 
 static lx_status read_all(const char *path, lx_error *error)
 {
@@ -95,7 +95,7 @@ static lx_status open_source(const char *path, lx_error *error)
 
 /* ---- meta.json */
 
-/** 16 MiB with the checksum: one part again and again, in an array. */
+/** 16 MiB with a valid checksum: one part repeated in an array. */
 static void make_long_meta(const char *path, const char *part)
 {
     struct forge forge;
@@ -176,7 +176,7 @@ static void begin_plain(struct forge *forge, const char *path, const char *compr
     free(meta);
 }
 
-/** After the log a hole of a tebibyte, in which nothing is. */
+/** A hole of a tebibyte after the log. */
 static void make_hole(const char *path)
 {
     struct forge forge;
@@ -188,7 +188,7 @@ static void make_hole(const char *path)
     forge_end(&forge);
 }
 
-/** At each place the head of a large frame. */
+/** The header of a large frame at each place. */
 static void make_heads(const char *path)
 {
     struct forge forge;
@@ -213,8 +213,8 @@ static void make_heads(const char *path)
     forge_end(&forge);
 }
 
-/** A set for each of many records, in a dataset of many fields: a writer would take an entry for
- * each field of each. */
+/** An update for each of many records, in a dataset of many fields: a writer would need an entry
+ * for each field of each. */
 static void make_sets(const char *path)
 {
     enum { COUNT = 60000 };
@@ -231,7 +231,7 @@ static void make_sets(const char *path)
     free(meta);
 }
 
-/** Chunks far from each other. */
+/** Chunk ids far apart. */
 static void make_chunks(const char *path)
 {
     enum { COUNT = 500000 };
@@ -262,7 +262,7 @@ static void make_most_rows(const char *path)
     make_rows_of(path, ((uint64_t)1 << 59) - 1, 1000);
 }
 
-/** Tables that are as long, and of nothing. */
+/** Long tables of holes. */
 static void make_many_rows(const char *path)
 {
     make_rows_of(path, (uint64_t)1 << 36, (uint64_t)1 << 36);
@@ -270,7 +270,7 @@ static void make_many_rows(const char *path)
 
 /* ---- entries */
 
-/** One row, of a chunk that is there. */
+/** One row, of an existing chunk. */
 static void make_entry(const char *path, const char *compress, lx__entry entry, const void *chunk,
                        size_t size)
 {
@@ -286,7 +286,7 @@ static void make_entry(const char *path, const char *compress, lx__entry entry, 
     forge_end(&forge);
 }
 
-/** Deflates a mebibyte of zeros, so that any number of these can follow each other. */
+/** Deflates a mebibyte of zeros, in a form that can be repeated. */
 static size_t deflate_zeros(uint8_t *stored, size_t room, int flush)
 {
     uint8_t *zeros = need(calloc(1, MEBIBYTE));
@@ -303,7 +303,7 @@ static size_t deflate_zeros(uint8_t *stored, size_t room, int flush)
     return size;
 }
 
-/** Four gibibytes of zeros, less one byte. */
+/** Four gibibytes of zeros, minus one byte. */
 static void make_bomb(const char *path)
 {
     enum { PARTS = 4096, ROOM = 4096 };
@@ -317,7 +317,7 @@ static void make_bomb(const char *path)
     free(stored);
 }
 
-/** A few bytes that claim as many. */
+/** A few bytes that claim to be that many. */
 static void make_claim(const char *path)
 {
     make_entry(path, "flate", (lx__entry){.physical = 10, .logical = UINT32_MAX}, "0123456789", 10);
@@ -360,7 +360,7 @@ static void make_overlap(const char *path)
     free(chunk);
 }
 
-/** Its statistics show that something is wrong: more live bytes than bytes. */
+/** Its statistics show the error: more live bytes than bytes. */
 static lx_status stat_overlap(const char *path, lx_error *error)
 {
     lx_dataset *dataset;
@@ -387,7 +387,7 @@ static void make_fifo(const char *path)
         give_up(path);
 }
 
-/** A dataset with something else in the place of one of its files. */
+/** A dataset with something else in place of one of its files. */
 static void make_disguise(const char *path, const char *name, int (*put)(const char *place))
 {
     char place[4300];
@@ -527,12 +527,11 @@ static const struct hostile table[] = {
 
 /* ---- the test */
 
-/* A child's exit status: all is right but that it took too long, which a busy machine may be the
- * reason for. */
+/* Exit status of a child: all is right except the time, which a busy machine may explain. */
 #define TOO_SLOW 3
 #define TRIES 4
 
-/** In a process of its own: exits with 0 if all is right, and says what is not. */
+/** In a separate process: exits with 0 if all is right, and otherwise reports the failure. */
 static void look(const struct hostile *hostile, const char *path)
 {
     char told[900];
@@ -579,7 +578,7 @@ static bool test(const struct hostile *hostile, const char *root)
 
 int main(void)
 {
-    static char *root; /* also of children, for whom it is no leak then */
+    static char *root; /* also for children, in which this memory is not a leak */
     int passed = 0, failed = 0, skipped = 0;
     root = tree_scratch();
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* One value in so many of a record is missing. */
+/* One value in so many is missing. */
 #define MISSING_IN 8
 /* One blob in so many is long. */
 #define LONG_IN 24

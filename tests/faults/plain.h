@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A plain model in memory of what a dataset holds, and the comparison with a real one.
+ * @brief A plain model in memory of the content of a dataset, and its comparison with a real one.
  *
- * A value is known by a number, its token: what its bytes are follows from the token and the kind
- * of its column. The token 0 is a missing value.
+ * A value is named by a number, its token: the token and the kind of the column give its bytes. The
+ * token 0 is a missing value.
  */
 #ifndef LX_TESTS_FAULTS_PLAIN_H
 #define LX_TESTS_FAULTS_PLAIN_H
@@ -15,22 +15,22 @@
 
 /** Most columns of a model. */
 #define PLAIN_COLUMNS 6
-/** No value is longer. */
+/** The longest value. */
 #define PLAIN_VALUE ((size_t)6000)
 
-/** What the values of a column look like. */
+/** The values of a column. */
 enum plain_kind {
     PLAIN_IMAGE, /**< uint8 (3, 4), raw: in chunks. */
     PLAIN_LABEL, /**< int64: in the table. */
-    PLAIN_TEXT,  /**< Bytes that shrink, flate: empty, in the table, or in chunks. */
-    PLAIN_BLOB,  /**< Bytes that do not, raw; now and then some thousands. */
+    PLAIN_TEXT,  /**< Compressible bytes, flate: empty, in the table, or in chunks. */
+    PLAIN_BLOB,  /**< Incompressible bytes, raw; now and then some thousands. */
     PLAIN_KINDS
 };
 
 struct plain_column {
     char name[LX_MAX_FIELD_NAME + 1];
     enum plain_kind kind;
-    uint32_t id; /**< No other column has had it. */
+    uint32_t id; /**< Unique to the column. */
 };
 
 struct plain_record {
@@ -46,7 +46,7 @@ struct plain {
     size_t capacity;
 };
 
-/** The test fails, in whatever process; @p error, which may be NULL, tells more. */
+/** Fails the test, in any process; @p error, which may be NULL, adds details. */
 _Noreturn void plain_fail(const char *what, const lx_error *error);
 
 /** The call must be LX_OK. Uses the local `error`. */
@@ -56,7 +56,7 @@ _Noreturn void plain_fail(const char *what, const lx_error *error);
             plain_fail(#call, &error);                                                             \
     } while (0)
 
-/** Without records; a column of each of the first @p columns kinds. */
+/** Makes a model without records, with a column of each of the first @p columns kinds. */
 void plain_init(struct plain *plain, size_t columns);
 void plain_free(struct plain *plain);
 
@@ -66,7 +66,7 @@ void plain_set(struct plain *to, const struct plain *from);
 /** The schema of its columns, for lx_schema_free(); NULL when out of memory. */
 lx_schema *plain_schema(const struct plain *plain);
 
-/** What a column of a kind is in a schema. */
+/** The properties of a kind of column in a schema. */
 struct plain_form {
     lx_dtype dtype;
     size_t ndim;
@@ -82,12 +82,12 @@ lx_status plain_add_to(lx_schema *schema, const struct plain_column *column, lx_
 /** The value of a token, its bytes in @p memory. */
 lx_value plain_value(enum plain_kind kind, uint32_t token, uint8_t memory[PLAIN_VALUE]);
 
-/** A record of values that no other number gives; some of them are missing. */
+/** Makes a record of values that no other number gives; some are missing. */
 struct plain_record plain_make(const struct plain *plain, uint32_t number);
 
 void plain_append(struct plain *plain, const struct plain_record *record);
 
-/** Takes the last record to the place of @p index; returns its old index, LX_NONE if it was it. */
+/** Moves the last record to @p index; returns its old index, LX_NONE if it was the same. */
 uint64_t plain_delete(struct plain *plain, uint64_t index);
 
 /** Changes of the schema: a new column is missing in all records. */
@@ -98,17 +98,16 @@ void plain_rename_column(struct plain *plain, size_t column, const char *name);
 /** Whether both hold the same. */
 bool plain_equals(const struct plain *a, const struct plain *b);
 
-/** A record as an append takes it; for one thread, valid until the next call. */
+/** A record in the form of an append; for one thread, valid until the next call. */
 const lx_value *plain_values(const struct plain *plain, const struct plain_record *record);
 
-/** Records from @p first on, @p count of them, as an extend takes them; for
- * plain_columns_free(). */
+/** @p count records from @p first on, in the form of an extend; for plain_columns_free(). */
 void plain_columns(const struct plain *plain, uint64_t first, uint64_t count,
                    lx_values columns[PLAIN_COLUMNS]);
 void plain_columns_free(const struct plain *plain, lx_values columns[PLAIN_COLUMNS]);
 
-/** Reads the values @p indices of a column and compares them. False, and the reason in @p why, if
- * one differs; a status that is none of a difference goes to @p status. */
+/** Reads the values @p indices of a column and compares them. Returns false, and the reason in @p
+ * why, if one differs; @p status receives a failure of the read. */
 bool plain_check_values(const struct plain *plain, lx_dataset *dataset, size_t column,
                         const uint64_t *indices, size_t count, lx_status *status, char *why,
                         size_t size);

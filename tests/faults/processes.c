@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What processes and the system do to each other: forks under load, a clock that interrupts every
- * call, a writer that is stopped forever, two writers, too few descriptors, too little memory. */
+/* Processes and the system: forks under load, a timer that interrupts every call, a writer that is
+ * stopped forever, two writers, too few descriptors, too little memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -97,7 +97,7 @@ static void *write_on(void *user)
     struct plain own;
     plain_init(&own, PLAIN_KINDS);
     while (!load->over) {
-        if (own.count > 20000) { /* no test needs more of them */
+        if (own.count > 20000) { /* enough for every test */
             PLAIN_OK(lx_writer_rollback(load->writer, &error));
             own.count = 0;
         }
@@ -124,7 +124,7 @@ static void *load_on(void *user)
     return NULL;
 }
 
-/** A child can read what it has, and learns that the rest is its parent's. */
+/** A child can read with its handles, and gets errors for those of its parent. */
 static _Noreturn void live_as_child(struct load *load, unsigned number)
 {
     lx_error error = LX_ERROR_INIT;
@@ -137,7 +137,7 @@ static _Noreturn void live_as_child(struct load *load, unsigned number)
     if (lx_loader_next(load->loader, &batch, NULL) != LX_ERR_FORKED ||
         lx_writer_commit(load->writer, NULL) != LX_ERR_FORKED)
         plain_fail("a child is not told that it is one", NULL);
-    if (number % 2 == 0) { /* or it leaves them as they are */
+    if (number % 2 == 0) { /* or it leaves them unchanged */
         lx_loader_close(load->loader);
         (void)lx_writer_close(load->writer, NULL);
         lx_dataset_close(load->dataset);
@@ -219,7 +219,7 @@ static void tick(int number)
     atomic_fetch_add(&ticks, 1);
 }
 
-/** Without SA_RESTART: each system call that can be interrupted is. */
+/** Without SA_RESTART: each interruptible system call is interrupted. */
 static void start_ticking(long microseconds)
 {
     struct sigaction action = {.sa_handler = tick};
@@ -263,9 +263,9 @@ static void work_while_ticking(uint64_t seconds)
         plain_fail("the clock did not tick", NULL);
 }
 
-/* ---- a writer that is stopped */
+/* ---- a stopped writer */
 
-/** Appends and commits until it is ended; what it says on the pipe is committed. */
+/** Appends and commits until it is killed; the numbers that it writes to the pipe are committed. */
 static _Noreturn void write_for_ever(int to)
 {
     lx_error error = LX_ERROR_INIT;
@@ -282,7 +282,7 @@ static _Noreturn void write_for_ever(int to)
     }
 }
 
-/** The newest number that the writer has said. */
+/** The newest number that the writer has reported. */
 static uint64_t read_last(int from, uint64_t last)
 {
     uint64_t number;
@@ -291,7 +291,7 @@ static uint64_t read_last(int from, uint64_t last)
     return last;
 }
 
-/** While a writer is stopped, at any place, readers continue, and no other writer waits. */
+/** While a writer is stopped at any place, readers continue, and no other writer waits. */
 static void read_concurrently(uint64_t least)
 {
     lx_error error = LX_ERROR_INIT;
@@ -364,7 +364,7 @@ static void limit(int what, rlim_t value)
         plain_fail("a limit", NULL);
 }
 
-/** With descriptors for nothing, for a little, for more: each call succeeds or says EMFILE. */
+/** With descriptors for nothing, for a little, for more: each call succeeds or reports EMFILE. */
 static void run_out_of_descriptors(uint64_t ignored)
 {
     (void)ignored;
@@ -405,7 +405,7 @@ static void run_out_of_descriptors(uint64_t ignored)
     }
 }
 
-/** A thousand chunks are read, and written to, with 64 descriptors. */
+/** Reads and writes a thousand chunks with 64 descriptors. */
 static void use_many_chunks(uint64_t ignored)
 {
     lx_error error = LX_ERROR_INIT;
@@ -428,7 +428,8 @@ static bool is_want_of_memory(lx_status status, const lx_error *error)
            (status == LX_ERR_IO && (error->errnum == ENOMEM || error->errnum == EAGAIN));
 }
 
-/** With memory for nothing, for a little, for more: in a process for each, as limits only fall. */
+/** With memory for nothing, for a little, for more: in a process for each, since limits can only
+ * decrease. */
 static void run_out_of_memory(uint64_t ignored)
 {
     (void)ignored;
@@ -504,7 +505,7 @@ static bool run(const struct test *test, bool is_long, const char *root)
     while ((ended = waitpid(child, &status, WNOHANG)) == 0 && now() < end)
         usleep(10000);
     bool hangs = ended != child;
-    kill(-child, SIGKILL); /* and what it has left */
+    kill(-child, SIGKILL); /* and the files that it left */
     if (hangs)
         waitpid(child, &status, 0);
     tree_clear(root);
@@ -518,7 +519,7 @@ static bool run(const struct test *test, bool is_long, const char *root)
 
 int main(int count, char **arguments)
 {
-    static char *root; /* also of children, for whom it is no leak then */
+    static char *root; /* also for children, in which this memory is not a leak */
     int passed = 0, failed = 0, skipped = 0;
     bool is_long = count == 2 && strcmp(arguments[1], "--long") == 0;
     if (THREAD_SANITIZED) {

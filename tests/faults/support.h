@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What the objects of the crash test have in common: random numbers that a seed repeats, and
- * memory that is there or ends the test.
+ * @brief Helpers of the crash test: random numbers that a seed repeats, and memory whose exhaustion
+ * ends the test.
  */
 #ifndef LX_TESTS_FAULTS_SUPPORT_H
 #define LX_TESTS_FAULTS_SUPPORT_H
@@ -16,8 +16,8 @@
 
 #include "../sanitizer.h"
 
-/** Longest time for one job, or one state, in seconds: sanitizers make them ten times slower. What
- * hangs is killed. */
+/** Longest time for one job, or one state, in seconds: sanitizers make them ten times slower. A
+ * hanging one is killed. */
 #define SUPPORT_TIMEOUT 120
 
 /** SplitMix64: one number of state, so that any two may be mixed into a third. */

@@ -17,7 +17,7 @@ void tree_clear(const char *root);
 
 void tree_remove(const char *root);
 
-/** Copies a directory, which holds files and directories alone. */
+/** Copies a directory, which must hold only files and directories. */
 void tree_copy(const char *from, const char *to);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers in processes of their own, concurrent with a writer that changes the dataset fast: no batch
- * is torn or of two snapshots, no reader delays another, and nothing grows. The harness reports the
- * cost of reading. It plants faults of readers first, which must be found. */
+/* Readers in separate processes, concurrent with a writer that changes the dataset fast: no batch
+ * is torn or mixed from two snapshots, no reader delays another, and nothing grows. The harness
+ * reports the cost of reading. First it plants faults in readers, which must be found. */
 #include <sys/mman.h>
 
 #include <loaderx/zrecord.h>
@@ -10,7 +10,7 @@
 #include "record.h"
 #include "run.h"
 
-/* Changes a second while a reader with a fault reads. */
+/* Changes per second while a faulty reader reads. */
 #define PLANTED_RATE 20000
 
 static const char *const fault_names[FAULTS] = {"none", "fields", "batch", "torn"};
@@ -18,7 +18,7 @@ static const char *const fault_names[FAULTS] = {"none", "fields", "batch", "torn
 struct test {
     struct options options;
     const char *directory;
-    const char *fault; /* NULL: all, and then none */
+    const char *fault; /* NULL: all faults, then none */
     bool as_json;
 };
 
@@ -72,7 +72,7 @@ static void parse(int count, char **arguments, struct test *test)
     }
 }
 
-/** Also those that a killed writer has left. */
+/** Removes shared memory, including that of a killed writer. */
 static void remove_datasets(const struct test *test)
 {
     char other[450];
@@ -92,12 +92,12 @@ static struct share *make_share(const struct test *test)
     return share;
 }
 
-/** A reader with the fault must be found out. */
+/** The reader with the fault must be detected. */
 static bool find(const struct test *test, enum fault fault)
 {
     char why[1024] = "";
     struct share *share = make_share(test);
-    share->options.rate = PLANTED_RATE; /* the writer is to be ahead soon */
+    share->options.rate = PLANTED_RATE; /* the writer should soon be ahead */
     bool found = run_fault(share, fault, why, sizeof why);
     if (!test->as_json || !found)
         printf("planted %s: %s: %s\n", fault_names[fault], found ? "found" : "NOT FOUND", why);

@@ -13,7 +13,7 @@ void ledger_free(struct ledger *ledger)
     free(ledger->records);
 }
 
-/** Adds what the record at @p index is to the sums, or takes it away. */
+/** Adds the record at @p index to the sums, or subtracts it. */
 static void count(struct ledger *ledger, uint64_t index, bool add)
 {
     if (index < FIRST)

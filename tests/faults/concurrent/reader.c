@@ -5,21 +5,21 @@
 
 #include "sight.h"
 
-/* What is held: each place for twice as long as the one before it, the last to the end. */
+/* Held batches: each is held for twice as long as the previous one, the last to the end. */
 #define HELD 8
 #define HELD_MIN_NS 50000000u
-/* In so many batches there is one of all records, and one of a dataset that is opened for it. */
+/* Every so many batches, read one of all records, and one of a newly opened dataset. */
 #define SCAN_EACH 500
 #define OPEN_EACH 500
 #define HOLD_EACH 50
-/* Pause of the reader that is not measured, and so many states later is another one for a fault. */
+/* Pause of the unmeasured reader; and the number of snapshots between those of a faulty reader. */
 #define VICTIM_PAUSE 2000
 #define STATES_LATER 8
 
-/** What was read some time ago. */
+/** A batch that was read some time ago. */
 struct held {
     struct sight sight;
-    lx_dataset *pinned; /**< NULL: it is closed, and the views are all there is. */
+    lx_dataset *pinned; /**< NULL: closed, only the views remain. */
     uint64_t commit, until;
 };
 
@@ -30,10 +30,10 @@ struct reader {
     struct dice dice;
     lx_dataset *live, *refreshed;
     uint64_t seen, seen_refreshed; /* commits */
-    struct sight sight, scan;      /* of some records, and of all */
+    struct sight sight, scan;      /* of batches of some records, and of all */
     struct held held[HELD];
     bool is_victim;
-    enum phase phase; /* of the batch that is being read */
+    enum phase phase; /* of the batch in progress */
     uint64_t processor_start, start;
     char why[512];
 };
@@ -60,7 +60,7 @@ static void judge(struct reader *reader, const struct sight *sight, uint64_t *co
         fail(reader, what);
 }
 
-/* ---- what is measured: the time within the library */
+/* ---- measurement: the time within the library */
 
 static void start_timer(struct reader *reader)
 {
@@ -68,7 +68,7 @@ static void start_timer(struct reader *reader)
     reader->processor_start = clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/** Adds the time since the start to what @p count records took. */
+/** Adds the time since the start to that of reading @p count records. */
 static void note_time(struct reader *reader, enum kind kind, size_t count)
 {
     struct spent *spent = &reader->part->spent[kind][reader->phase];
@@ -81,7 +81,7 @@ static void note_time(struct reader *reader, enum kind kind, size_t count)
     note_most(&spent->slowest, time);
 }
 
-/* ---- what is held */
+/* ---- held batches */
 
 static void end_held(struct reader *reader, struct held *held)
 {
@@ -107,7 +107,7 @@ static void end_held(struct reader *reader, struct held *held)
     *held = (struct held){0};
 }
 
-/** Puts what was read, and perhaps its state, to what is held. */
+/** Adds the batch, and perhaps its snapshot, to the held ones. */
 static void hold(struct reader *reader, lx_dataset *pinned, uint64_t commit)
 {
     uint64_t time = clock_read(CLOCK_MONOTONIC);
@@ -147,8 +147,7 @@ static lx_dataset *open_dataset(struct reader *reader, bool live)
     return dataset;
 }
 
-/** Whether a handle cannot continue since a field that it shows, the extra one, was dropped. Then
- * it is opened again. */
+/** Whether the handle shows the extra field, which was dropped: then it must be opened again. */
 static bool was_dropped(struct reader *reader, lx_dataset **dataset, lx_status status)
 {
     if (status != LX_ERR_STATE ||
@@ -179,8 +178,8 @@ static void note_commit(struct reader *reader, uint64_t *seen, uint64_t commit)
     *seen = commit;
 }
 
-/** One field by one call: that is of one state on a live handle, too. The call looks for a newer
- * one by itself; it is asked for before, so that its time is reported by itself. */
+/** Reads one field with one call, which also reads one snapshot on a live handle. The call would
+ * refresh by itself; the test refreshes before it, to measure that separately. */
 static void read_live(struct reader *reader, bool view)
 {
     lx_error error = LX_ERROR_INIT;
@@ -251,8 +250,8 @@ static void read_refreshed(struct reader *reader)
     sight_release(&reader->sight);
 }
 
-/** The dataset is closed before its views are looked at. A live handle is taken for the old one
- * then, so that the fields that come and go are seen. */
+/** Closes the dataset before its views are checked. A live handle then replaces the old one, so
+ * that it sees added and dropped fields. */
 static void read_opened(struct reader *reader)
 {
     lx_error error = LX_ERROR_INIT;
@@ -301,7 +300,7 @@ static void read_some(struct reader *reader)
         usleep(VICTIM_PAUSE);
 }
 
-/* ---- readers that have a fault */
+/* ---- faulty readers */
 
 static void wait_for_others(struct reader *reader, unsigned count)
 {

@@ -50,12 +50,12 @@ void reading_choose_all(struct reading *reading, uint64_t floor, uint64_t length
         reading->indices[reading->count++] = i;
 }
 
-/* ---- the judgement */
+/* ---- checks */
 
 struct judgement {
     const struct reading *reading;
     struct record root;
-    uint64_t anchors[BUCKETS]; /* the sums that they say, and those that are found */
+    uint64_t anchors[BUCKETS]; /* stored sums, and computed ones */
     uint64_t sums[BUCKETS];
     uint64_t total;
     char *why;
@@ -83,7 +83,7 @@ static bool judge_values(struct judgement *judgement, size_t at, const struct re
     return true;
 }
 
-/** Judges a record by itself, and as one of a state that ends with the root's commit. */
+/** Checks a record by itself, and as part of the snapshot of the root's commit. */
 static bool judge_record(struct judgement *judgement, size_t at)
 {
     const struct reading *reading = judgement->reading;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Records as they were read, by whatever calls, and the judgement whether they are of one
- * committed state.
+ * @brief Records that were read by any calls, and the check that they are of one committed
+ * snapshot.
  */
 #ifndef LX_TESTS_FAULTS_CONCURRENT_READING_H
 #define LX_TESTS_FAULTS_CONCURRENT_READING_H
 
 #include "record.h"
 
-/** Which records were read: those of a bucket with its anchor, or all; the root is first. */
+/** The records to read: a bucket with its anchor, or all; the root is first. */
 #define READ_ALL UINT64_MAX
 
 struct reading {
     uint64_t floor, bucket;
     uint64_t *indices;
     size_t count, capacity;
-    lx_slice *slices[FIELDS + 1]; /**< One a record, of each field. */
-    bool has[FIELDS + 1];         /**< Which of them were read; the heads always are. */
+    lx_slice *slices[FIELDS + 1]; /**< One for each record, of each field. */
+    bool has[FIELDS + 1];         /**< The fields that were read; the heads always are. */
 };
 
 void reading_free(struct reading *reading);
@@ -28,8 +28,8 @@ void reading_choose(struct reading *reading, uint64_t floor, uint64_t bucket);
 /** Chooses all records. */
 void reading_choose_all(struct reading *reading, uint64_t floor, uint64_t length);
 
-/** Whether all that was read is of one state; what is wrong goes to @p why. @p commit becomes the
- * last one of the state. */
+/** Whether all that was read is of one snapshot; if not, the reason is in @p why. @p commit
+ * receives the last commit of the snapshot. */
 bool reading_judge(const struct reading *reading, uint64_t *commit, char *why, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record.h"
 
-/* Bytes that a text has at least; and the length of what it repeats, so that it shrinks. */
+/* Minimum length of a text, and the length of the part that it repeats, so that it is compressible. */
 #define TEXT_MIN 24
 #define TEXT_REPEAT 64
 #define MISSING_EACH 16
@@ -57,14 +57,14 @@ bool record_parse(const void *head, struct record *record)
     return words[HEAD_WORDS - 1] == check_head(words);
 }
 
-/** 24 bits of each, and a check. */
+/** 24 bits of each, and a checksum. */
 static uint64_t make_number(uint64_t identity, uint64_t version)
 {
     uint64_t low = (identity & 0xffffff) | (version & 0xffffff) << 24;
     return low | dice_mix(NUMBER, low) << 48;
 }
 
-/** The value of a field that is in chunks; returns its size, LX_NONE if it is missing. */
+/** The value of a field in chunks; returns its size, or LX_NONE if it is missing. */
 static uint64_t make_stored(size_t field, uint64_t identity, uint64_t version, uint8_t *data)
 {
     uint64_t words[VALUE_SIZE / 8] = {identity, version};
@@ -101,7 +101,7 @@ lx_value record_value(const struct record *record, size_t field, uint8_t data[VA
     }
 }
 
-/** Whether a value that is not its record's is that of any. */
+/** Whether a wrong value is that of any other record. */
 static bool is_value(size_t field, const void *data, uint64_t size)
 {
     uint8_t right[VALUE_SIZE];

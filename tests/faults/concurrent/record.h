@@ -20,33 +20,33 @@
 
 #include "../support.h"
 
-/** Fields: in the tables, in chunks as they are, and compressed there. An extra one comes and goes:
- * it is missing, or has the record's identity. */
+/** Fields: in the tables, in chunks uncompressed, and in chunks compressed. The extra one is added
+ * and dropped: it is missing, or has the record's identity. */
 enum { HEAD, NUMBER, BLOCK, TEXT, FIELDS, EXTRA = FIELDS };
 
 #define HEAD_WORDS 8
 #define HEAD_SIZE ((size_t)8 * HEAD_WORDS)
 #define NUMBER_SIZE ((size_t)8)
 #define BLOCK_SIZE ((size_t)200)
-/** No value is longer. */
+/** The longest value. */
 #define VALUE_SIZE ((size_t)256)
 
 #define ROOT 0
 #define BUCKETS 64
 #define ANCHOR(bucket) (ROOT + 1 + (bucket))
-/** The first record that is neither root nor anchor. */
+/** The first record after the root and the anchors. */
 #define FIRST ANCHOR(BUCKETS)
 
-/** What a head says. */
+/** The contents of a head. */
 struct record {
-    uint64_t identity; /**< No other record has had it; of root and anchors it is the index. */
-    uint64_t commit;   /**< That wrote it last. */
-    uint32_t versions[FIELDS]; /**< That of the head is 0. */
-    uint64_t length;           /**< Of the root: the length of the dataset. */
-    uint64_t sum;              /**< Of the root and of anchors. */
+    uint64_t identity;         /**< Unique to the record; the index for the root and anchors. */
+    uint64_t commit;           /**< The commit that wrote it last. */
+    uint32_t versions[FIELDS]; /**< The head has version 0. */
+    uint64_t length;           /**< For the root: the length of the dataset. */
+    uint64_t sum;              /**< For the root and anchors. */
 };
 
-/** What is wrong with a value, as one can see from it and from its record's head. */
+/** The defect of a value, as far as the value and its record's head show it. */
 enum verdict { RIGHT, MIXED /**< It is of another version, or record. */, TORN /**< Of none. */ };
 
 lx_schema *record_schema(void);
@@ -57,11 +57,11 @@ lx_value record_value(const struct record *record, size_t field, uint8_t data[VA
 /** Parses a head; false if it is torn. */
 bool record_parse(const void *head, struct record *record);
 
-/** Compares a value that was read; NULL: it was missing. */
+/** Checks a value that was read; NULL if it was missing. */
 enum verdict record_compare(const struct record *record, size_t field, const void *data,
                             uint64_t size);
 
-/** What a record at @p index adds to sums. */
+/** The contribution of a record at @p index to sums. */
 uint64_t record_sum(uint64_t index, const struct record *record);
 
 static inline uint64_t record_bucket(uint64_t index)

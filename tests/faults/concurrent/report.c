@@ -13,7 +13,7 @@ static const char *const phase_names[PHASES] = {"fresh", "warm-up", "idle", "els
 static const char *const change_names[CHANGES] = {"fold", "rebalance", "add field", "rename fields",
                                                   "drop field"};
 
-/** Of both readers, in a phase. */
+/** Of both readers, in one phase. */
 struct sum {
     uint64_t batches, records, processor, time, slowest;
 };
@@ -40,7 +40,7 @@ static double per(uint64_t value, uint64_t count)
     return count != 0 ? (double)value / (double)count : 0;
 }
 
-/** Of the speed alone, which is 1 / @p alone. */
+/** Relative to reading without a writer, whose speed is 1 / @p alone. */
 static double loss(double alone, double concurrent)
 {
     return concurrent != 0 ? 100 * (1 - alone / concurrent) : 0;
@@ -64,13 +64,13 @@ static json_t *tell_kind(const struct share *share, enum kind kind)
     return phases;
 }
 
-/** All that reads some records, as one speed. */
+/** All ways that read some records, as one speed. */
 struct speed {
-    double processor; /* ns of the processor a record, with what refreshes take */
-    double wall;      /* the same, of the wall */
-    double read;      /* ns of the processor without refreshes */
+    double processor; /* processor time per record in ns, including refreshes */
+    double wall;      /* the same in elapsed time */
+    double read;      /* processor time in ns, without refreshes */
     uint64_t records;
-    uint64_t refreshing; /* ns of refreshes of all readers */
+    uint64_t refreshing; /* refreshes of all readers, in ns */
 };
 
 static struct speed measure(const struct share *share, enum phase phase)
@@ -84,7 +84,7 @@ static struct speed measure(const struct share *share, enum phase phase)
                           .refreshing = refresh.processor};
 }
 
-/** The part of one processor that refreshes take, for a reader concurrent with the writer. */
+/** The share of one processor that refreshes use, for a reader concurrent with the writer. */
 static double refresh_share(const struct speed *concurrent, double seconds)
 {
     return 1e-9 * (double)concurrent->refreshing / seconds / MEASURED;
@@ -182,7 +182,7 @@ static void print_kind(const struct share *share, enum kind kind)
     printf("  %-17s", kind_names[kind]);
     for (enum phase phase = 0; phase < PHASES; phase++) {
         sums[phase] = add_up(share, kind, kind + 1, phase);
-        if (kind == REFRESH) /* that is of no record */
+        if (kind == REFRESH) /* not related to a record */
             sums[phase].records = sums[phase].batches;
         printf(" %9.1f", per(sums[phase].processor, sums[phase].records));
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a run reports: for people, and as JSON.
+ * @brief The report of a run: as text, and as JSON.
  */
 #ifndef LX_TESTS_FAULTS_CONCURRENT_REPORT_H
 #define LX_TESTS_FAULTS_CONCURRENT_REPORT_H
@@ -9,7 +9,7 @@
 #include "share.h"
 #include "watch.h"
 
-/** How often the reader that is not measured was stopped and killed; seconds with the writer. */
+/** The number of stops and kills of the unmeasured reader; seconds with the writer. */
 struct ordeal {
     unsigned stopped, killed;
     double seconds;

@@ -12,14 +12,14 @@
 #include "reader.h"
 #include "writer.h"
 
-/* Between two looks at the processes, in microseconds, and at what they take, in seconds. */
+/* The interval between checks of the processes, in microseconds, and of their usage, in seconds. */
 #define LOOK 5000
 #define WATCH 1.0
-/* What all must do while one is stopped, or after it was killed. */
+/* Progress that all must make while one is stopped, or after it was killed. */
 #define STEPS 20
-/* The part of the time with the writer that one is stopped for at least. */
+/* The minimum share of the time with the writer for which one reader is stopped. */
 #define STOPPED_PART 8
-/* Longest time for what has no time of its own. */
+/* Longest time of a step without its own limit. */
 #define PATIENCE 300
 
 enum { WRITER, FIRST_READER, PROCESSES = FIRST_READER + READERS };
@@ -32,8 +32,8 @@ struct run {
     struct ordeal *ordeal;
     pid_t processes[PROCESSES]; /* 0: none */
     enum ordeal_step step;
-    uint64_t marks[PROCESSES]; /* progress when the step began */
-    double since;              /* when it did, and when the run did */
+    uint64_t marks[PROCESSES]; /* progress at the beginning of the step */
+    double since;              /* beginning of the step, and of the run */
     double start, deadline;
     char *why;
     size_t size;
@@ -80,7 +80,7 @@ static bool fail_process(struct run *run, size_t number, int status)
     return false;
 }
 
-/** Whether none has ended. */
+/** Whether all processes are running. */
 static bool all_live(struct run *run)
 {
     for (size_t i = 0; i < PROCESSES; i++) {
@@ -110,7 +110,7 @@ static void kill_all(struct run *run)
     }
 }
 
-/** Waits for the ends of all. */
+/** Waits until all have ended. */
 static bool end_all(struct run *run)
 {
     bool right = true;
@@ -139,7 +139,7 @@ static void enter(struct run *run, enum ordeal_step step)
         run->marks[i] = progress(run, i);
 }
 
-/** Whether the writer, and the readers that are measured, have done something in this step. */
+/** Whether the writer and the measured readers have made progress in this step. */
 static bool others_go_on(const struct run *run)
 {
     for (size_t i = 0; i < FIRST_READER + MEASURED; i++)
@@ -188,7 +188,7 @@ static void go_through(struct run *run)
 
 /* ---- phases */
 
-/** Looks after all for @p seconds of a phase. */
+/** Watches all processes for @p seconds of a phase. */
 static bool look_after(struct run *run, enum phase phase, double seconds)
 {
     double start = now(), next = start;
@@ -208,7 +208,7 @@ static bool look_after(struct run *run, enum phase phase, double seconds)
     return true;
 }
 
-/** What was to happen may need more time than it was given. */
+/** A step may need more time than planned. */
 static bool has_happened(const struct run *run)
 {
     const struct options *options = &run->share->options;
@@ -242,7 +242,7 @@ static bool wait_for(struct run *run, const atomic_bool *what)
     return true;
 }
 
-/** The next writer removes what is left of former generations, as nobody reads them. */
+/** The next writer removes obsolete files of earlier generations, which have no readers. */
 static bool leave(struct run *run)
 {
     lx_error error = LX_ERROR_INIT;

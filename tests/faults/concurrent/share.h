@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What the processes of the test share: what each is to do, and what it has done. A process
- * writes its own part alone; another that is stopped or killed leaves nothing half done in it.
+ * @brief Memory that the processes share: their orders and their progress.
+ *
+ * A process writes only its own part, so one that is stopped or killed leaves nothing half done in
+ * it.
  */
 #ifndef LX_TESTS_FAULTS_CONCURRENT_SHARE_H
 #define LX_TESTS_FAULTS_CONCURRENT_SHARE_H
@@ -12,52 +14,52 @@
 
 #include "../support.h"
 
-/** What the writer does while the readers read. */
+/** The phases of the writer while the readers read. */
 enum phase {
-    FRESH,      /**< Nothing: the dataset is as it was made. */
+    FRESH,      /**< No writes: the dataset is as it was created. */
     WARM_UP,    /**< It writes. */
-    IDLE,       /**< Nothing: many changes are in the log, and records lie anywhere. */
-    ELSEWHERE,  /**< It writes another dataset, and has its share of the machine. */
+    IDLE,       /**< No writes: many changes are in the log, and records are scattered. */
+    ELSEWHERE,  /**< It writes another dataset, to use its share of the machine. */
     CONCURRENT, /**< It writes. */
     OVER,
     PHASES = OVER
 };
 
-/** How records are read. */
+/** The ways of reading records. */
 enum kind {
-    LIVE_GATHER, /**< The heads, by one call on a live handle. */
+    LIVE_GATHER, /**< The heads, with one call on a live handle. */
     LIVE_VIEW,
-    PIN_GATHER, /**< All fields, of a state that is pinned for it. */
+    PIN_GATHER, /**< All fields, of a snapshot that is pinned for the batch. */
     PIN_VIEW,
-    REFRESH_GATHER, /**< All fields, by a handle that is refreshed before. */
+    REFRESH_GATHER, /**< All fields, with a handle that is refreshed before. */
     SCAN,           /**< All fields of all records, pinned. */
-    OPEN,           /**< All fields, by a handle that is opened for it. */
-    REFRESH,        /**< No record: what the others ask for first. */
+    OPEN,           /**< All fields, with a handle that is opened for the batch. */
+    REFRESH,        /**< No records: the requests that precede those of the others. */
     KINDS
 };
 
-/** Readers of which each has a fault, which must be found. */
+/** Faulty readers, which must be detected. */
 enum fault {
     NO_FAULT,
-    FAULT_FIELDS, /**< Asks a live handle for one field after another. */
-    FAULT_BATCH,  /**< Asks a live handle for one half of a batch after the other. */
-    FAULT_TORN,   /**< Takes half of a value from the state before. */
+    FAULT_FIELDS, /**< Reads one field after another from a live handle. */
+    FAULT_BATCH,  /**< Reads the two halves of a batch separately from a live handle. */
+    FAULT_TORN,   /**< Takes half of a value from the previous snapshot. */
     FAULTS
 };
 
-/** Changes of the files that the writer makes when asked to. */
+/** Changes of the files that the writer makes on request. */
 enum change { FOLD, REBALANCE, ADD_FIELD, RENAME_FIELD, DROP_FIELD, CHANGES };
 
 struct options {
     char path[400];
-    uint64_t rate;  /**< Changes a second; 0: as many as there can be. */
-    uint64_t floor; /**< Records that are always there. */
+    uint64_t rate;  /**< Changes per second; 0: as many as possible. */
+    uint64_t floor; /**< The minimum length of the dataset. */
     uint64_t seed;
     uint32_t lanes;     /**< 1 to 4. */
     bool lasting;       /**< Durability periodic, not none. */
-    double change_each; /**< Seconds between changes of the files; 0: none is asked for. */
-    double before;      /**< Seconds of each phase before the last. */
-    double seconds;     /**< Of the last: with the writer. */
+    double change_each; /**< Seconds between changes of the files; 0: no requests. */
+    double before;      /**< Seconds of each phase except the last. */
+    double seconds;     /**< Seconds of the last phase: with the writer. */
 };
 
 struct spent {
@@ -67,27 +69,27 @@ struct spent {
 };
 
 struct part {
-    atomic_uint_fast64_t progress; /**< Batches, or commits; not 0: it is under way. */
+    atomic_uint_fast64_t progress; /**< Batches, or commits; not 0 once it runs. */
     char why[600];                 /**< It failed. */
 };
 
 struct reader_part {
     struct part part;
     struct spent spent[KINDS][PHASES];
-    atomic_uint_fast64_t states; /**< Times that a newer state was seen. */
-    atomic_uint_fast64_t held;   /**< Views and states that were right after they were held. */
+    atomic_uint_fast64_t states; /**< Number of new snapshots that were seen. */
+    atomic_uint_fast64_t held;   /**< Held views and snapshots that were still right at release. */
 };
 
 struct writer_part {
     struct part part;
     atomic_uint_fast64_t changed; /**< Records, in the last phase. */
     atomic_uint_fast64_t commits;
-    atomic_uint_fast64_t slowest; /**< Commit, in nanoseconds. */
+    atomic_uint_fast64_t slowest; /**< Durations of commits, in nanoseconds. */
     atomic_uint_fast64_t done[CHANGES];
     atomic_bool filled;
 };
 
-/** Two readers that are measured, and one that is stopped and killed. */
+/** Two measured readers, and one that is stopped and killed. */
 #define MEASURED 2
 #define VICTIM MEASURED
 #define READERS (MEASURED + 1)

@@ -80,7 +80,7 @@ lx_status sight_view(struct sight *sight, lx_dataset *dataset, size_t field, lx_
                            &sight->views[field], error);
 }
 
-/** The extra field is missing in most records: of dense fields, a view alone tells. */
+/** The extra field is missing in most records; for dense fields, only a view shows this. */
 static lx_status view_extra(struct sight *sight, lx_dataset *dataset, lx_error *error)
 {
     bool shown = lx_schema_get_field_count(lx_dataset_get_schema(dataset)) > FIELDS;
@@ -95,7 +95,7 @@ lx_status sight_gather_all(struct sight *sight, lx_dataset *dataset, lx_error *e
     return status == LX_OK ? view_extra(sight, dataset, error) : status;
 }
 
-/** Texts are compressed: they have to be copied. */
+/** Texts are compressed, so they must be copied. */
 lx_status sight_view_all(struct sight *sight, lx_dataset *dataset, lx_error *error)
 {
     lx_status status = sight_gather(sight, dataset, TEXT, 0, sight->reading.count, error);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Records of a dataset that are read, by copies or as views, which may be held and judged
- * again.
+ * @brief Records of a dataset, read as copies or views, which may be held and checked again.
  */
 #ifndef LX_TESTS_FAULTS_CONCURRENT_SIGHT_H
 #define LX_TESTS_FAULTS_CONCURRENT_SIGHT_H
@@ -14,14 +13,14 @@ struct sight {
     lx_view *views[FIELDS + 1];
     uint8_t *copies[FIELDS + 1];
     size_t copy_sizes[FIELDS + 1];
-    uint64_t *offsets; /**< Of texts, and which are there. */
+    uint64_t *offsets; /**< Of texts, and whether each is present. */
     uint8_t *present;
     size_t capacity;
 };
 
 void sight_free(struct sight *sight);
 
-/** Lets go of the views. */
+/** Releases the views. */
 void sight_release(struct sight *sight);
 
 /** Reads one field of the records from @p first on. */

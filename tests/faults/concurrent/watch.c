@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Seconds of a run that is long enough to distinguish growth from warming up. */
+/* Length of a run, in seconds, from which growth can be distinguished from warming up. */
 #define LONG_RUN 30
 
 const char *const watch_quantities[QUANTITIES] = {"private", "mapped", "descriptors", "maps"};
@@ -84,7 +84,7 @@ static void look_at_files(const char *path, bool chunks, uint64_t disk[STORED])
     const struct dirent *entry;
     while (directory != NULL && (entry = readdir(directory)) != NULL) {
         if (fstatat(dirfd(directory), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == -1 ||
-            !S_ISREG(about.st_mode)) /* it may have gone meanwhile */
+            !S_ISREG(about.st_mode)) /* it may be removed meanwhile */
             continue;
         disk[chunks ? CHUNKS : sort_file(entry->d_name)] += (uint64_t)about.st_blocks * 512;
         disk[FILES]++;
@@ -116,7 +116,7 @@ void watch_look(struct watch *watch, double time, const struct share *share,
 
 typedef uint64_t get_value(const struct sample *sample, size_t which);
 
-/** The largest value in a third of the run since it was warm. */
+/** The largest value in a third of the run after the warm-up. */
 static uint64_t most(const struct watch *watch, size_t third, get_value *get, size_t which)
 {
     uint64_t found = 0;
@@ -138,7 +138,7 @@ static uint64_t get_disk(const struct sample *sample, size_t which)
     return sample->disk[which];
 }
 
-/** A quarter more, and a little, is no growth: it depends on what is held just then. */
+/** Growth by a quarter and a constant is allowed: usage depends on what is held at the moment. */
 static bool has_grown(uint64_t before, uint64_t after, uint64_t little)
 {
     return after > before + before / 4 + little;
@@ -146,7 +146,7 @@ static bool has_grown(uint64_t before, uint64_t after, uint64_t little)
 
 bool watch_is_flat(const struct watch *watch, char *why, size_t size)
 {
-    /* Pages of files are there as often as they are mapped, and come with what is read. */
+    /* Mapped pages of files count once for each mapping, and appear when they are read. */
     static const uint64_t little[QUANTITIES] = {16 << 20, UINT64_MAX / 2, 16, 64};
     if (watch->count - watch->warm < LONG_RUN)
         return true;

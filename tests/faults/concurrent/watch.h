@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What the processes and the dataset take, second by second.
+ * @brief Resource usage of the processes and the dataset, second by second.
  */
 #ifndef LX_TESTS_FAULTS_CONCURRENT_WATCH_H
 #define LX_TESTS_FAULTS_CONCURRENT_WATCH_H
@@ -10,10 +10,10 @@
 
 #include "share.h"
 
-/** The writer, and the readers that are measured. */
+/** The writer, and the measured readers. */
 #define WATCHED (1 + MEASURED)
 
-/** What is looked at. Sizes are in bytes; those of processes are resident. */
+/** One measurement. Sizes are in bytes; those of processes are resident. */
 enum quantity { PRIVATE, MAPPED, DESCRIPTORS, MAPS, QUANTITIES };
 enum stored { LOGS, TABLES, CHUNKS, FILES, STORED };
 
@@ -30,7 +30,7 @@ struct sample {
 struct watch {
     struct sample *samples;
     size_t count, capacity;
-    size_t warm; /**< From here on nothing should grow. */
+    size_t warm; /**< Nothing should grow from here on. */
 };
 
 void watch_free(struct watch *watch);
@@ -38,7 +38,7 @@ void watch_free(struct watch *watch);
 void watch_look(struct watch *watch, double time, const struct share *share,
                 const pid_t processes[WATCHED]);
 
-/** Whether nothing grew in the last third of a long run since it was warm. */
+/** Whether nothing grew in the last third of a long run after the warm-up. */
 bool watch_is_flat(const struct watch *watch, char *why, size_t size);
 
 #endif

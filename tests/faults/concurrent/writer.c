@@ -5,22 +5,22 @@
 
 #include "ledger.h"
 
-/* Records of one call at the most; above the floor there are up to a quarter more. */
+/* Maximum records of one call; above the floor there are up to a quarter more. */
 #define MANY 256
-/* Where chunks end: there are several, and each is left behind after a while. */
+/* The size of a full chunk: small, so that there are several, and full ones. */
 #define CHUNK_BYTES (32u << 20)
-/* Later than that, it is not caught up with: a rebalance takes as long as it does. */
+/* The longest delay that is made up for: a rebalance takes its time. */
 #define BACKLOG_NS 200000000u
 
 struct writing {
     struct share *share;
     const struct options *options;
-    bool is_other; /* the dataset that nobody reads */
+    bool is_other; /* the dataset without readers */
     lx_writer *writer;
     struct ledger ledger;
     struct dice dice;
     uint64_t changed;
-    uint64_t buckets[4]; /* that this commit changes, below the floor */
+    uint64_t buckets[4]; /* changed by this commit, below the floor */
     enum change next_change;
 };
 
@@ -50,7 +50,7 @@ static void append_one(struct writing *writing)
     writing->changed++;
 }
 
-/** A record of which the commit changes the bucket, or any above the floor. */
+/** A record of the bucket that the commit changes, or any above the floor. */
 static uint64_t choose(struct writing *writing)
 {
     const struct ledger *ledger = &writing->ledger;
@@ -96,7 +96,7 @@ static void modify_one(struct writing *writing)
     modify(writing, index, ledger_modify(&writing->ledger, index, fields), fields);
 }
 
-/** Heads, blocks and texts of many records by one call; some of them more than once. */
+/** Changes heads, blocks and texts of many records with one call, some of them repeatedly. */
 static void modify_many(struct writing *writing)
 {
     static uint8_t heads[MANY * HEAD_SIZE], blocks[MANY * BLOCK_SIZE], texts[MANY * VALUE_SIZE];
@@ -171,7 +171,7 @@ static void change_some(struct writing *writing, uint64_t count)
 
 /* ---- commits */
 
-/** The sums of all that has changed; the last changes of a commit. */
+/** Writes the sums of all changes; the last changes of a commit. */
 static void close_books(struct writing *writing)
 {
     struct ledger *ledger = &writing->ledger;
@@ -181,7 +181,7 @@ static void close_books(struct writing *writing)
     modify(writing, ROOT, ledger_close(ledger), 0);
 }
 
-/** Commits by either way. */
+/** Commits in one of two ways. */
 static void commit(struct writing *writing)
 {
     lx_error error = LX_ERROR_INIT;
@@ -214,7 +214,7 @@ static uint64_t choose_count(struct dice *dice)
 
 /* ---- other files */
 
-/** Values of the extra field, whose name is another now and then. */
+/** Writes values of the extra field, whose name changes now and then. */
 static void write_extra(struct writing *writing)
 {
     lx_error error = LX_ERROR_INIT;
@@ -249,7 +249,7 @@ static lx_status change_files(struct writing *writing, enum change change, lx_er
     }
 }
 
-/** The next of them all in turn. */
+/** The next kind in turn. */
 static void change_next(struct writing *writing)
 {
     lx_error error = LX_ERROR_INIT;
@@ -298,7 +298,7 @@ static void open_writer(struct writing *writing)
     lx_schema_free(schema);
 }
 
-/** The root and the anchors come with the first commit, so that no state lacks them. */
+/** The root and the anchors are in the first commit, so every snapshot has them. */
 static void fill(struct writing *writing)
 {
     lx_error error = LX_ERROR_INIT;
@@ -316,7 +316,7 @@ static void fill(struct writing *writing)
     commit(writing);
 }
 
-/** Sleeps while it is ahead of its pace; returns where the pace is counted from. */
+/** Sleeps while ahead of the pace; returns the new origin of the pace. */
 static uint64_t keep_pace(const struct writing *writing, uint64_t start)
 {
     if (writing->options->rate == 0)
@@ -330,7 +330,7 @@ static uint64_t keep_pace(const struct writing *writing, uint64_t start)
     return start;
 }
 
-/** Writes while it is that phase. */
+/** Writes during that phase. */
 static void write_during(struct writing *writing, enum phase phase)
 {
     uint64_t start = clock_read(CLOCK_MONOTONIC);

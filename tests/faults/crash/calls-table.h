@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What each system call does to files; a part of calls.c. Those that are not on every architecture
- * stand behind an #ifdef. */
+/* The effect of each system call on files; a part of calls.c. Calls that some architectures lack
+ * are within an #ifdef. */
 KNOWN(openat, OPENS), KNOWN(pwrite64, WRITES), KNOWN(write, STREAMS), KNOWN(writev, STREAMS),
     KNOWN(ftruncate, RESIZES), KNOWN(fsync, SYNCS), KNOWN(fdatasync, SYNCS), KNOWN(mmap, MAPS),
     KNOWN(mkdirat, MAKES),

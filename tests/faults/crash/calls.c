@@ -12,14 +12,14 @@ enum meaning {
     HARMLESS, /* changes no file */
     OPENS,    /* openat */
     WRITES,   /* pwrite64 */
-    STREAMS,  /* write: to marks, and to nothing else in the directory */
+    STREAMS,  /* write: only to marks, never to a file of the directory */
     RESIZES,  /* ftruncate */
     SYNCS,    /* fsync, fdatasync */
     MAPS,     /* mmap */
     MAKES,    /* mkdirat */
     RENAMES,  /* renameat, renameat2 */
     REMOVES,  /* unlinkat */
-    FORBIDDEN /* writes, and no event reports what */
+    FORBIDDEN /* writes without an event */
 };
 
 struct known {
@@ -51,7 +51,7 @@ bool call_concerns_files(const struct call *call)
     return known == NULL || known->meaning != HARMLESS;
 }
 
-/* ---- the traced process's memory and paths */
+/* ---- memory and paths of the traced process */
 
 static bool read_memory(const struct call *call, uint64_t address, void *data, size_t size)
 {
@@ -59,7 +59,7 @@ static bool read_memory(const struct call *call, uint64_t address, void *data, s
     struct iovec there = {(void *)(uintptr_t)address, size};
     if (process_vm_readv(call->thread, &here, 1, &there, 1, 0) == (ssize_t)size)
         return true;
-    /* Containers may refuse that call and not this way. */
+    /* Containers may forbid that call, but not this one. */
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/mem", (int)call->thread);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -69,7 +69,7 @@ static bool read_memory(const struct call *call, uint64_t address, void *data, s
     return done;
 }
 
-/** Byte by byte: a string may end where the memory does. */
+/** Byte by byte: a string may end at the end of the memory. */
 static bool read_string(const struct call *call, uint64_t address, char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -97,7 +97,7 @@ static bool path_of(const struct call *call, int fd, char path[PATH_MAX])
     return read_link(link, path);
 }
 
-/** The path within @p root; NULL if it is elsewhere. A file that was removed is nowhere. */
+/** The path within @p root; NULL if it is elsewhere. A removed file has no path. */
 static const char *within(const char *root, const char *path)
 {
     size_t length = strlen(root), size = strlen(path);
@@ -114,7 +114,7 @@ static const char *descriptor_within(const struct call *call, uint64_t fd, const
     return path_of(call, (int)fd, path) ? within(root, path) : NULL;
 }
 
-/** The path of a name that is an argument, relative to the descriptor before it. */
+/** The path of a name argument, relative to the descriptor before it. */
 static const char *name_within(const struct call *call, size_t argument, const char *root,
                                char path[PATH_MAX])
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief System calls as a tracer sees them, and the events that they are.
+ * @brief System calls as a tracer sees them, and their events.
  *
- * Every call has a place in the table of calls.c. One that is not there, and one that would write
- * in a way that no event reports, ends the recording: a trace is complete or absent.
+ * Every call is in the table of calls.c. An unlisted call, or one that would write without an
+ * event, ends the recording: a trace is complete or absent.
  */
 #ifndef LX_TESTS_FAULTS_CRASH_CALLS_H
 #define LX_TESTS_FAULTS_CRASH_CALLS_H
@@ -22,13 +22,11 @@ struct call {
     int64_t result;
 };
 
-/** Whether the call may concern files: such calls are let happen one at a time. */
+/** Whether the call may concern files: such calls run one at a time. */
 bool call_concerns_files(const struct call *call);
 
-/**
- * Adds the event that a finished call is, if it is one.
- * @return False, and the reason in @p why, if it is unknown what the call changes.
- */
+/** Adds the event of a finished call, if it has one. @return False, and the reason in @p why, if
+ * the effect of the call is unknown. */
 bool call_record(const struct call *call, const char *root, struct trace *trace, char *why,
                  size_t size);
 

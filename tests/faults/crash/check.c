@@ -30,7 +30,7 @@ static size_t least(const struct check *check, bool durable)
                                                   : check->history->durable;
 }
 
-/** The candidate that is nearest to a content: the newest of the same length. */
+/** The candidate nearest to a content: the newest one of the same length. */
 static const struct version *nearest(const struct history *history, const struct content *content)
 {
     size_t i = history->count - 1;
@@ -41,7 +41,7 @@ static const struct version *nearest(const struct history *history, const struct
                 .version;
 }
 
-/** The newest candidate of those from @p from on that a content with damaged values may be. */
+/** The newest candidate from @p from on that matches a content with damaged values. */
 static size_t find_lossy(const struct history *history, size_t from, const struct content *content)
 {
     for (size_t i = history->count; i-- > from;)
@@ -50,8 +50,8 @@ static size_t find_lossy(const struct history *history, size_t from, const struc
     return history->count;
 }
 
-/** Finds the candidate that an open dataset is, of those from @p from on. Where pages may be lost,
- * values may be damaged; @p before, which may be NULL, is what there was then. */
+/** Finds the candidate, from @p from on, that an open dataset shows. If pages may be lost, values
+ * may be damaged; @p before, which may be NULL, is the earlier content. */
 static bool identify(struct check *check, lx_dataset *dataset, size_t from,
                      const struct content *before)
 {
@@ -100,7 +100,7 @@ static lx_status open_reader(const struct check *check, bool durable, lx_dataset
     return status;
 }
 
-/** A reader that sees only what survives a loss of power. */
+/** A reader that sees only data that survives a power loss. */
 static bool check_durable_reader(struct check *check)
 {
     lx_error error = LX_ERROR_INIT;
@@ -119,7 +119,7 @@ bool check_reader(struct check *check)
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     if (check->history->removing)
-        return true; /* what is left may be damaged; it is removed, or is not there */
+        return true; /* the remainder may be damaged, removed or absent */
     lx_status status = open_reader(check, false, &dataset, &error);
     check->absent = status == LX_ERR_NOT_FOUND;
     if (check->absent)
@@ -158,7 +158,7 @@ static lx_status open_writer(struct check *check, lx_writer **writer, lx_error *
     return status;
 }
 
-/** Operations on what is there, which @p now is kept up with. */
+/** Performs operations on the dataset, and on @p now. */
 static bool change(struct check *check, lx_writer *writer, struct version *now)
 {
     lx_error error = LX_ERROR_INIT;
@@ -177,7 +177,7 @@ static bool change(struct check *check, lx_writer *writer, struct version *now)
     return status == LX_OK || unexpected(check, "the next writer's changes", &error);
 }
 
-/** Goes on with what is there. @p seals: asked for, and then done. */
+/** Continues with the dataset. @p seals: seal it if requested; receives whether it is sealed. */
 static bool go_on(struct check *check, lx_writer *writer, struct version *now, bool seals)
 {
     lx_error error = LX_ERROR_INIT;
@@ -193,14 +193,14 @@ static bool go_on(struct check *check, lx_writer *writer, struct version *now, b
     return right;
 }
 
-/** What is there now must be @p now. */
+/** The dataset must be @p now. */
 static bool check_result(struct check *check, struct version *now, bool seals)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     struct content content;
     char text[800];
-    bool durable = dice_once_in(check->dice, 3); /* close has made durable what others see, too */
+    bool durable = dice_once_in(check->dice, 3); /* close has made the commits durable */
     if (open_reader(check, durable, &dataset, &error) != LX_OK)
         return unexpected(check, "a reader after the next writer", &error);
     bool right = content_read(&content, dataset, check->lossy, text, sizeof text);
@@ -220,7 +220,7 @@ static bool check_result(struct check *check, struct version *now, bool seals)
     return right;
 }
 
-/** Which candidate a writer has opened; @p before is what a reader saw, or NULL. */
+/** The candidate that a writer has opened; @p before is the content that a reader saw, or NULL. */
 static bool check_opened(struct check *check, lx_writer *writer, const struct content *before)
 {
     lx_error error = LX_ERROR_INIT;
@@ -228,7 +228,7 @@ static bool check_opened(struct check *check, lx_writer *writer, const struct co
     uint64_t length = lx_writer_get_length(writer);
     size_t found = check->found;
     if (check->absent) {
-        check->found = 0; /* made again */
+        check->found = 0; /* created again */
         return length == 0 || wrong(check, "a new dataset has records");
     }
     if (check->crash == CRASH_CACHE || dice_once_in(check->dice, 4)) {
@@ -246,9 +246,9 @@ static bool check_opened(struct check *check, lx_writer *writer, const struct co
                  (unsigned long long)length);
 }
 
-/* ---- a write that is interrupted */
+/* ---- an interrupted write */
 
-/** The log, as the next writer has opened it. */
+/** The log as the next writer opens it. */
 struct log {
     char path[TRACE_PATH + 32];
     struct bytes bytes;
@@ -264,7 +264,7 @@ static bool read_log(const char *path, struct bytes *bytes)
     return in != NULL && fclose(in) == 0;
 }
 
-/** Keeps the log in some of the cases. */
+/** Saves the log in some of the cases. */
 static void keep_log(struct check *check, struct log *log)
 {
     lx_error error = LX_ERROR_INIT;
@@ -281,7 +281,7 @@ static void keep_log(struct check *check, struct log *log)
         log->bytes.size = 0;
 }
 
-/** Had the writer been killed in a write to the log, that would be a torn end, and no damage. */
+/** If the writer had been killed during a write to the log, the end would be torn, not damaged. */
 static bool check_torn(struct check *check, const struct log *log)
 {
     lx_error error = LX_ERROR_INIT;
@@ -310,7 +310,8 @@ static bool check_torn(struct check *check, const struct log *log)
     return right;
 }
 
-/** What a reader sees where pages may be lost within the boot. False: it meets damage of the log. */
+/** The content that a reader sees if pages may be lost within the boot. Returns false if it finds
+ * damage of the log. */
 static bool see(struct check *check, struct content *content)
 {
     lx_error error = LX_ERROR_INIT;
@@ -324,14 +325,14 @@ static bool see(struct check *check, struct content *content)
     return right;
 }
 
-/** Whether a writer was right to refuse a log that lost pages within its boot. */
+/** Whether a writer was right to reject a log that lost pages within its boot. */
 static bool is_lost_log(const struct check *check, lx_status status, const lx_error *error)
 {
     return check->crash == CRASH_CACHE && status == LX_ERR_CORRUPT &&
            strstr(error->path, "/LOG") != NULL && strstr(error->message, "loaderx repair") != NULL;
 }
 
-/** Opens the dataset as a writer, changes it, and looks at the result. */
+/** Opens the dataset as a writer, changes it, and checks the result. */
 static bool try_writer(struct check *check, const struct content *before)
 {
     lx_error error = LX_ERROR_INIT;

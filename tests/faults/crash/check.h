@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Whether what a crash left is a dataset that was committed, and can be written on.
+ * @brief Whether a crash left a dataset that was committed and can be written to.
  */
 #ifndef LX_TESTS_FAULTS_CRASH_CHECK_H
 #define LX_TESTS_FAULTS_CRASH_CHECK_H
 
 #include "history.h"
 
-/** How what is there came about. */
+/** The cause of the state. */
 enum crash {
-    CRASH_KILL,  /**< The process ended; the kernel has all that it wrote. */
-    CRASH_POWER, /**< The power was lost; a new boot. */
-    CRASH_CACHE  /**< The same, but the boot continues: a disk pulled out and put back. */
+    CRASH_KILL,  /**< The process ended; the kernel has all its writes. */
+    CRASH_POWER, /**< Power loss: a new boot. */
+    CRASH_CACHE  /**< The same within one boot: the disk was removed and attached again. */
 };
 
 struct check {
@@ -21,16 +21,17 @@ struct check {
     const struct history *history;
     lx_executor *executor; /**< For writers. */
     struct dice *dice;
-    size_t found; /**< Result: the candidate that is there. */
-    bool absent;  /**< Result: none exists yet. */
-    bool lossy;   /**< Result: values of it are damaged. */
+    size_t found; /**< Result: the candidate that was found. */
+    bool absent;  /**< Result: no dataset exists yet. */
+    bool lossy;   /**< Result: some values are damaged. */
     char why[1024];
 };
 
-/** As a reader sees it. False, and the reason in why, if that was never committed. */
+/** Checks it as a reader. Returns false, and the reason in why, if it was never committed. */
 bool check_reader(struct check *check);
 
-/** As a writer sees it, who then changes it, commits, and perhaps seals; readers see that. */
+/** Checks it as a writer, which then changes it, commits, and perhaps seals; readers check that,
+ * too. */
 bool check_writer(struct check *check);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* ---- reading */
 
-/** Reads a field value by value, of which some may be damaged. */
+/** Reads a field value by value, since some may be damaged. */
 static lx_status read_lossy(struct content *content, lx_dataset *dataset, size_t field,
                             lx_error *error)
 {
@@ -156,7 +156,7 @@ uint64_t content_digest_of(const struct version *version, struct records *record
     return end_digest(digest);
 }
 
-/* ---- what differs */
+/* ---- differences */
 
 static bool are_equal(lx_value left, lx_value right)
 {
@@ -169,7 +169,7 @@ static bool is_lost(const struct content *content, size_t field, uint64_t index)
     return content->present[field][index] == CONTENT_LOST;
 }
 
-/** Whether both have the same fields, by kinds and names, and as many records. */
+/** Whether both have the same fields, by kinds and names, and the same number of records. */
 static bool are_alike(const struct columns *left, uint64_t left_length, const struct columns *right,
                       uint64_t right_length)
 {

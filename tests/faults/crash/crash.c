@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The crash test: what the real writer leaves, wherever it is stopped, is what was committed. */
+/* The crash test: wherever the real writer is stopped, it leaves a committed snapshot. */
 #include <inttypes.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 
 #include "explore.h"
 
-/* Automake takes this for a test that could not be made. */
+/* Automake counts a test with this status as skipped. */
 #define SKIPPED 77
 
 static double now(void)

@@ -143,7 +143,7 @@ void disk_copy(struct disk *copy, const struct disk *disk)
     }
 }
 
-/** The directory of @p path; the last part of the path is put into @p name. */
+/** The directory of @p path; @p name receives the last part of the path. */
 static struct node *find_parent(const struct disk *disk, const char *path, const char **name)
 {
     struct node *node = disk->nodes[0];
@@ -214,7 +214,7 @@ static void open_file(struct disk *disk, const struct event *event)
         change_bytes(disk, node, 0, 0, NULL);
 }
 
-/** What a sync makes durable; one that fails, of a file, about half of it. */
+/** Makes data durable as a sync does; a failing sync of a file writes about half of it. */
 static void sync_node(struct disk *disk, struct node *node, bool fails, uint64_t seed)
 {
     struct dice dice = {dice_mix(seed, disk->time)};
@@ -231,7 +231,7 @@ static void sync_node(struct disk *disk, struct node *node, bool fails, uint64_t
             bytes_put(&node->durable, change->offset + from, change->data + from, to - from);
     }
     node->change_count = 0;
-    /* File systems journal entries, and stop when they cannot: a failed sync leaves them. */
+    /* File systems journal entries, and stop when that fails: a failed sync keeps them. */
     if (!fails) {
         entries_copy(&node->durable_entries, &node->seen_entries);
         node->entry_change_count = 0;
@@ -249,7 +249,7 @@ void disk_apply(struct disk *disk, const struct event *event, uint64_t seed)
         change_entries(disk, event->to, event->path, node);
     else if (event->kind == TRACE_REMOVE)
         change_entries(disk, event->path, NULL, NULL);
-    else if (node == NULL) /* a mark, or a file that has no name any more */
+    else if (node == NULL) /* a mark, or a file without a name */
         ;
     else if (event->kind == TRACE_WRITE)
         change_bytes(disk, node, event->offset, event->size, event->data);

@@ -13,7 +13,7 @@
 
 #include "trace.h"
 
-/** Bytes, which zeros follow where something is put behind their end. */
+/** Bytes; writing past the end fills the gap with zeros. */
 struct bytes {
     uint8_t *data;
     size_t size;
@@ -24,12 +24,12 @@ void bytes_put(struct bytes *bytes, uint64_t offset, const uint8_t *data, uint64
 void bytes_resize(struct bytes *bytes, uint64_t size);
 void bytes_copy(struct bytes *to, const struct bytes *from);
 
-/** A write or, without data, a change of the size; data is the trace's. */
+/** A write or, without data, a change of the size; the trace owns the data. */
 struct change {
     uint64_t offset;
     uint64_t size;
     const uint8_t *data;
-    size_t time; /**< Which event it was. */
+    size_t time; /**< The event that made it. */
 };
 
 struct entry {
@@ -46,7 +46,8 @@ struct entries {
 void entries_set(struct entries *entries, const char *name, struct node *node);
 struct node *entries_find(const struct entries *entries, const char *name);
 
-/** The name to is node's from now on (NULL: nobody's), and from, if it is there, is nobody's. */
+/** A change of entries: to becomes the name of node (NULL: it is removed), and from, if set, is
+ * removed. */
 struct entry_change {
     char to[TRACE_PATH];
     char from[TRACE_PATH];
@@ -73,18 +74,18 @@ struct disk {
     size_t time; /**< Events so far. */
 };
 
-/** An empty directory, durable. */
+/** Makes an empty, durable directory. */
 void disk_init(struct disk *disk);
 void disk_free(struct disk *disk);
 void disk_copy(struct disk *copy, const struct disk *disk);
 
-/** A file or directory that is there already, and durable; its directory must be. */
+/** Adds an existing, durable file or directory; its directory must exist. */
 void disk_put(struct disk *disk, const char *path, bool directory, const struct bytes *bytes);
 
-/** Does what the event tells; @p seed chooses what a failing sync drops. */
+/** Performs an event; @p seed chooses the data that a failing sync drops. */
 void disk_apply(struct disk *disk, const struct event *event, uint64_t seed);
 
-/** What has that path now, or NULL. */
+/** The node at that path, or NULL. */
 struct node *disk_find(const struct disk *disk, const char *path);
 
 #endif

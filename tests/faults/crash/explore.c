@@ -10,30 +10,30 @@
 #include "point.h"
 #include "../tree.h"
 
-/* One job in so many has an append that fills the tables at once, and one waits for the clock:
- * they are slow. */
+/* One job in so many has an append that fills the tables at once, and one waits for the timer: they
+ * are slow. */
 #define SLOW_IN 16
 /* One state in so many is not checked by a writer, but gets a second crash in its recovery: more
- * often just before a sync, and where meta.json was renamed and that may be lost. */
+ * often just before a sync, and if meta.json was renamed and the rename may be lost. */
 #define RESUMED_IN 400
 #define RESUMED_BEFORE_SYNC 90
 #define RESUMED_BEHIND_RENAME 12
 
-/** What states are made of, and where. */
+/** The parts and places of states. */
 struct course {
     struct exploration *exploration;
-    char *root;    /**< The directory of the traces, which states are made in, too. */
+    char *root;    /**< The directory of the traces, in which states are made, too. */
     char *dataset; /**< Below it. */
     struct records *records;
     lx_executor *executor;
-    const char *name; /**< Of the states of the present trace, but for their numbers. */
+    const char *name; /**< Of the states of the present trace, without their numbers. */
     struct state state;
 };
 
 static enum recording walk(struct course *course, struct trace *trace, struct disk *disk,
                            struct history *history, uint64_t boot, const char *name, bool resumed);
 
-/* ---- what is reported */
+/* ---- reports */
 
 static bool fail(struct course *course, const char *name, const char *why)
 {
@@ -46,7 +46,7 @@ static bool fail(struct course *course, const char *name, const char *why)
 
 /* ---- one state */
 
-/** Goes on with the state in a recorded job, and crashes that. */
+/** Continues with the state in a recorded job, and crashes that. */
 static bool resume(struct course *course, const struct point *point, const struct check *check,
                    const char *name)
 {
@@ -120,8 +120,8 @@ static bool look_at(struct course *course, const struct point *point, enum crash
 
 /* ---- one trace */
 
-/** How many losses of power there are before the next event. A sync that is missing shows before
- * others happen; and a rename takes back most. */
+/** The number of power losses before the next event. A missing sync shows before other syncs; and a
+ * lost rename undoes most. */
 static unsigned losses(const struct point *point, struct dice *dice, bool thin)
 {
     if (point_is_behind(point, TRACE_RENAME))
@@ -156,7 +156,7 @@ static bool enough(const struct exploration *exploration)
     return exploration->done >= exploration->states;
 }
 
-/** That the trace has all that happened: what it leads to is what is there. */
+/** Checks that the trace is complete: replaying it must lead to the present directory. */
 static bool is_complete(struct course *course, const struct trace *trace, const struct disk *disk,
                         uint64_t seed)
 {

@@ -72,7 +72,7 @@ void history_settle(struct history *history, size_t found)
     history->durable = found;
 }
 
-/** What is pending may be found from here on. */
+/** The pending version may be found from here on. */
 static void try(struct history *history, uint64_t commit)
 {
     if (!version_equals(&history->pending, &newest(history)->version))
@@ -81,7 +81,7 @@ static void try(struct history *history, uint64_t commit)
     history->commits = commit;
 }
 
-/** Commit @p number is done; a later one may be done already. */
+/** Commit @p number has returned; a later one may have returned before. */
 static void commit(struct history *history, uint64_t number, bool durable)
 {
     size_t found = 0;
@@ -93,7 +93,7 @@ static void commit(struct history *history, uint64_t number, bool durable)
         history->durable = found;
 }
 
-/** The job reports what is there: which candidate that is, of those from @p first on. */
+/** The job reports the content: it must be a candidate from @p first on. */
 static size_t resolve(struct history *history, size_t first, uint64_t digest, const char *what)
 {
     size_t found = history_find(history, first, digest);
@@ -108,7 +108,7 @@ static void ask(struct history *history, const struct mark *mark)
 {
     const struct operation *operation = &mark->operation;
     if (!version_allows(&history->pending, operation)) {
-        /* Of several threads, one may not know yet that the call of another has failed. */
+        /* With several threads, one may not know yet that the call of another has failed. */
         if (!(mark->flags & MARK_SHARED))
             history->wrong = "the job found another number of records than there are";
         return;

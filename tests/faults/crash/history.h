@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a dataset may be found as: made of the marks of a job, one after another.
+ * @brief The versions that a dataset may have, computed from the marks of a job.
  */
 #ifndef LX_TESTS_FAULTS_CRASH_HISTORY_H
 #define LX_TESTS_FAULTS_CRASH_HISTORY_H
@@ -10,25 +10,28 @@
 
 struct candidate {
     struct version version;
-    uint64_t commit; /**< The last commit that asked for no more than this. */
+    uint64_t commit; /**< The last commit that requests no more than this. */
 };
 
 struct history {
     struct records *records;
-    struct candidate *list; /**< Each that may be found, oldest first; the first is empty. */
+    struct candidate *list; /**< Each version that may be found, oldest first; the first is
+                             *   empty. */
     size_t count;
     size_t capacity;
-    size_t visible;         /**< The newest acknowledged: what a kill must leave at least. */
-    size_t durable;         /**< The newest acknowledged to be durable. */
-    struct version pending; /**< What is committed next. */
-    struct version pinned;  /**< What a reader of the job sees. */
-    uint64_t serials;       /**< All serials so far are below. */
-    uint64_t commits;       /**< All commits so far are at or below. */
+    size_t visible;         /**< The newest acknowledged one: the oldest that may be found after
+                             *   a kill. */
+    size_t durable;         /**< The newest one that was acknowledged as durable. */
+    struct version pending; /**< The version of the next commit. */
+    struct version pinned;  /**< The version that a reader of the job sees. */
+    uint64_t serials;       /**< All serial numbers so far are below this. */
+    uint64_t commits;       /**< All commits so far are at or below this. */
     bool created, sealing, sealed;
-    /** Whatever is there, it can be removed: until another dataset is made, since the end of a
+    /** The dataset can be removed, whatever it is, until another one is created: the end of a
      * removal is not synced. */
     bool removing;
-    const char *wrong; /**< What the job saw, and never was; NULL: nothing. */
+    const char *wrong; /**< A content that the job saw although it was never committed; NULL:
+                        *   none. */
 };
 
 void history_init(struct history *history, struct records *records);
@@ -37,13 +40,13 @@ void history_copy(struct history *copy, const struct history *history);
 
 void history_apply(struct history *history, const struct mark *mark);
 
-/** Candidate @p found is what is there, also after the next loss of power. */
+/** Candidate @p found was found, and survives the next power loss. */
 void history_settle(struct history *history, size_t found);
 
-/** Candidate @p found is what is there, until the next loss of power at least. */
+/** Candidate @p found was found, and is kept at least until the next power loss. */
 void history_reach(struct history *history, size_t found);
 
-/** The newest candidate of those from @p first on with that digest; their number if none has it. */
+/** The newest candidate from @p first on with that digest; the number of candidates if none has it. */
 size_t history_find(const struct history *history, size_t first, uint64_t digest);
 
 #endif

@@ -10,10 +10,10 @@
 /* The sessions of a life, and the steps of a session. */
 #define SESSIONS 3
 #define STEPS 12
-/* The sessions in which a job of its kind has a sync fail. */
+/* The sessions in which a sync fails, in a job of that kind. */
 #define SPOILED 2
 
-/** With one to four writers, or what the library chooses. */
+/** Opens with one to four flush tasks, or the default of the library. */
 static void choose_executor(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
@@ -46,7 +46,7 @@ static lx_writer_options *choose_options(struct life *life)
     return options;
 }
 
-/** Creates the dataset; one whose creation failed half way is either there or made again. */
+/** Creates the dataset; if a creation was interrupted, the dataset exists or is created again. */
 static bool create(struct life *life, const lx_writer_options *options)
 {
     lx_error error = LX_ERROR_INIT;
@@ -60,7 +60,7 @@ static bool create(struct life *life, const lx_writer_options *options)
     return status == LX_OK;
 }
 
-/** Takes the seal off. After a failed sync it is open whether it is there. */
+/** Unseals. After a failed sync, the seal may or may not be removed. */
 static bool unseal(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
@@ -97,7 +97,7 @@ static bool open_again(struct life *life, const lx_writer_options *options)
     return status == LX_OK;
 }
 
-/** Seals. False when there is no writer any more. */
+/** Seals. Returns false if the writer is closed then. */
 static bool seal(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
@@ -117,7 +117,8 @@ static void end_session(struct life *life)
     lx_error error = LX_ERROR_INIT;
     bool late = dice_once_in(&life->dice, 2); /* tickets may outlive the writer */
     if (life->full && dice_once_in(&life->dice, 2))
-        kernel_fill_disk(0, 0); /* the clock may have found it full, so calls may fail even so */
+        kernel_fill_disk(0, 0); /* the timer may have found the disk full, so calls may fail even
+                                 * now */
     if (!late)
         life_wait(life);
     if (life->writer != NULL &&
@@ -136,7 +137,7 @@ static void end_session(struct life *life)
     mark_say(status == LX_OK ? MARK_COMMITTED : MARK_FAILED, MARK_DURABLE, number);
 }
 
-/** Removes the dataset, if there is one; the next session makes another in its place. */
+/** Removes the dataset, if it exists; the next session creates another one in its place. */
 static void remove_all(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
@@ -149,7 +150,7 @@ static void remove_all(struct life *life)
     life->over = life->seals = false;
 }
 
-/** Whether the disk is to become full in this session. */
+/** Whether the disk becomes full in this session. */
 static bool may_be_full(struct life *life, bool usual)
 {
     if (usual)
@@ -185,7 +186,7 @@ static void session(struct life *life)
     while (open && steps-- != 0 && life_step(life))
         ;
     if (life->writer != NULL && life->job->waits && life->sessions == 1)
-        usleep(1200000); /* a clock that is running syncs in the meantime */
+        usleep(1200000); /* a running timer syncs in the meantime */
     if (life->writer != NULL)
         end_session(life);
     life_wait(life);
@@ -210,7 +211,7 @@ int job_run(void *user)
     unsigned sessions = job->resumes ? 1 : 1 + (unsigned)dice_below(&life.dice, SESSIONS);
     while (sessions != 0) {
         session(&life);
-        /* One in which a sync failed is not the last: what the next makes of it is the question. */
+        /* A session with a failed sync is not the last: the next one must handle the result. */
         sessions -= sessions > 1 || !life.fails;
     }
     return 0;

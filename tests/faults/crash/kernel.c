@@ -17,7 +17,7 @@ static int boot_file = -1;
 static bool makes_syncs;
 static atomic_uint sync_fails_in;
 static atomic_uint disk_full_in;
-static atomic_uint disk_full_more; /* writes that find no room */
+static atomic_uint disk_full_more; /* writes without space */
 static unsigned disk_full_then;
 
 void kernel_boot(uint64_t boot)
@@ -49,7 +49,7 @@ void kernel_fill_disk(unsigned count, unsigned more)
     atomic_store(&disk_full_in, count);
 }
 
-/** Counts down to 0. True when it gets there. */
+/** Counts down to 0; returns true at 0. */
 static bool comes_to_an_end(atomic_uint *counter)
 {
     unsigned left = atomic_load(counter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The part of the kernel that a test must have in hand: the boot's id, and calls that fail.
+ * @brief The part of the kernel that the test controls: the boot id, and failing calls.
  *
  * The library is linked into the test; its calls of openat(), pwrite(), fsync() and fdatasync()
  * come here.
@@ -11,18 +11,18 @@
 
 #include <stdint.h>
 
-/** What /proc/sys/kernel/random/boot_id says from now on. */
+/** Sets the content of /proc/sys/kernel/random/boot_id from now on. */
 void kernel_boot(uint64_t boot);
 
-/** Syncs are made from now on; otherwise they do nothing. */
+/** Performs syncs from now on; otherwise they do nothing. */
 void kernel_make_syncs(void);
 
-/** Sync number @p count from now on is not made and answers EIO; those after it are made. 0: none
- * fails. */
+/** Sync number @p count from now on is not performed and returns EIO; later ones are performed. 0:
+ * no failure. */
 void kernel_fail_sync(unsigned count);
 
-/** Of the write number @p count from now on only a part fits on the disk, and of @p more after it
- * nothing. A count of 0: there is room again. */
+/** Only a part of write number @p count from now on fits on the disk, and nothing of @p more writes
+ * after it. A count of 0: there is space again. */
 void kernel_fill_disk(unsigned count, unsigned more);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "loss.h"
 
-/* Which changes are left. Chances alone would almost never lose one thing and keep all others,
- * which is what most faults need. */
+/* Which changes survive. Independent chances would almost never lose one change and keep all
+ * others, which most faults need. */
 enum style {
     ALL_LOST,
     ALL_LEFT,
-    BY_CHANCE,    /* each for itself */
-    ONE_LOST,     /* all but one change */
-    NODE_LOST,    /* all but those of one file or directory */
-    NODE_LEFT,    /* only those */
-    SOME_NODES,   /* all changes of a file or directory, or none of them */
+    BY_CHANCE,    /* each independently */
+    ONE_LOST,     /* all except one change */
+    NODE_LOST,    /* all except those of one file or directory */
+    NODE_LEFT,    /* only those of one file or directory */
+    SOME_NODES,   /* all changes of a file or directory, or none */
     UNTIL_A_TIME, /* those before it, in the order of the calls */
     STYLES
 };
@@ -23,7 +23,7 @@ struct loss {
     uint64_t chance; /* of 8 */
     uint64_t grain;
     const struct node *node;
-    size_t victim; /* how many changes stand before it */
+    size_t victim; /* the number of changes before it */
     size_t passed;
     size_t time;
     uint64_t salt;
@@ -88,7 +88,7 @@ static enum fate fate_of(struct loss *loss, const struct node *node, size_t time
     }
 }
 
-/** Stretches of a write, of many lengths, each left or not; they end at multiples of the grain. */
+/** Stretches of a write, of many lengths, each kept or lost; they end at multiples of the grain. */
 static void tear(struct loss *loss, struct bytes *bytes, const struct change *change)
 {
     uint64_t at = change->offset, end = change->offset + change->size;
@@ -120,7 +120,7 @@ static void take_file(struct loss *loss, const struct node *node, struct bytes *
             bytes_put(bytes, change->offset, change->data, change->size);
         else if (fate == TORN)
             tear(loss, bytes, change);
-        /* The new size may be there before the data is: it shows as zeros. */
+        /* The new size may be durable before the data, which then reads as zeros. */
         uint64_t end = change->offset + change->size;
         if (end > bytes->size && loss->style != ALL_LOST && dice_once_in(loss->dice, 3))
             bytes_resize(bytes, end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What of a disk is left after a crash: an image, which is files and directories.
+ * @brief The remainder of a disk after a crash: an image, which consists of files and directories.
  */
 #ifndef LX_TESTS_FAULTS_CRASH_LOSS_H
 #define LX_TESTS_FAULTS_CRASH_LOSS_H
@@ -14,7 +14,7 @@ struct image_file {
     struct bytes bytes;
 };
 
-/** A directory stands before what is in it. */
+/** A directory precedes its entries. */
 struct image {
     struct image_file *files;
     size_t count;
@@ -23,7 +23,7 @@ struct image {
 
 void image_free(struct image *image);
 
-/** All that processes see: the end of a process. */
+/** Everything that processes see: the image after a kill. */
 void loss_none(const struct disk *disk, struct image *image);
 
 /**

@@ -35,7 +35,7 @@ struct operation operation_choose(struct dice *dice, uint64_t length, size_t fie
     return operation;
 }
 
-/** A kind without a field; RECORDS_FIELDS if each kind has one. */
+/** A kind without a field; RECORDS_FIELDS if every kind has one. */
 static uint64_t absent_kind(struct dice *dice, const struct columns *columns)
 {
     uint64_t first = dice_below(dice, RECORDS_FIELDS);
@@ -79,7 +79,7 @@ struct operation operation_choose_switch(struct dice *dice, const struct columns
     return operation;
 }
 
-/** The columns that the writer has now. */
+/** The present columns of the writer. */
 static struct columns columns_of(const lx_writer *writer)
 {
     struct columns columns;
@@ -162,7 +162,7 @@ static lx_status copy(const struct operation *operation, lx_writer *writer, lx_d
     return status;
 }
 
-/* ---- those on all of a dataset */
+/* ---- operations on the whole dataset */
 
 static lx_status add_field(const struct operation *operation, const struct records *records,
                            lx_writer *writer, lx_error *error)
@@ -190,7 +190,7 @@ static lx_status drop_field(struct column column, lx_writer *writer, lx_error *e
     return lx_writer_drop_field(writer, name, error);
 }
 
-/** What a commit does by itself when the log has become long, which it is not here. */
+/** A rotation, which commits trigger when the log is long. */
 static lx_status restart(lx_writer *writer, void *user, lx_error *error)
 {
     (void)user;

@@ -28,7 +28,7 @@ void point_make(const struct point *point, const char *root, enum crash crash, s
         loss_none(point->disk, &state->image);
     else
         loss_of_power(point->disk, dice, &state->image);
-    /* The process may die within a call that writes. The kernel copies whole words. */
+    /* The process may be killed within a write. The kernel copies whole words. */
     state->torn = 0;
     if (crash == CRASH_KILL && next != NULL && next->kind == TRACE_WRITE && next->size > 1 &&
         dice_once_in(dice, 2))

@@ -37,7 +37,7 @@ void life_pin(struct life *life)
 {
     life_unpin(life);
     life->pinned = open_reader(life);
-    /* Where nothing is being committed, another one sees the same. */
+    /* Without a commit in progress, another reader sees the same. */
     life->pinned_digest = life->promised == 0 && dice_once_in(&life->dice, 2)
                               ? life_look(life)
                               : digest_of(life->pinned);

@@ -10,8 +10,8 @@
 
 #include "calls.h"
 
-/* The answer of PTRACE_GET_SYSCALL_INFO (Linux 5.3), the same on every architecture. The C
- * libraries name it each in its own way. */
+/* The result of PTRACE_GET_SYSCALL_INFO (Linux 5.3), the same on every architecture. Each C library
+ * names it differently. */
 #define GET_SYSCALL_INFO 0x420e
 #define AT_ENTRY 1
 #define AT_EXIT 2
@@ -39,7 +39,7 @@ struct stop_info {
 struct thread {
     struct call call;
     bool inside; /* a call that was entered */
-    bool held;   /* stopped at the entry, until the call of another thread is done */
+    bool held;   /* stopped at the entry, until the call of another thread is complete */
 };
 
 struct tracer {
@@ -48,7 +48,7 @@ struct tracer {
     struct trace *trace;
     struct thread threads[THREADS];
     size_t count;
-    pid_t busy; /* the thread whose call on files is under way; 0: none is */
+    pid_t busy; /* the thread with a running call on files; 0: none */
     char *why;
     size_t size;
     bool refused, failed;
@@ -78,7 +78,7 @@ static void go_on(pid_t id, int signal)
     (void)ptrace(PTRACE_SYSCALL, id, NULL, (void *)(intptr_t)signal);
 }
 
-/** The call on files is done, or its thread is gone: the next that waits may go. */
+/** The call on files is complete, or its thread has ended: the next waiting one may run. */
 static void hand_on(struct tracer *tracer)
 {
     tracer->busy = 0;
@@ -148,7 +148,7 @@ static void at_call(struct tracer *tracer, pid_t id)
     go_on(id, 0);
 }
 
-/** One stop of one thread. False at the end of the child. */
+/** Handles one stop of one thread. Returns false at the end of the child. */
 static bool follow(struct tracer *tracer, pid_t id, int status)
 {
     if (WIFEXITED(status) || WIFSIGNALED(status)) {
@@ -174,7 +174,7 @@ static bool follow(struct tracer *tracer, pid_t id, int status)
     return true;
 }
 
-/** Takes hold of the child, which waits at the other end of @p gate. */
+/** Attaches to the child, which waits at the other end of @p gate. */
 static bool seize(struct tracer *tracer, int gate)
 {
     int status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Runs a job in a child process and records, with ptrace, what it does to files: from
- * outside the library, whatever way it may find to write.
+ * @brief Runs a job in a child process and records its calls on files with ptrace: from outside the
+ * library, however it writes.
  */
 #ifndef LX_TESTS_FAULTS_CRASH_RECORDER_H
 #define LX_TESTS_FAULTS_CRASH_RECORDER_H
@@ -11,8 +11,8 @@
 
 enum recording {
     RECORDED,
-    RECORDING_REFUSED, /**< The system lets nobody trace: nothing is known. */
-    RECORDING_FAILED   /**< The job failed, or did what the trace does not show. */
+    RECORDING_REFUSED, /**< The system does not permit tracing: the result is unknown. */
+    RECORDING_FAILED   /**< The job failed, or made changes that the trace lacks. */
 };
 
 /**

@@ -9,7 +9,7 @@ static struct kind choose_kind(struct dice *dice, bool small)
     case 0:
         return (struct kind){LX_INT64, 0, LX_COMPRESSION_RAW};
     case 1:
-        return (struct kind){LX_UINT8, 5, LX_COMPRESSION_RAW}; /* inline, shorter than its slot */
+        return (struct kind){LX_UINT8, 5, LX_COMPRESSION_RAW}; /* inline, shorter than 8 bytes */
     case 2:
         return (struct kind){LX_UINT8, 9 + dice_below(dice, 400), LX_COMPRESSION_RAW};
     case 3:
@@ -93,11 +93,11 @@ static lx_value make_value(const struct records *records, uint64_t serial, size_
     if (dice_once_in(&dice, 12))
         return (lx_value){NULL, LX_NONE};
     if (size == LX_NONE && dice_once_in(&dice, 60))
-        size = 4000 + dice_below(&dice, 3000); /* a chunk of its own, where chunks are small */
+        size = 4000 + dice_below(&dice, 3000); /* more than a small chunk */
     else if (size == LX_NONE)
         size = dice_below(&dice, 4) == 0 ? dice_below(&dice, 10) : dice_below(&dice, 600);
     uint8_t *data = need(malloc((size_t)size + 1));
-    /* Few different bytes in long runs: flate has something to do, and no two values are alike. */
+    /* Few different bytes in long runs: flate can compress them, and no two values are equal. */
     for (uint64_t i = 0; i < size; i++)
         data[i] = i % 16 < 8 ? (uint8_t)dice_roll(&dice) : data[i - 8];
     return (lx_value){data, size};

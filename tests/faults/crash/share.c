@@ -4,10 +4,10 @@
 #include "kernel.h"
 #include "life.h"
 
-/* Operations that each of two threads commits. */
+/* Operations of each of two threads. */
 #define ROUNDS 3
 
-/* ---- commits that are submitted */
+/* ---- submitted commits */
 
 void life_void_promises(struct life *life)
 {
@@ -34,7 +34,7 @@ bool life_submit(struct life *life)
 {
     size_t count = 1 + (size_t)dice_below(&life->dice, 4);
     bool right = life->promised + count <= LIFE_TICKETS || life_wait(life);
-    /* One of them finds no room, while those before it are yet to be committed. */
+    /* One of them finds the disk full, while earlier ones are not committed yet. */
     if (life->full && life->job->kind == JOB_LANES)
         kernel_fill_disk(1 + (unsigned)dice_below(&life->dice, 8), 1);
     while (right && count-- != 0)
@@ -54,7 +54,7 @@ bool life_wait(struct life *life)
         if (status == LX_OK)
             mark_say(MARK_COMMITTED, life_durable(life), promise->number);
         else if (status == LX_ERR_STATE && life->full)
-            continue; /* it could not be committed before it was rolled back */
+            continue; /* it was rolled back before it could be committed */
         else if (!promise->void_)
             right = life_worked(life, status, "a submitted commit", &error) && right;
     }
@@ -66,7 +66,7 @@ bool life_wait(struct life *life)
 
 struct sharing {
     struct life *life;
-    pthread_mutex_t mutex; /* operations stand in the order of their marks */
+    pthread_mutex_t mutex; /* operations are in the order of their marks */
     lx_status status;      /* of the first call that failed */
     lx_error error;
 };

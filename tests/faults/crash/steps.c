@@ -4,7 +4,7 @@
 #include "kernel.h"
 #include "life.h"
 
-/* More sets than one frame takes: they go to the tables (commit.c). */
+/* More updates than one frame may have: they go to the tables (commit.c). */
 #define MANY_SETS 16384u
 
 _Noreturn void life_refuse(const char *what, const lx_error *error)
@@ -42,7 +42,7 @@ bool life_worked(struct life *life, lx_status status, const char *what, const lx
         life->full = false;
         life->filled = life->job->kind == JOB_FULL;
         kernel_fill_disk(0, 0);
-        if (life->writer != NULL) /* else the ticket of an undone call reports it */
+        if (life->writer != NULL) /* otherwise the ticket of a rolled-back call reports it */
             undo(life);
         return false;
     }
@@ -53,7 +53,7 @@ bool life_worked(struct life *life, lx_status status, const char *what, const lx
 
 /* ---- operations */
 
-/** Nothing can be copied from a dataset that has no field of the same name. */
+/** A dataset without a field of the same name cannot be a source of copies. */
 static bool shares_a_field(const lx_schema *schema, const lx_dataset *other)
 {
     size_t position;
@@ -98,7 +98,7 @@ static bool append(struct life *life, uint64_t count)
 
 /* ---- commits */
 
-/** A call that commits what is pending. */
+/** A call that commits pending operations. */
 static bool commit_by(struct life *life, lx_status (*call)(lx_writer *, lx_error *), bool durable,
                       const char *what)
 {
@@ -146,7 +146,7 @@ bool life_switch(struct life *life)
     return true;
 }
 
-/** A reader between the writer's calls leaves no trace. */
+/** A reader between the calls of the writer leaves no trace. */
 static bool look(struct life *life)
 {
     life_check_pinned(life);
@@ -157,7 +157,7 @@ static bool look(struct life *life)
     return true;
 }
 
-/** A step of a job that is about generations. */
+/** A step of a job with new generations. */
 static bool step_of_switches(struct life *life)
 {
     switch (dice_below(&life->dice, 12)) {
@@ -179,7 +179,7 @@ static bool step_of_switches(struct life *life)
     }
 }
 
-/** A step of a job that is about lanes. */
+/** A step of a job with several flush tasks. */
 static bool step_of_lanes(struct life *life)
 {
     switch (dice_below(&life->dice, 12)) {

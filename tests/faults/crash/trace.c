@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* What is printed of a trace that cannot be continued with. */
+/* The lines of a failing trace that are printed. */
 #define LAST_LINES 300
 
 static void say(const struct mark *mark)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a job did to the files below one directory, call by call, and the results.
+ * @brief The calls of a job on files below one directory, with their results.
  *
- * Paths are relative to that directory, and those at the time of the call. Calls that failed, and
- * calls that change nothing, are not in a trace.
+ * Paths are relative to that directory, and those at the time of the call. Failed calls, and calls
+ * that change nothing, are not in a trace.
  */
 #ifndef LX_TESTS_FAULTS_CRASH_TRACE_H
 #define LX_TESTS_FAULTS_CRASH_TRACE_H
@@ -14,7 +14,7 @@
 /** Longest path within a trace, with its NUL. */
 #define TRACE_PATH 256
 
-/** What the job says between its calls, written to the descriptor TRACE_MARKS. */
+/** What the job reports between its calls, written to the descriptor TRACE_MARKS. */
 struct mark {
     uint32_t kind; /**< enum mark_kind */
     uint32_t flags;
@@ -22,32 +22,33 @@ struct mark {
     struct operation operation;
 };
 
-/** The descriptor of a job to which it writes marks. */
+/** The descriptor to which a job writes marks. */
 #define TRACE_MARKS 900
 
 /* Commits have numbers, from 1 on within a job. Digests are those of content_digest(). */
 enum mark_kind {
-    MARK_CREATING = 1, /**< lx_writer_create() is called now. */
+    MARK_CREATING = 1, /**< lx_writer_create() is about to be called. */
     MARK_CREATED,      /**< It has returned. */
-    MARK_ASKING,       /**< The operation is asked for now. */
-    MARK_TRYING,       /**< Commit number, of what is pending, is asked for now. */
-    MARK_COMMITTED,    /**< It is done; flags: MARK_DURABLE or 0. */
-    MARK_FAILED,       /**< A call has failed: the outcome is open. */
-    MARK_UNDONE,       /**< What was pending is forgotten; number: the digest of what is there. */
+    MARK_ASKING,       /**< The operation is about to be requested. */
+    MARK_TRYING,       /**< Commit number, of the pending operations, is about to be requested. */
+    MARK_COMMITTED,    /**< It has returned; flags: MARK_DURABLE or 0. */
+    MARK_FAILED,       /**< A call has failed: its effect is unknown. */
+    MARK_UNDONE,       /**< Pending operations were rolled back; number: the digest of the
+                        *   content. */
     MARK_OPENED,       /**< Opened for writing; number: the digest. */
     MARK_SEEN,         /**< A reader sees the digest number. */
-    MARK_PINNED,       /**< The same; the next copies are made of that. */
-    MARK_SEALING,      /**< lx_writer_seal() is called now, as commit number. */
+    MARK_PINNED,       /**< The same; the next copies are from that snapshot. */
+    MARK_SEALING,      /**< lx_writer_seal() is about to be called, as commit number. */
     MARK_SEALED,       /**< It has returned. */
-    MARK_UNSEALING,    /**< lx_dataset_unseal() is called now. */
+    MARK_UNSEALING,    /**< lx_dataset_unseal() is about to be called. */
     MARK_UNSEALED,     /**< It has returned. */
-    MARK_REMOVING,     /**< lx_dataset_remove() is called now. */
+    MARK_REMOVING,     /**< lx_dataset_remove() is about to be called. */
     MARK_REMOVED,      /**< It has returned. */
-    MARK_SYNC_FAILED   /**< The job's fsync of the descriptor number answers EIO. */
+    MARK_SYNC_FAILED   /**< The job's fsync of descriptor number returns EIO. */
 };
 
 #define MARK_DURABLE 1u
-/** Several threads commit: what is asked for may be in a commit that was asked for before. */
+/** Several threads commit: an operation may be in a commit that was requested before it. */
 #define MARK_SHARED 2u
 
 enum trace_kind {
@@ -84,7 +85,7 @@ void mark_say(uint32_t kind, uint32_t flags, uint64_t number);
 /** In a job: writes the mark of an operation. */
 void mark_ask(uint32_t flags, const struct operation *operation);
 
-/** Adds an event, whose strings are copied and whose data it takes. */
+/** Adds an event; copies the strings, and takes ownership of the data. */
 void trace_add(struct trace *trace, const struct event *event);
 
 void trace_free(struct trace *trace);

@@ -9,7 +9,7 @@ void version_free(struct version *version)
     *version = (struct version){0};
 }
 
-/** Makes room for @p length records of @p fields fields. */
+/** Reserves space for @p length records of @p fields fields. */
 static void reserve(struct version *version, uint64_t length, size_t fields)
 {
     size_t cells = (size_t)length * fields + 1;
@@ -81,7 +81,7 @@ static void move_last(struct version *version, uint64_t index)
         *cell(version, index, field) = *cell(version, version->length, field);
 }
 
-/** The column of that name; the number of columns if no column has it. */
+/** The column of that name, or the number of columns. */
 static size_t find(const struct columns *columns, struct column wanted)
 {
     size_t i = 0;
@@ -108,7 +108,7 @@ static void copy(struct version *version, const struct operation *operation,
     }
 }
 
-/** Makes the version one of other columns; a column that comes from nowhere is missing. */
+/** Gives the version other columns; a column without an origin is missing. */
 static void set_columns(struct version *version, const struct columns *columns)
 {
     struct version old = *version;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every allocation, and every system call, fails in turn, in all that the library can do: once, and
- * from then on. Each call answers what has happened, nothing leaks, nothing hangs, and the dataset
- * holds afterwards what was acknowledged. */
+/* Every allocation and every system call fails in turn, in all functions of the library: once, and
+ * from then on. Each call reports what happened, nothing leaks or hangs, and afterwards the dataset
+ * holds all acknowledged commits. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 /* Longest time of one run, in seconds; sanitizers make it ten times slower. */
 #define RUN_SECONDS 60
 
-/** What may happen to a call. */
+/** The ways in which a call may fail. */
 static const struct failure {
     const char *name;
     enum inject_call call;
@@ -37,7 +37,8 @@ static const struct failure {
     {"fstatat-EIO", INJECT_fstatat, EIO, SEEN_AS_FAILURE},
     {"fstatvfs-EIO", INJECT_fstatvfs, EIO, SEEN_AS_FAILURE},
     {"fsync-EIO", INJECT_fsync, EIO, SEEN_AS_FAILURE},
-    {"fsync-EINTR", INJECT_fsync, EINTR, SEEN_AS_FAILURE}, /* what is clean then is not known */
+    {"fsync-EINTR", INJECT_fsync, EINTR, SEEN_AS_FAILURE}, /* it is unknown which pages are clean
+                                                            * then */
     {"ftruncate-EINTR", INJECT_ftruncate, EINTR, SEEN_IF_LASTING},
     {"ftruncate-EIO", INJECT_ftruncate, EIO, SEEN_AS_FAILURE},
     {"getrandom-ENOSYS", INJECT_getrandom, ENOSYS, SEEN_AS_FAILURE},
@@ -69,24 +70,24 @@ static const struct failure {
 
 #define FAILURES (sizeof failures / sizeof *failures)
 
-/** Of a scenario, in memory that its process shares with the one that waits for it. */
+/** The result of a scenario, in memory that its process shares with the parent. */
 struct report {
     char now[256];
     char why[1500];
     bool wrong;
     uint64_t runs;
     uint64_t fired;  /**< Runs in which the fault happened. */
-    uint64_t failed; /**< Runs in which a call failed of it. */
+    uint64_t failed; /**< Runs in which a call failed because of it. */
 };
 
 struct course {
     const struct scenario *scenario;
-    uint64_t each;    /**< How many places of a kind are tried; 0: all. */
-    const char *only; /**< What the name of a run begins with; NULL: all. */
+    uint64_t each;    /**< Number of places of a kind that are tried; 0: all. */
+    const char *only; /**< The prefix of the names of runs; NULL: all. */
     char root[256], dataset[300], copy[300];
     struct plain plain;
     struct report *report;
-    uint64_t counts[INJECT_COUNT]; /**< Calls of a run in which nothing fails. */
+    uint64_t counts[INJECT_COUNT]; /**< Calls of a run without a fault. */
 };
 
 /* ---- one run */
@@ -151,7 +152,7 @@ static bool try_place(struct course *course, const struct failure *failure, uint
     return !report->wrong;
 }
 
-/** Places all over the scenario: other ones for each failure. */
+/** Places that are spread over the scenario, others for each failure. */
 static bool try_failure(struct course *course, const struct failure *failure, bool forever)
 {
     uint64_t count = course->counts[failure->call];
@@ -170,7 +171,7 @@ static void run_scenario(struct course *course)
     if (course->scenario->prepare != NULL)
         course->scenario->prepare(course->dataset, &course->plain);
     snprintf(course->report->now, sizeof course->report->now, "%s", course->scenario->name);
-    /* Twice: what is made at the first use, and stays, is no leak. */
+    /* Run it twice: memory of the first use that stays is not a leak. */
     for (int i = 0; i < 2 && !course->report->wrong; i++)
         run_once(course, NULL, &none);
     for (size_t i = 0; i < INJECT_COUNT; i++)
@@ -183,7 +184,7 @@ static void run_scenario(struct course *course)
     plain_free(&course->plain);
 }
 
-/** In a process of its own: what crashes, or hangs, takes nothing else along. */
+/** In a separate process, which may crash or hang. */
 static bool look_at(struct course *course)
 {
     int status;
@@ -226,7 +227,7 @@ static _Noreturn void usage(void)
     exit(2);
 }
 
-/** Has the library map the page by which it detects fork(): it stays until the process ends. */
+/** Makes the library map the page by which it detects fork(), which stays until the process ends. */
 static void keep_page(void)
 {
     lx_executor *executor;
@@ -240,7 +241,7 @@ int main(int count, char **arguments)
     static const struct scenario *const lists[] = {
         writer_scenarios, reader_scenarios, loader_scenarios, order_scenarios, executor_scenarios};
     struct course course = {.each = FAILING_EACH};
-    static char *root; /* also of children, for whom it is no leak then */
+    static char *root; /* also for children, in which this memory is not a leak */
     int passed = 0, failed = 0;
     for (int i = 1; i < count; i += 2) {
         if (i + 1 < count && strcmp(arguments[i], "--each") == 0)

@@ -18,7 +18,7 @@
 
 #include <loaderx/hooks.h>
 
-/* Written while no other thread is about to make a call. */
+/* Written only while no other thread makes calls. */
 static struct fault armed;
 static atomic_bool arming;
 static atomic_ullong counts[INJECT_COUNT];
@@ -56,7 +56,7 @@ uint64_t inject_get_fired(void)
     return atomic_load(&fired);
 }
 
-/** Counts a call; true if it is one that the fault is for. */
+/** Counts a call; returns true if the fault applies to it. */
 static bool happens(enum inject_call call)
 {
     if (!atomic_load(&arming))
@@ -69,7 +69,7 @@ static bool happens(enum inject_call call)
     return true;
 }
 
-/** True, and errno set, if the call is to fail. */
+/** Returns true, and sets errno, if the call must fail. */
 static bool fails(enum inject_call call)
 {
     if (!happens(call))
@@ -78,7 +78,7 @@ static bool fails(enum inject_call call)
     return true;
 }
 
-/** As fails(); a call that is to move only a part continues with half of its size. */
+/** As fails(); a short call continues with half of its size. */
 static bool fails_to_move(enum inject_call call, size_t *size)
 {
     if (!happens(call))
@@ -154,13 +154,13 @@ void inject_read_held(struct inject_held *held)
 
 /* ---- calls */
 
-/** A wrapper, declared as the compiler wants it. */
+/** A wrapper, declared to satisfy the compiler. */
 #define WRAP(result, name, parameters)                                                             \
     result __real_##name parameters;                                                               \
     result __wrap_##name parameters;                                                               \
     result __wrap_##name parameters
 
-/** One that does nothing but fail when it is to. */
+/** A wrapper that only fails if required. */
 #define WRAP_PLAIN(name, parameters, arguments)                                                    \
     WRAP(int, name, parameters)                                                                    \
     {                                                                                              \
@@ -185,7 +185,7 @@ WRAP_PLAIN(posix_fadvise, (int fd, off_t offset, off_t size, int advice),
            (fd, offset, size, advice))
 WRAP_PLAIN(unlinkat, (int fd, const char *path, int flags), (fd, path, flags))
 
-/* Syncs are not made: what they are for, a loss of power, is the crash test's. */
+/* Syncs are not performed: the crash test is for power losses. */
 WRAP(int, fsync, (int fd))
 {
     (void)fd;
@@ -210,7 +210,7 @@ WRAP(int, openat, (int directory, const char *path, int flags, ...))
     return fails(INJECT_openat) ? -1 : __real_openat(directory, path, flags, mode);
 }
 
-/* Locks alone. */
+/* Only locks. */
 WRAP(int, fcntl, (int fd, int command, ...))
 {
     va_list list;

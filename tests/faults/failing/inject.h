@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The system calls, and what stands for some (of the C library and of libdeflate), that the
- * library makes. Each has its wrapper in inject.c and its --wrap in the Makemodule.am. */
+/** The system calls of the library, and functions of the C library and of libdeflate that make
+ * some. Each has a wrapper in inject.c and a --wrap in the Makemodule.am. */
 /* clang-format off */
 #define INJECT_CALLS(call)                                                                         \
     call(alloc)                                                                                    \
@@ -53,35 +53,35 @@ enum inject_call {
         INJECT_COUNT
 };
 
-/** In place of an errno: the call moves half of what it was to move, and succeeds. */
+/** In place of an errno: the call transfers half of its size and succeeds. */
 #define INJECT_SHORT (-1)
 
 struct fault {
     enum inject_call call;
     int errnum;   /**< Or INJECT_SHORT. */
-    uint64_t at;  /**< Which call, counted from 1; 0: none. */
-    bool forever; /**< Those after it, too. */
+    uint64_t at;  /**< The number of the call, from 1; 0: none. */
+    bool forever; /**< All later calls, too. */
 };
 
-/** Takes the place of the allocators; once, before anything of the library is alive. */
+/** Installs the allocators; once, before the library has any objects. */
 void inject_begin(void);
 
-/** Counts again from here on, and has the fault happen when its turn comes. */
+/** Restarts counting, and arms the fault. */
 void inject_arm(const struct fault *fault);
 
-/** Nothing fails any more, and nothing is counted. */
+/** Disarms the fault and stops counting. */
 void inject_disarm(void);
 
-/** Takes a disarmed fault up again, with its counts. */
+/** Arms a disarmed fault again, with its counts. */
 void inject_rearm(void);
 
 /** Calls of a kind since the fault was armed. */
 uint64_t inject_get_count(enum inject_call call);
 
-/** How often the armed fault has happened. */
+/** The number of times the armed fault has happened. */
 uint64_t inject_get_fired(void);
 
-/** What is held now: it must be the same after a run as before. */
+/** Resources in use: must be the same after a run as before. */
 struct inject_held {
     uint64_t blocks;      /**< Of the allocator. */
     uint64_t bytes;       /**< Mapped by mmap(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of loaders over all kinds of sources: each batch that is delivered is right. */
+/* Scenarios of loaders over all kinds of sources: each delivered batch is right. */
 #include "scenario.h"
 
 #include <fcntl.h>
@@ -14,10 +14,10 @@
 #include "../../new-sources.h"
 #include "parity/megatron-options.h"
 
-/* Records of the sources that are no dataset. */
+/* Records of sources without a dataset. */
 #define LENGTH 96
 #define BATCH 16
-/* Steps of next in a scenario at most: a batch that fails is passed over. */
+/* Maximum steps of next in a scenario: a failed batch is skipped. */
 #define STEPS 20
 
 /* ---- sources */
@@ -30,7 +30,7 @@ static void must_write(const char *path, const void *data, size_t size)
     close(fd);
 }
 
-/** A dataset, and next to it an array of the numbers 0, 1, 2 .. as PATH.npy. */
+/** Makes a dataset, and next to it an array of the numbers 0, 1, 2 .. as PATH.npy. */
 static void prepare_sources(const char *path, struct plain *plain)
 {
     static const char header[] = "{'descr': '<i8', 'fortran_order': False, 'shape': (96,), }\n";
@@ -83,7 +83,7 @@ static lx_source *open_dataset(struct run *run)
     return TRY(run, lx_source_open(run->path, NULL, &source, &run->error)) ? source : NULL;
 }
 
-/** The three side by side. */
+/** The three sources as one with all columns. */
 static lx_source *open_zip(struct run *run)
 {
     lx_source *parts[] = {open_dataset(run), open_npy(run), open_own(run)}, *source = NULL;
@@ -169,7 +169,7 @@ static void take_some(struct run *run, lx_loader *loader, int count)
         (void)next(run, loader, &status);
 }
 
-/** Where it was, a loader can be again. */
+/** A loader can return to an earlier position. */
 static void save_and_restore(struct run *run, lx_loader *loader)
 {
     char text[4096];
@@ -232,7 +232,7 @@ static void load(struct run *run, lx_source *source, uint32_t threads)
     lx_loader_close(loader);
 }
 
-/** A column of varying size is no column of a loader: only the others are asked for. */
+/** A column of variable size cannot be loaded: request only the others. */
 static lx_source *open_columns(struct run *run)
 {
     lx_source *parts[] = {open_npy(run), open_own(run)}, *source = NULL;
@@ -264,7 +264,7 @@ static void load_columns_by_threads(struct run *run)
     load(run, open_columns(run), 2);
 }
 
-/** Where a loader without data was, one that reads can be. */
+/** A loader with data can continue at the position of one without data. */
 static void pass_state(struct run *run, lx_loader *idle, lx_loader *reading)
 {
     char text[4096];
@@ -295,7 +295,7 @@ static void load_nothing(struct run *run)
     lx_source_unref(source);
 }
 
-/** Without a loader. */
+/** Batches without a loader. */
 static void fill(struct run *run)
 {
     uint64_t indices[BATCH], numbers[3][BATCH * 2];
@@ -337,7 +337,7 @@ static void fill_concat(struct run *run)
         lx_source_unref(source);
 }
 
-/** The tokens 0, 1 .. of an array, and of a file with an index, one after the other. */
+/** The tokens 0, 1 .. of an array, followed by those of a file with an index. */
 static void fill_tokens(struct run *run)
 {
     const uint64_t indices[] = {5, 0, 10};
@@ -377,8 +377,7 @@ static void fill_tokens(struct run *run)
 }
 
 /** The tokens 0, 1 .. of an array, twice: two documents. */
-/** All bytes of a field, record after record, as @p tokens must be; or the call reports a
- * failure. */
+/** Reads all bytes of a field, which must be @p tokens, unless the call reports a failure. */
 static void check_field_tokens(struct run *run, lx_tokens *tokens, enum plain_kind kind)
 {
     static int32_t text[LENGTH * PLAIN_VALUE];
@@ -428,7 +427,7 @@ static lx_tokens *open_twice(struct run *run)
     return all;
 }
 
-/** Each document is a full piece and a rest; the rests share a bin. */
+/** Each document is a full piece and a remainder; the remainders share a bin. */
 static void fill_packed(struct run *run)
 {
     const uint64_t indices[] = {2, 0, 1};
@@ -459,7 +458,7 @@ static void fill_packed(struct run *run)
     lx_tokens_unref(all);
 }
 
-/** The last place of sample 1 is the separator after the first document. */
+/** The last token of sample 1 is the separator after the first document. */
 static void fill_joined(struct run *run)
 {
     const uint64_t indices[] = {1, 0};
@@ -478,7 +477,7 @@ static void fill_joined(struct run *run)
     lx_tokens_unref(all);
 }
 
-/** Tables in memory, made for a file, and found there. The mask is asked for without the tokens. */
+/** Tables in memory, written to a file, and read from it. The mask is requested without the tokens. */
 static void fill_megatron_in(struct run *run, lx_tokens *all, const char *folder)
 {
     static const uint64_t first = 0;

@@ -36,7 +36,7 @@ static void walk(struct run *run, lx_order *order)
     lx_sampler_free(sampler);
 }
 
-/** Walks along an order, of which nothing is needed then. */
+/** Reads an order to its end. */
 static void walk_and_unref(struct run *run, lx_order *order)
 {
     walk(run, order);
@@ -75,7 +75,7 @@ static void mix_greedily(struct run *run, lx_order *part, lx_exhausted_policy ex
     lx_mixture_free(mixture);
 }
 
-/** Mixtures of two sets with weights that change, of each kind. */
+/** Mixtures of two sets, with weights that change, with each method. */
 static void mix(struct run *run, lx_order *part)
 {
     static const double later[] = {1, 2};
@@ -96,7 +96,7 @@ static void mix(struct run *run, lx_order *part)
     lx_mixture_free(mixture);
 }
 
-/** Orders that are made of one, which is given up. */
+/** Orders made of another one, whose reference is dropped. */
 static void compose(struct run *run, lx_order *part)
 {
     static const uint64_t indices[LENGTH];
@@ -153,7 +153,7 @@ static void split(struct run *run, const uint64_t *keys)
         run_fail(run, "a split loses indices");
 }
 
-/** What needs no memory and no system. */
+/** Functions that need neither memory nor system calls. */
 static void draw(struct run *run)
 {
     uint64_t key[2], one[2], both[2];
@@ -164,7 +164,7 @@ static void draw(struct run *run)
         run_fail(run, "a draw is another one from elsewhere");
 }
 
-/** Walks along an order that is cut, by batches, too. */
+/** Reads an order that is cut into batches, also by batches. */
 static void walk_batches(struct run *run, lx_order *order)
 {
     uint64_t indices[LENGTH], taken, count, begin, end;
@@ -183,7 +183,7 @@ static void walk_batches(struct run *run, lx_order *order)
     walk_and_unref(run, order);
 }
 
-/** Batches of ten, by either way to count costs. */
+/** Batches of ten, with both ways to count costs. */
 static void cut(struct run *run, lx_order *part)
 {
     uint64_t costs[LENGTH];
@@ -212,7 +212,7 @@ static void group(struct run *run)
     draw(run);
 }
 
-/** The orders of other libraries. */
+/** Orders of other libraries. */
 static void follow(struct run *run)
 {
     static const uint64_t lengths[] = {LENGTH, LENGTH / 2};
@@ -235,7 +235,7 @@ static void follow(struct run *run)
         walk_and_unref(run, order);
 }
 
-/** Orders whose tables are made, and then found, in a folder. */
+/** Orders whose tables are created, and then found, in a folder. */
 static void keep_in(struct run *run, const char *folder)
 {
     double weights[LENGTH];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of a reader: what it reads is right, or it says that it cannot. */
+/* Scenarios of a reader: the data that it returns is right, or it reports an error. */
 #include "scenario.h"
 
 #include <unistd.h>
@@ -13,14 +13,14 @@ struct step {
     void (*take)(struct run *run, lx_dataset *dataset);
 };
 
-/** Places all over the dataset, some of them twice. */
+/** Indices all over the dataset, some of them twice. */
 static void choose(const struct run *run, uint64_t indices[COUNT])
 {
     for (uint64_t i = 0; i < COUNT; i++)
         indices[i] = run->pending.count != 0 ? i * 37 % run->pending.count : 0;
 }
 
-/** Whether a value that was read is the one that was written. */
+/** Whether the value that was read is the written one. */
 static void expect(struct run *run, size_t field, uint64_t index, const uint8_t *data,
                    uint64_t size, bool present)
 {
@@ -93,7 +93,7 @@ static void verify(struct run *run, lx_dataset *dataset)
 {
     lx_verify_result result;
     lx_status status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &run->error);
-    /* What the disk does not return is a damage. */
+    /* Data that the disk cannot read counts as damage. */
     if (status == LX_ERR_CORRUPT && run->fault.call == INJECT_pread &&
         run->error.errnum == run->fault.errnum && result.damages != 0)
         status = run->error.status = LX_ERR_IO;
@@ -160,7 +160,7 @@ static void stat_chunks(struct run *run, lx_dataset *dataset)
     TRY(run, lx_dataset_stat_chunks(dataset, infos, 8, &count, &run->error));
 }
 
-/** Where a copy goes; what is there of the last run is taken away, unharmed. */
+/** The destination of a copy; removes that of the last run, without faults. */
 static const char *copy_path(const struct run *run)
 {
     static char path[4300];
@@ -221,7 +221,7 @@ static void export_files(struct run *run, lx_dataset *dataset)
     clear_copy(run);
 }
 
-/** A new public function of a dataset is a step here. */
+/** Add new public functions of a dataset as steps here. */
 static const struct step steps[] = {
     {"gather", gather}, {"gather_bytes", gather_bytes},
     {"view", view},     {"refresh", refresh},
@@ -231,7 +231,7 @@ static const struct step steps[] = {
     {"probe", probe},   {"stat", stat_chunks},
 };
 
-/** One that makes files is a step here. */
+/** Add functions that make files as steps here. */
 static const struct step copies[] = {
     {"backup", backup},
     {"export_npy", export_npy},
@@ -323,7 +323,7 @@ static void read_always(struct run *run)
     lx_executor_unref(executor);
 }
 
-/** Commits of somebody else, to whom nothing happens. */
+/** Commits of another writer, without faults. */
 static void append_unharmed(struct run *run, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
@@ -341,8 +341,8 @@ static void append_unharmed(struct run *run, uint64_t count)
     inject_rearm();
 }
 
-/** Refreshes to what was committed meanwhile: small commits, and tables that grow. After a failure
- * the old state stays, and can be read. */
+/** Refreshes to new commits: small ones, and growing tables. After a failure, the old snapshot
+ * stays readable. */
 static void read_concurrently(struct run *run)
 {
     lx_dataset *dataset = open_as(run, LX_VERIFY_FIRST, false, NULL);

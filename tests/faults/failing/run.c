@@ -35,21 +35,22 @@ void run_fail(struct run *run, const char *format, ...)
     va_end(list);
 }
 
-/* ---- what calls answer */
+/* ---- results of calls */
 
-/** What a fault can be reported as, where it is seen first. */
+/** How a fault can be reported where it is first seen. */
 static bool is_cause(const struct run *run, lx_status status)
 {
     if (status == LX_ERR_NOMEM)
         return run->fault.call == INJECT_alloc || run->fault.errnum == ENOMEM;
     if (status != LX_ERR_IO && status != LX_ERR_POISONED)
         return false;
-    /* Of a poisoned writer, the message has it. */
+    /* The message of a poisoned writer names it. */
     return run->fault.call != INJECT_alloc &&
            (run->error.errnum == run->fault.errnum || status == LX_ERR_POISONED);
 }
 
-/** What a call may answer after another has failed; one without an error reports no more. */
+/** The possible results of a call after another has failed; one without an error reports only the
+ * status. */
 static bool is_consequence(const struct run *run, lx_status status, bool has_error)
 {
     return is_cause(run, status) || status == LX_ERR_STATE || status == LX_ERR_POISONED ||
@@ -89,7 +90,7 @@ bool run_took(struct run *run, const char *call, lx_status status)
     return false;
 }
 
-/* ---- what a writer does */
+/* ---- actions of a writer */
 
 const struct plain_record *run_make(struct run *run)
 {
@@ -141,7 +142,7 @@ static lx_status open_reader(const struct run *run, lx_dataset **dataset, lx_err
     return status;
 }
 
-/** Which version a dataset is: what is pending is that, from here on. */
+/** Finds the version of a dataset, which becomes the pending one. */
 static bool identify(struct run *run, lx_dataset *dataset)
 {
     char why[512] = "";
@@ -176,7 +177,7 @@ static bool check_reader(struct run *run, bool *absent, bool *sealed)
     return right;
 }
 
-/** The next writer finds the same, and continues. */
+/** The next writer finds the same version, and continues. */
 static bool check_writer(struct run *run, bool absent)
 {
     lx_error error = LX_ERROR_INIT;

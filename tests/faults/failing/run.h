@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief One run of a scenario in which something fails: what each call may answer, and what must
- * hold once nothing fails any more.
+ * @brief One run of a scenario with a fault: the possible results of each call, and the conditions
+ * that must hold after the fault.
  */
 #ifndef LX_TESTS_FAULTS_FAILING_RUN_H
 #define LX_TESTS_FAULTS_FAILING_RUN_H
@@ -10,72 +10,71 @@
 #include "inject.h"
 #include "../plain.h"
 
-/** How the failure of a call is seen. */
+/** How the failure of a call shows. */
 enum seen {
-    SEEN_AS_FAILURE, /**< A call may fail of it: then it says so, by LX_ERR_IO and the errno, or by
-                          LX_ERR_NOMEM. */
-    SEEN_IF_LASTING, /**< Once, it is not seen at all; from then on, as the above. */
-    SEEN_NEVER       /**< It costs speed alone. */
+    SEEN_AS_FAILURE, /**< A call may fail: it returns LX_ERR_IO and the errno, or LX_ERR_NOMEM. */
+    SEEN_IF_LASTING, /**< A single failure does not show; a lasting one shows as above. */
+    SEEN_NEVER       /**< It only costs speed. */
 };
 
 struct run {
     const char *path; /**< Of the dataset. */
     enum seen seen;
     struct fault fault;
-    lx_error error;    /**< For the calls that are tried. */
+    lx_error error;    /**< For the tested calls. */
     uint64_t failures; /**< Calls that failed so far. */
-    bool poisoned;     /**< A writer said that it is. */
-    bool wrong;        /**< A call answered what it must not. */
+    bool poisoned;     /**< A writer reported that it is poisoned. */
+    bool wrong;        /**< A call returned a wrong result. */
     char why[1400];
 
-    /** What there is, and what may be: the dataset is one of these, the newest last. */
+    /** The possible versions of the dataset, the newest last. */
     struct plain *versions;
     size_t count;
-    size_t acknowledged;  /**< The oldest that it may be. */
-    bool exists;          /**< That there is a dataset was acknowledged. */
-    bool removing;        /**< It may be gone, or be a remainder that can be removed. */
-    struct plain pending; /**< What the writer would commit now. */
+    size_t acknowledged;  /**< The oldest possible one. */
+    bool exists;          /**< The existence of the dataset was acknowledged. */
+    bool removing;        /**< It may be absent, or a remainder that can be removed. */
+    struct plain pending; /**< The version that the writer would commit now. */
     uint32_t number;      /**< Of the next record. */
 };
 
-/** Continues from a dataset of these contents; NULL: none exists yet, or it does not count. */
+/** Continues from a dataset of this content; NULL: no dataset exists yet, or it does not matter. */
 void run_begin(struct run *run, const char *path, const struct plain *plain);
 void run_end(struct run *run);
 
-/** Notes how a call answered; true if it did what it says. @p call is its text. */
+/** Records the result of a call; returns true if it succeeded. @p call is its text. */
 bool run_took(struct run *run, const char *call, lx_status status);
 
-/** Tries a call that gets &run->error: true if it did what it says. */
+/** Makes a call with &run->error: true if it succeeded. */
 #define TRY(run, call) run_took(run, #call, call)
 
-/** What a call that returns no status gives: NULL may only come of a failure. */
+/** The result of a call that returns no status: NULL only after a failure. */
 #define TRY_NEW(run, pointer, call)                                                                \
     ((pointer) = (call), run_took(run, #call, (pointer) != NULL ? LX_OK : LX_ERR_NOMEM))
 
-/** Something is not as it must be. */
+/** Reports a wrong result. */
 void run_fail(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- what a writer does */
+/* ---- actions of a writer */
 
-/** The next record, put after the pending ones. */
+/** Appends the next record to the pending version. */
 const struct plain_record *run_make(struct run *run);
 
-/** What is pending may be there from now on; before a call that commits. */
+/** The pending version may be committed from now on; before a call that commits. */
 void run_may_commit(struct run *run);
 
 /** That call succeeded. */
 void run_has_committed(struct run *run);
 
-/** It failed in a way that leaves things as they were. */
+/** That call failed without any effect. */
 void run_has_not_committed(struct run *run);
 
-/** A rollback: what is pending is what was committed last. */
+/** A rollback: the pending version becomes the last committed one. */
 void run_forget(struct run *run);
 
 /* ---- afterwards */
 
-/** Nothing fails now: the dataset opens, verifies, is one of the versions that it may be, and can
- * be written on. False, and why, if not. */
+/** Without faults, the dataset must open, verify, be one of the possible versions, and be writable.
+ * Returns false, and the reason, if not. */
 bool run_check(struct run *run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of a writer: all that it can do, one after another, whatever failed before. */
+/* Scenarios of a writer: all its calls, one after another, even after failures. */
 #include "scenario.h"
 
 #include <errno.h>
@@ -9,10 +9,10 @@
 
 #include "../tree.h"
 
-/* More entries than one frame takes: they go to the tables (lib/zrecord/write/commit.c). */
+/* More entries than one frame may have: they go to the tables (lib/zrecord/write/commit.c). */
 #define TABLE_RECORDS (16384 / PLAIN_KINDS + 100)
 
-/* Records that are changed at once. */
+/* Records of one call. */
 #define MODIFIED 12
 
 struct step {
@@ -23,7 +23,7 @@ struct step {
 /** Of the writer of the present run. */
 static bool in_transaction;
 
-/** After a failure, all that is not committed is given up; a poisoned writer refuses that, too. */
+/** After a failure, roll back; a poisoned writer rejects that, too. */
 static void give_up_pending(struct run *run, lx_writer *writer)
 {
     run_forget(run);
@@ -36,7 +36,7 @@ static void give_up_pending(struct run *run, lx_writer *writer)
                  (unsigned long long)length, (unsigned long long)run->pending.count);
 }
 
-/** A call that commits what is pending. */
+/** A call that commits pending operations. */
 #define COMMIT(run, writer, call)                                                                  \
     do {                                                                                           \
         run_may_commit(run);                                                                       \
@@ -87,7 +87,7 @@ static void commit(struct run *run, lx_writer *writer)
     COMMIT(run, writer, lx_writer_commit(writer, &run->error));
 }
 
-/** Within a transaction it commits nothing. */
+/** Within a transaction it does not commit. */
 static void sync_all(struct run *run, lx_writer *writer)
 {
     if (in_transaction)
@@ -103,7 +103,7 @@ static void begin(struct run *run, lx_writer *writer)
     in_transaction = run->failures == failures;
 }
 
-/** Of a transaction that a failure has ended, there is nothing to end. */
+/** A transaction that a failure has ended cannot be ended again. */
 static void end(struct run *run, lx_writer *writer)
 {
     if (!in_transaction)
@@ -171,7 +171,7 @@ static void truncate_some(struct run *run, lx_writer *writer)
         give_up_pending(run, writer);
 }
 
-/** Appends again what a reader sees. */
+/** Appends again the records that a reader sees. */
 static void copy(struct run *run, lx_writer *writer)
 {
     static const uint64_t indices[] = {0, 2, 1};
@@ -213,7 +213,7 @@ static void seal(struct run *run, lx_writer *writer)
         run_has_committed(run);
 }
 
-/** A new public function of a writer is a step here. */
+/** Add new public functions of a writer as steps here. */
 static const struct step steps[] = {
     {"append", append},     {"append", append},
     {"commit", commit},     {"extend", extend},
@@ -243,7 +243,7 @@ static void take_steps(struct run *run, lx_writer *writer)
             steps[i].take(run, writer);
 }
 
-/** Whether the writer commits at its end what is pending is known if that succeeds. */
+/** If closing succeeds, the writer has committed the pending operations. */
 static void close_writer(struct run *run, lx_writer *writer)
 {
     run_may_commit(run);
@@ -311,7 +311,7 @@ static void live_none(struct run *run)
     live(run, LX_DURABILITY_NONE);
 }
 
-/** So many records that their entries go to the tables at once. */
+/** Appends so many records that their entries go to the tables. */
 static void fill_tables(struct run *run)
 {
     lx_writer *writer = create(run, LX_DURABILITY_FULL);
@@ -329,7 +329,7 @@ static void prepare_some(const char *path, struct plain *plain)
     prepare_dataset(path, plain, 90, 30);
 }
 
-/** Commits that are not synced, by a process that then just ends. */
+/** Commits without syncs, by a process that then exits. */
 static void commit_and_die(const char *path, const struct plain *plain, uint64_t from)
 {
     lx_error error = LX_ERROR_INIT;
@@ -346,7 +346,7 @@ static void commit_and_die(const char *path, const struct plain *plain, uint64_t
     _exit(EXIT_SUCCESS);
 }
 
-/** As a kill leaves it: frames that are not synced, bytes after them, and leftovers. */
+/** The state after a kill: unsynced frames, bytes after them, and orphans. */
 static void prepare_killed(const char *path, struct plain *plain)
 {
     static const char *const leftovers[] = {"meta.json.new", "LOG.7", "text.offset.3",
@@ -401,7 +401,7 @@ static void reopen_and_seal(struct run *run)
     close_writer(run, writer);
 }
 
-/** With the executor of somebody else, which continues. */
+/** With a shared executor, which stays open. */
 static void share_executor(struct run *run)
 {
     lx_executor *executor;
@@ -420,7 +420,7 @@ static void share_executor(struct run *run)
     lx_writer_options_free(options);
 }
 
-/* ---- new generations: they commit what is pending first, so there is nothing pending here */
+/* ---- new generations: they commit pending operations first, so none are pending here */
 
 static void fold(struct run *run, lx_writer *writer)
 {
@@ -458,7 +458,7 @@ static void drop_field(struct run *run, lx_writer *writer)
     COMMIT(run, writer, lx_writer_drop_field(writer, "text", &run->error));
 }
 
-/** A new public function that makes a new generation is a step here. */
+/** Add new functions that make a generation as steps here. */
 static const struct step reshaping[] = {
     {"modify", modify},   {"delete", delete_one},   {"commit", commit}, {"fold", fold},
     {"append", append},   {"delete", delete_one},   {"commit", commit}, {"rebalance", rebalance},
@@ -498,7 +498,7 @@ static void unseal(struct run *run)
 
 /* ---- repair */
 
-/** A dataset of which a value is damaged: that of the first payload. */
+/** A dataset with a damaged value, that of the first payload. */
 static void prepare_damaged(const char *path, struct plain *plain)
 {
     char name[4300];
@@ -557,8 +557,8 @@ static lx_status repair_by(const struct run *run, bool apply, const char *into, 
     return status;
 }
 
-/** Interrupted, it leaves what another one repairs. What the disk does not return counts as damaged,
- * so that only a report is made where that is what fails. */
+/** An interrupted repair leaves a dataset that another one repairs. If reads fail, data counts as
+ * damaged, so only a report is made then. */
 static void repair(struct run *run)
 {
     lx_error error = LX_ERROR_INIT;

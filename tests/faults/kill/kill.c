@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kill test: a real writer under load, and concurrent readers, are killed at any time. What is
- * found then is the last commit that was acknowledged, or a later one, as a whole. */
+/* The kill test: a real writer under load, and concurrent readers, are killed at any time. The
+ * dataset must then hold the last acknowledged commit or a later one, complete. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <time.h>
@@ -16,14 +16,14 @@
 #define SHORT_LIFE 4000
 /* Longest time until a writer commits again after a reader was killed, in milliseconds. */
 #define PATIENCE 20000
-/* Records of a dataset, and how many lives it has until another one is made; and after how many
- * old files are looked for. */
+/* Records of a dataset, its number of lives until another one is created, and the number of lives
+ * between checks for obsolete files. */
 #define RECORDS 20000
 /* meta.json, LOG, LOCK, chunk, and two tables a field. */
 #define FILES (4u + 2 * VALUES_FIELDS)
 #define LIVES 20
 #define TIDY 3
-/* In which a large dataset must be open again, in seconds of the processor; SLOWER times
+/* The time in which a large dataset must be open again, in seconds of processor time; SLOWER times
  * more with sanitizers. */
 #define REOPENING .1
 
@@ -68,7 +68,7 @@ static bool wrong(struct test *test, const char *why)
     return false;
 }
 
-/** What is in a directory of the dataset. */
+/** The number of files in a directory of the dataset. */
 static size_t count_files(const struct test *test, const char *below)
 {
     char path[4300];
@@ -84,7 +84,7 @@ static size_t count_files(const struct test *test, const char *below)
 
 /* ---- one life */
 
-/** Listens to both until @p end, or until the writer has ended. */
+/** Receives the marks of both until @p end, or until the writer has ended. */
 static void listen_until(struct test *test, double end)
 {
     bool open = true;
@@ -102,7 +102,7 @@ static bool kill_reader(struct test *test)
            wrong(test, "a concurrent reader has failed");
 }
 
-/** Whether the writer continues: it commits, or has ended by itself. */
+/** Whether the writer continues: it commits, or ends by itself. */
 static bool writer_goes_on(struct test *test)
 {
     double end = now() + 1e-3 * PATIENCE;
@@ -113,7 +113,7 @@ static bool writer_goes_on(struct test *test)
     return now() < end || wrong(test, "the writer stands still since a reader was killed");
 }
 
-/** What is there is what may be there. */
+/** Checks that the content is a possible one. */
 static bool settle(struct test *test)
 {
     lx_error error = LX_ERROR_INIT;
@@ -128,7 +128,7 @@ static bool settle(struct test *test)
         test->slowest = took;
     lx_dataset_options_free(options);
     if (status == LX_ERR_NOT_FOUND && test->oracle.commits == 0)
-        return true; /* it was killed before there was anything */
+        return true; /* it was killed before the dataset existed */
     if (status != LX_OK) {
         lx_error_describe(&error, test->why, sizeof test->why);
         return false;
@@ -165,7 +165,7 @@ static bool live(struct test *test)
     return right && settle(test);
 }
 
-/** Without readers, what a writer of before has left is gone as soon as another has been there. */
+/** Without readers, the next writer removes all files that an earlier writer left. */
 static bool tidy(struct test *test)
 {
     lx_error error = LX_ERROR_INIT;
@@ -193,7 +193,7 @@ static bool tidy(struct test *test)
     return false;
 }
 
-/** Makes room for another dataset: now and then, so that this one does not grow forever. */
+/** Removes the dataset now and then, so that it does not grow forever. */
 static bool remove_dataset(struct test *test)
 {
     lx_error error = LX_ERROR_INIT;
@@ -208,7 +208,7 @@ static bool remove_dataset(struct test *test)
 
 /* ---- all */
 
-/** A large dataset is there again at once. */
+/** A large dataset opens at once after a kill. */
 static bool reopen(struct test *test)
 {
     struct reopening reopening;
@@ -260,7 +260,7 @@ int main(int count, char **arguments)
              test.directory != NULL ? test.directory : scratch);
     test.dice.state = test.seed;
     oracle_init(&test.oracle);
-    (void)lx_dataset_remove(test.path, NULL); /* one that an earlier run has kept */
+    (void)lx_dataset_remove(test.path, NULL); /* one that an earlier run kept */
     double start = now();
     for (uint64_t lives = 1; right && test.writers_killed + test.readers_killed < test.kills;
          lives++) {

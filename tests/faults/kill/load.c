@@ -4,15 +4,15 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* Threads that commit at once; and what each does in a life at most. */
+/* Threads that commit at once, and the maximum of operations of each in a life. */
 #define THREADS 3
 #define ROUNDS 2000
-/* Records of one call that fill several stages. */
+/* Records of one call that fill several write buffers. */
 #define BULK 6000
 
 struct writing {
     const struct load *load;
-    pthread_mutex_t mutex; /* operations stand in the order of their marks */
+    pthread_mutex_t mutex; /* operations are in the order of their marks */
     struct dice dice;
     uint64_t serial, commits;
     uint32_t flags; /* of the marks of operations */
@@ -36,7 +36,7 @@ static void expect(lx_status status, const char *what, const lx_error *error)
 
 /* ---- operations */
 
-/** Values of one field; the caller frees what is in them. */
+/** Values of one field; the caller frees them. */
 static lx_values join(const struct operation *operation, size_t field)
 {
     size_t count = (size_t)operation->count, used = 0;
@@ -114,7 +114,7 @@ static lx_status write_one(const struct writing *writing, const struct operation
                : lx_writer_modify(writing->writer, operation->index, fields, values, count, error);
 }
 
-/** Says what is asked for, and asks. The mutex is held. */
+/** Reports an operation, and requests it. The mutex is held. */
 static void ask(struct writing *writing, const struct operation *operation)
 {
     lx_error error = LX_ERROR_INIT;
@@ -158,7 +158,7 @@ static void commit_by(struct writing *writing, lx_status (*call)(lx_writer *, lx
     mark_say(MARK_COMMITTED, 0, number);
 }
 
-/** A few commits that nobody waits for at once: several lanes place them. */
+/** Submits a few commits: several flush tasks write them. */
 static void submit_some(struct writing *writing)
 {
     lx_ticket *tickets[4];
@@ -226,7 +226,7 @@ static void step(struct writing *writing)
     }
 }
 
-/** One of several threads. */
+/** The work of one of several threads. */
 static void *share(void *user)
 {
     struct writing *writing = user;
@@ -320,7 +320,7 @@ static lx_dataset *open_live(const struct load *load)
     lx_dataset_options *options = need(lx_dataset_options_new());
     expect(lx_dataset_options_set_live(options, true, &error), "live", &error);
     while (lx_dataset_open(load->path, options, &dataset, &error) == LX_ERR_NOT_FOUND)
-        lx_error_clear(&error); /* the writer has not made it yet */
+        lx_error_clear(&error); /* the writer has not created it yet */
     expect(error.status, "a reader opens", &error);
     lx_dataset_options_free(options);
     return dataset;
@@ -349,7 +349,7 @@ void load_read(const struct load *load)
         expect(lx_dataset_pin(live, &pinned, &error), "pin", &error);
         uint64_t digest = read_all(pinned);
         mark_say(MARK_SEEN, 0, digest);
-        /* What was seen before stays to be seen, whatever the writer does. */
+        /* An earlier snapshot stays the same, whatever the writer does. */
         if (old != NULL && read_all(old) != old_digest) {
             fprintf(stderr, "a pinned reader sees something else than before\n");
             _exit(EXIT_FAILURE);

@@ -16,7 +16,7 @@ void oracle_free(struct oracle *oracle)
     free(oracle->tries);
 }
 
-/** What is there now is where the next writer begins. */
+/** The next writer begins with the present content. */
 static void begin(struct oracle *oracle)
 {
     oracle->asked_count = oracle->try_count = oracle->acknowledged = 0;
@@ -30,7 +30,7 @@ void oracle_restart(struct oracle *oracle)
     begin(oracle);
 }
 
-/* ---- what the writer says */
+/* ---- reports of the writer */
 
 static void ask(struct oracle *oracle, const struct mark *mark)
 {
@@ -70,7 +70,7 @@ void oracle_hear(struct oracle *oracle, const struct mark *mark)
     case MARK_COMMITTED:
         acknowledge(oracle, mark->number);
         break;
-    case MARK_UNDONE: /* back to what was last to be committed */
+    case MARK_UNDONE: /* back to the last requested commit */
         oracle->asked_count = oracle->try_count != 0 ? oracle->tries[oracle->try_count - 1].asked
                                                      : 0;
         break;
@@ -79,7 +79,7 @@ void oracle_hear(struct oracle *oracle, const struct mark *mark)
     }
 }
 
-/* ---- what that leads to */
+/* ---- their result */
 
 static void put(struct oracle *oracle, uint64_t index, size_t field, uint32_t found)
 {
@@ -140,7 +140,7 @@ static uint64_t digest_at(const struct oracle *oracle, size_t count)
     return count != 0 ? oracle->asked[count - 1].digest : oracle->first_digest;
 }
 
-/** Goes on until what is there has @p digest, from the last acknowledged commit on. */
+/** Applies operations, from the last acknowledged commit on, until the content has @p digest. */
 static bool find(struct oracle *oracle, uint64_t digest, size_t *found)
 {
     for (size_t i = 0; i <= oracle->asked_count; i++) {

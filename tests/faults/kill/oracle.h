@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What the dataset of a writer that was killed may hold: what it said before, through a
- * pipe.
+ * @brief The possible contents of the dataset of a killed writer, by its reports through a pipe.
  */
 #ifndef LX_TESTS_FAULTS_KILL_ORACLE_H
 #define LX_TESTS_FAULTS_KILL_ORACLE_H
@@ -10,50 +9,48 @@
 #include "../crash/trace.h"
 #include "values.h"
 
-/** An operation that was asked for. */
+/** A requested operation. */
 struct asked {
     struct operation operation;
     bool may_end;    /**< A commit may end after it. */
-    uint64_t digest; /**< Of the dataset with it; known once the oracle has come there. */
+    uint64_t digest; /**< The digest of the dataset after it; known once the oracle has applied
+                      *   it. */
 };
 
 struct
 try {
-    uint64_t number; /**< Of a commit, and what it takes: so many operations. */
+    uint64_t number; /**< The number of a commit, and its number of operations. */
     size_t asked;
 };
 
 struct oracle {
-    uint32_t *found; /**< What the dataset holds, VALUES_FIELDS for each record. */
+    uint32_t *found; /**< The content of the dataset, VALUES_FIELDS for each record. */
     uint64_t length, capacity;
     uint64_t digest;
-    uint64_t first_digest; /**< Before anything was asked for. */
+    uint64_t first_digest; /**< Before any operation. */
     uint32_t serial;       /**< The next. */
 
     struct asked *asked;
     size_t asked_count, asked_capacity;
     struct try *tries;
     size_t try_count, try_capacity;
-    size_t acknowledged; /**< So many operations are committed. */
-    uint64_t commits;    /**< Acknowledged ones, in all. */
+    size_t acknowledged; /**< Number of committed operations. */
+    uint64_t commits;    /**< Total of acknowledged ones. */
 };
 
 void oracle_init(struct oracle *oracle);
 void oracle_free(struct oracle *oracle);
 
-/** Takes what the writer says. */
+/** Receives a mark of the writer. */
 void oracle_hear(struct oracle *oracle, const struct mark *mark);
 
-/**
- * What there is must be the last acknowledged commit, or a later one. Then it is what the next
- * writer begins with.
- * @param seen  Digests that a reader saw meanwhile, one after another: each a commit, none older
- *              than the one before.
- */
+/** The content must be the last acknowledged commit, or a later one. The next writer begins with
+ * it. @param seen  Digests that a reader saw meanwhile, in order: each must be a commit, none
+ * older than the one before. */
 bool oracle_settle(struct oracle *oracle, lx_dataset *dataset, const uint64_t *seen, size_t count,
                    char *why, size_t size);
 
-/** There is a new dataset. */
+/** The dataset is a new one. */
 void oracle_restart(struct oracle *oracle);
 
 #endif

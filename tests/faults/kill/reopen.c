@@ -7,8 +7,8 @@
 
 #include "victim.h"
 
-/* Records of one call; changes of one commit, and the time between two; kills, and how long a
- * writer lives. Times are in microseconds. */
+/* Records of one call; changes of one commit, and the time between two; kills, and the life of a
+ * writer. Times are in microseconds. */
 #define STEP 100000u
 #define CHANGES 50
 #define PAUSE 500

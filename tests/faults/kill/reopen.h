@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief How long a large dataset takes to be opened after its writer was killed.
+ * @brief The time in which a large dataset opens after its writer was killed.
  */
 #ifndef LX_TESTS_FAULTS_KILL_REOPEN_H
 #define LX_TESTS_FAULTS_KILL_REOPEN_H
@@ -10,11 +10,11 @@
 
 #define REOPEN_RECORDS 1000000u
 
-/** Seconds, the least of some kills each. Other processes have no part in the processor's. */
+/** Seconds, the minimum over some kills. Processor time is independent of other processes. */
 struct reopening {
     double reader, writer;
     double reader_processor, writer_processor;
-    uint64_t log; /**< Bytes of the log, the most of them. */
+    uint64_t log; /**< Bytes of the log, the maximum. */
 };
 
 /** Makes a dataset at @p path, kills its writer under load a few times, opens it each time, and

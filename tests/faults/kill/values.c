@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* A number in the table, a block as it is, a text that is compressed. */
+/* A number in the table, an uncompressed block, a compressed text. */
 enum { NUMBER, BLOCK, TEXT };
 #define BLOCK_SIZE 240
 
@@ -55,7 +55,7 @@ uint32_t values_parse(size_t field, lx_value value)
                : VALUES_DAMAGED;
 }
 
-/* ---- all of a dataset */
+/* ---- the whole dataset */
 
 struct reading {
     uint64_t count;
