@@ -2,7 +2,8 @@
 /* Maintenance of damaged datasets: a byte that says what, a byte of which the
  * lowest bit says whether an input of fuzz-table.c or one of fuzz-log.c follows. The dataset is
  * made, and all that can be read of it is read; it is repaired, recovered, folded, rebalanced,
- * sealed or copied; then what could be read before is still there, and what was repaired is whole. A
+ * sealed or copied; then what could be read before is still there, and what was repaired is whole.
+ * A
  * whole form, of which an input takes milliseconds. */
 #include "fuzz.h"
 

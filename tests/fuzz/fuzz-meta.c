@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* meta.json, and JSON itself: the input is the text, which gets the right checksum so that it reaches
+/* meta.json, and JSON itself: the input is the text, which gets the right checksum so that it
+ * reaches
  * the parser. What is JSON here is JSON to jansson, too, and what is a meta.json is one again after
  * it was written and read. */
 #include "fuzz.h"

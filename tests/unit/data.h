@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The files of tests/data, which lie in the source tree.
+ * @brief The files of tests/data in the source tree.
  */
 #ifndef LX_TESTS_DATA_H
 #define LX_TESTS_DATA_H
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** The whole of tests/data/@p name as text, for free(). */
+/** Reads tests/data/@p name as text, for free(). */
 static inline char *data_read(const char *name)
 {
     const char *top = getenv("top_srcdir");

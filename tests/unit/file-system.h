@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A file system of a network: fstatfs() of a test program, which takes the place of the C
- * library's, reports the type that a test chose.
+ * @brief A fake network file system: fstatfs() of a test program, which replaces the C library's,
+ * reports a type chosen by the test.
  */
 #ifndef LX_TESTS_FILE_SYSTEM_H
 #define LX_TESTS_FILE_SYSTEM_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Memory that runs out: after scarce_begin() only #scarce_left allocations succeed.
+ * @brief Limited memory: after scarce_begin(), only #scarce_left allocations succeed.
  */
 #ifndef LX_TESTS_SCARCE_H
 #define LX_TESTS_SCARCE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A directory of its own for a test, gone afterwards with all that is in it.
+ * @brief A separate directory for a test, which is removed with its content afterwards.
  */
 #ifndef LX_TESTS_SCRATCH_H
 #define LX_TESTS_SCRATCH_H
@@ -19,7 +19,7 @@ static inline int scratch_remove_one(const char *path, const struct stat *about,
     return remove(path);
 }
 
-/** Makes one below TMPDIR and goes there; the name is for scratch_remove(). */
+/** Makes a directory below TMPDIR and changes to it; the name is for scratch_remove(). */
 static inline char *scratch_make(void)
 {
     const char *parent = getenv("TMPDIR");

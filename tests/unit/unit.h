@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What every unit test has in common: one suite, each test forked and bounded in time.
+ * @brief The common part of unit tests: one suite, each test in a child process with a time limit.
  *
  * The main of a test program is UNIT_MAIN("layer/object", test_a, test_b, ...).
  */
@@ -22,11 +22,10 @@
 
 #include "../sanitizer.h"
 
-/**
- * Check writes the place of every assertion that holds into a file, to show after which one a test
- * crashed; in a test that looks at each byte of much, that was most of the time. So the first
- * UNIT_MARKS of a process are written, then each UNIT_MARKS_STEP-th: a crash may be so much later.
- */
+/** Check writes the place of every successful assertion to a file, to show the last one before a
+ * crash. In a test that checks many bytes, this took most of the time. So only the first
+ * UNIT_MARKS of a process are written, then each UNIT_MARKS_STEP-th: a crash may be so much
+ * later. */
 #define UNIT_MARKS 1000
 #define UNIT_MARKS_STEP 1000
 
@@ -68,10 +67,9 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
 /** Longest time for a child, in seconds: a few must fit into that of a test. */
 #define UNIT_CHILD_TIMEOUT (SANITIZER_RETRIES ? 8 : 20)
 
-/**
- * Forks, and waits for the child: it must exit with 0, in time. True in the child alone, where none
- * of Check's macros may be used: they take locks that a thread of the parent may have held.
- */
+/** Forks, and waits for the child, which must exit with 0 in time. Returns true only in the child,
+ * in which Check's macros must not be used: they take locks that a thread of the parent may have
+ * held. */
 static inline bool unit_in_child(void)
 {
     for (int left = SANITIZER_RETRIES;; left--) {
@@ -103,7 +101,7 @@ static inline bool unit_in_child(void)
                       unit_text);                                                                  \
     } while (0)
 
-/** The call must fail with this status, and say so in `error`, which is cleared after. */
+/** The call must fail with this status and fill `error`, which is cleared afterwards. */
 #define unit_fails(call, expected)                                                                 \
     do {                                                                                           \
         lx_error_clear(&error);                                                                    \
@@ -115,7 +113,7 @@ static inline bool unit_in_child(void)
         lx_error_clear(&error);                                                                    \
     } while (0)
 
-/** The call must refuse a NULL and name the argument. Uses the local `error`, which is cleared. */
+/** The call must reject a NULL and name the argument. Uses the local `error`, which is cleared. */
 #define unit_refuses_null(call, argument)                                                          \
     do {                                                                                           \
         lx_error_clear(&error);                                                                    \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record.h"
 
-/* Minimum length of a text, and the length of the part that it repeats, so that it is compressible. */
+/* Minimum length of a text, and the length of the part that it repeats, so that it is
+ * compressible. */
 #define TEXT_MIN 24
 #define TEXT_REPEAT 64
 #define MISSING_EACH 16

@@ -91,7 +91,8 @@ static double refresh_share(const struct speed *concurrent, double seconds)
 }
 
 /**
- * The part of one processor that the changes take, for a reader concurrent with the writer: refreshes,
+ * The part of one processor that the changes take, for a reader concurrent with the writer:
+ * refreshes,
  * values that are verified when they are first read, memory that is not near any more. It is what a
  * reader loses that has a processor of its own. Where processors are shared by more processes than
  * there are, a reader reads less in a second, and the same takes more a record.

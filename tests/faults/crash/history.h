@@ -46,7 +46,8 @@ void history_settle(struct history *history, size_t found);
 /** Candidate @p found was found, and is kept at least until the next power loss. */
 void history_reach(struct history *history, size_t found);
 
-/** The newest candidate from @p first on with that digest; the number of candidates if none has it. */
+/** The newest candidate from @p first on with that digest; the number of candidates if none has
+ * it. */
 size_t history_find(const struct history *history, size_t first, uint64_t digest);
 
 #endif

@@ -227,7 +227,8 @@ static _Noreturn void usage(void)
     exit(2);
 }
 
-/** Makes the library map the page by which it detects fork(), which stays until the process ends. */
+/** Makes the library map the page by which it detects fork(), which stays until the process
+ * ends. */
 static void keep_page(void)
 {
     lx_executor *executor;

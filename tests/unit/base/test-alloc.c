@@ -111,7 +111,7 @@ START_TEST(reserving_keeps_the_content)
     lx_allocator refusing = {counted_alloc, refuse_resize, counted_release, &live};
     unit_ok(lx_set_allocator(&refusing, &error));
     ck_assert(!lx__reserve(&memory, &capacity, room + 1));
-    ck_assert(lx__reserve(&memory, &capacity, room)); /* nothing is asked for */
+    ck_assert(lx__reserve(&memory, &capacity, room)); /* no allocation is requested */
     ck_assert(lx__reserve(&memory, &capacity, 1));
     unit_ok(lx_set_allocator(NULL, &error));
     ck_assert_ptr_eq(memory, before);

@@ -102,7 +102,7 @@ START_TEST(writers_of_one_name_do_not_share_a_temporary_file)
 }
 END_TEST
 
-START_TEST(a_named_temporary_file_replaces_that_of_an_interrupted_attempt)
+START_TEST(a_named_temporary_file_replaces_the_one_of_an_interrupted_attempt)
 {
     lx__atomic_file to;
     lx__file left;
@@ -123,4 +123,4 @@ END_TEST
 
 UNIT_MAIN("base/atomic-file", replaces_a_file_when_finished, keeps_the_old_file_unless_finished,
           writers_of_one_name_do_not_share_a_temporary_file,
-          a_named_temporary_file_replaces_that_of_an_interrupted_attempt)
+          a_named_temporary_file_replaces_the_one_of_an_interrupted_attempt)

@@ -40,7 +40,7 @@ START_TEST(matches_known_values)
 }
 END_TEST
 
-/** One bit at a time: nothing shared with what is tested. */
+/** One bit at a time, independent of the tested code. */
 static uint32_t crc_by_bits(const uint8_t *data, size_t size)
 {
     uint32_t crc = ~0u;
@@ -72,7 +72,7 @@ START_TEST(kernels_agree_on_all_lengths_and_alignments)
 }
 END_TEST
 
-START_TEST(combines_parts_into_the_crc_of_the_whole)
+START_TEST(combines_the_crcs_of_parts)
 {
     uint8_t data[5000];
     for (size_t i = 0; i < sizeof data; i++)
@@ -85,4 +85,4 @@ START_TEST(combines_parts_into_the_crc_of_the_whole)
 END_TEST
 
 UNIT_MAIN("base/crc32c", matches_known_values, kernels_agree_on_all_lengths_and_alignments,
-          combines_parts_into_the_crc_of_the_whole)
+          combines_the_crcs_of_parts)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which file systems are of a network. */
+/* Detection of network file systems. */
 #include "base/file-system.h"
 
 #include "../file-system.h"

@@ -143,7 +143,7 @@ END_TEST
 
 struct walk {
     size_t seen;
-    const char *stop_at; /**< NULL: nowhere. */
+    const char *stop_at; /**< NULL: no link. */
 };
 
 static lx_status count_names(void *user, const char *name, lx_error *error)
@@ -183,7 +183,7 @@ START_TEST(directories_are_walked_and_removed)
 }
 END_TEST
 
-/* Entries that readdir() still gives before it fails; below 0: it never does. */
+/* Entries that readdir() returns before it fails; below 0: it never fails. */
 static int entries_left = -1;
 
 struct dirent *readdir(DIR *list)
@@ -242,7 +242,7 @@ START_TEST(only_regular_files_pass)
 }
 END_TEST
 
-/* Where what posix_fadvise() was asked for ends. */
+/* The end of the range of the last posix_fadvise(). */
 static uint64_t asked_to;
 static bool is_refused;
 
@@ -250,7 +250,7 @@ int posix_fadvise(int fd, off_t offset, off_t size, int advice)
 {
     (void)fd;
     ck_assert_int_eq(advice, POSIX_FADV_WILLNEED);
-    ck_assert_int_gt(size, 0); /* 0 would be all up to the end */
+    ck_assert_int_gt(size, 0); /* 0 would mean everything up to the end */
     ck_assert_uint_eq((uint64_t)offset, asked_to);
     asked_to += (uint64_t)size;
     return is_refused ? EBADF : 0;
@@ -276,7 +276,7 @@ START_TEST(prefetches_each_range_once)
         ask(&file, 12345, sizes[i]);
         ask(&file, (uint64_t)1 << 40, sizes[i]);
     }
-    is_refused = true; /* it is advice, of which the rest is given all the same */
+    is_refused = true; /* the call is only advice, so the rest is still made */
     ask(&file, 1, 9999999);
     uint64_t size;
     unit_ok(lx__file_size(&file, &size, &error));

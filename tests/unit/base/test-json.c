@@ -80,7 +80,7 @@ START_TEST(rejects_texts_nested_too_deeply)
 }
 END_TEST
 
-/** jansson takes a hundred times the bytes of such a text. */
+/** jansson needs a hundred times the bytes of such a text. */
 START_TEST(rejects_too_many_values)
 {
     lx_error error = LX_ERROR_INIT;

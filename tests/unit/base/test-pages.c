@@ -26,7 +26,7 @@ START_TEST(pages_are_zeroed_aligned_and_freed)
 }
 END_TEST
 
-/* The last call of madvise(), which refuses all. */
+/* The arguments of the last madvise(), which always fails. */
 static uintptr_t advised_from, advised_to;
 
 int madvise(void *memory, size_t size, int advice)

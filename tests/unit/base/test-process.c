@@ -11,7 +11,7 @@
 
 #define THREADS 4
 
-/* Each test has a process of its own, so this decides about its first call. */
+/* Each test runs in its own process, so this affects its first call. */
 static bool no_wiping;
 
 int madvise(void *memory, size_t size, int advice)
@@ -19,7 +19,7 @@ int madvise(void *memory, size_t size, int advice)
     return no_wiping ? -1 : (int)syscall(SYS_madvise, memory, size, advice);
 }
 
-/** Calls @p check in a child, which it must be true for. */
+/** Calls @p check in a child; it must return true there. */
 static void in_child(bool (*check)(void *user), void *user)
 {
     pid_t child = fork();
@@ -76,7 +76,7 @@ START_TEST(a_child_of_a_child_is_another_process)
 }
 END_TEST
 
-/** An object, and how often it was taken over. */
+/** An object, and how often a child took it over. */
 struct object {
     lx__process process;
     atomic_int taken;

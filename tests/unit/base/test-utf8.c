@@ -15,7 +15,7 @@ START_TEST(accepts_the_characters_of_rfc_3629)
                                        "\xef\xbf\xbf",
                                        "\xf0\x90\x80\x80",
                                        "\xf4\x8f\xbf\xbf"};
-    /* too long a form, half of a pair, too large, no first byte, cut off */
+    /* overlong form, surrogate, too large, invalid first byte, truncated */
     static const char *const bad[] = {"\xc0\x80",
                                       "\xc1\xbf",
                                       "\xe0\x9f\xbf",
@@ -37,7 +37,7 @@ START_TEST(accepts_the_characters_of_rfc_3629)
 }
 END_TEST
 
-START_TEST(validates_whole_texts)
+START_TEST(validates_complete_texts)
 {
     ck_assert(lx__utf8_valid(""));
     ck_assert(lx__utf8_valid("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"));
@@ -46,4 +46,4 @@ START_TEST(validates_whole_texts)
 }
 END_TEST
 
-UNIT_MAIN("base/utf8", accepts_the_characters_of_rfc_3629, validates_whole_texts)
+UNIT_MAIN("base/utf8", accepts_the_characters_of_rfc_3629, validates_complete_texts)

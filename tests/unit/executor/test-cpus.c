@@ -86,7 +86,7 @@ START_TEST(version_1_takes_the_smallest_quota_of_the_ancestors)
     put("sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_period_us", "100000\n");
     ck_assert_uint_eq(quota_here(), LX__CPUS_UNLIMITED);
     put("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "750000\n");
-    ck_assert_uint_eq(quota_here(), LX__CPUS_UNLIMITED); /* its period is not known */
+    ck_assert_uint_eq(quota_here(), LX__CPUS_UNLIMITED); /* its period is unknown */
     put("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "50000\n");
     ck_assert_uint_eq(quota_here(), 15);
     put("sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "600000\n");
@@ -112,7 +112,7 @@ END_TEST
 START_TEST(a_container_finds_its_own_group)
 {
     char *scratch = scratch_make();
-    /* Without a namespace for groups the path is the host's, and the mount shows a part of it. */
+    /* Without a cgroup namespace the path is the host's, and the mount shows a part of it. */
     put("proc/self/cgroup", "4:cpu,cpuacct:/docker/0123/inner\n");
     put("proc/self/mountinfo",
         "40 2 0:9 /docker/0123 /sys/fs/cgroup/my\\040cpu ro - cgroup cgroup rw,cpuacct,cpu\n");
@@ -120,7 +120,7 @@ START_TEST(a_container_finds_its_own_group)
     put("sys/fs/cgroup/my cpu/inner/cpu.cfs_period_us", "100000\n");
     ck_assert_uint_eq(quota_here(), 2);
 
-    /* The host's path of another part: what is mounted is the container's own. */
+    /* The host's path of another part: the mount is the container's own. */
     put("proc/self/cgroup", "4:cpu,cpuacct:/docker/01234\n");
     put("sys/fs/cgroup/my cpu/cpu.cfs_quota_us", "300000\n");
     put("sys/fs/cgroup/my cpu/cpu.cfs_period_us", "100000\n");
@@ -211,7 +211,7 @@ START_TEST(huge_lists_are_bounded)
     put("sys/fs/cgroup/a/cpu.max", "200000 100000\n");
     ck_assert_uint_eq(quota_here(), 2);
 
-    /* One line that does not end, and one path of two thousand groups. */
+    /* An unterminated line, and a path of two thousand groups. */
     memset(text, '/', SIZE);
     memcpy(text, "0::", 3);
     put("proc/self/cgroup", text);

@@ -159,7 +159,7 @@ START_TEST(close_from_a_callback_lets_others_run)
     job_wait(&job);
     ck_assert(!job.canceled);
     lx_executor_ref(executor);
-    lx_executor_close(executor); /* waits for threads that nobody joins */
+    lx_executor_close(executor); /* waits for threads that are not joined */
     ck_assert_uint_eq(stats_of(executor, LX_QUEUE_READ).threads, 0);
     lx_executor_unref(executor);
     job_free(&job);
@@ -263,7 +263,7 @@ START_TEST(close_at_any_moment_returns)
         }
         for (int i = 0; i < CLOSERS; i++)
             pthread_join(threads[i], NULL);
-        for (int i = 0; i < JOBS; i++) { /* nothing runs once somebody has closed */
+        for (int i = 0; i < JOBS; i++) { /* nothing runs after a close */
             bool whole = job_count(&jobs[i]) == jobs[i].task.parts;
             ck_assert_uint_eq(jobs[i].finished, accepted[i]);
             ck_assert(jobs[i].canceled == (accepted[i] && !whole));
@@ -314,7 +314,7 @@ START_TEST(help_runs_tasks_until_the_deadline)
     lx__executor_help(executor, &job.task);
     ck_assert_uint_eq(job.finished, 1);
 
-    /* The very last part may be the one after which the time is up. */
+    /* The time may be up after the very last part. */
     job_free(&job);
     job_init(&job, 1);
     job_submit(executor, LX_QUEUE_READ, &job);
@@ -333,7 +333,7 @@ static lx_status do_nothing(size_t part, void *user, lx_error *error)
     return LX_OK;
 }
 
-/** What a child does with its parent's executor; 0: all as promised. */
+/** Checks the parent's executor in a child; 0: all is right. */
 static int child(lx_executor *executor, lx_ticket *ticket, struct job *job)
 {
     lx_error error = LX_ERROR_INIT;

@@ -162,7 +162,7 @@ START_TEST(limits_the_blocks_it_keeps)
     eventually(pool_stats(pool).bytes_mapped == 3 * MIB); /* a cleaner did it */
     ck_assert_uint_eq(stats_of(executor, LX_QUEUE_GC).tasks, BLOCKS - 3);
 
-    /* The longest unused went: a new size takes the place of the old one. */
+    /* The longest unused block was freed: a new size replaces the old one. */
     lx__block *two = take(pool, 2 * MIB);
     lx__block_release(two);
     eventually(pool_stats(pool).bytes_mapped == 3 * MIB);
@@ -171,7 +171,7 @@ START_TEST(limits_the_blocks_it_keeps)
     lx__block_release(two);
     lx__block_release(blocks[BLOCKS - 1]);
 
-    lx__block *huge = take(pool, 4 * MIB); /* above the limit: never kept */
+    lx__block *huge = take(pool, 4 * MIB); /* above the limit: never reused */
     lx__block_release(huge);
     eventually(pool_stats(pool).bytes_mapped <= 3 * MIB);
     lx__pool_free(pool);

@@ -79,7 +79,7 @@ START_TEST(a_task_of_many_parts_stays_in_front)
     many.gate = &shut;
     job_submit(executor, LX_QUEUE_READ, &many);
     job_submit(executor, LX_QUEUE_READ, &next);
-    gate_await(&shut, 2); /* both threads are in the first task, and a part of it is left */
+    gate_await(&shut, 2); /* both threads are in the first task, and one part of it remains */
     ck_assert_uint_eq(stats_of(executor, LX_QUEUE_READ).queued, 2);
     ck_assert(!job_is_over(&next));
     gate_open(&shut);
@@ -158,7 +158,7 @@ START_TEST(an_earlier_timer_fires_first)
     job_init(&early, 1);
     unit_ok(
         lx__executor_submit_after(executor, LX_QUEUE_WRITE, &late.task, 3600ull * SECOND, &error));
-    nap(20 * MILLISECOND); /* a thread sleeps until the late one now */
+    nap(20 * MILLISECOND); /* a thread sleeps until the time of the late task */
     unit_ok(
         lx__executor_submit_after(executor, LX_QUEUE_WRITE, &early.task, 5 * MILLISECOND, &error));
     eventually(job_is_over(&early));
@@ -181,7 +181,7 @@ START_TEST(a_timer_fires_while_threads_are_busy)
     busy.gate = &shut;
     unit_ok(
         lx__executor_submit_after(executor, LX_QUEUE_WRITE, &timer.task, 50 * MILLISECOND, &error));
-    job_submit(executor, LX_QUEUE_WRITE, &busy); /* takes the thread that watched */
+    job_submit(executor, LX_QUEUE_WRITE, &busy); /* wakes the thread that watched the clock */
     eventually(job_is_over(&timer));
     ck_assert(!job_is_over(&busy));
     gate_open(&shut);

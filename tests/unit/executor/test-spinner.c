@@ -15,7 +15,7 @@ START_TEST(stops_spinning_without_a_change)
 {
     atomic_uint watched = 7;
     uint64_t least = UINT64_MAX;
-    for (int i = 0; i < 100; i++) { /* of which one at least is not interrupted */
+    for (int i = 0; i < 100; i++) { /* at least one of which is not interrupted */
         uint64_t before = lx__clock_now();
         ck_assert(!lx__spinner_watch(&watched, 7));
         uint64_t took = lx__clock_now() - before;
@@ -45,7 +45,7 @@ START_TEST(sees_a_change_by_another_thread)
 }
 END_TEST
 
-/** Pauses that begin with sleep until the next that does not. */
+/** The number of pauses that sleep, until the next one that does not. */
 static unsigned skipped(lx__spinner *spinner)
 {
     unsigned count = 0;

@@ -35,7 +35,7 @@ START_TEST(a_wait_ends_after_all_parts)
             ck_assert_uint_eq(atomic_load(&ran), parts);
             unit_ok(lx_ticket_wait(ticket, &error));
             unit_ok(lx_ticket_wait_timed(ticket, 0, &error));
-            lx_ticket_cancel(ticket); /* too late to change anything */
+            lx_ticket_cancel(ticket); /* too late to have an effect */
             unit_ok(lx_ticket_wait(ticket, NULL));
             lx_ticket_unref(ticket);
         }
@@ -71,7 +71,7 @@ START_TEST(rejects_invalid_arguments)
 }
 END_TEST
 
-/** Parts from @ref first on fail, later ones sooner. */
+/** Parts from @ref first on fail, later parts sooner. */
 struct failing {
     size_t first;
     atomic_uint ran;
@@ -108,7 +108,8 @@ START_TEST(reports_the_lowest_failure_for_any_threads)
                 ck_assert_str_eq(error.path, "here");
             }
             ck_assert_uint_ge(atomic_load(&failing.ran), first + 1);
-            ck_assert_uint_lt(atomic_load(&failing.ran), 1000); /* the rest did not begin */
+            ck_assert_uint_lt(atomic_load(&failing.ran), 1000); /* the remaining parts did not
+                                                                 * begin */
             lx__fail(&error, LX_ERR_NOMEM, "the first is kept");
             ck_assert_int_eq(lx_ticket_wait(ticket, &error), LX_ERR_CORRUPT);
             ck_assert_str_eq(error.message, expected);
@@ -310,7 +311,7 @@ START_TEST(a_ticket_can_be_released_at_once)
 }
 END_TEST
 
-/** A task that makes two of its kind and waits for both, depth by depth. */
+/** A task that submits two tasks of its kind and waits for both, at each depth. */
 struct tree {
     lx_executor *executor;
     unsigned depth;

@@ -35,7 +35,8 @@ static void *store_tid(void *tid)
     return NULL;
 }
 
-/* One that was joined may still be counted: the kernel wakes the joiner before it lets go of it. */
+/* A joined thread may still be counted: the kernel wakes the joiner before it removes the
+ * thread. */
 static bool thread_is_gone(pid_t tid)
 {
     char path[64];
@@ -45,7 +46,7 @@ static bool thread_is_gone(pid_t tid)
 
 START_TEST(starts_threads_on_demand)
 {
-    /* A sanitizer may start a thread of its own with the first. */
+    /* A sanitizer may start its own thread with the first one. */
     pthread_t first;
     pid_t tid;
     ck_assert_int_eq(pthread_create(&first, NULL, store_tid, &tid), 0);
@@ -128,7 +129,7 @@ START_TEST(a_large_task_wakes_all_sleepers)
         job_init(&job, THREADS);
         job.gate = &shut;
         job_submit(executor, LX_QUEUE_READ, &job);
-        gate_await(&shut, THREADS); /* nobody continues before all are there */
+        gate_await(&shut, THREADS); /* no thread continues before all have arrived */
         gate_open(&shut);
         job_wait(&job);
         job_free(&job);
@@ -187,7 +188,7 @@ START_TEST(idle_time_is_counted)
 }
 END_TEST
 
-#if !THREAD_SANITIZED /* whose runtime waits for itself when a signal meets it in free() */
+#if !THREAD_SANITIZED /* a sanitizer deadlocks when a signal interrupts free() */
 static atomic_uint alarms;
 
 static void count_alarm(int signal)
@@ -225,7 +226,7 @@ START_TEST(survives_a_storm_of_signals)
 END_TEST
 #endif
 
-#if !ADDRESS_SANITIZED && !THREAD_SANITIZED /* their shadows need more than the limit */
+#if !ADDRESS_SANITIZED && !THREAD_SANITIZED /* the sanitizer's shadow memory exceeds the limit */
 static char warning[512];
 
 static void keep_warning(lx_log_level level, const char *message, void *user)
@@ -260,7 +261,7 @@ START_TEST(reports_a_thread_that_cannot_start)
     limit_memory(false);
     ck_assert(!job_is_over(&job));
 
-    /* With one thread there, the rest are missed, and the work is done. */
+    /* If one thread starts, the others are not needed to complete the work. */
     job.gate = &shut;
     job_submit(executor, LX_QUEUE_READ, &job);
     gate_await(&shut, 1);

@@ -47,7 +47,7 @@ static inline void nap(uint64_t nanoseconds)
         ;
 }
 
-/** Waits for @p condition, which another thread brings about; fails after ten seconds. */
+/** Waits for @p condition, which another thread makes true; fails after ten seconds. */
 #define eventually(condition)                                                                      \
     do {                                                                                           \
         for (int tries = 0; !(condition); tries++) {                                               \
@@ -56,7 +56,7 @@ static inline void nap(uint64_t nanoseconds)
         }                                                                                          \
     } while (0)
 
-/** xorshift64 (Marsaglia 2003), one state a thread. */
+/** xorshift64 (Marsaglia 2003), one state for each thread. */
 static inline uint64_t random_next(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -65,7 +65,7 @@ static inline uint64_t random_next(uint64_t *state)
     return *state;
 }
 
-/** Something that is shut until it is opened, and counts who has come to it. */
+/** A gate that is closed until it is opened, and counts the threads that have reached it. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -107,8 +107,9 @@ static inline void gate_open(struct gate *gate)
 /** A task that counts how often each part ran and how often it was finished. */
 struct job {
     lx__task task;
-    void (*also)(struct job *job, size_t part); /* what a part does besides; may be NULL */
-    struct gate *gate;                          /* what a part waits for first; may be NULL */
+    void (*also)(struct job *job, size_t part); /* additional work of a part; may be NULL */
+    struct gate *gate;                          /* the gate at which a part waits first; may be
+                                                 * NULL */
     void *user;
     lx_executor *executor;
     atomic_uchar *ran;
@@ -156,7 +157,7 @@ static inline bool job_is_over(struct job *job)
     return atomic_load(&job->finished) != 0;
 }
 
-/** How many parts ran; that none ran twice is checked on the way. */
+/** The number of parts that ran; checks that none ran twice. */
 static inline size_t job_count(const struct job *job)
 {
     size_t count = 0;

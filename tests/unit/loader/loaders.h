@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Sources whose records are known, and loaders over them, for the tests of the loader.
+ * @brief Sources with known records, and loaders over them, for the tests of the loader.
  */
 #ifndef LX_TESTS_LOADERS_H
 #define LX_TESTS_LOADERS_H
@@ -11,26 +11,24 @@
 #include "../executor/workload.h"
 #include "../../new-sources.h"
 
-/** Byte @p k of record @p index, of any source here. */
+/** Byte @p k of record @p index, the same for all sources here. */
 static inline uint8_t byte_of(uint64_t index, uint64_t k)
 {
     uint64_t mixed = (index * 1000003 + k) * 0x9E3779B97F4A7C15u;
     return (uint8_t)(mixed >> 56);
 }
 
-/**
- * Records of the columns "label", its index as a uint64, and "image", bytes of byte_of(). Set the
- * length, and what else is not to be zero; it must stay until its source is gone.
- */
+/** Records of the columns "label", the index as a uint64, and "image", bytes of byte_of(). Set the
+ * length, and other members that are not zero; it must exist until its source is freed. */
 struct numbers {
     uint64_t length;
     uint64_t width; /* bytes an image */
     struct gate *gate;
     bool failing; /* records whose index is bad modulo bad_of, with this status */
     uint64_t bad, bad_of;
-    uint64_t slow_ns; /* the lowest of those takes so long to fail */
+    uint64_t slow_ns; /* delay in the failure of the lowest of these */
     lx_status status;
-    bool silent; /* no error is filled in */
+    bool silent; /* the error is not filled in */
     const char *identity;
     atomic_uint fills, released;
 };
@@ -80,7 +78,7 @@ static inline lx_source *numbers_source(struct numbers *numbers)
     return source;
 }
 
-/** How a loader is to work: what is zero is the default, but for the threads, which are none. */
+/** Options of a loader: zero is the default, except that there are no threads. */
 struct setup {
     uint64_t batch_size, world, rank;
     uint64_t epochs; /* 0: one */
@@ -131,7 +129,7 @@ static inline lx_loader *open_loader(lx_source *source, struct setup setup)
     return loader;
 }
 
-/** A loader over numbers alone, which hold the source from now on. */
+/** A loader over numbers; it takes over the reference to the source. */
 static inline lx_loader *open_numbers(struct numbers *numbers, struct setup setup)
 {
     lx_source *source = numbers_source(numbers);
@@ -140,7 +138,7 @@ static inline lx_loader *open_numbers(struct numbers *numbers, struct setup setu
     return loader;
 }
 
-/** The next batch, which must be there; NULL at the end. */
+/** The next batch, which must exist; NULL at the end. */
 static inline lx_batch *next_batch(lx_loader *loader)
 {
     lx_error error = LX_ERROR_INIT;
@@ -155,7 +153,7 @@ static inline lx_batch *next_batch(lx_loader *loader)
     return batch;
 }
 
-/** Every column that the batch has must hold what its indices say. */
+/** Checks every column of the batch against its indices. */
 static inline void check_numbers(const lx_batch *batch)
 {
     uint64_t rows = lx_batch_get_row_count(batch);
@@ -173,7 +171,7 @@ static inline void check_numbers(const lx_batch *batch)
                 ck_abort_msg("byte %d of row %d is wrong", (int)k, (int)i);
 }
 
-/** Sums up what a batch is, to be compared: FNV-1a over position, rows, indices and columns. */
+/** A digest of a batch: FNV-1a over position, rows, indices and columns. */
 static inline uint64_t add_digest(uint64_t digest, const lx_batch *batch)
 {
     uint64_t rows = lx_batch_get_row_count(batch);

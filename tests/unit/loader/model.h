@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a loader delivers, as issue and header say it, one position at a time.
+ * @brief A model of what a loader delivers, one position at a time, from the documentation.
  */
 #ifndef LX_TESTS_MODEL_H
 #define LX_TESTS_MODEL_H
@@ -9,7 +9,7 @@
 #include "../sampler/orders.h"
 #include "loaders.h"
 
-/** Most rows of a batch of the model. */
+/** Maximum rows of a batch of the model. */
 #define MODEL_ROWS 64
 
 struct model {
@@ -47,14 +47,14 @@ static inline void model_free(struct model *model)
     lx__scratch_free(model->scratch);
 }
 
-/** Whether the rank gets anything of any epoch. */
+/** Whether the rank gets any sample of any epoch. */
 static inline bool model_has_any(const struct model *model)
 {
     uint64_t global = model->batch_size * model->world;
     return model->length >= global || (model->rank < model->length && !model->drop_last);
 }
 
-/** Rows of the rank's next batch, whose indices and position are filled in; 0 at the end. */
+/** The rows of the rank's next batch, with its indices and position; 0 at the end. */
 static inline uint64_t model_next(struct model *model, uint64_t *start, uint64_t *indices)
 {
     lx_error error = LX_ERROR_INIT;
@@ -74,8 +74,7 @@ static inline uint64_t model_next(struct model *model, uint64_t *start, uint64_t
     return 0;
 }
 
-/** Continues after the end, if no batch is left before it: for any rank, where nothing was
- * taken. */
+/** Continues after the end, if no batch is left before it: for any rank that took nothing. */
 static inline void model_continue(struct model *model)
 {
     struct model ahead = *model;
@@ -86,7 +85,7 @@ static inline void model_continue(struct model *model)
         model_seek(model, ahead.position);
 }
 
-/** Batches of the first epoch, counted. */
+/** The number of batches of the first epoch. */
 static inline uint64_t model_epoch_batches(const struct model *model)
 {
     struct model one = *model;

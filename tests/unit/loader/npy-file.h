@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Files of .npy, well made and not.
+ * @brief Valid and invalid .npy files.
  */
 #ifndef LX_TESTS_NPY_FILE_H
 #define LX_TESTS_NPY_FILE_H
@@ -19,8 +19,8 @@ static inline void write_bytes(const char *path, const void *bytes, size_t size)
     ck_assert_int_eq(fclose(file), 0);
 }
 
-/** A file of that version with @p header as its text, of @p size bytes with what follows it: data,
- * byte i being i. Returns where the data begins. */
+/** Makes a file of that version with @p header as its text, of @p size bytes including the data, in
+ * which byte i is i. Returns the offset of the data. */
 static inline size_t write_npy(const char *path, int version, const char *header, size_t data)
 {
     size_t length = strlen(header), start = version == 1 ? 10 : 12;

@@ -24,7 +24,7 @@ static void end_any(lx_source *source)
     lx_order_unref(cut.order);
 }
 
-/** A batch is one of the order's, or what is left of one. */
+/** A batch is one of the order's, or the rest of one. */
 static void check_batch(const lx_batch *batch)
 {
     check_numbers(batch);
@@ -66,12 +66,12 @@ START_TEST(batches_follow_the_order)
 }
 END_TEST
 
-/* A step of four ranks is two of two, which are four of one. */
+/* A step of four ranks equals two of two ranks, and four of one. */
 START_TEST(ranks_take_consecutive_batches)
 {
     uint64_t state = 6;
     for (int i = 0; i < 20; i++) {
-        static uint64_t positions[4][300 * 4]; /* of the first sample, and rows */
+        static uint64_t positions[4][300 * 4]; /* of the first sample; and rows */
         lx_source *source = make_any(&state);
         for (uint64_t world = 1; world <= 4; world *= 2) {
             lx_loader *loaders[4];
@@ -129,7 +129,7 @@ START_TEST(all_ranks_drop_incomplete_steps)
 }
 END_TEST
 
-/** Goes on from a state, or the beginning, for so many batches; the state becomes that of then. */
+/** Continues from a state, or the beginning, for a number of batches; updates the state. */
 static uint64_t run_rank(lx_source *source, struct setup setup, uint64_t steps, char *text,
                          uint8_t *seen)
 {
@@ -148,7 +148,7 @@ static uint64_t run_rank(lx_source *source, struct setup setup, uint64_t steps, 
     return position;
 }
 
-/** All ranks of a world do; returns where they are. */
+/** The same for all ranks of a world; returns their position. */
 static uint64_t run_world(lx_source *source, uint64_t world, uint32_t threads, uint64_t steps,
                           char *text, uint8_t *seen)
 {
@@ -227,12 +227,12 @@ START_TEST(reports_a_rank_that_gets_no_batches)
     lx_loader *loader = open_loader(source, setup);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
-    lx_loader_next_epoch(loader); /* there is nothing to continue from */
+    lx_loader_next_epoch(loader); /* without a position to continue from */
     ck_assert_uint_eq(lx_loader_tell(loader), 0);
     ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
     lx_loader_close(loader);
     setup.endless = false;
-    loader = open_loader(source, setup); /* of some epochs it ends as others do */
+    loader = open_loader(source, setup); /* with some epochs it ends like others */
     for (uint64_t epoch = 0; epoch < 3; epoch++) {
         lx_loader_next_epoch(loader);
         ck_assert_uint_eq(lx_loader_tell(loader), epoch * 20);
@@ -243,7 +243,7 @@ START_TEST(reports_a_rank_that_gets_no_batches)
     setup.world = setup.rank = 30;
     setup.world++;
     setup.endless = true;
-    loader = open_loader(source, setup); /* no epoch can have one */
+    loader = open_loader(source, setup); /* no epoch can have a batch */
     ck_assert_ptr_null(next_batch(loader));
     lx_loader_close(loader);
     end_any(source);

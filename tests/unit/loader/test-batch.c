@@ -183,7 +183,7 @@ START_TEST(releases_results_of_undelivered_batches)
 }
 END_TEST
 
-START_TEST(a_layout_that_fails_keeps_nothing)
+START_TEST(a_failed_layout_leaks_nothing)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 9, .width = 4};
@@ -282,5 +282,5 @@ END_TEST
 
 UNIT_MAIN("loader/batch", aligns_and_separates_columns, a_short_batch_reports_its_rows,
           reuses_released_batches, a_batch_outlives_ring_and_executor, a_result_is_released_once,
-          releases_results_of_undelivered_batches, a_layout_that_fails_keeps_nothing,
+          releases_results_of_undelivered_batches, a_failed_layout_leaks_nothing,
           a_ring_stays_usable_after_a_failed_allocation, any_thread_can_release)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaders over damaged records: raised, left out, or zeros; the same for any number of threads. */
+/* Loaders over damaged records: they raise, skip or fill zeros, the same for any number of
+ * threads. */
 #include "loader/damaged-records.h"
 
 #include "../scarce.h"
@@ -7,7 +8,7 @@
 #include "../zrecord/files.h"
 #include "loaders.h"
 
-/** Records of 4 KiB, so that batches have several parts; of every seventh @p bad is damaged. */
+/** Records of 4 KiB, so that batches have several parts; @p bad of every seven are damaged. */
 static struct numbers damaged_numbers(uint64_t length, uint64_t bad, uint64_t bad_of)
 {
     return (struct numbers){.length = length,
@@ -103,7 +104,7 @@ START_TEST(zeros_replace_damaged_records)
 }
 END_TEST
 
-/** A transform that must not see a batch without records; counts those it sees. */
+/** A transform that counts batches, and must not see one without records. */
 static lx_status count_batches(lx_batch *batch, void *user, lx_error *error)
 {
     (void)error;
@@ -160,7 +161,7 @@ START_TEST(reports_a_source_damaged_completely)
     lx_batch_unref(batch);
     lx_loader_close(loader);
     numbers.failing = true;
-    /* Where epochs end, that is reported first. */
+    /* If epochs end, the end is reported first. */
     loader = open_numbers(&numbers, (struct setup){.batch_size = 6, .damage = LX_DAMAGE_SKIP});
     ck_assert_ptr_null(next_batch(loader));
     ck_assert_uint_eq(lx_loader_tell(loader), 20);
@@ -209,7 +210,7 @@ START_TEST(other_errors_still_fail)
     ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_IO);
     ck_assert_uint_eq(error.record, 7);
     lx_loader_close(loader);
-    /* Nor is a lack of memory while damage is looked for. */
+    /* A lack of memory during the search for damage is not damage, either. */
     numbers.status = LX_ERR_CORRUPT;
     loader = open_numbers(&numbers, (struct setup){.batch_size = 6, .damage = LX_DAMAGE_SKIP});
     lx_batch_unref(next_batch(loader));
@@ -220,8 +221,8 @@ START_TEST(other_errors_still_fail)
 }
 END_TEST
 
-/** The dataset @p path of 40 labels and images of 10 bytes, image @p bad damaged; the fields have
- * @p path before their names. */
+/** Makes the dataset @p path of 40 labels and images of 10 bytes, with image @p bad damaged; the
+ * names of fields begin with @p path. */
 static lx_source *open_damaged(const char *path, uint64_t bad)
 {
     static const uint64_t shape[] = {10};
@@ -243,7 +244,7 @@ static lx_source *open_damaged(const char *path, uint64_t bad)
         const lx_value values[] = {{&i, 8}, {bytes, sizeof bytes}};
         unit_ok(lx_writer_append(writer, values, NULL, &error));
     }
-    unit_ok(lx_writer_seal(writer, &error)); /* so that nothing of it is in the log */
+    unit_ok(lx_writer_seal(writer, &error)); /* so that no record is only in the log */
     unit_ok(lx_writer_close(writer, &error));
     lx_dataset *dataset;
     lx_slice slice;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of loaders that are stopped, and continue with other ranks, batches and threads. */
+/* Runs of loaders that are stopped and continue with other ranks, batch sizes and threads. */
 #include "../sampler/elastic.h"
 #include "loaders.h"
 
@@ -12,10 +12,10 @@ struct training {
     lx_source *source;
     bool drop_last;
     uint64_t position, dropped;
-    char *saved; /* NULL: nothing was, yet */
+    char *saved; /* NULL: no state yet */
 };
 
-/** What works between two changes. */
+/** The loaders between two changes. */
 struct team {
     uint64_t world, batch_size;
     lx_loader *loaders[WORLD_MAX];
@@ -41,7 +41,7 @@ static struct team open_team(struct training *training, uint64_t *state)
     return team;
 }
 
-/** Ends them all, but for what one of them saves, by chance. */
+/** Closes all, after one of them, chosen at random, has saved its state. */
 static void close_team(struct training *training, struct team *team, uint64_t *state)
 {
     lx_error error = LX_ERROR_INIT;
@@ -55,7 +55,7 @@ static void close_team(struct training *training, struct team *team, uint64_t *s
         lx_loader_close(team->loaders[rank]);
 }
 
-/** The rows of a rank's batch are the positions of the global batch that are its own. */
+/** The rows of a rank's batch are its positions of the global batch. */
 static void see_batch(struct training *training, const struct team *team, uint64_t rank,
                       const lx_batch *batch)
 {
@@ -71,7 +71,8 @@ static void see_batch(struct training *training, const struct team *team, uint64
     elastic_assert(&training->run, row == lx_batch_get_row_count(batch));
 }
 
-/** A step of all ranks, after which they must stand at one position. Whether any had a batch. */
+/** A step of all ranks, after which they must have one position. Returns whether any had a
+ * batch. */
 static bool step(struct training *training, struct team *team)
 {
     uint64_t got = 0;
@@ -87,7 +88,7 @@ static bool step(struct training *training, struct team *team)
         elastic_assert(&training->run, lx_loader_tell(team->loaders[rank]) == to);
     if (training->drop_last)
         elastic_assert(&training->run, got == 0 || got == team->world);
-    if (got == 0) /* the end of an epoch, and what was dropped there */
+    if (got == 0) /* the end of an epoch, and its dropped samples */
         training->dropped += to - training->position;
     elastic_assert(&training->run,
                    got != 0 || to - training->position < team->world * team->batch_size);
@@ -95,7 +96,7 @@ static bool step(struct training *training, struct team *team)
     return got != 0;
 }
 
-/** So many steps, or up to the end of the run. */
+/** Takes a number of steps, or up to the end of the run. */
 static void go_on(struct training *training, struct team *team, uint64_t steps)
 {
     while (steps > 0 && training->position < training->run.end) {

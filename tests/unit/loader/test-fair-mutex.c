@@ -64,7 +64,7 @@ static void *take_once(void *user)
 START_TEST(destruction_waits_for_all_waiting_threads)
 {
     for (int round = 0; round < 50; round++) {
-        /* On the heap and freed, so that a touch after the end is seen by the sanitizers. */
+        /* On the heap and freed, so that the sanitizers detect a use after the end. */
         struct shared *shared = calloc(1, sizeof *shared);
         pthread_t threads[3];
         lx__fair_mutex_init(&shared->turn);

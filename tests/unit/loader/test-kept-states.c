@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* States of loaders that were written with version 1, which must be read forever. */
+/* Saved states of loaders of version 1, which every release must read. */
 #include <loaderx/parity/megatron.h>
 #include <loaderx/packing.h>
 #include <loaderx/tokens.h>
@@ -16,7 +16,7 @@
 #define SOURCES_MAX 8
 #define FIELDS_MAX 8
 
-/** The sources of one state, made up as they are described, in the present directory. */
+/** The sources of one state, made from their descriptions, in the present directory. */
 struct sources {
     struct numbers numbers[SOURCES_MAX];
     size_t count;
@@ -27,7 +27,7 @@ static const char *word(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
-/** A source of the test's own functions, of label and image. */
+/** A source of callbacks, with the columns label and image. */
 static lx_source *own_of(struct sources *sources, const json_t *description)
 {
     ck_assert_uint_lt(sources->count, SOURCES_MAX);
@@ -83,7 +83,7 @@ static lx_source *dataset_of(const json_t *description)
     return source;
 }
 
-/** Tokens in a file, all of them zero. */
+/** Tokens in a file, all zero. */
 static lx_tokens *file_of(const json_t *description)
 {
     lx_tokens *tokens;
@@ -128,7 +128,7 @@ static lx_source *tokens_of(const json_t *description)
     return source;
 }
 
-/** Documents, all tokens of which are zero. */
+/** Documents of tokens that are all zero. */
 static lx_tokens *open_documents(const json_t *description, const char *key)
 {
     lx_error error = LX_ERROR_INIT;
@@ -168,7 +168,7 @@ static lx_source *documents_of(const json_t *description)
     return source;
 }
 
-/** As Megatron has them, for one sample of the last epoch. */
+/** As Megatron's, for one sample of the last epoch. */
 static lx_source *megatron_of(const json_t *description)
 {
     lx_error error = LX_ERROR_INIT;
@@ -188,7 +188,7 @@ static lx_source *megatron_of(const json_t *description)
 
 static lx_source *source_of(struct sources *sources, const json_t *description);
 
-/** Sources that are made of others. */
+/** Sources made of others. */
 static lx_source *made_of(struct sources *sources, const json_t *description)
 {
     lx_error error = LX_ERROR_INIT;
@@ -230,7 +230,7 @@ static lx_source *source_of(struct sources *sources, const json_t *description)
     return strcmp(kind, "own") == 0 ? own_of(sources, description) : array_of(description);
 }
 
-/** The columns that batches can have. */
+/** The possible columns of batches. */
 static size_t fields_of(const lx_source *source, const char **fields)
 {
     size_t count = 0;
@@ -243,7 +243,7 @@ static size_t fields_of(const lx_source *source, const char **fields)
     return count;
 }
 
-/** Calls @p check with a loader over what a state was saved from. */
+/** Calls @p check with a loader like the one that saved the state. */
 static void with_loader(const struct kept_state *kept, struct setup setup,
                         void (*check)(lx_loader *loader, const struct kept_state *kept))
 {
@@ -310,13 +310,13 @@ static void is_written(const struct kept_state *kept)
     with_loader(kept, setup, expect_text);
 }
 
-START_TEST(saves_what_version_1_saved)
+START_TEST(saves_the_states_of_version_1)
 {
     kept_states_each("loaders", 14, is_written);
 }
 END_TEST
 
-/** A rank without data has the same states: it takes this one, and saves it again. */
+/** A rank without data has the same states: it loads this one, and saves it again. */
 static void is_of_the_null_one(lx_loader *loader, const struct kept_state *kept)
 {
     lx_error error = LX_ERROR_INIT;
@@ -347,5 +347,5 @@ START_TEST(ranks_without_data_have_the_same_states)
 }
 END_TEST
 
-UNIT_MAIN("loader/kept-states", loads_states_of_version_1, saves_what_version_1_saved,
+UNIT_MAIN("loader/kept-states", loads_states_of_version_1, saves_the_states_of_version_1,
           ranks_without_data_have_the_same_states)

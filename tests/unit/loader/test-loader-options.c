@@ -78,7 +78,7 @@ START_TEST(rejects_null_by_name)
 }
 END_TEST
 
-/** One that begins somewhere goes the way of one that was sent there. */
+/** A loader with a start position behaves like one that seeks there. */
 static void check_start(lx_source *source, uint64_t position, uint64_t world)
 {
     lx_error error = LX_ERROR_INIT;

@@ -24,7 +24,7 @@ static char *save(lx_loader *loader)
     return text;
 }
 
-/** Digest of the @p count batches that come next, the epochs' ends passed over. */
+/** A digest of the next @p count batches, across the ends of epochs. */
 static uint64_t digest_of_next(lx_loader *loader, int count)
 {
     uint64_t digest = 14695981039346656037u;
@@ -115,7 +115,7 @@ START_TEST(the_state_excludes_prefetched_batches)
 }
 END_TEST
 
-/** The loader that tests/data/states/loader-1.json was saved from, but for its position. */
+/** The loader from which tests/data/states/loader-1.json was saved, at position 0. */
 static lx_loader *golden_loader(struct numbers *numbers, uint64_t batch_size)
 {
     *numbers = (struct numbers){.length = 60000, .width = 784, .identity = "golden 1"};
@@ -162,7 +162,8 @@ START_TEST(saves_the_golden_state)
 }
 END_TEST
 
-/** Restoring @p text must fail so, with @p part in the message, and leave the loader in place. */
+/** Restoring @p text must fail with that status and @p part in the message, and keep the
+ * position. */
 static void expect_refusal(lx_loader *loader, const char *text, lx_status status, const char *part)
 {
     lx_error error = LX_ERROR_INIT;
@@ -173,8 +174,8 @@ static void expect_refusal(lx_loader *loader, const char *text, lx_status status
     ck_assert_uint_eq(lx_loader_tell(loader), position);
 }
 
-/** The state of a loader over @p numbers with a shuffle of that length and seed must be refused
- * by one over 20 records of 3 bytes, version 1, with seed 1. */
+/** A loader over 20 records of 3 bytes, version 1, with seed 1, must reject the state of a loader
+ * over @p numbers with a shuffle of that length and seed. */
 static void expect_mismatch(struct numbers numbers, uint64_t seed, const char *part)
 {
     struct numbers ours = {.length = 20, .width = 3, .identity = "v1"};
@@ -285,7 +286,7 @@ START_TEST(distinguishes_datasets_by_uuid_and_records_their_frame)
     expect_refusal(other, text, LX_ERR_MISMATCH, "source.uuid");
     lx_loader_close(other);
 
-    /* Records that were appended since change the length, which is compared, not the frame. */
+    /* Appended records change the length, which is compared; the frame is not. */
     sources[2] = dataset_source("a", 12);
     lx_order *order = make_order("sequential", 10, 0, 0);
     other = open_loader(sources[2], (struct setup){.batch_size = 3, .order = order});
@@ -335,7 +336,7 @@ START_TEST(detects_any_edited_byte)
     for (size_t i = 0; i < length; i++) {
         static const char with[] = "07aZ\"{}[],: ";
         char kept = text[i];
-        for (size_t k = 0; k < sizeof with; k++) { /* the NUL too: a text that was cut */
+        for (size_t k = 0; k < sizeof with; k++) { /* including the NUL: a truncated text */
             lx_error error = LX_ERROR_INIT;
             text[i] = with[k];
             bool blank = with[k] == kept || (strchr(" \n", kept) != NULL && with[k] == ' ') ||

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What is delivered: positions, ranks, epochs, errors. Threads and time: test-pipeline.c. */
+/* What a loader delivers: positions, ranks, epochs, errors. For threads and time, see test-
+ * pipeline.c. */
 #include "loader/loader-private.h"
 
 #include "../scarce.h"
 #include "loaders.h"
 #include "model.h"
 
-/** Takes up to @p count batches from both, which must agree in all that a consumer sees. */
+/** Takes up to @p count batches from both, which must agree in everything that a caller sees. */
 static void expect_batches(lx_loader *loader, struct model *model, int count)
 {
     static uint64_t expected[MODEL_ROWS];
@@ -44,7 +45,7 @@ static struct setup random_setup(uint64_t *state, lx_order *order)
                           .world = world,
                           .rank = random_next(state) % world,
                           .epochs = random_next(state) % 4,
-                          .endless = true, /* where epochs is 0 */
+                          .endless = true, /* if epochs is 0 */
                           .drop_last = random_next(state) % 2,
                           .threads = (uint32_t)(random_next(state) % 3),
                           .order = order};
@@ -69,7 +70,7 @@ START_TEST(any_configuration_delivers_the_batches_of_its_positions)
                 unit_ok(lx_loader_seek(loader, position, &error));
                 model_seek(&model, position);
             } else {
-                lx_loader_next_epoch(loader); /* does nothing where batches are left */
+                lx_loader_next_epoch(loader); /* does nothing if batches remain */
                 model_continue(&model);
             }
             ck_assert_uint_eq(lx_loader_tell(loader), model.position);
@@ -90,7 +91,7 @@ START_TEST(reports_the_end_until_the_next_epoch)
         lx_loader *loader = open_numbers(&numbers, setup);
         struct model model = model_of(order, setup);
         expect_batches(loader, &model, 5);
-        lx_loader_next_epoch(loader); /* a batch is left */
+        lx_loader_next_epoch(loader); /* a batch remains */
         expect_batches(loader, &model, 1);
         for (int i = 0; i < 3; i++)
             ck_assert_ptr_null(next_batch(loader));
@@ -99,7 +100,7 @@ START_TEST(reports_the_end_until_the_next_epoch)
         lx_loader_next_epoch(loader);
         model_seek(&model, 20);
         expect_batches(loader, &model, 6);
-        lx_loader_next_epoch(loader); /* none is left, though the end was not reported */
+        lx_loader_next_epoch(loader); /* none remains, although the end was not reported */
         model_seek(&model, 40);
         expect_batches(loader, &model, 7);
         ck_assert_uint_eq(lx_loader_tell(loader), 60);
@@ -110,7 +111,8 @@ START_TEST(reports_the_end_until_the_next_epoch)
 }
 END_TEST
 
-/** Where it stands, once the epoch that it was sent to is over, and the rows that it had of it. */
+/** The position at the end of the epoch to which the loader seeks, and the rows that it had of
+ * it. */
 static uint64_t end_epoch(lx_loader *loader, uint64_t *rows)
 {
     lx_batch *batch;
@@ -162,8 +164,8 @@ START_TEST(a_seek_after_the_end_restarts)
 }
 END_TEST
 
-/** Runs ranks of @p setup side by side from @p position for @p batches global batches, or to the
- * end of the epoch, and counts each record that comes. Returns where they stopped. */
+/** Runs the ranks of @p setup in lockstep from @p position for @p batches global batches, or to the
+ * end of the epoch, and counts each record. Returns their last position. */
 static uint64_t run_ranks(lx_source *source, struct setup setup, uint64_t position, int batches,
                           unsigned *seen)
 {
@@ -261,7 +263,7 @@ START_TEST(continues_with_other_ranks_without_loss_or_repeat)
                                   .threads = (uint32_t)(random_next(&state) % 3),
                                   .order = order};
             uint64_t global = setup.batch_size * setup.world;
-            /* Before the uneven end ranks stop together; from there they go to the end. */
+            /* Before the uneven end the ranks stop together; then they continue to the end. */
             int batches = (length - position) / global > 1 ? (int)(1 + random_next(&state) % 3)
                                                            : 1000;
             if ((uint64_t)batches * global > length - position)
@@ -384,7 +386,7 @@ START_TEST(returns_fields_in_the_requested_order)
 }
 END_TEST
 
-/** Opening must fail so; nothing of it stays. */
+/** Opening must fail with that status, and keep no memory. */
 static void expect_refusal(struct setup setup, lx_status status, const char *part)
 {
     lx_error error = LX_ERROR_INIT;
@@ -553,7 +555,7 @@ START_TEST(rejects_null_by_name)
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 4});
     lx_error error = LX_ERROR_INIT;
     char text[100];
-    lx_batch *batch = (lx_batch *)(void *)text; /* anything but NULL */
+    lx_batch *batch = (lx_batch *)(void *)text; /* any pointer except NULL */
     unit_refuses_null(lx_loader_next(NULL, &batch, &error), "loader");
     ck_assert_ptr_null(batch);
     unit_refuses_null(lx_loader_next(loader, NULL, &error), "batch");
@@ -564,7 +566,7 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_loader_save(loader, NULL, 1, NULL, &error), "text");
     unit_refuses_null(lx_loader_restore(NULL, "{}", &error), "loader");
     unit_refuses_null(lx_loader_restore(loader, NULL, &error), "text");
-    batch = next_batch(loader); /* nothing was passed over */
+    batch = next_batch(loader); /* nothing was skipped */
     ck_assert_uint_eq(lx_batch_get_position(batch), 0);
     lx_batch_unref(batch);
     lx_batch_unref(NULL);

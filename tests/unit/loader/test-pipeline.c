@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads and time: the same batches whichever process fills them, failures in their place, cancel,
- * close, bounds, fork. */
+/* Threads and time: the same batches from any thread, failures in order, cancel, close, limits,
+ * fork. */
 #include "loader/pipeline.h"
 
 #include "../sampler/orders.h"
@@ -9,7 +9,7 @@
 /* A record of this width makes a batch of 16 large enough for threads. */
 #define WIDE 16384
 
-/** Digest of all batches to the end; failures count with their position. */
+/** A digest of all batches to the end; failures count with their position. */
 static uint64_t digest_of(struct numbers *numbers, struct setup setup)
 {
     lx_loader *loader = open_numbers(numbers, setup);
@@ -32,7 +32,7 @@ static uint64_t digest_of(struct numbers *numbers, struct setup setup)
     return digest;
 }
 
-/** Adds one to each byte of the images; a batch with record 100 in it fails. */
+/** Adds one to each byte of the images; fails for a batch with record 100. */
 static lx_status brighten(lx_batch *batch, void *user, lx_error *error)
 {
     const lx_column *image = lx_batch_find_column(batch, "image");
@@ -255,7 +255,7 @@ START_TEST(a_timeout_loses_nothing)
 }
 END_TEST
 
-/** Calls next until it says that the loader was canceled. */
+/** Calls next until it reports that the loader was canceled. */
 static void *consume(void *user)
 {
     lx_error error = LX_ERROR_INIT;
@@ -422,7 +422,7 @@ START_TEST(the_ring_does_not_grow_with_epochs)
 }
 END_TEST
 
-/** Of the batches that are prepared ahead of a consumer who does not come, at most @p most. */
+/** Of the batches that are prefetched while the caller takes none, at most @p most. */
 static void check_bound(uint64_t prefetch_bytes, uint64_t most)
 {
     struct gate gate = GATE_SHUT;
@@ -440,7 +440,7 @@ static void check_bound(uint64_t prefetch_bytes, uint64_t most)
         lx_loader_get_stats(loader, &stats);
         ck_assert_uint_ge(stats.prefetched, 1);
         ck_assert_uint_le(stats.prefetched, most);
-        /* One is out; blocks are a little larger than what was asked for. */
+        /* The caller holds one; blocks are a little larger than requested. */
         ck_assert_uint_le(stats.block_bytes, (most + 1) * (16 * WIDE + 4096) * 5 / 4);
         lx_batch_unref(batch);
         batch = next_batch(loader);
@@ -451,9 +451,9 @@ static void check_bound(uint64_t prefetch_bytes, uint64_t most)
 
 START_TEST(prefetch_is_bounded_in_bytes)
 {
-    check_bound(1, 1); /* a batch larger than the bound */
+    check_bound(1, 1); /* a batch larger than the limit */
     check_bound(16 * (WIDE + 16) * 3 + 8192, 3);
-    check_bound(1ull << 40, 16); /* by the threads then */
+    check_bound(1ull << 40, 16); /* then the threads fill it */
 }
 END_TEST
 
@@ -526,7 +526,7 @@ START_TEST(closing_the_executor_of_a_loader_is_an_error)
 }
 END_TEST
 
-/** In the child: every call answers, closing returns. */
+/** In the child: every call returns, and close does not wait. */
 static void use_in_child(lx_loader *loader, lx_batch *batch)
 {
     lx_batch *none;
@@ -540,7 +540,7 @@ static void use_in_child(lx_loader *loader, lx_batch *batch)
     lx_loader_next_epoch(loader);
     lx_loader_cancel(loader);
     lx_loader_get_stats(loader, &stats);
-    bad |= lx_batch_get_row_count(batch) != 16; /* what it has can be read */
+    bad |= lx_batch_get_row_count(batch) != 16; /* delivered batches can be read */
     lx_batch_unref(batch);
     lx_loader_close(loader);
     _exit(bad ? 1 : 0);
@@ -548,7 +548,7 @@ static void use_in_child(lx_loader *loader, lx_batch *batch)
 
 START_TEST(a_child_gets_an_error_and_never_hangs)
 {
-    /* Also while another thread of the parent waits in next, with all locks in whatever state. */
+    /* Also while another thread of the parent waits in next, whatever locks are held. */
     for (int round = 0; round < 20; round++) {
         struct gate gate = GATE_SHUT;
         struct numbers numbers = {.length = 6400, .width = round & 1 ? WIDE : 20};

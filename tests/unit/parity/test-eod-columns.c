@@ -44,7 +44,7 @@ START_TEST(pieces_end_with_a_mark)
 }
 END_TEST
 
-/** As many inputs as there are tokens, or one less. */
+/** The number of inputs equals the number of tokens, or is one less. */
 static void expect_mask(size_t wide, uint64_t inputs, bool ends, const float *expected)
 {
     uint8_t text[8 * LENGTH], mask[4 * LENGTH];

@@ -63,7 +63,8 @@ START_TEST(matches_the_exhaustive_form_of_megatron)
 }
 END_TEST
 
-/** The loop, as the page has it, against an order of more than a block; how many it has. */
+/** Compares an order of more than a block with the loop of doc/orders.md; returns the number of
+ * repeated indices. */
 static uint64_t expect_loop(const uint64_t *lengths, const double *weights, size_t count,
                             lx_exhausted_policy exhausted, uint64_t length)
 {
@@ -94,7 +95,7 @@ static uint64_t expect_loop(const uint64_t *lengths, const double *weights, size
     }
     ck_assert_uint_eq(k, lx_order_get_length(order));
     static int turn;
-    if (turn++ % 5 == 0) /* it begins a block again for each of many positions */
+    if (turn++ % 5 == 0) /* it restarts a block for each of many positions */
         expect_order(order, 5);
     lx_order_unref(order);
     return k;
@@ -176,7 +177,7 @@ START_TEST(rejects_invalid_arguments)
 }
 END_TEST
 
-/** Reads positions up to @p end in pieces by chance, which leaves out some, and notes which. */
+/** Reads positions up to @p end in random pieces with gaps, and records them. */
 static void read_pieces(lx_order *order, uint64_t end, uint64_t *indices, bool *is_read)
 {
     lx_error error = LX_ERROR_INIT;

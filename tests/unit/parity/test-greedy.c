@@ -23,7 +23,7 @@ START_TEST(matches_megatron)
 END_TEST
 
 /* Its exhaustive form: a set that is used up is left out, and the weights stay as they are. */
-START_TEST(a_dropped_set_gets_no_more_samples)
+START_TEST(a_removed_set_gets_no_more_samples)
 {
     static const uint64_t sizes[] = {3, 2, 1};
     static const uint16_t right[] = {0, 1, 2, 0, 1, 0};
@@ -148,5 +148,5 @@ START_TEST(reports_failed_allocations)
 }
 END_TEST
 
-UNIT_MAIN("parity/greedy", matches_megatron, a_dropped_set_gets_no_more_samples,
+UNIT_MAIN("parity/greedy", matches_megatron, a_removed_set_gets_no_more_samples,
           kernels_match_the_loop, accepts_huge_weights, reports_failed_allocations)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many epochs and samples there are; what the tables hold is held against a list of all tokens
- * in test-source-megatron.c. */
+/* The numbers of epochs and samples; test-source-megatron.c compares the tables with a list of all
+ * tokens. */
 #include "parity/megatron-index.h"
 
 #include "../unit.h"
@@ -31,7 +31,7 @@ START_TEST(plans_as_many_epochs_as_needed)
 }
 END_TEST
 
-/* Of 100 samples in an epoch, the last one has to give 80 to be shuffled with the others. */
+/* If an epoch has 100 samples, the last epoch must give 80 to be shuffled with the others. */
 START_TEST(separates_a_short_last_epoch)
 {
     expect(plan_of(1001, 10, 179), 2, 200, true);
@@ -42,7 +42,7 @@ START_TEST(separates_a_short_last_epoch)
 }
 END_TEST
 
-/** Of @p tokens, with what is left at the end. */
+/** An index over @p tokens, with a remainder at the end. */
 static uint64_t count_partial(uint64_t tokens, uint64_t length)
 {
     lx_error error = LX_ERROR_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Megatron's samples: lib/parity/megatron-source.c, against a list of all tokens. */
+/* Megatron's samples: lib/parity/megatron-source.c, compared with a list of all tokens. */
 #include <loaderx/parity/megatron.h>
 
 #include <dirent.h>
@@ -32,7 +32,7 @@ static lx_source *open_samples(lx_tokens *tokens, const lx_megatron_options *how
 
 /* ---- the list */
 
-/** What there has to be. */
+/** The expected samples. */
 struct model {
     uint32_t documents[MOST]; /* of all epochs */
     uint32_t of[MOST];        /* each token's place among these */
@@ -52,7 +52,7 @@ static uint64_t below(lx__mt19937 *generator, uint32_t most)
     return number;
 }
 
-/** RandomState.shuffle(), in a line. */
+/** RandomState.shuffle(). */
 #define SHUFFLE(generator, numbers, size)                                                          \
     for (size_t i_ = (size); i_-- > 1;) {                                                          \
         size_t j_ = (size_t)below(generator, (uint32_t)i_);                                        \
@@ -328,7 +328,7 @@ static void put_table(const char *name, const uint8_t *bytes, size_t size)
     write_bytes(name, bytes, size);
 }
 
-/** Whether all samples can be read; where they can, they go to @p rows. */
+/** Whether all samples can be read; if so, they are stored in @p rows. */
 static lx_status read_all(lx_tokens *tokens, const lx_megatron_options *how, int32_t *rows)
 {
     lx_error error = LX_ERROR_INIT;
@@ -439,12 +439,12 @@ START_TEST(a_state_identifies_its_source)
     ck_assert_int_eq(restore(open_samples(other, &how), state), LX_ERR_MISMATCH);
     lx_megatron_options changed = how;
     changed.columns = ALL;
-    changed.num_samples = 16; /* as many epochs */
+    changed.num_samples = 16; /* the same number of epochs */
     ck_assert_int_eq(restore(open_samples(tokens, &changed), state), LX_OK);
     changed.seed++;
     ck_assert_int_eq(restore(open_samples(tokens, &changed), state), LX_ERR_MISMATCH);
     changed = how;
-    changed.num_samples = 28; /* as many, and the last one is not apart */
+    changed.num_samples = 28; /* the same number, but the last one is not separate */
     ck_assert_int_eq(restore(open_samples(tokens, &changed), state), LX_ERR_MISMATCH);
     changed = how;
     changed.extra_token = false;
@@ -464,7 +464,7 @@ static void refuse(lx_tokens *tokens, lx_megatron_options how, lx_status status,
     lx_error_clear(&error);
 }
 
-/** Refuses what one member is set to. */
+/** The source must reject the value of one option. */
 #define REFUSE(member, value, status)                                                              \
     do {                                                                                           \
         lx_megatron_options how_ = how;                                                            \

@@ -5,7 +5,7 @@
 #include "../unit.h"
 #include "../sampler/statistics.h"
 
-/* The check that the standard of C++ has (26.6.5), of the default seed. */
+/* The check value of the C++ standard (26.6.5), for the default seed. */
 START_TEST(matches_the_ten_thousandth_number)
 {
     lx__mt19937 generator;
@@ -56,7 +56,7 @@ START_TEST(a_jump_equals_steps)
 }
 END_TEST
 
-/* Far on, where steps would take forever: two ways there. */
+/* Far ahead, where single steps would take forever: two ways to get there. */
 START_TEST(jumps_add_up)
 {
     uint64_t state = 9;

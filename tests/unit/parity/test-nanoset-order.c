@@ -33,7 +33,7 @@ static void expect_indices(lx_order *order, const uint64_t *right, uint64_t coun
     lx_order_unref(order);
 }
 
-/* The example that Nanotron's documentation has, shuffled by NumPy. */
+/* The example of Nanotron's documentation, shuffled by NumPy. */
 START_TEST(matches_nanotron)
 {
     static const uint64_t given[] = {9, 8, 0, 14, 16, 8,  15, 8,  12, 10,

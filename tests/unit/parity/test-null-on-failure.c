@@ -6,7 +6,7 @@
 #include "../scratch.h"
 #include "../unit.h"
 
-/** The call must fail, and leave NULL in @c made, which is not NULL before. */
+/** The call must fail, and set @c made to NULL, which is not NULL before. */
 #define FAILS(type, call)                                                                          \
     do {                                                                                           \
         static char stale;                                                                         \

@@ -21,7 +21,7 @@ static void shuffle(lx__mt19937 *generator, bool wide, uint64_t *numbers, uint64
     free(narrow);
 }
 
-/* What numpy.random.RandomState(1234) makes of arange(20), and then of arange(5). */
+/* The results of numpy.random.RandomState(1234) for arange(20), and then for arange(5). */
 START_TEST(matches_a_shuffle_of_numpy)
 {
     static const uint64_t twenty[] = {3,  13, 2,  16, 14, 5, 4,  0,  8, 18,
@@ -41,7 +41,7 @@ START_TEST(matches_a_shuffle_of_numpy)
 }
 END_TEST
 
-/* RandomState(2**32 - 1) and arange(100000): the first ones, and all as digits to the base 31. */
+/* RandomState(2**32 - 1) and arange(100000): the first numbers, and all as digits in base 31. */
 START_TEST(matches_a_long_shuffle_of_numpy)
 {
     enum { COUNT = 100000 };

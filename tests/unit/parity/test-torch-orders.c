@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of torch 1.13.1; tests/python compare many more with the torch that is installed. */
+/* Indices of torch 1.13.1; the Python tests compare many more with the installed torch. */
 #include <loaderx/parity/torch.h>
 
 #include <pthread.h>
@@ -65,7 +65,7 @@ START_TEST(one_generator_continues_across_epochs)
         }
     }
     lx_order_unref(order);
-    /* One that ends with a whole permutation draws another one, as torch does. */
+    /* An epoch that ends with a whole permutation draws another one, as in torch. */
     order = make_random(LENGTH, LENGTH, false, 7);
     lx__mt19937_seed(&generator, 7);
     lx__mt19937_skip(&generator, LENGTH - 1, 2);
@@ -90,7 +90,7 @@ START_TEST(draws_with_replacement)
 }
 END_TEST
 
-/* Padded by the head, or cut. */
+/* Padded by the beginning, or truncated. */
 START_TEST(matches_ranks_of_a_distributed_sampler)
 {
     static const uint64_t padded[4][3] = {{0, 4, 8}, {1, 5, 9}, {2, 6, 0}, {3, 7, 1}};
@@ -132,7 +132,7 @@ START_TEST(seeds_each_epoch)
 }
 END_TEST
 
-/* Epochs that steps would not reach. */
+/* Epochs that are too far for single steps. */
 START_TEST(enters_far_epochs_at_once)
 {
     uint64_t one[2], again[2], positions[] = {UINT64_C(1) << 40, UINT64_MAX - 2};
@@ -179,7 +179,7 @@ END_TEST
 #define SHARED_LENGTH 2000
 #define SHARED_EPOCHS 6
 
-/** The sums of epochs, which come in another order in each thread. */
+/** The sums of epochs, which each thread reads in another order. */
 static void *read_epochs(void *argument)
 {
     static atomic_uint number;
@@ -194,7 +194,7 @@ static void *read_epochs(void *argument)
     return (void *)(uintptr_t)sum;
 }
 
-/* They share a generator, too, which goes back and forth. */
+/* They share a generator, too, which moves back and forth. */
 START_TEST(threads_share_one_order)
 {
     lx_order *order = make_random(SHARED_LENGTH, SHARED_LENGTH, false, 7);

@@ -11,11 +11,11 @@
 #include "orders.h"
 #include "sampler/core/order-json.h"
 
-/* Longest epoch of an order that is made of no others, and of a part. */
+/* Longest epoch of an order without parts, and of a part. */
 #define SIMPLE_MAX 200
 #define PART_MAX 400
 #define PARTS_MAX 5
-/* How deep orders are made of others. */
+/* Maximum depth of nested orders. */
 #define DEPTH_MAX 3
 
 static uint64_t below(uint64_t *state, uint64_t end)
@@ -143,7 +143,7 @@ static struct any_order any_simple(uint64_t *state)
     }
 }
 
-/* ---- made of others */
+/* ---- combined orders */
 
 static struct any_order any_within(uint64_t *state, int depth);
 
@@ -187,14 +187,14 @@ static struct any_order any_of_part(uint64_t *state, int depth)
     return any;
 }
 
-/** Weights of which the first is none of the zeros. */
+/** Weights, the first of which is not zero. */
 static void any_weights(uint64_t *state, double *weights, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         weights[i] = i != 0 && below(state, 7) == 0 ? 0 : (double)(1 + below(state, 20));
 }
 
-/** Weights that change, where there is a place for it. */
+/** Weights that change, if the order has room for that. */
 static void add_curriculum(uint64_t *state, lx_mixture *mixture, size_t count, uint64_t end)
 {
     lx_error error = LX_ERROR_INIT;
@@ -248,7 +248,7 @@ static struct any_order any_concat(const struct any_order *parts, const uint64_t
     return any;
 }
 
-/** Of several parts, whose indices are apart from each other. */
+/** An order of several parts with distinct indices. */
 static struct any_order any_of_parts(uint64_t *state, int depth)
 {
     struct any_order parts[PARTS_MAX];
@@ -266,7 +266,7 @@ static struct any_order any_of_parts(uint64_t *state, int depth)
     return any;
 }
 
-/** One that is no deeper, nor longer than a part may be. */
+/** An order that is no deeper than allowed, and no longer than a part may be. */
 static struct any_order any_within(uint64_t *state, int depth)
 {
     struct any_order any;
@@ -302,7 +302,8 @@ static struct any_order any_at_all(uint64_t *state)
 
 struct any_order any_order(uint64_t *state)
 {
-    /* Of many parts one has an index twice nearly always: every other time it need not be so. */
+    /* An order of many parts nearly always repeats an index: every other one is made without
+     * repeats. */
     bool once = below(state, 2) == 0;
     struct any_order any = any_at_all(state);
     while (once && !any.once) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders of all kinds with any parameters, for tests of what holds for every one.
+ * @brief Random orders of all kinds, for tests of the properties of every order.
  */
 #ifndef LX_TESTS_ANY_ORDER_H
 #define LX_TESTS_ANY_ORDER_H
@@ -13,16 +13,17 @@
 /** Longest epoch, and one more than the highest index. */
 #define ANY_ORDER_MAX 2000
 
-/** An order, and what is known of it. */
+/** An order and its properties. */
 struct any_order {
     lx_order *order; /* for lx_order_unref() */
-    bool once;       /* no index comes twice in an epoch */
+    bool once;       /* no index is repeated in an epoch */
 };
 
-/** The next one: a function of @p state, which moves on. Its epochs have one position at least. */
+/** The next random order, a function of @p state, which advances. Its epochs have at least one
+ * position. */
 struct any_order any_order(uint64_t *state);
 
-/** What it is, as states have it, for free(). */
+/** Its description in the form of states, for free(). */
 char *any_order_text(const lx_order *order);
 
 #endif

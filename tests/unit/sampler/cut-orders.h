@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders that are cut into batches, for the tests, and their batches found the simple way.
+ * @brief Orders that are cut into batches, and a simple search for their batches.
  */
 #ifndef LX_TESTS_CUT_ORDERS_H
 #define LX_TESTS_CUT_ORDERS_H
@@ -14,7 +14,7 @@
 
 #define CUT_LENGTH_MAX 3000
 
-/** What an order was cut by. */
+/** The parameters by which an order is cut. */
 typedef struct cut_order {
     lx_order *order;
     uint64_t length, budget, rows;
@@ -22,7 +22,7 @@ typedef struct cut_order {
     uint64_t costs[CUT_LENGTH_MAX];
 } cut_order;
 
-/** Over a part of @p kind, with costs from 1 to @p most, some of them alike. */
+/** Over a part of @p kind, with costs from 1 to @p most, some of them equal. */
 static inline void make_cut(cut_order *cut, const char *kind, uint64_t length, uint64_t most,
                             uint64_t *state)
 {
@@ -48,7 +48,7 @@ static inline void make_any_cut(cut_order *cut, uint64_t *state)
     make_cut(cut, kinds[next_choice(state) % 3], next_choice(state) % 300 + 1, most, state);
 }
 
-/** Whether @p count samples, these, fit in a batch. */
+/** Whether these @p count samples fit in a batch. */
 static inline bool cut_fits(const cut_order *cut, const uint64_t *indices, uint64_t count)
 {
     uint64_t sum = 0, largest = 0;
@@ -61,7 +61,7 @@ static inline bool cut_fits(const cut_order *cut, const uint64_t *indices, uint6
            (cut->rows == 0 || count <= cut->rows);
 }
 
-/** Where each batch of an epoch of these indices ends, as offsets. Returns how many. */
+/** The end of each batch of an epoch of these indices, as offsets. Returns their number. */
 static inline uint64_t cut_by_hand(const cut_order *cut, const uint64_t *indices, uint64_t *ends)
 {
     uint64_t count = 0;

@@ -43,14 +43,14 @@ static uint64_t *squares(const json_t *rule, size_t *count)
     return values;
 }
 
-/** A table, which stands there whole or as a rule, for free(). */
+/** A table, given in full or by a rule, for free(). */
 static uint64_t *table_of(const json_t *description, size_t *count)
 {
     const json_t *table = json_object_get(description, "table");
     return json_is_object(table) ? squares(table, count) : numbers_of(table, count);
 }
 
-/** Weights that are texts, for free(). */
+/** Weights in the form of texts, for free(). */
 static double *weights_of(const json_t *array, size_t *count)
 {
     *count = json_array_size(array);
@@ -60,7 +60,7 @@ static double *weights_of(const json_t *array, size_t *count)
     return weights;
 }
 
-/** Those that were given for each index. */
+/** The numbers that are given for each index. */
 static double *given_weights(const json_t *description, size_t *count)
 {
     const json_t *given = json_object_get(description, "given");
@@ -87,7 +87,7 @@ static size_t parts_of(const json_t *description, lx_order **parts, uint64_t **o
     return count;
 }
 
-/** The weights that hold from an offset on, for free(). */
+/** The weights from an offset on, for free(). */
 static double *weighting_of(const json_t *weightings, size_t which, size_t count)
 {
     size_t n;
@@ -133,7 +133,7 @@ static lx_order *mixture_of(const char *kind, const json_t *description, lx_orde
     return order;
 }
 
-/** Of the kinds that have several parts. */
+/** Orders with several parts. */
 static lx_order *of_parts(const char *kind, const json_t *description)
 {
     lx_error error = LX_ERROR_INIT;
@@ -183,7 +183,7 @@ static lx_order *budgeted_of(const json_t *description, lx_order *part)
     return order;
 }
 
-/** A slice or a padded order that stands for a DistributedSampler; @p world are its ranks. */
+/** A slice or a padded order in place of a DistributedSampler; @p world is its number of ranks. */
 static lx_order *distributed_of(const json_t *description, uint64_t world, bool drop_last)
 {
     lx_error error = LX_ERROR_INIT;
@@ -195,7 +195,7 @@ static lx_order *distributed_of(const json_t *description, uint64_t world, bool 
     return order;
 }
 
-/** Of the kinds that have one part, which is not made where that cannot be done alone. */
+/** Orders with one part, which is not made if it cannot exist alone. */
 static lx_order *of_part(const char *kind, const json_t *description)
 {
     lx_error error = LX_ERROR_INIT;
@@ -251,7 +251,7 @@ static lx_order *nanoset_of(const json_t *description, const uint64_t *lengths, 
     return order;
 }
 
-/** Of the kinds that have a table of numbers. */
+/** Orders with a table of numbers. */
 static lx_order *of_table(const char *kind, const json_t *description)
 {
     lx_error error = LX_ERROR_INIT;
@@ -270,7 +270,7 @@ static lx_order *of_table(const char *kind, const json_t *description)
     return order;
 }
 
-/** Of the kinds that are numbers alone. */
+/** Orders with only numbers. */
 static lx_order *of_numbers(const char *kind, const json_t *description)
 {
     lx_error error = LX_ERROR_INIT;

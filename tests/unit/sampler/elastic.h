@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a run over an order must have seen, however often it stopped and on how many ranks it
- *        went on: each position once, and there what a run that is never stopped has.
+ * @brief The positions and indices that a run over an order must have seen, however often it
+ * stopped and with any number of ranks: each position once, with the index of an uninterrupted run.
  */
 #ifndef LX_TESTS_ELASTIC_H
 #define LX_TESTS_ELASTIC_H
@@ -11,7 +11,7 @@
 #include "any-order.h"
 #include "orders.h"
 
-/** Changes of a run: how many ranks there are, and how they read. */
+/** The changes of a run: the number of ranks, and their way of reading. */
 #define ELASTIC_CHANGES 5
 
 /** A run of some epochs. */
@@ -22,7 +22,7 @@ struct elastic {
     bool once;
     uint64_t length, end; /* positions of an epoch, and of the run */
     uint64_t *whole;      /* the global order */
-    uint8_t *seen;        /* of each position: whether it came */
+    uint8_t *seen;        /* for each position, whether it came */
 };
 
 #define elastic_assert(run, expression)                                                            \
@@ -49,7 +49,7 @@ static inline struct elastic elastic_begin(uint64_t seed, uint64_t *state)
     return run;
 }
 
-/** A rank has read @p index, which must be that of @p position. */
+/** Records that a rank has read @p index, which must be that of @p position. */
 static inline void elastic_see(struct elastic *run, uint64_t position, uint64_t index)
 {
     elastic_assert(run, position < run->end && index == run->whole[position]);
@@ -57,7 +57,7 @@ static inline void elastic_see(struct elastic *run, uint64_t position, uint64_t 
     run->seen[position] = 1;
 }
 
-/** That the samples of an epoch came once each, where the order has each once. */
+/** Checks that each index of an epoch came once, if the order has each once. */
 static inline void elastic_check_epoch(const struct elastic *run, uint64_t start)
 {
     uint8_t *came = calloc(ANY_ORDER_MAX, 1);
@@ -69,7 +69,7 @@ static inline void elastic_check_epoch(const struct elastic *run, uint64_t start
     free(came);
 }
 
-/** All was seen that was not dropped: this holds @p dropped positions. Frees the run. */
+/** Checks that everything was read that was not dropped: @p dropped positions. Frees the run. */
 static inline void elastic_end(struct elastic *run, uint64_t dropped)
 {
     uint64_t missing = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The states in tests/data/states, which tests/golden/states.py made.
+ * @brief The saved states in tests/data/states, which tests/golden/states.py made.
  */
 #ifndef LX_TESTS_KEPT_STATES_H
 #define LX_TESTS_KEPT_STATES_H
@@ -10,14 +10,14 @@
 #include "../unit.h"
 #include "described.h"
 
-/** Indices that are kept after a state. */
+/** Number of indices that are stored after a state. */
 #define KEPT_INDICES 40
 
-/** One that is kept. */
+/** A saved state. */
 struct kept_state {
     char name[256]; /* "samplers/shuffle" */
     json_t *file;   /* its order, source, state and indices */
-    char *text;     /* the state alone */
+    char *text;     /* only the state */
     uint64_t indices[KEPT_INDICES];
 };
 
@@ -32,7 +32,8 @@ static inline void kept_state_read(struct kept_state *kept)
     free(indices);
 }
 
-/** Calls @p check for each state of "samplers" or "loaders", of which there must be @p least. */
+/** Calls @p check for each state of "samplers" or "loaders", of which there must be at least @p
+ * least. */
 static inline void kept_states_each(const char *kind, size_t least,
                                     void (*check)(const struct kept_state *kept))
 {
@@ -56,7 +57,7 @@ static inline void kept_states_each(const char *kind, size_t least,
     json_decref(all);
 }
 
-/** What is saved where a state was must be that state again. */
+/** Saving after loading a state must give the same state. */
 static inline void kept_state_is(const struct kept_state *kept, const char *text)
 {
     lx_error error = LX_ERROR_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders for the tests: made, and read one position at a time.
+ * @brief Helpers that make orders, and read them one position at a time.
  */
 #ifndef LX_TESTS_ORDERS_H
 #define LX_TESTS_ORDERS_H
@@ -26,7 +26,7 @@ static inline lx_order *make_order(const char *kind, uint64_t length, uint64_t a
     return order;
 }
 
-/** Reads with a scratch of its own. */
+/** Reads with a new scratch. */
 static inline void read_order(lx_order *order, uint64_t first, uint64_t step, uint64_t count,
                               uint64_t *indices)
 {
@@ -37,7 +37,7 @@ static inline void read_order(lx_order *order, uint64_t first, uint64_t step, ui
     lx__scratch_free(scratch);
 }
 
-/** What stands at one position. */
+/** The index at one position. */
 static inline uint64_t index_at(lx_order *order, uint64_t position)
 {
     uint64_t index;
@@ -45,10 +45,8 @@ static inline uint64_t index_at(lx_order *order, uint64_t position)
     return index;
 }
 
-/**
- * What every order must keep: it gives the same at a position from anywhere, in any steps, in any
- * order of positions, with a scratch that was elsewhere before; and is what it says of itself.
- */
+/** Checks the properties of every order: the index of a position does not depend on the order, the
+ * steps or the scratch of earlier reads, and the order's attributes are right. */
 static inline void expect_order(lx_order *order, uint64_t state)
 {
     lx_error error = LX_ERROR_INIT;
@@ -77,8 +75,7 @@ static inline void expect_order(lx_order *order, uint64_t state)
     json_decref(json);
 }
 
-/** Two orders that differ in what stands at @p where: the state of one is refused by the other.
- * Both are given up. */
+/** Two orders that differ in @p where: each rejects the state of the other. Drops both. */
 static inline void expect_other_order(lx_order *one, lx_order *other, const char *where)
 {
     lx_error error = LX_ERROR_INIT;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Tests of chance for the tests of orders. All give z, a number of standard deviations.
+ * @brief Statistical tests of orders. All return z, a number of standard deviations.
  *
- * Seeds are fixed, so a test that passes once passes always: a z of #Z_LIMIT and more was looked
- * for when the formulas were made, and is not waited for.
+ * Seeds are fixed, so a test that passes once always passes: values of #Z_LIMIT and more were
+ * searched for when the formulas were designed.
  */
 #ifndef LX_TESTS_STATISTICS_H
 #define LX_TESTS_STATISTICS_H
@@ -23,20 +23,20 @@
         ck_assert_msg(fabs(chance_z) < Z_LIMIT, "%s: z = %.2f", #z, chance_z);                     \
     } while (0)
 
-/** Of a chi-square with so many degrees of freedom (Wilson and Hilferty, 1931). */
+/** z of a chi-square with that many degrees of freedom (Wilson and Hilferty, 1931). */
 static inline double z_of_chi_square(double chi_square, double freedom)
 {
     double part = 2 / (9 * freedom);
     return (cbrt(chi_square / freedom) - (1 - part)) / sqrt(part);
 }
 
-/** Of a count whose mean is its variance. */
+/** z of a count whose mean equals its variance. */
 static inline double z_of_count(double count, double mean)
 {
     return (count - mean) / sqrt(mean);
 }
 
-/** Of equally likely cells. */
+/** z of equally likely cells. */
 static inline double z_of_cells(const uint32_t *cells, size_t count, double freedom)
 {
     double total = 0, sum = 0;
@@ -67,19 +67,19 @@ static inline void count_pair(pair_table *table, uint64_t a, uint64_t b)
     table->cells[bin_of(table, a) * BINS + bin_of(table, b)]++;
 }
 
-/** Pairs in which each number stands once on either side: as from two permutations. */
+/** z of pairs in which each number occurs once on either side, as in two permutations. */
 static inline double z_of_matched_pairs(const pair_table *table)
 {
     return z_of_cells(table->cells, BINS * BINS, (BINS - 1) * (BINS - 1));
 }
 
-/** Pairs in which each number stands once on one of the sides: as neighbors in a permutation. */
+/** z of pairs in which each number occurs once on one side, as for neighbors in a permutation. */
 static inline double z_of_neighbour_pairs(const pair_table *table)
 {
     return z_of_cells(table->cells, BINS * BINS, BINS * (BINS - 1));
 }
 
-/** Of the correlation of two permutations of 0..length-1. */
+/** z of the correlation of two permutations of 0..length-1. */
 static inline double z_of_correlation(const uint64_t *a, const uint64_t *b, uint64_t length)
 {
     double mean = ((double)length - 1) / 2, sum = 0;
@@ -89,7 +89,7 @@ static inline double z_of_correlation(const uint64_t *a, const uint64_t *b, uint
     return sum / square * sqrt((double)length - 1);
 }
 
-/** Whether @p values is each number below @p length once. */
+/** Whether @p values has each number below @p length once. */
 static inline int is_permutation(const uint64_t *values, uint64_t length)
 {
     uint8_t *seen = calloc(length + 1, 1);
@@ -100,7 +100,7 @@ static inline int is_permutation(const uint64_t *values, uint64_t length)
     return good == length;
 }
 
-/** Numbers for a test's own choices, of any other making than the library's. */
+/** Random numbers for a test, of another generator than the library's. */
 static inline uint64_t next_choice(uint64_t *state)
 {
     *state ^= *state << 13;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief An order of every kind that can keep its table in a file.
+ * @brief An order of every kind that can store its table in a file.
  */
 #ifndef LX_TESTS_TABLED_H
 #define LX_TESTS_TABLED_H
@@ -14,7 +14,7 @@
 #include "orders.h"
 #include "../../new-orders.h"
 
-/** Indices of most of them. */
+/** Number of indices of most orders. */
 #define TABLED_COUNT 5000
 
 static uint64_t tabled_numbers[TABLED_COUNT];

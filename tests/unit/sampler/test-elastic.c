@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of samplers that are stopped, and continue with other numbers of ranks. */
+/* Runs of samplers that are stopped and continue with other numbers of ranks. */
 #include "elastic.h"
 
 #define CHUNK_MAX 64
 
-/** Goes some steps, over the ends of epochs: a window holds one position of each rank, and is
- * shorter where an epoch ends. */
+/** Moves by some steps, across the ends of epochs: a window has one position of each rank, and is
+ * shorter at the end of an epoch. */
 static uint64_t some_steps(const struct elastic *run, uint64_t *state, uint64_t from,
                            uint64_t world)
 {
@@ -17,7 +17,7 @@ static uint64_t some_steps(const struct elastic *run, uint64_t *state, uint64_t 
     return to;
 }
 
-/** Takes what a rank owns of [from, to), some at a time. */
+/** Takes the indices of a rank in [from, to), some at a time. */
 static void take_share(struct elastic *run, uint64_t *state, lx_sampler *sampler, uint64_t rank,
                        uint64_t world, uint64_t from, uint64_t to)
 {
@@ -26,7 +26,7 @@ static void take_share(struct elastic *run, uint64_t *state, lx_sampler *sampler
     for (uint64_t position = from; position < to; position++) {
         if (position % run->length % world != rank)
             continue;
-        if (next == count) { /* not more than there are: it would continue into what follows */
+        if (next == count) { /* no more than remain: it would continue after the end */
             uint64_t left = 0;
             for (uint64_t i = position; i < to; i++)
                 left += i % run->length % world == rank;
@@ -40,8 +40,8 @@ static void take_share(struct elastic *run, uint64_t *state, lx_sampler *sampler
     elastic_assert(run, next == count);
 }
 
-/** All ranks of a world continue from a state (NULL: from the beginning) up to @p to. The state of
- * one of those that stand there, by chance, comes back as JSON. */
+/** All ranks of a world continue from a state (NULL: from the beginning) up to @p to. Returns the
+ * state of a random one as JSON. */
 static char *go_on(struct elastic *run, uint64_t *state, const char *saved, uint64_t from,
                    uint64_t to, uint64_t world)
 {
@@ -54,7 +54,7 @@ static char *go_on(struct elastic *run, uint64_t *state, const char *saved, uint
             unit_ok(lx_sampler_restore(sampler, saved, &error));
         elastic_assert(run, lx_sampler_tell(sampler) == from);
         take_share(run, state, sampler, rank, world, from, to);
-        /* A rank with nothing in the last window of an epoch looks for its next one after it. */
+        /* A rank without a position in the last window of an epoch finds its next one after it. */
         bool stands_there = lx_sampler_tell(sampler) == to;
         elastic_assert(run, stands_there || to % run->length == 0);
         if (stands_there && (text == NULL || random_next(state) % 2 == 0)) {

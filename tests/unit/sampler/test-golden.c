@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a second implementation, written from doc/orders.md, gives, and the library must. */
+/* Compares the library with a second implementation, written from doc/orders.md. */
 #include <loaderx/budgeted.h>
 #include <loaderx/grouped.h>
 
@@ -9,7 +9,7 @@
 #include "sampler/core/order-json.h"
 #include "sampler/core/saved-state.h"
 
-/** Holds the state of an order against what is kept. */
+/** Compares the state of an order with the stored one. */
 static void check_state(lx_order *order, const json_t *golden, size_t i)
 {
     lx_error error = LX_ERROR_INIT;
@@ -75,7 +75,7 @@ START_TEST(orders_match_their_definition)
     json_array_foreach(goldens, i, golden)
     {
         json_t *description = json_object_get(golden, "order");
-        if (description != NULL) { /* else it is that of the one before */
+        if (description != NULL) { /* otherwise it is that of the one before */
             lx_order_unref(order);
             order = described_order(description);
             check_state(order, golden, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* States of samplers that were written with version 1, which must be read forever. */
+/* Saved states of samplers of version 1, which every release must read. */
 #include "kept-states.h"
 #include "orders.h"
 
@@ -50,13 +50,13 @@ static void is_written(const struct kept_state *kept)
     lx_order_unref(order);
 }
 
-START_TEST(saves_what_version_1_saved)
+START_TEST(saves_the_states_of_version_1)
 {
     kept_states_each("samplers", 39, is_written);
 }
 END_TEST
 
-/** The state of any other order must be refused. */
+/** Every other order must reject the state. */
 static void is_of_no_other(const struct kept_state *kept)
 {
     lx_error error = LX_ERROR_INIT;
@@ -75,5 +75,5 @@ START_TEST(other_orders_reject_the_states)
 }
 END_TEST
 
-UNIT_MAIN("sampler/kept-states", loads_states_of_version_1, saves_what_version_1_saved,
+UNIT_MAIN("sampler/kept-states", loads_states_of_version_1, saves_the_states_of_version_1,
           other_orders_reject_the_states)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in files, of every kind of order that has one. */
+/* Tables in files, for every kind of order that has one. */
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 #include "sampler/core/order-json.h"
 #include "tabled.h"
 
-/* Where the numbers of each file here begin. */
+/* The offset of the numbers in each file here. */
 #define DATA 4096
 #define BLOCK 16384
 #define SOME 1000
@@ -26,7 +26,7 @@ static lx_order *make(const struct tabled *kind, const char *tables)
     return order;
 }
 
-/** Reads here and there within an epoch; also what an order has that does not fail gives. */
+/** Reads some indices of an epoch, also from an order that may fail. */
 static lx_status read_some(lx_order *order, uint64_t *indices, lx_error *error)
 {
     lx__scratch *scratch;
@@ -66,7 +66,7 @@ static size_t read_file(const char *name, uint8_t **bytes)
     return (size_t)about.st_size;
 }
 
-/** Puts another file in the place of one, which may be mapped. */
+/** Replaces a file, which may be mapped. */
 static void replace_file(const char *name, const uint8_t *bytes, size_t size)
 {
     ck_assert_int_eq(unlink(name), 0);
@@ -116,8 +116,7 @@ START_TEST(each_kind_of_order_is_the_same_from_a_file)
 }
 END_TEST
 
-/** Makes the order from the files as they are, and reads it: what it gives is right, or it
- * fails. */
+/** Makes the order from the present files, and reads it: the indices are right, or it fails. */
 static lx_status try(const struct tabled *kind, const uint64_t *right)
 {
     static uint64_t indices[SOME];
@@ -181,7 +180,7 @@ START_TEST(reports_a_flipped_bit)
 }
 END_TEST
 
-/** Makes checksums of numbers that are not what they were. */
+/** Restamps the checksums of changed numbers. */
 static void make_crcs(uint8_t *bytes, size_t size)
 {
     size_t data = DATA, blocks = (size - DATA + BLOCK + 3) / (BLOCK + 4);
@@ -219,7 +218,7 @@ static void write_numbers(const struct tabled *kind)
         refused += status != LX_OK;
     }
     ck_assert_int_ge(refused, 2);
-    make_crcs(bytes, size); /* they are as the library makes them */
+    make_crcs(bytes, size); /* they are as the library writes them */
     replace_file(name, bytes, size);
     ck_assert_int_eq(try(kind, NULL), LX_OK);
     free(bytes);
@@ -257,7 +256,7 @@ START_TEST(rejects_another_table_in_its_place)
     ck_assert_msg(strstr(error.message, "\"seed\":6") != NULL &&
                       strstr(error.message, "\"seed\":5") != NULL,
                   "%s", error.message);
-    /* A folder, a link and a pipe are no tables, and nothing hangs. */
+    /* A folder, a link and a pipe are not tables, and no call hangs. */
     ck_assert_int_eq(unlink(name), 0);
     ck_assert_int_eq(mkdir(name, 0777), 0);
     ck_assert_int_eq(try(nanoset, NULL), LX_ERR_CORRUPT);
@@ -288,14 +287,14 @@ START_TEST(rejects_invalid_folders)
     ck_assert_ptr_nonnull(strstr(error.path, "file"));
     lx_error_clear(&error);
     ck_assert_int_eq(nanoset->make("", &order, &error), LX_ERR_ARGUMENT);
-    if (geteuid() != 0) { /* whom nothing is forbidden */
+    if (geteuid() != 0) { /* permissions do not apply to root */
         lx_error_clear(&error);
         ck_assert_int_eq(mkdir("closed", 0555), 0);
         ck_assert_int_eq(nanoset->make("closed", &order, &error), LX_ERR_IO);
         ck_assert_int_eq(chmod("closed", 0777), 0);
         lx_order_unref(make(nanoset, "closed"));
         ck_assert_int_eq(chmod("closed", 0555), 0);
-        lx_order_unref(make(nanoset, "closed")); /* what is there can be read */
+        lx_order_unref(make(nanoset, "closed")); /* existing files can be read */
         ck_assert_int_eq(chmod("closed", 0777), 0);
     }
     scratch_remove(scratch);
@@ -312,7 +311,7 @@ static void fill_disk(const struct tabled *kind)
     struct rlimit old, small;
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = old;
-    for (rlim_t bytes = 0; bytes < 8000; bytes += DATA) { /* within the head; after it */
+    for (rlim_t bytes = 0; bytes < 8000; bytes += DATA) { /* within the header; after it */
         small.rlim_cur = bytes;
         ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
         lx_status status = kind->make("tables", &order, &error);
@@ -321,7 +320,7 @@ static void fill_disk(const struct tabled *kind)
         ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
         if (strncmp(kind->name, "greedy", 6) != 0 || bytes == 0) { /* a few numbers are no more */
             ck_assert_int_eq(status, LX_ERR_IO);
-            ck_assert_int_eq(list("tables", "", name), 0); /* nothing is left */
+            ck_assert_int_eq(list("tables", "", name), 0); /* no file remains */
         }
         lx_order_unref(order);
         lx_error_clear(&error);
@@ -392,14 +391,14 @@ START_TEST(makes_and_removes_files_of_epochs)
     char *scratch = scratch_make(), name[300];
     tabled_begin();
     lx_order *order = make(torch, "tables"), *memory = make(torch, NULL);
-    ck_assert_int_eq(chdir("/"), 0); /* the folder stays where it was */
+    ck_assert_int_eq(chdir("/"), 0); /* the folder is still the same */
     for (uint64_t epoch = 0; epoch < 6; epoch++)
         for (uint64_t k = 0; k < 7000; k += 500)
             ck_assert_uint_eq(index_at(order, epoch * 7000 + k),
                               index_at(memory, epoch * 7000 + k));
     ck_assert_int_eq(chdir(scratch), 0);
     ck_assert_int_eq(list("tables", "", name), 2);
-    /* Another one goes back, and on from there. */
+    /* Another one moves back, and forward from there. */
     lx_order *again = make(torch, "tables");
     for (uint64_t epoch = 3; epoch < 6; epoch++)
         ck_assert_uint_eq(index_at(again, epoch * 7000 + 77), index_at(memory, epoch * 7000 + 77));

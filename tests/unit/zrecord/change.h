@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Changes of a dataset of records.h, made behind the library's back by a frame of its log;
- * and what it holds then.
+ * @brief Changes of a dataset of records.h by frames that a test adds to its log, and the expected
+ * content.
  */
 #ifndef LX_TESTS_CHANGE_H
 #define LX_TESTS_CHANGE_H
@@ -13,7 +13,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/read/dataset.h"
 
-/** Which record stands where: record shown[i] at index i. */
+/** The record at each index: shown[i] at index i. */
 struct shown {
     uint64_t shown[5000];
     uint64_t length;
@@ -27,8 +27,8 @@ static inline struct shown shown_all(uint64_t length)
     return all;
 }
 
-/** Adds a frame to the log of a dataset that nobody writes: what is zero in it is as before, but
- * for the sets. */
+/** Adds a frame to the log of a dataset without a writer: members that are zero are as before,
+ * except for the updates. */
 static inline void log_extend(const char *path, struct frame frame)
 {
     char name[LX__NAME_SIZE];
@@ -52,7 +52,7 @@ static inline void log_extend(const char *path, struct frame frame)
     lx_dataset_close(dataset);
 }
 
-/** Gives all frames from offset @p at on another boot, and the CRCs that belong to it. */
+/** Gives all frames from offset @p at on another boot, and restamps their CRCs. */
 static inline void log_change_boot(const char *path, size_t at, uint64_t boot)
 {
     size_t size;
@@ -75,7 +75,7 @@ static inline void log_change_boot(const char *path, size_t at, uint64_t boot)
     free(bytes);
 }
 
-/** The dataset must open, have @p length records, take some more, and have them. */
+/** The dataset must open, have @p length records, accept more, and have them. */
 static inline void expect_usable(const char *path, uint64_t length)
 {
     lx_writer *writer = records_reopen(path, NULL);
@@ -89,8 +89,8 @@ static inline void expect_usable(const char *path, uint64_t length)
     expect_dataset(path, length + 7);
 }
 
-/** One commit: the record at each moves[i][0] takes the place moves[i][1] as well, in the order of
- * the moves, and then there are @p length. */
+/** One commit: the record at each moves[i][0] is also copied to moves[i][1], in order, and then
+ * there are @p length. */
 static inline void records_move(const char *path, struct shown *shown, const uint64_t moves[][2],
                                 size_t count, uint64_t length)
 {
@@ -118,7 +118,7 @@ static inline void records_move(const char *path, struct shown *shown, const uin
     free(sets);
 }
 
-/** Swaps some, and deletes some: what stays is changed in one of three places. */
+/** Swaps some records, and deletes some: each remaining change is in one of three places. */
 static inline void records_shuffle(const char *path, struct shown *shown, uint64_t seed)
 {
     uint64_t moves[200][2], length = shown->length;
@@ -128,14 +128,14 @@ static inline void records_shuffle(const char *path, struct shown *shown, uint64
         moves[count][0] = a, moves[count++][1] = b;
         moves[count][0] = b, moves[count++][1] = a;
     }
-    /* A swap that meets another would lose a record of this frame: one commit for each. */
+    /* A swap that meets another would lose a record of this frame: use one commit for each. */
     for (size_t i = 0; i < count; i += 2) {
         size_t both = moves[i][0] == moves[i][1] ? 1 : 2;
         records_move(path, shown, (const uint64_t(*)[2])moves + i, both, length);
     }
 }
 
-/** Deletes a record: the last one takes its place. */
+/** Deletes a record by swap: the last one takes its place. */
 static inline void records_delete(const char *path, struct shown *shown, uint64_t index)
 {
     const uint64_t move[1][2] = {{shown->length - 1, index}};
@@ -164,7 +164,7 @@ static inline void expect_shown_by(lx_dataset *dataset, const struct shown *show
             expect_value_of(dataset, field, i, shown->shown[i]);
 }
 
-/** The dataset at @p path holds exactly these, whole and verified. */
+/** The dataset at @p path must hold exactly these records, all valid. */
 static inline void expect_shown(const char *path, const struct shown *shown)
 {
     lx_error error = LX_ERROR_INIT;
@@ -174,7 +174,7 @@ static inline void expect_shown(const char *path, const struct shown *shown)
     lx_dataset_close(dataset);
 }
 
-/** Appends the records that follow those that were ever there. */
+/** Appends the next records that never existed. */
 static inline void shown_append(struct shown *shown, lx_writer *writer, uint64_t first,
                                 uint64_t count)
 {
@@ -194,7 +194,7 @@ static inline uint64_t generation_of(const char *path)
     return identity.generation;
 }
 
-/** How many names in a directory have @p part in them. */
+/** The number of names in a directory that contain @p part. */
 static inline size_t names_with(const char *path, const char *part)
 {
     struct dirent *entry;

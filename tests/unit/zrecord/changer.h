@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A dataset whose records are changed by frames made by hand, all of them in each commit.
+ * @brief A dataset whose records are changed by handmade frames, all of them in each commit.
  *
- * It has the fields "a" and "b" of numbers, which lie in the entries. In version v record i has
- * v * CHANGER_STEP + i in "a", and the complement of that in "b": who reads both sees whether they
- * are of one state.
+ * It has the fields "a" and "b" of inline numbers. In version v, record i has v * CHANGER_STEP + i
+ * in "a", and the complement of that in "b": a reader of both detects whether they are of one
+ * snapshot.
  */
 #ifndef LX_TESTS_CHANGER_H
 #define LX_TESTS_CHANGER_H
@@ -52,7 +52,7 @@ static inline void changer_create(const char *path, uint64_t length)
     records_unseal(path);
 }
 
-/** Makes it, and takes it up to be changed. */
+/** Makes it, and opens it to be changed. */
 static inline struct changer changer_new(const char *path, uint64_t length)
 {
     struct changer changer = {.path = path, .rows = length, .length = length};
@@ -90,7 +90,7 @@ static inline void changer_add(struct changer *changer, const struct frame *fram
     changer->rows = frame->rows;
 }
 
-/** The set that gives a record its value of that version. */
+/** The update that gives a record its value of that version. */
 static inline lx__update_item changer_set(const struct changer *changer, uint64_t version,
                                           int field, uint64_t index)
 {
@@ -105,7 +105,7 @@ static inline lx__update_item changer_set(const struct changer *changer, uint64_
     return item;
 }
 
-/** Commits the next version of all records, of which there are @p length now. */
+/** Commits the next version of all records, and the new @p length. */
 static inline void changer_commit(struct changer *changer, uint64_t length)
 {
     lx__update_item *sets = malloc((size_t)length * 2 * sizeof *sets);
@@ -121,7 +121,7 @@ static inline void changer_commit(struct changer *changer, uint64_t length)
     free(sets);
 }
 
-/** Both values of a record, by one handle that must show one state; returns their version. */
+/** Both values of a record, from one handle that must show one snapshot; returns their version. */
 static inline uint64_t changer_read(lx_dataset *dataset, uint64_t index)
 {
     lx_error error = LX_ERROR_INIT;
@@ -144,7 +144,7 @@ static inline lx_dataset *open_live(const char *path)
     return dataset;
 }
 
-/** Opened with the defaults: what was verified once is not verified again. */
+/** Opens it with the defaults: values are verified once. */
 static inline lx_dataset *open_first(const char *path)
 {
     lx_error error = LX_ERROR_INIT;

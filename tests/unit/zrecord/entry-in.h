@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Which entry of a snapshot a record has, whether or not it is right.
+ * @brief The entry of a record in a snapshot, valid or not.
  */
 #ifndef LX_TESTS_UNIT_ZRECORD_ENTRY_IN_H
 #define LX_TESTS_UNIT_ZRECORD_ENTRY_IN_H
 
 #include "zrecord/snapshot/snapshot.h"
 
-/** @p row reports whether it is the table's, not a set's. */
+/** @p row receives whether it is from the table, not from an update. */
 static inline lx__entry entry_in(const lx__snapshot *snapshot, size_t field, uint64_t index,
                                  bool *row)
 {

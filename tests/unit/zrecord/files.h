@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What tests do to files behind the library's back: look at them, copy them, harm them.
+ * @brief Helpers that read, copy and damage the files of a dataset.
  */
 #ifndef LX_TESTS_FILES_H
 #define LX_TESTS_FILES_H
@@ -21,7 +21,7 @@
 #include "../unit.h"
 #include "base/bytes.h"
 
-/** A path of two or three names, in one of a few buffers that take turns. */
+/** A path of two or three names, in one of a few alternating buffers. */
 static inline const char *in(const char *directory, const char *name)
 {
     static char paths[8][512];
@@ -57,7 +57,7 @@ static inline uint8_t *file_bytes(const char *path, size_t *size)
     return bytes;
 }
 
-/** The frames of a log, without the zeros that an open writer keeps after them; for free(). */
+/** The frames of a log, without the preallocated zeros after them; for free(). */
 static inline uint8_t *log_bytes(const char *path, size_t *size)
 {
     size_t all, at = 0;
@@ -76,7 +76,7 @@ static inline uint64_t log_size(const char *path)
     return size;
 }
 
-/** Makes a file of exactly these bytes, or gives one these. */
+/** Makes a file of exactly these bytes, or replaces its content. */
 static inline void file_put(const char *path, const void *bytes, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -85,7 +85,7 @@ static inline void file_put(const char *path, const void *bytes, size_t size)
     close(fd);
 }
 
-/** Writes over bytes of a file, or after its end. */
+/** Overwrites bytes of a file, or appends after its end. */
 static inline void file_patch(const char *path, uint64_t offset, const void *bytes, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -110,7 +110,7 @@ static inline void file_cut(const char *path, uint64_t size)
     ck_assert_int_eq(truncate(path, (off_t)size), 0);
 }
 
-/** Writes a meta.json with the right checksum, whatever else is wrong in it. */
+/** Writes a meta.json with a valid checksum, whatever else is wrong in it. */
 static inline void file_put_meta(const char *path, const char *text)
 {
     size_t size;
@@ -119,8 +119,7 @@ static inline void file_put_meta(const char *path, const char *text)
     free(whole);
 }
 
-/** The file with the first @p from in it, which must be there, replaced by @p to; the checksum of a
- * meta.json is made right. */
+/** Replaces the first @p from in the file, which must exist, by @p to; restamps a meta.json. */
 static inline void file_edit(const char *path, const char *from, const char *to)
 {
     size_t size;
@@ -140,10 +139,10 @@ static inline void file_edit(const char *path, const char *from, const char *to)
     free(text);
 }
 
-/** What stands in the place of a file, to no good. */
+/** A node in place of a file. */
 enum disguise { A_LINK, A_FIFO, A_DIRECTORY, DISGUISES };
 
-/** Puts one of them in the place of the file; the file itself goes to PATH.real. */
+/** Puts a node in place of the file, which is renamed to PATH.real. */
 static inline void file_disguise(const char *path, enum disguise what)
 {
     char moved[512];
@@ -165,7 +164,7 @@ static inline void file_restore(const char *path)
     ck_assert_int_eq(rename(moved, path), 0);
 }
 
-/** Copies a dataset: a directory with files, and one of directories in it. */
+/** Copies a dataset: a directory with files, and one directory in it. */
 static inline void directory_copy(const char *from, const char *to)
 {
     struct dirent *entry;
@@ -197,7 +196,7 @@ static inline void remove_all(const char *path)
     nftw(path, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/** How many names a directory has, the two dots aside. */
+/** The number of names in a directory, without the two dots. */
 static inline size_t directory_count(const char *path)
 {
     size_t count = 0;
@@ -209,11 +208,8 @@ static inline size_t directory_count(const char *path)
     return count - 2;
 }
 
-/**
- * Files do not grow beyond @p bytes from here on: a write that would is refused. Check's own file
- * of messages is one of them, and each assertion writes one: make few, so that none of them lies
- * across the limit.
- */
+/** Files cannot grow beyond @p bytes from here on: such a write fails. Check's own message file is
+ * one of them, and each assertion writes to it: use few, so that none crosses the limit. */
 static inline void limit_files(uint64_t bytes)
 {
     struct rlimit limit;
@@ -239,7 +235,7 @@ static inline void limit_descriptors(unsigned count)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/** Seconds of a clock that nobody sets. */
+/** Seconds of the monotonic clock. */
 static inline double now(void)
 {
     struct timespec time;

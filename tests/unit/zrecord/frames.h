@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Logs made by hand, byte by byte from doc/zrecord-format.md, right or wrong as a test
- * wants.
+ * @brief Handmade logs, byte by byte from doc/zrecord-format.md, valid or invalid.
  */
 #ifndef LX_TESTS_FRAMES_H
 #define LX_TESTS_FRAMES_H
@@ -32,7 +31,7 @@ static inline lx__log_identity identity_of(const char *uuid)
     return identity;
 }
 
-/** Whether frames count that are not synced: not where the kernel does not report its boot. */
+/** Whether unsynced frames count: not if the kernel does not report its boot. */
 static inline bool boots_are_known(void)
 {
     if (lx__boot_id() != 0)
@@ -44,7 +43,7 @@ static inline bool boots_are_known(void)
 /** Bits of flags. */
 enum { BASE = 1, SYNCED = 2 };
 
-/** A frame to be; what is zero is filled in so that the frame is valid. */
+/** The contents of a frame; members that are zero are filled in so that the frame is valid. */
 struct frame {
     uint64_t length;
     uint64_t rows;
@@ -56,12 +55,12 @@ struct frame {
     uint32_t chunk_count;
     const lx__update_item *sets;
     uint32_t update_count;
-    /* What makes it wrong. */
+    /* The following members make it invalid. */
     uint32_t sequence_error; /**< Added to the epoch. */
-    uint32_t previous_error; /**< XORed into the crc of the frame before. */
-    uint32_t crc_error;      /**< XORed into its own. */
-    uint32_t trailer_zero;   /**< In the place of a zero. */
-    uint32_t set_zero;       /**< In the place of the zero of the last set. */
+    uint32_t previous_error; /**< XORed into the crc of the previous frame. */
+    uint32_t crc_error;      /**< XORed into its own crc. */
+    uint32_t trailer_zero;   /**< In place of a reserved zero. */
+    uint32_t set_zero;       /**< In place of the zero of the last update. */
 };
 
 /** A log that grows frame by frame. */
@@ -99,7 +98,7 @@ static inline void put_items(uint8_t *at, const struct frame *frame)
     lx__store_le32(at, frame->trailer_zero);
 }
 
-/** The CRC of a frame: over the uuid, the generation, and its bytes but for the last four. */
+/** The CRC of a frame: over the uuid, the generation, and its bytes except the last four. */
 static inline uint32_t crc_of_frame(const lx__log_identity *identity, const uint8_t *frame,
                                     size_t size)
 {
@@ -148,7 +147,7 @@ static inline void log_free(struct log *log)
     log->bytes = NULL;
 }
 
-/** Writes the log to where it belongs in the present directory, and opens it. */
+/** Writes the log to its path in the present directory, and opens it. */
 static inline lx__log_reader log_put(const struct log *log)
 {
     lx_error error = LX_ERROR_INIT;

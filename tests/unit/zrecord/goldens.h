@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Copies of the datasets of tests/data/zrecord, to be read and harmed.
+ * @brief Copies of the datasets of tests/data/zrecord, for tests that read or damage them.
  */
 #ifndef LX_TESTS_GOLDENS_H
 #define LX_TESTS_GOLDENS_H
@@ -12,7 +12,8 @@
 #include "../data.h"
 #include "files.h"
 
-/** Visits the files of all goldens: those of a dataset NAME as NAME/FILE, its contents as NAME.txt. */
+/** Visits the files of all goldens: those of a dataset NAME as NAME/FILE, its contents as
+ * NAME.txt. */
 static inline void goldens_visit(void (*visit)(void *context, const struct tar_member *file),
                                  void *context)
 {

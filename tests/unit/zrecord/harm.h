@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Entries that are wrong in one number each, in the tables of a dataset of records.h.
+ * @brief Entries with one wrong number each, in the tables of a dataset of records.h.
  */
 #ifndef LX_TESTS_HARM_H
 #define LX_TESTS_HARM_H
@@ -11,15 +11,15 @@
 #include "zrecord/format/entry.h"
 #include "zrecord/format/names.h"
 
-/** What to do to the entry of an image, which is a raw value of 12 bytes in chunk 0. */
+/** A change of the entry of an image, which is a raw value of 12 bytes in chunk 0. */
 struct harm {
     const char *name;
     uint32_t chunk, physical;
     uint64_t offset;
-    uint32_t logical, crc;    /**< Added to what there is. */
+    uint32_t logical, crc;    /**< Added to the present number. */
     uint64_t place;           /**< The offset itself, if it is not 0. */
-    bool seen_without_crc;    /**< Also where nothing is verified. */
-    const char *said, *where; /**< In the message, and in the path. */
+    bool seen_without_crc;    /**< Detected without verification, too. */
+    const char *said, *where; /**< Expected in the message, and in the path. */
 };
 
 static const struct harm harms[] = {
@@ -130,7 +130,7 @@ static inline void harm_entry(const char *path, const char *field, uint64_t inde
     entry_put(path, field, index, &entry);
 }
 
-/** Gives the entry the checksum of what is stored now in chunk 0. */
+/** Gives the entry the checksum of the bytes that are stored now in chunk 0. */
 static inline void entry_reseal(const char *path, const char *field, uint64_t index)
 {
     lx_error error = LX_ERROR_INIT;

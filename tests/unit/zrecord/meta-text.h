@@ -6,7 +6,7 @@
 #ifndef LX_TESTS_META_TEXT_H
 #define LX_TESTS_META_TEXT_H
 
-/* meta.json, all of it hostile: doc/zrecord-format.md, section 4. */
+/* meta.json with hostile content: doc/zrecord-format.md, section 4. */
 #include "zrecord/format/meta-file.h"
 
 #include "base/alloc.h"
@@ -36,7 +36,7 @@ static const char example[] =
     "  ]\n"
     "}\n";
 
-/** The example with something else in the place of a part of it. */
+/** The example with another text in place of a part of it. */
 struct edit {
     const char *name;
     const char *from, *to;
@@ -66,7 +66,7 @@ static inline char *edited(const struct edit *edit)
     return text;
 }
 
-/** Parses a text once its checksum was made right. */
+/** Parses a text after restamping its checksum. */
 static inline lx_status parse(lx__meta *meta, const char *text, size_t size, lx_error *error)
 {
     size_t restamped_size;
@@ -76,7 +76,7 @@ static inline lx_status parse(lx__meta *meta, const char *text, size_t size, lx_
     return status;
 }
 
-/** Reads meta.json as it stands in the present directory. */
+/** Reads meta.json of the present directory. */
 static inline lx_status read_here(lx__meta *meta, lx_error *error)
 {
     lx__file here, file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Datasets of one field, a number a record: for tests of who wrote what, and when.
+ * @brief Datasets of one field, a number in each record, for tests of the order of writes.
  */
 #ifndef LX_TESTS_NUMBERS_H
 #define LX_TESTS_NUMBERS_H
@@ -63,7 +63,7 @@ static inline uint64_t number_at(lx_dataset *dataset, uint64_t index)
     return number;
 }
 
-/** The dataset holds exactly these numbers, and each value is whole. */
+/** The dataset must hold exactly these numbers, all valid. */
 static inline void expect_numbers(const char *path, const uint64_t *numbers, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
@@ -75,7 +75,7 @@ static inline void expect_numbers(const char *path, const uint64_t *numbers, uin
     lx_dataset_close(dataset);
 }
 
-/** What readers see now. */
+/** The numbers that readers see now. */
 static inline uint64_t visible_length(const char *path)
 {
     lx_dataset *dataset = open_dataset(path);
@@ -84,7 +84,7 @@ static inline uint64_t visible_length(const char *path)
     return length;
 }
 
-/** How many frames the log has. */
+/** The number of frames in the log. */
 static inline unsigned frames_of(const char *path)
 {
     size_t size;
@@ -97,7 +97,7 @@ static inline unsigned frames_of(const char *path)
     return count;
 }
 
-/** A thread, whatever it is to do; its outcome is reported when it has ended. */
+/** A thread with any function; its result is known when it has ended. */
 struct actor {
     pthread_t thread;
     lx_writer *writer;
@@ -127,7 +127,7 @@ static inline void actor_start(struct actor *self, lx_writer *writer, uint64_t n
     ck_assert_int_eq(pthread_create(&self->thread, NULL, actor_run, self), 0);
 }
 
-/** Waits for it; its status. */
+/** Waits for the thread; returns its status. */
 static inline lx_status actor_join(struct actor *self)
 {
     pthread_join(self->thread, NULL);
@@ -155,7 +155,7 @@ static inline lx_writer_options *options_on(lx_executor *executor, lx_durability
     return options;
 }
 
-/** Something that keeps the one thread of an executor's write queue busy. */
+/** A task that keeps the only thread of an executor's write queue busy. */
 struct blockade {
     atomic_bool begun, over;
     lx_ticket *ticket;
@@ -190,7 +190,7 @@ static inline void blockade_end(struct blockade *blockade)
     lx_ticket_unref(blockade->ticket);
 }
 
-/** Waits until that holds, or fails after 20 seconds. */
+/** Waits until the condition holds, or fails after 20 seconds. */
 #define await(condition)                                                                           \
     do {                                                                                           \
         for (double await_start = now(); !(condition); nap_ms(1))                                  \

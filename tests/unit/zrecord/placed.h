@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The same dataset opened under each access, and reads that must come out alike.
+ * @brief The same dataset opened in each access mode, and reads that must have the same results.
  */
 #ifndef LX_TESTS_PLACED_H
 #define LX_TESTS_PLACED_H
@@ -9,11 +9,11 @@
 #include "change.h"
 #include "records.h"
 
-/** Those that read, the reference first. */
+/** The access modes; the first is the reference. */
 static const lx_access access_modes[] = {LX_ACCESS_MMAP, LX_ACCESS_PREAD};
 #define ACCESS_MODES 2
 
-/** How a handle is to be opened. */
+/** The options of a handle. */
 struct placed {
     lx_access access;
     lx_verify_policy verify;
@@ -35,7 +35,7 @@ static inline lx_dataset *open_placed(const char *path, struct placed how)
     return dataset;
 }
 
-/** All that a reader can be told of some records of a field. */
+/** All results of reading some records of a field. */
 struct answers {
     lx_status measured, gathered, dense, viewed;
     lx_error errors[4];
@@ -95,7 +95,7 @@ static inline void expect_same_error(lx_status left, const lx_error *a, lx_statu
                   lx_status_get_name(left), said, lx_status_get_name(right), other);
 }
 
-/** Both must be the same, to the words of their errors. */
+/** Both must be the same, including the text of errors. */
 static inline void expect_same_answers(const struct answers *a, const struct answers *b,
                                        size_t count, size_t size)
 {

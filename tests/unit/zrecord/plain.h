@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A plain model of a dataset: of each value the number of the record that it is taken from.
+ * @brief A plain model of a dataset: for each value, the number of the record from which it is
+ * taken.
  *
- * A value of field f and number n is record_value(f, n) of records.h; PLAIN_MISSING is none.
+ * A value of field f and number n is record_value(f, n) of records.h; PLAIN_MISSING is a missing
+ * value.
  */
 #ifndef LX_TESTS_PLAIN_H
 #define LX_TESTS_PLAIN_H
@@ -50,7 +52,7 @@ static inline void plain_append(struct plain *plain, uint64_t count, uint32_t nu
     }
 }
 
-/** Deletes a record, and reports which index moved there. */
+/** Deletes a record, and returns the index that moved there. */
 static inline uint64_t plain_delete(struct plain *plain, uint64_t index)
 {
     uint64_t last = --plain->length;
@@ -73,7 +75,7 @@ static inline void plain_expect_value(lx_dataset *dataset, int field, uint64_t i
                   (unsigned long long)index, number);
 }
 
-/** Everything that @p dataset shows is what the model has. */
+/** Everything that @p dataset shows must be in the model. */
 static inline void plain_expect(const struct plain *plain, lx_dataset *dataset)
 {
     ck_assert_uint_eq(lx_dataset_get_length(dataset), plain->length);

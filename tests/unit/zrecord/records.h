@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A dataset whose every value follows from its index: made in a line, compared in a line.
+ * @brief A dataset in which the index determines every value: helpers that make it and compare it.
  *
  * It has each kind of field and each kind of value: dense and bytes, raw and flate; stored,
  * compressed, inline, empty and missing.
@@ -18,7 +18,7 @@
 enum {
     IMAGE,   /**< uint8 [3, 4], raw: in chunks; each seventh is missing. */
     LABEL,   /**< int64, raw: inline. */
-    WAVE,    /**< int32 [16], flate: every other one shrinks. */
+    WAVE,    /**< int32 [16], flate: every other one is compressible. */
     CAPTION, /**< bytes, flate: of all kinds. */
     BLOB,    /**< bytes, raw: of all kinds. */
     FIELDS
@@ -53,7 +53,7 @@ static inline uint64_t mix(uint64_t of)
     return of ^ of >> 31;
 }
 
-/** The length of a value of bytes: missing, empty, inline, stored, in turns. */
+/** The length of a value of bytes: missing, empty, inline and stored in turns. */
 static inline uint64_t bytes_size(int field, uint64_t index)
 {
     uint64_t random = mix(index * FIELDS + (uint64_t)field);
@@ -86,7 +86,7 @@ static inline uint64_t record_value(int field, uint64_t index, uint8_t value[VAL
     return size;
 }
 
-/** Options with that durability, and else the defaults. */
+/** Options with that durability, and otherwise the defaults. */
 static inline lx_writer_options *writer_options(lx_durability durability)
 {
     lx_error error = LX_ERROR_INIT;
@@ -130,7 +130,7 @@ static inline void record_values(uint64_t index, uint8_t memory[FIELDS][VALUE_MA
         values[field] = (lx_value){memory[field], record_value(field, index, memory[field])};
 }
 
-/** Appends one record, of which the outcome is returned. */
+/** Appends one record; returns the status. */
 static inline lx_status record_append(lx_writer *writer, uint64_t index, lx_error *error)
 {
     uint8_t memory[FIELDS][VALUE_MAX];
@@ -139,7 +139,7 @@ static inline lx_status record_append(lx_writer *writer, uint64_t index, lx_erro
     return lx_writer_append(writer, values, NULL, error);
 }
 
-/** Appends @p count records after those that there are. */
+/** Appends @p count records after the present ones. */
 static inline void records_append(lx_writer *writer, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
@@ -161,7 +161,7 @@ static inline void close_writer(lx_writer *writer)
     unit_ok(lx_writer_close(writer, &error));
 }
 
-/** Has a sealed dataset taken for one that can be written, as unsealing will. */
+/** Makes a sealed dataset writable, as unsealing does. */
 static inline void records_unseal(const char *path)
 {
     file_edit(in(path, "meta.json"), "\"sealed\": true", "\"sealed\": false");
@@ -208,7 +208,7 @@ static inline lx_dataset *open_dataset(const char *path)
     return dataset;
 }
 
-/** Reads one value of any field: its bytes to @p value, its size and whether it is there. */
+/** Reads one value of any field: its bytes, its size and whether it is present. */
 static inline lx_status read_value(lx_dataset *dataset, size_t field, uint64_t index,
                                    uint8_t value[VALUE_MAX], uint64_t *size, bool *there,
                                    lx_error *error)
@@ -240,7 +240,7 @@ static inline void expect_value(lx_dataset *dataset, int field, uint64_t index)
                   field, (int)index);
 }
 
-/** Every value of the first @p length records must be right, and there must be no more. */
+/** The dataset must have exactly the first @p length records, with the right values. */
 static inline void expect_records(lx_dataset *dataset, uint64_t length)
 {
     ck_assert_uint_eq(lx_dataset_get_length(dataset), length);
@@ -249,7 +249,7 @@ static inline void expect_records(lx_dataset *dataset, uint64_t length)
             expect_value(dataset, field, index);
 }
 
-/** The dataset at @p path has exactly these records, whole and verified. */
+/** The dataset at @p path must have exactly these records, all valid. */
 static inline void expect_dataset(const char *path, uint64_t length)
 {
     lx_error error = LX_ERROR_INIT;
@@ -259,7 +259,8 @@ static inline void expect_dataset(const char *path, uint64_t length)
     lx_dataset_close(dataset);
 }
 
-/** Opening it for reading must fail so; @p said is in the message, @p where in the path. */
+/** Opening it for reading must fail with that status; @p said is in the message, @p where in the
+ * path. */
 #define expect_refused(path, status, said, where)                                                  \
     do {                                                                                           \
         lx_dataset *refused = NULL;                                                                \
@@ -269,7 +270,8 @@ static inline void expect_dataset(const char *path, uint64_t length)
         ck_assert_ptr_null(refused);                                                               \
     } while (0)
 
-/** A call that gave @p got must have failed so, and told it in `error`, which is cleared. */
+/** A call that returned @p got must have failed with that status and filled `error`, which is
+ * cleared. */
 #define expect_error(got, status_, said, where)                                                    \
     do {                                                                                           \
         char whole[2048];                                                                          \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Stages of records with two fields, raw and flate: made in a line, and compared with the
- * chunks of the present directory in another.
+ * @brief Write buffers of records with two fields, raw and flate: helpers that make them, and
+ * compare them with the chunks of the present directory.
  */
 #ifndef LX_TESTS_STAGES_H
 #define LX_TESTS_STAGES_H
@@ -29,7 +29,7 @@ static inline lx__write_buffer *stage_new(void)
     return stage;
 }
 
-/** Adds one record to a stage. */
+/** Adds one record to a write buffer. */
 static inline void stage_append(lx__write_buffer *stage, const lx__entry_rules rules[2],
                                 const void *raw, uint64_t raw_size, const void *packed,
                                 uint64_t packed_size)
@@ -43,7 +43,8 @@ static inline void stage_append(lx__write_buffer *stage, const lx__entry_rules r
     lx__write_buffer_add(stage, 1, &rules[1], packed, packed_size);
 }
 
-/** The value of field @p field in record @p record: sizes of all kinds, the flate one dull. */
+/** The value of field @p field in record @p record: sizes of all kinds, the flate one
+ * compressible. */
 static inline uint64_t staged_value(size_t field, uint64_t record, uint8_t value[VALUE_MAX])
 {
     uint64_t size = mix(record * 2 + field) % 300;
@@ -52,7 +53,7 @@ static inline uint64_t staged_value(size_t field, uint64_t record, uint8_t value
     return size % 7 == 0 ? LX_NONE : size;
 }
 
-/** A stage of the records [first, first + count). */
+/** A write buffer of the records [first, first + count). */
 static inline lx__write_buffer *stage_make(const lx__entry_rules rules[2], uint64_t first,
                                            uint64_t count)
 {
@@ -71,8 +72,8 @@ static inline bool lies_in_a_chunk(const lx__entry *entry)
     return !lx__entry_is_inline(entry) && !lx__entry_is_missing(entry);
 }
 
-/** Every entry of a placed stage must lead to the right bytes in a chunk, and the stage say that
- * the chunk has so many. */
+/** Every entry of a flushed buffer must lead to the right bytes in a chunk, and the buffer must
+ * report the records and bytes of the chunk. */
 static inline void expect_stage(const lx__entry_rules rules[2], const lx__write_buffer *stage,
                                 uint64_t first)
 {

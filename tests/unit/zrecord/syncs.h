@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief fsync() and fdatasync() of a test: they do nothing, count, and wait or fail when they are
- * told to.
+ * @brief fsync() and fdatasync() of a test: they do nothing, count, and wait or fail on request.
  *
- * What they are for, a loss of power, no unit test can show; their place in the order of system
- * calls is held by the crash test. Doing nothing makes the tests of zrecord twenty times faster.
+ * A unit test cannot show a power loss; the crash test checks their place in the order of system
+ * calls. Doing nothing makes the tests of zrecord twenty times faster.
  */
 #ifndef LX_TESTS_SYNCS_H
 #define LX_TESTS_SYNCS_H
@@ -14,18 +13,18 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/** How many calls there were. */
+/** The number of calls. */
 static atomic_uint syncs;
-/** The number of the call, counted from 1 on, from which on all fail; 0: none does. */
+/** The number of the first failing call, from 1; 0: none fails. */
 static atomic_uint sync_fails_at;
 /** How they fail. */
 static atomic_int sync_errno = EIO;
 
-/** While it is set, each call waits at its beginning. */
+/** While set, each call waits at its beginning. */
 static atomic_bool sync_waits;
-/** How many calls have begun. */
+/** The number of calls that have begun. */
 static atomic_uint syncs_begun;
-/** How long each call takes, in microseconds. */
+/** The duration of each call, in microseconds. */
 static atomic_uint sync_takes;
 
 static void wait_for_the_disk(void)

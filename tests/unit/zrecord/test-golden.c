@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The goldens of tests/data/zrecord: what was written once is read as it was written down then.
- * Each is read in every way that there is. */
+/* The golden datasets of tests/data/zrecord: every way of reading returns the content that was
+ * written down with them. */
 #include "../../reader/dump.h"
 #include "goldens.h"
 #include "records.h"
 
-/** What is called for each golden, and how often it was. */
+/** The function that is called for each golden dataset, and the number of calls. */
 struct visitor {
     void (*visit)(const char *name, const char *contents);
     size_t count;
@@ -25,8 +25,8 @@ static void visit_contents(void *context, const struct tar_member *file)
     visitor->count++;
 }
 
-/** Calls @p visit with the name and the contents of each golden, in a scratch directory with a copy
- * of it. */
+/** Calls @p visit with the name and the content of each golden dataset, in a scratch directory with
+ * a copy of it. */
 static void for_each_golden(void (*visit)(const char *name, const char *contents))
 {
     char *scratch = scratch_make();
@@ -88,7 +88,7 @@ START_TEST(a_backup_of_each_golden_is_equal)
 }
 END_TEST
 
-/** All records of a dense field, gathered at once, are those of the calls for any field. */
+/** Gathering all records of a dense field must equal reading it with the calls for any field. */
 static void expect_gathered(lx_dataset *dataset, size_t position, uint64_t size)
 {
     lx_error error = LX_ERROR_INIT;
@@ -113,7 +113,7 @@ static void expect_gathered(lx_dataset *dataset, size_t position, uint64_t size)
     free(indices);
 }
 
-/** A record that can be viewed is what is gathered; the others are compressed. */
+/** A view of a record must equal the gathered one; records without a view are compressed. */
 static void expect_viewed(lx_dataset *dataset, size_t position, uint64_t index)
 {
     lx_error error = LX_ERROR_INIT;
@@ -179,7 +179,7 @@ START_TEST(verifies_each_golden)
 }
 END_TEST
 
-/** What the library cannot write today it must leave as it is: it refuses, or appends. */
+/** The library must not change a dataset that it cannot write: it fails, or appends. */
 static void expect_appended(const char *name, const char *contents)
 {
     lx_error error = LX_ERROR_INIT;

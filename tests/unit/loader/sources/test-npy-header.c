@@ -6,7 +6,7 @@
 
 #define GOOD "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }          \n"
 
-/** Reads the file "a.npy". */
+/** Reads the header of "a.npy". */
 static lx_status read_file(lx_npy_info *npy, lx_error *error)
 {
     lx__file file = LX__FILE_CLOSED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A source of the caller's own: lib/loader/sources/source-callback.c. */
+/* Sources of callbacks: lib/loader/sources/source-callback.c. */
 #include "loader/sources/source.h"
 
 #include "../../scarce.h"
@@ -56,7 +56,7 @@ START_TEST(rejects_invalid_sources_without_releasing_them)
         {.name = NULL, .dtype = LX_INT8},
         {.name = "", .dtype = LX_INT8},
         {.name = long_name, .dtype = LX_INT8},
-        {.name = "caf\xe9", .dtype = LX_INT8}, /* Latin-1: no state could be saved */
+        {.name = "caf\xe9", .dtype = LX_INT8}, /* Latin-1: a state could not contain it */
         {.name = "a", .dtype = (lx_dtype)99},
         {.name = "a", .dtype = LX_BYTES},
         {.name = "a", .dtype = LX_FLOAT32, .ndim = 2, .shape = two, .size = 25},
@@ -138,7 +138,7 @@ START_TEST(passes_on_errors_of_fill)
     ck_assert_int_eq(error.status, LX_ERR_CALLBACK);
     ck_assert_int_ne(error.message[0], '\0');
     lx_error_clear(&error);
-    numbers.status = LX_END; /* what is no failure fails too */
+    numbers.status = LX_END; /* a positive status is a failure, too */
     ck_assert_int_eq(lx_source_fill(source, bad, 2, targets, &error), LX_ERR_CALLBACK);
     lx_source_unref(source);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources one after the other: lib/loader/sources/source-concat.c. */
+/* Concatenations of sources: lib/loader/sources/source-concat.c. */
 #include "loader/sources/source.h"
 
 #include "../../scarce.h"
@@ -10,7 +10,7 @@
 
 enum { PARTS_MOST = 700 };
 
-/** Sources whose labels are their own indices, and where each begins. */
+/** Sources whose labels are their own indices, and their beginnings. */
 struct row {
     size_t count;
     struct numbers numbers[PARTS_MOST];
@@ -39,13 +39,13 @@ static void free_row(struct row *row)
 {
     lx_source_unref(row->all);
     for (size_t i = 0; i < row->count; i++) {
-        ck_assert_uint_eq(row->numbers[i].released, 0); /* ours are left */
+        ck_assert_uint_eq(row->numbers[i].released, 0); /* only our references remain */
         lx_source_unref(row->parts[i]);
         ck_assert_uint_eq(row->numbers[i].released, 1);
     }
 }
 
-/** Fills both columns, with room between the records, and looks at each of them. */
+/** Reads both columns, with gaps between the records, and checks each record. */
 static void expect_records(const struct row *row, const uint64_t *indices, size_t count)
 {
     lx_error error = LX_ERROR_INIT;
@@ -190,7 +190,7 @@ START_TEST(reports_failures_with_their_part)
 }
 END_TEST
 
-START_TEST(keeps_nothing_after_a_failed_allocation)
+START_TEST(leaks_nothing_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 20, .width = 3};
@@ -213,4 +213,4 @@ END_TEST
 
 UNIT_MAIN("loader/source-concat", each_index_reads_its_record, a_loader_reads_the_source,
           rejects_parts_with_different_columns, rejects_more_records_than_fit,
-          reports_failures_with_their_part, keeps_nothing_after_a_failed_allocation)
+          reports_failures_with_their_part, leaks_nothing_after_a_failed_allocation)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file of bare records as a source: lib/loader/sources/source-flat.c. */
+/* Files of bare records as sources: lib/loader/sources/source-flat.c. */
 #include "loader/sources/source.h"
 
 #include "../../scarce.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An .npy file as a source: lib/loader/sources/source-npy.c. */
+/* .npy files as sources: lib/loader/sources/source-npy.c. */
 #include "loader/sources/source.h"
 
 #include <sys/stat.h>
@@ -87,7 +87,7 @@ START_TEST(scalars_and_empty_arrays_are_sources)
 }
 END_TEST
 
-/** Opening "a.npy" must fail so, and name the file. */
+/** Opening "a.npy" must fail with that status, and name the file. */
 static void expect_refusal(lx_status status)
 {
     lx_error error = LX_ERROR_INIT;
@@ -127,7 +127,7 @@ START_TEST(reports_records_larger_than_memory_as_corrupt)
 }
 END_TEST
 
-/** Opens "a.npy", whatever it is by now, and reads all of it if that goes. */
+/** Opens "a.npy", which may be damaged, and reads all of it if that succeeds. */
 static void read_hostile(void)
 {
     lx_error error = LX_ERROR_INIT;

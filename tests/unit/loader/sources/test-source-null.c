@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A source without data: lib/loader/sources/source-null.c. */
+/* Sources without data: lib/loader/sources/source-null.c. */
 #include "loader/sources/source.h"
 
 #include "../../sampler/orders.h"
@@ -18,7 +18,7 @@ static lx_source *null_of(lx_source *source)
     return null;
 }
 
-/** The state of a loader over each must be that of the other's, and continue there. */
+/** The states of a loader over either source must be equal, and continue with the other. */
 static void check_states(lx_loader *one, lx_loader *other)
 {
     char text[2][4096];
@@ -30,7 +30,7 @@ static void check_states(lx_loader *one, lx_loader *other)
     unit_ok(lx_loader_restore(other, text[0], &error));
 }
 
-/** Batches of the rank that reads, and of the one that does not. */
+/** Batches of a rank that reads, and of one that does not. */
 static void check_in_step(lx_loader *reading, lx_loader *idle)
 {
     uint64_t keys[2][2 * 7];
@@ -141,7 +141,7 @@ START_TEST(works_without_the_files_of_the_dataset)
     json_decref(kept[1]);
     json_decref(state);
     json_decref(frame);
-    /* Its records vary in length, of which a loader without columns need not know. */
+    /* Its records vary in length, which a loader without columns ignores. */
     lx_loader *loader = open_loader(null, (struct setup){.batch_size = 5});
     lx_batch *batch = next_batch(loader);
     ck_assert_uint_eq(lx_batch_get_row_count(batch), 5);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Some records of a source: lib/loader/sources/source-subset.c. */
+/* Subsets of a source: lib/loader/sources/source-subset.c. */
 #include "loader/sources/source.h"
 
 #include "../../scarce.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several sources side by side: lib/loader/sources/source-zip.c. */
+/* Several sources as one with all columns: lib/loader/sources/source-zip.c. */
 #include "loader/sources/source.h"
 
 #include "../../scarce.h"
@@ -66,7 +66,7 @@ START_TEST(reads_only_parts_with_requested_columns)
     lx_error error = LX_ERROR_INIT;
     struct numbers one = {.length = 5, .width = 1}, other = {.length = 5, .width = 1};
     lx_source *inner = numbers_source(&one), *plain = numbers_source(&other), *named, *zip;
-    /* Two sources of two columns each have the same names; a zip of a loader's choice does not. */
+    /* Two sources of two columns each have the same names; the zip names them differently. */
     unit_fails(lx_source_new_zip((lx_source *[]){inner, plain}, NULL, 2, &zip, &error),
                LX_ERR_ARGUMENT);
     static const source_functions functions = {numbers_fill, NULL};
@@ -141,7 +141,7 @@ START_TEST(rejects_parts_of_different_lengths_or_names)
     lx_source_unref(a);
     lx_source_unref(b);
     lx_source_unref(n);
-    ck_assert_uint_eq(numbers.released, 1); /* what failed keeps nothing */
+    ck_assert_uint_eq(numbers.released, 1); /* a failure keeps no memory */
     scratch_remove(scratch);
 }
 END_TEST
@@ -173,7 +173,7 @@ START_TEST(passes_on_failures_of_a_part)
 }
 END_TEST
 
-START_TEST(keeps_nothing_after_a_failed_allocation)
+START_TEST(leaks_nothing_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 20, .width = 3};
@@ -210,4 +210,4 @@ END_TEST
 UNIT_MAIN("loader/source-zip", joins_columns_under_their_names,
           reads_only_parts_with_requested_columns, accepts_a_zip_of_zips,
           rejects_parts_of_different_lengths_or_names, passes_on_failures_of_a_part,
-          keeps_nothing_after_a_failed_allocation, rejects_null_by_name)
+          leaks_nothing_after_a_failed_allocation, rejects_null_by_name)

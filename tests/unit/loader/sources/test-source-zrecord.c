@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A dataset as a source: lib/loader/sources/source-zrecord.c. */
+/* Datasets as sources: lib/loader/sources/source-zrecord.c. */
 #include "loader/sources/source.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ static void write_dataset(void)
     unit_ok(lx_writer_close(writer, &error));
 }
 
-/** A whole epoch of the fields but the notes. */
+/** A whole epoch of all fields except the notes. */
 static void check_epoch(lx_source *source, uint32_t threads)
 {
     static const char *const fields[] = {"image", "label"};
@@ -127,7 +127,7 @@ START_TEST(rejects_other_than_datasets)
 }
 END_TEST
 
-/** Turns one byte of the image of record @p index in the only chunk. */
+/** Flips a byte of the image of record @p index in the only chunk. */
 static void damage(uint64_t index)
 {
     uint8_t image[10], bytes[1 << 16];
@@ -205,7 +205,7 @@ static void *change(void *user)
     return NULL;
 }
 
-/** All records and both columns of a batch must be of one version, which is returned. */
+/** All records and both columns of a batch must be of one version; returns it. */
 static uint64_t check_version(const lx_batch *batch)
 {
     const lx_column *a = lx_batch_find_column(batch, "a"), *b = lx_batch_find_column(batch, "b");
@@ -247,7 +247,7 @@ START_TEST(each_batch_of_a_live_dataset_is_of_one_snapshot)
     ck_assert_int_eq(pthread_create(&thread, NULL, change, &changing), 0);
     for (uint32_t threads = 0; threads <= 2; threads += 2) {
         for (int made_of = 0; made_of < 4; made_of++) {
-            /* Small batches by the caller, and large ones by threads, in parts. */
+            /* Small batches are filled by the caller, large ones by threads, in parts. */
             lx_loader *loader = open_loader(sources[made_of],
                                             (struct setup){.batch_size = threads == 0 ? 100 : 20000,
                                                            .threads = threads,
@@ -290,7 +290,7 @@ START_TEST(the_length_of_a_live_source_is_constant)
         ck_assert_uint_eq(check_version(batch), 1);
         lx_batch_unref(batch);
     }
-    /* It becomes shorter: the batch with what is gone fails, and is passed over. */
+    /* The dataset shrinks: a batch with deleted records fails, and is skipped. */
     changer_commit(&changer, 35);
     for (int i = 0; i < 8; i++) {
         lx_error_clear(&error);
@@ -303,7 +303,7 @@ START_TEST(the_length_of_a_live_source_is_constant)
             ck_assert_uint_eq(error.record, 35);
         }
     }
-    /* By a call of its own, too. */
+    /* Also with a direct call. */
     uint64_t index = 3, value;
     const lx_target targets[] = {{&value, 8}, {NULL, 0}};
     changer_commit(&changer, 40);

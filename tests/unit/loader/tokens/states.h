@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief States of loaders: of which source they are known to be.
+ * @brief States of loaders, for tests of the sources that accept them.
  */
 #ifndef LX_TESTS_TOKENS_STATES_H
 #define LX_TESTS_TOKENS_STATES_H
@@ -10,7 +10,7 @@
 
 #include "../../unit.h"
 
-/** A loader that shuffles the source, whose reference it takes over. */
+/** A loader that shuffles the source; takes over the reference. */
 static inline lx_loader *open_shuffled(lx_source *source)
 {
     lx_error error = LX_ERROR_INIT;
@@ -23,7 +23,7 @@ static inline lx_loader *open_shuffled(lx_source *source)
     return loader;
 }
 
-/** The state of a new loader of the source, which is let go of. */
+/** The state of a new loader of the source; drops the reference. */
 static inline void save_state(lx_source *source, char *state, size_t size)
 {
     lx_error error = LX_ERROR_INIT;
@@ -32,7 +32,7 @@ static inline void save_state(lx_source *source, char *state, size_t size)
     lx_loader_close(loader);
 }
 
-/** What a loader of the source, which is let go of, says to a state. */
+/** The result of loading a state in a loader of the source; drops the reference. */
 static inline lx_status restore(lx_source *source, const char *state)
 {
     lx_error error = LX_ERROR_INIT;

@@ -12,7 +12,7 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((seed >> 33) % below);
 }
 
-/** The bin of each piece as the law has it: all bins are looked at for each piece. */
+/** The bin of each piece by definition, with a search over all bins. */
 static uint32_t place_plainly(const uint32_t *lengths, uint32_t count, uint32_t capacity,
                               uint32_t *places)
 {
@@ -47,7 +47,7 @@ static lx__bins pack(const uint32_t *lengths, uint32_t count, uint32_t capacity)
     return bins;
 }
 
-/** Each piece is in the bin where it should be, and there longer ones lie before it. */
+/** Checks that each piece is in the right bin, after the longer ones. */
 static void expect_law(const uint32_t *lengths, uint32_t count, uint32_t capacity)
 {
     uint32_t *places = malloc(count * sizeof *places + 1), seen = 0;
@@ -129,7 +129,7 @@ END_TEST
 
 START_TEST(packs_many_pieces_in_steps)
 {
-    enum { PIECES = 300000 }; /* the plain way would take 10^10 steps */
+    enum { PIECES = 300000 }; /* a plain search would take 10^10 steps */
     uint32_t *lengths = malloc(PIECES * sizeof *lengths), filled = 0;
     for (uint32_t i = 0; i < PIECES; i++)
         lengths[i] = i < PIECES / 2 ? 6000 + draw(4000) : 1 + draw(4000);

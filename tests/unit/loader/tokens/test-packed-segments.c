@@ -30,7 +30,7 @@ START_TEST(matches_a_worked_example)
 }
 END_TEST
 
-/** One token after the other. */
+/** Token by token. */
 static size_t measure_plainly(const int32_t *segments, size_t rows, size_t length, bool padding,
                               int32_t *places, int32_t *longest)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents one after the other: lib/loader/tokens/source-joined.c. */
+/* Concatenated documents: lib/loader/tokens/source-joined.c. */
 #include "loader/sources/source.h"
 
 #include <loaderx/packing.h>
@@ -28,7 +28,7 @@ static lx_source *join(lx_tokens *tokens, uint64_t sequence_length, int64_t sepa
     return source;
 }
 
-/** All places: their tokens, and the documents that they are of. */
+/** All tokens, and their documents. */
 static size_t list_places(const uint32_t *lengths, size_t count, int64_t separator, int32_t *tokens,
                           uint32_t *documents)
 {

@@ -24,7 +24,7 @@ static lx_source *pack(lx_tokens *tokens, uint64_t capacity, unsigned columns)
     return source;
 }
 
-/** The document of token @p token, and where that begins. */
+/** The document of token @p token, and its beginning. */
 static size_t document_of(const uint32_t *lengths, uint64_t token, uint64_t *first)
 {
     size_t document = 0;
@@ -33,7 +33,7 @@ static size_t document_of(const uint32_t *lengths, uint64_t token, uint64_t *fir
     return document;
 }
 
-/** Looks that a sample is whole pieces and then padding, and marks what it has. */
+/** Checks that a sample is whole pieces followed by padding, and marks its tokens. */
 static uint64_t check_sample(const uint32_t *sample, const uint32_t *segments,
                              const uint32_t *positions, const uint32_t *lengths, uint32_t capacity,
                              uint8_t *seen)
@@ -264,7 +264,7 @@ START_TEST(rejects_tokens_outside_the_vocabulary)
 }
 END_TEST
 
-/** The batches of an epoch by so many threads, one after the other. */
+/** The batches of an epoch with a number of threads, concatenated. */
 static size_t read_epoch(lx_source *source, unsigned threads, uint8_t *data, size_t room)
 {
     lx_error error = LX_ERROR_INIT;
@@ -324,7 +324,7 @@ START_TEST(a_state_identifies_the_packed_tokens)
     ck_assert_int_eq(restore(pack(tokens, 10, 1), state), LX_OK);
     ck_assert_int_eq(restore(pack(other, 10, 1), state), LX_ERR_MISMATCH);
     ck_assert_int_eq(restore(pack(tokens, 11, 1), state), LX_ERR_MISMATCH);
-    /* The same pieces in the same bins, delivered in another way. */
+    /* The same pieces in the same bins, in another form. */
     ck_assert_int_eq(restore(pack(tokens, 10, 0), state), LX_OK);
     unit_ok(new_packed_tokens(tokens, 10, LX_INT64, 90, 5, 3, &changed, &error));
     ck_assert_int_eq(restore(changed, state), LX_OK);

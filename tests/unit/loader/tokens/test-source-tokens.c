@@ -89,7 +89,7 @@ START_TEST(reads_many_samples_from_several_files)
     char *scratch = scratch_make();
     lx_tokens *tokens = make(counts, 4);
     unit_ok(new_tokens(tokens, 1000, LX_INT64, 0, &source, &error));
-    lx_tokens_unref(tokens); /* the source has it */
+    lx_tokens_unref(tokens); /* the source has a reference */
     const uint64_t indices[] = {13, 0, 4, 5, 8, 13, 9};
     uint64_t(*samples)[1002] = malloc(7 * sizeof *samples);
     lx_target target = {samples, sizeof *samples};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields whose records are documents of tokens: lib/loader/tokens/token-field.c. What is read of
- * them is held against a plain array of all tokens, and against the same documents in a file. */
+/* Fields whose records are documents of tokens: lib/loader/tokens/token-field.c. The tests compare
+ * them with a plain array of all tokens, and with the same documents in a file. */
 #include <loaderx/parity/megatron.h>
 #include <loaderx/packing.h>
 #include <loaderx/maintenance.h>
@@ -61,7 +61,7 @@ START_TEST(matches_one_array_of_all_tokens)
         bool wide = kind / 2 % 2 != 0;
         lx_compression compression = kind % 3 == 0 ? LX_COMPRESSION_FLATE : LX_COMPRESSION_RAW;
         write_field("d", lengths, count, wide ? 4 : 2, compression);
-        if (kind % 4 > 1) /* else some rows are in the log */
+        if (kind % 4 > 1) /* otherwise some rows are in the log */
             seal("d");
         for (size_t i = 0; i < sizeof access_modes / sizeof *access_modes; i++) {
             lx_tokens *tokens = open_field_by("d", wide ? LX_UINT32 : LX_UINT16, access_modes[i]);
@@ -73,7 +73,7 @@ START_TEST(matches_one_array_of_all_tokens)
 }
 END_TEST
 
-/** Documents of two axes, or of none; of @p missing each one is absent, 0: none. */
+/** Documents of two axes, or of none; every @p missing is missing, 0: none. */
 static void expect_dense(const uint64_t *shape, size_t ndim, lx_dtype dtype,
                          lx_compression compression, uint32_t missing)
 {
@@ -161,7 +161,7 @@ static lx_source *make_source(lx_tokens *tokens, int kind)
     return source;
 }
 
-/** All samples must be the same, in an order that goes to and fro. */
+/** All samples must be the same, read forward and backward. */
 static void expect_same(lx_source *one, lx_source *other)
 {
     lx_error error = LX_ERROR_INIT;
@@ -226,7 +226,7 @@ START_TEST(samples_match_a_file_of_the_same_documents)
 }
 END_TEST
 
-/* ---- writers next to it */
+/* ---- concurrent writers */
 
 START_TEST(later_writes_move_no_token)
 {
@@ -253,7 +253,7 @@ START_TEST(later_writes_move_no_token)
     ck_assert_uint_eq(lx_tokens_get_length(after), 518);
     lx_dataset_close(live);
     expect_all(before, lengths, 4);
-    expect_document(after, 0, 0, 11); /* the last one is in the place of the first */
+    expect_document(after, 0, 0, 11); /* the last one took the place of the first */
     lx_tokens_unref(after);
     lx_tokens_unref(before);
     scratch_remove(scratch);
@@ -276,7 +276,7 @@ START_TEST(a_state_identifies_the_documents_of_its_dataset)
         ck_assert_int_eq(restore(make_source(tokens, kind), states[kind]), LX_OK);
         ck_assert_int_eq(restore(make_source(other, kind), states[kind]), LX_ERR_MISMATCH);
     }
-    /* As many tokens, in other documents. */
+    /* The same number of tokens, in other documents. */
     unit_ok(lx_writer_open("d", NULL, &writer, &error));
     unit_ok(lx_writer_delete(writer, 0, NULL, &error));
     append_document(writer, 0, 300, 2);
@@ -292,7 +292,7 @@ START_TEST(a_state_identifies_the_documents_of_its_dataset)
 }
 END_TEST
 
-/* ---- damage, and wrong arguments */
+/* ---- damage and invalid arguments */
 
 START_TEST(rejects_a_record_that_ends_within_a_token)
 {
@@ -324,7 +324,8 @@ START_TEST(reports_the_record_of_a_token_out_of_range)
         write_field("d", lengths, 4, 4,
                     compressed != 0 ? LX_COMPRESSION_FLATE : LX_COMPRESSION_RAW);
         lx_tokens *tokens = open_field("d", LX_UINT32);
-        uint32_t limit = token_at(50), bad = 50; /* the first that is too large behind */
+        uint32_t limit = token_at(50), bad = 50; /* the first value that is too large is at the
+                                                  * end */
         lx_source *source;
         for (bad = 40; token_at(bad) < limit; bad++)
             continue;
@@ -391,7 +392,7 @@ START_TEST(reports_damaged_records_and_reads_others)
         expect_field(tokens, 0, 100);
         expect_field(tokens, 300, 300);
         lx_tokens_unref(tokens);
-        if (policy == LX_DAMAGE_ZEROS) { /* known at the opening it is no document */
+        if (policy == LX_DAMAGE_ZEROS) { /* if it is known at the opening, it is not a document */
             unit_ok(lx_tokens_new_field(dataset, 0, LX_UINT16, &tokens, &error));
             expect_document(tokens, 1, 100, 0);
             ck_assert_uint_eq(lx_tokens_get_length(tokens), 400);

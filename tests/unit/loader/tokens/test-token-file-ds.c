@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens as Nanotron reads them: lib/loader/tokens/token-file-ds.c. */
+/* Nanotron's token files: lib/loader/tokens/token-file-ds.c. */
 #include "loader/tokens/token-file.h"
 
 #include "token-files.h"

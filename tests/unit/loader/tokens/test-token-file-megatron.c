@@ -115,7 +115,7 @@ START_TEST(rejects_an_index_truncated_or_changed_anywhere)
             make();
             patch(at, &byte, 1);
             if (lx_tokens_open("x.bin", LX_BYTES, &tokens, &error) == LX_OK) {
-                /* What it tells is there. */
+                /* The data that it describes exists. */
                 for (uint64_t i = 0; i < lx_tokens_get_document_count(tokens); i++)
                     if (lx_tokens_get_document(tokens, i, &first, &length, &error) == LX_OK)
                         unit_ok(lx_tokens_read(tokens, first, length, LX_INT32, wide, &error));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of tokens by their names: lib/loader/tokens/token-file.c. */
+/* Token files by their names: lib/loader/tokens/token-file.c. */
 #include "loader/tokens/token-file.h"
 
 #include "token-files.h"

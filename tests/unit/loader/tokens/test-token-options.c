@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of sources of tokens: setters set them, and sources refuse what has no effect on them. */
+/* Options of token sources: setters set them, and sources reject those without effect. */
 #include "loader/tokens/token-options.h"
 
 #include "../../unit.h"

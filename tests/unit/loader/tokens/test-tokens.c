@@ -7,7 +7,7 @@
 
 #define PARTS 5
 
-/** Files a, b .. of 7, 0, 1, 20 and 2 tokens, which continue through all of them. */
+/** Files a, b .. of 7, 0, 1, 20 and 2 tokens, numbered through all files. */
 static void make(lx_tokens *parts[PARTS])
 {
     static const size_t counts[PARTS] = {7, 0, 1, 20, 2};
@@ -114,7 +114,7 @@ START_TEST(reports_the_position_of_a_token_out_of_range)
         ck_assert_uint_eq(error.offset, 8);
         ck_assert_str_eq(error.path, "x");
         lx_error_clear(&error);
-        /* Negative it does not fit int64 either. */
+        /* A negative value does not fit int64, either. */
         ck_assert_int_eq(lx_tokens_read(tokens, 0, 4, LX_INT64, wide, &error),
                          i == 0 ? LX_OK : LX_ERR_CORRUPT);
         lx_error_clear(&error);

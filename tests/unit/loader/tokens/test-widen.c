@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens of all widths made wider: lib/loader/tokens/widen.c. */
+/* Widening of tokens of all widths: lib/loader/tokens/widen.c. */
 #include "loader/tokens/widen.h"
 
 #include "token-files.h"
@@ -16,7 +16,7 @@ START_TEST(widens_each_width_and_count)
     for (size_t d = 0; d < NARROW; d++) {
         size_t width = lx_dtype_get_size(narrow[d]);
         for (size_t count = 0; count <= MOST; count += 1 + count / 9) {
-            uint8_t *start = from + 1 + count % 7; /* of no alignment */
+            uint8_t *start = from + 1 + count % 7; /* unaligned */
             for (size_t i = 0; i < count; i++)
                 lx__store_le64(start + i * width, i * 5 % 127);
             for (int wide = 4; wide <= 8; wide += 4) {
@@ -46,7 +46,7 @@ START_TEST(reports_one_token_above_the_limit_anywhere)
             from[at * width] = 100;
             ck_assert(widen(from, 140, 101, to));
             ck_assert(!widen(from, 140, 100, to));
-            ck_assert(widen(from, at, 100, to)); /* what is behind is not looked at */
+            ck_assert(widen(from, at, 100, to)); /* bytes after the end are not read */
             uint64_t token = 0;
             ck_assert_uint_eq(lx__widen_find_bad(widen, from, 140, width, 100, &token), at);
             ck_assert_uint_eq(token, 100);
@@ -91,7 +91,7 @@ START_TEST(returns_the_limit_of_each_pair)
             uint64_t limit = lx__widen_limit(narrow[d], dtype, 0);
             size_t width = lx_dtype_get_size(narrow[d]);
             bool is_signed = d < 4;
-            /* All bits set is -1, or more than fits, but for what is narrow and has no sign. */
+            /* All bits set is -1, or too large, except for narrow unsigned types. */
             bool fits = !is_signed && (int)width < wide;
             ck_assert(lx__widen_find(narrow[d], dtype)(ones, 1, limit, to) == fits);
             ck_assert_uint_eq(lx__widen_limit(narrow[d], dtype, 100), 100);

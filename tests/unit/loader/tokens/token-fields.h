@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Fields of bytes whose records are documents of tokens, made and opened in a line.
+ * @brief Helpers that make and open fields of bytes whose records are documents of tokens.
  */
 #ifndef LX_TESTS_TOKEN_FIELDS_H
 #define LX_TESTS_TOKEN_FIELDS_H
@@ -14,7 +14,7 @@
 /** A missing value. */
 #define ABSENT UINT32_MAX
 
-/** Token @p at of all: what fits two bytes, and no other multiple of a document's length. */
+/** Token @p at of all: fits two bytes, and differs from other multiples of a document's length. */
 static inline uint32_t token_at(uint64_t at)
 {
     return (uint32_t)(at * 7919 % 65521);
@@ -63,7 +63,7 @@ static inline void write_field(const char *path, const uint32_t *lengths, size_t
     unit_ok(lx_writer_close(writer, &error));
 }
 
-/** Has all rows in tables. */
+/** Moves all rows to the tables. */
 static inline void seal(const char *path)
 {
     lx_error error = LX_ERROR_INIT;

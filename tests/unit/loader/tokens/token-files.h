@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Files of tokens of each kind, made in a line: token i is i unless it is said.
+ * @brief Helpers that make files of tokens of each kind: token i is i by default.
  */
 #ifndef LX_TESTS_TOKEN_FILES_H
 #define LX_TESTS_TOKEN_FILES_H
@@ -25,8 +25,7 @@ static inline void write_numbers(const char *path, size_t width, const uint64_t 
     free(bytes);
 }
 
-/** Writes @p count numbers of 8 bytes over those of a file, in place: where it is mapped it stays
- * so. */
+/** Overwrites numbers of 8 bytes of a file in place, also in its mappings. */
 static inline void overwrite(const char *path, const uint64_t *numbers, size_t count)
 {
     FILE *file = fopen(path, "r+b");
@@ -39,11 +38,11 @@ static inline void overwrite(const char *path, const uint64_t *numbers, size_t c
     ck_assert_int_eq(fclose(file), 0);
 }
 
-/** What an index of three documents of 100 tokens may be overwritten with. */
+/** The numbers of an index of three documents of 100 tokens, to be overwritten. */
 static const uint64_t liars[][3] = {
     {90, 95, 100}, {0, 0, 0}, {0, 0, 1}, {1, 100, 100}, {100, 1, 100}};
 
-/** Writes an index of Megatron's for sequences of these lengths, one after the other. */
+/** Writes an index of Megatron's for consecutive sequences of these lengths. */
 static inline size_t write_idx(const char *path, int code, size_t width, const uint32_t *lengths,
                                size_t count)
 {

@@ -40,7 +40,7 @@ static void begin_order(uint64_t length, uint64_t mean, uint64_t *state)
                                  &some_order.batch_bounds, &error));
 }
 
-/** Goes through an epoch, offset by offset. */
+/** Reads an epoch offset by offset. */
 static void check_epoch(uint64_t epoch)
 {
     lx_error error = LX_ERROR_INIT;

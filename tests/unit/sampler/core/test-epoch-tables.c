@@ -71,7 +71,7 @@ START_TEST(keeps_the_last_two_tables)
 }
 END_TEST
 
-START_TEST(forgets_a_table_that_failed)
+START_TEST(drops_a_table_that_failed)
 {
     lx_error error = LX_ERROR_INIT;
     lx__epoch_tables *epochs = make_epochs(NULL);
@@ -145,5 +145,5 @@ START_TEST(threads_share_tables)
 }
 END_TEST
 
-UNIT_MAIN("sampler/epoch-tables", keeps_the_last_two_tables, forgets_a_table_that_failed,
+UNIT_MAIN("sampler/epoch-tables", keeps_the_last_two_tables, drops_a_table_that_failed,
           reads_positions_of_several_epochs, threads_share_tables)

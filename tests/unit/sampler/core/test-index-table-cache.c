@@ -7,7 +7,7 @@
 #include "../../unit.h"
 #include "base/alloc.h"
 
-/* What a folder does for all kinds is in ../test-tables.c. */
+/* Tests of folders for all kinds are in ../test-tables.c. */
 
 static int made;
 

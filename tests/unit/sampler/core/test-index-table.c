@@ -33,7 +33,7 @@ END_TEST
 
 START_TEST(checksum_is_that_of_wide_indices)
 {
-    /* crc32c of le64 0, and of le64 2^32, as doc/zrecord-format.md has them. */
+    /* crc32c of le64 0, and of le64 2^32, from doc/zrecord-format.md. */
     static const struct {
         uint64_t index;
         const char *crc;

@@ -66,7 +66,7 @@ START_TEST(states_of_deep_orders_stay_short)
         unit_ok(lx_sampler_save(sampler, state, sizeof state, NULL, &error));
         unit_ok(lx_sampler_restore(sampler, state, &error));
         lx_sampler_free(sampler);
-        /* What differs deep within is seen all the same. */
+        /* A difference deep within is detected, too. */
         unit_ok(lx_sampler_new(odd, 0, 1, &sampler, &error));
         unit_ok(lx_sampler_save(sampler, other, sizeof other, NULL, &error));
         lx_status status = lx_sampler_restore(sampler, state, &error);
@@ -118,7 +118,7 @@ START_TEST(rejects_orders_of_too_many_parts)
 }
 END_TEST
 
-/** How the JSON of so many equal parts is shortened. */
+/** The abbreviation of the JSON of many equal parts. */
 static json_t *many(size_t count)
 {
     lx__inner_order parts[100] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of orders: each reaches the orders that it is for, and the others refuse it. */
+/* Options of orders: each applies to its orders, and the others reject it. */
 #include "sampler/core/order-options.h"
 
 #include <loaderx/budgeted.h>

@@ -22,7 +22,7 @@ static void seek(lx_sampler *sampler, uint64_t position)
     ck_assert_uint_eq(lx_sampler_tell(sampler), position);
 }
 
-/** Takes what there is; returns how many. */
+/** Takes the remaining indices; returns their number. */
 static uint64_t take(lx_sampler *sampler, uint64_t count, uint64_t *indices)
 {
     lx_error error = LX_ERROR_INIT;
@@ -58,7 +58,7 @@ static void read_all(lx_order *order, uint64_t *all, uint64_t count)
     read_order(order, 0, 1, count, all);
 }
 
-/** One step after the other as the header reports it, from @p position on. */
+/** Step by step, by definition, from @p position on. */
 static uint64_t take_by_steps(const struct setup *setup, const uint64_t *all, uint64_t count,
                               uint64_t *indices)
 {
@@ -142,7 +142,7 @@ START_TEST(seek_then_take_is_take_then_drop)
 }
 END_TEST
 
-/** Takes what @p rank owns from @p position to the end of its epoch, and counts each index. */
+/** Takes the indices of @p rank from @p position to the end of its epoch, and counts each. */
 static void count_rest(const struct setup *setup, uint64_t rank, uint64_t position,
                        uint32_t *counts)
 {
@@ -187,7 +187,7 @@ START_TEST(an_epoch_is_complete_across_world_sizes)
             setup.world = next_choice(&state) % 12 + 1;
             uint64_t steps = next_choice(&state) % 3, end = position + steps * setup.world;
             if (end > setup.length)
-                break; /* the last stretch, with an uneven end, is count_rest's */
+                break; /* count_rest handles the last window, with an uneven end */
             for (uint64_t rank = 0; rank < setup.world; rank++) {
                 lx_sampler *sampler = make_sampler(setup.order, rank, setup.world);
                 seek(sampler, position);
@@ -221,7 +221,7 @@ START_TEST(an_empty_order_gives_nothing)
         lx_order_unref(empty);
 
         lx_order *three = make_order(kinds[kind], 3, 1, 1);
-        sampler = make_sampler(three, 3, 8); /* of a world of 8 only ranks 0 to 2 own anything */
+        sampler = make_sampler(three, 3, 8); /* of a world of 8, only ranks 0 to 2 have samples */
         seek(sampler, 7);
         ck_assert_uint_eq(take(sampler, 5, indices), 0);
         ck_assert_uint_eq(lx_sampler_tell(sampler), 7);
@@ -248,7 +248,7 @@ START_TEST(stops_at_the_last_position)
         ck_assert_uint_eq(take(sampler, 50, indices), 0);
         lx_sampler_free(sampler);
 
-        /* 2^64 - 1 has the offset 615: the last ones are 612 to 614, of ranks 3 to 5. */
+        /* 2^64 - 1 has the offset 615: the last positions are 612 to 614, of ranks 3 to 5. */
         sampler = make_sampler(order, 6, 7);
         seek(sampler, UINT64_MAX - 3);
         ck_assert_uint_eq(take(sampler, 50, indices), 0);
@@ -317,7 +317,7 @@ START_TEST(errors_name_arguments)
 }
 END_TEST
 
-/** Saves in an order and place and restores with another rank and world. */
+/** Saves the state in an order and position, and restores it with another rank and world. */
 static void check_round_trip(lx_order *order, uint64_t position)
 {
     lx_error error = LX_ERROR_INIT;
@@ -365,7 +365,8 @@ START_TEST(loads_the_state_of_version_1)
 }
 END_TEST
 
-/** Restoring @p text must fail so, with @p part in the message, and leave the sampler in place. */
+/** Restoring @p text must fail with that status and @p part in the message, and keep the
+ * position. */
 static void expect_refusal(const char *text, lx_status status, const char *part)
 {
     lx_error error = LX_ERROR_INIT;
@@ -393,7 +394,7 @@ static const char *state_of(const char *kind, uint64_t length, uint64_t a, uint6
     return text;
 }
 
-/** @p text with the first @p from replaced by @p to, which is as long. */
+/** @p text with the first @p from replaced by @p to, of the same length. */
 static const char *edited(const char *text, const char *from, const char *to)
 {
     static char copy[LX_MAX_SAMPLER_STATE];
@@ -432,7 +433,7 @@ START_TEST(rejects_states_of_other_orders)
 }
 END_TEST
 
-/** Everything once; the first failure is returned. */
+/** Calls every function once; returns the first failure. */
 static lx_status make_take_and_save(lx_error *error)
 {
     lx_order *order = NULL;

@@ -40,7 +40,7 @@ static inline struct setup make_setup(size_t count, const uint64_t *lengths, con
     return setup;
 }
 
-/** Weights, of which the first is none of the zeros. */
+/** Weights, the first of which is not zero. */
 static inline void random_weights(uint64_t *state, double *weights, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -59,7 +59,7 @@ static inline struct setup random_setup(uint64_t *state, size_t most)
     return make_setup(count, lengths, weights);
 }
 
-/** Other weights from offsets on that are below @p within, which is 10 or more. */
+/** Other weights from offsets on that are below @p within, which is at least 10. */
 static inline void add_curriculum(struct setup *setup, uint64_t *state, uint64_t within)
 {
     lx_error error = LX_ERROR_INIT;

@@ -11,7 +11,7 @@
 
 #define COLUMN (UINT64_C(1) << 32)
 
-/** The units that each index has in all columns. */
+/** The units of each index in all columns. */
 static uint64_t *count_units(const lx__alias *alias)
 {
     uint64_t *units = calloc(alias->count, sizeof *units);
@@ -24,7 +24,7 @@ static uint64_t *count_units(const lx__alias *alias)
     return units;
 }
 
-/** Every index has its share of all units, off by less than three. */
+/** Every index has its share of all units, with an error of less than three. */
 static void expect_shares(const double *weights, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
@@ -41,7 +41,7 @@ static void expect_shares(const double *weights, uint64_t count)
         ck_assert_msg(weights[i] != 0 || units[i] == 0, "%d has units", (int)i);
         if (weights[i] == 0)
             continue;
-        /* A weight as a whole number is off by one part in itself. */
+        /* Rounding a weight to a whole number changes it by one part in itself. */
         long double whole = (long double)(UINT64_C(1) << 60) / count * weights[i] / largest;
         long double off = 3 + right / whole;
         ck_assert_msg(fabsl((long double)units[i] - right) < off + right * 1e-15L,

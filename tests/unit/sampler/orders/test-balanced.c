@@ -19,7 +19,7 @@ START_TEST(behaves_as_an_order)
 {
     static uint64_t classes[12000];
     static const uint64_t lengths[] = {1, 17, 12000, 50000, UINT64_MAX};
-    static const uint64_t kinds[] = {1, 2, 300, 5000}; /* fewer and more than are kept */
+    static const uint64_t kinds[] = {1, 2, 300, 5000}; /* fewer and more than are cached */
     for (int k = 0; k < 4; k++) {
         for (uint64_t i = 0; i < 12000; i++)
             classes[i] = i * i % 7919 % kinds[k] * 1000003;
@@ -32,7 +32,7 @@ START_TEST(behaves_as_an_order)
 }
 END_TEST
 
-/* In each round each class once; and of each class all its indices, before one comes again. */
+/* Each round has each class once; and each class has all its indices before one is repeated. */
 START_TEST(alternates_classes)
 {
     enum { COUNT = 1000, CLASSES = 9, ROUNDS = 700 };

@@ -8,8 +8,8 @@
 #include "../../scarce.h"
 #include "mixtures.h"
 
-/** Reads positions one after another: those of a set are its order's, @p at being how many it had
- * before; counts agree. */
+/** Reads positions one after another: those of a set follow its order, @p at being their earlier
+ * number; counts agree. */
 static void expect_sets(const struct setup *setup, lx_order *order, uint64_t first, uint64_t end,
                         uint64_t *at)
 {
@@ -160,7 +160,7 @@ START_TEST(reaches_any_position_of_long_sets_quickly)
 }
 END_TEST
 
-/** Reads positions next to each other at once, and holds them against each read by itself. */
+/** Reads neighboring positions in one call, and compares them with single reads. */
 static void expect_blocks(lx_order *order, lx__scratch *scratch, uint64_t first, size_t count)
 {
     static uint64_t indices[LX__ORDER_BLOCK];
@@ -208,7 +208,7 @@ static lx_order *random_blend(struct setup *setup, uint64_t *state, lx_exhausted
     return blend(setup, exhausted, 0);
 }
 
-/** Takes what a rank owns of the positions from @p first, where it stands, up to @p end. */
+/** Takes the indices of a rank from its position @p first up to @p end. */
 static void expect_rank(lx_sampler *sampler, const uint64_t *all, uint64_t length, uint64_t rank,
                         uint64_t world, uint64_t first, uint64_t end)
 {
@@ -240,7 +240,7 @@ START_TEST(ranks_cover_the_epoch_and_resume_with_other_ranks)
             expect_rank(sampler, all, length, rank, world, 0, ALL);
             lx_sampler_free(sampler);
         }
-        /* From the middle of the epoch on, as another number of ranks. */
+        /* From the middle of the epoch on, with another number of ranks. */
         uint64_t middle = length / 2, others = next_choice(&state) % 6 + 1;
         others = others < length ? others : length;
         unit_ok(lx_sampler_new(order, 0, world, &sampler, &error));
@@ -312,7 +312,7 @@ START_TEST(sets_have_their_share_from_the_start_of_weights)
 }
 END_TEST
 
-/** The state of a mixture is refused by that of another, naming where both differ. */
+/** A mixture rejects the state of another one, and the error names the difference. */
 static void expect_difference(const struct setup *setup, lx_order *other, const char *path)
 {
     lx_error error = LX_ERROR_INIT;

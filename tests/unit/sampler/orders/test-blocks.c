@@ -13,7 +13,7 @@ static lx_order *blocks(uint64_t length, uint64_t block, uint64_t seed)
     return order;
 }
 
-/** How often the block changes from one index to the next. */
+/** The number of changes of the block between neighboring indices. */
 static uint64_t count_changes(const uint64_t *indices, uint64_t length, uint64_t block)
 {
     uint64_t changes = 0;
@@ -84,7 +84,7 @@ START_TEST(positions_and_values_are_uniform)
             for (uint64_t i = 0; i < LENGTH; i += sizes[s])
                 count_pair(&places, i, indices[i]);
         }
-        /* In each block every place meets every value once, so rows and columns are bound. */
+        /* In each block every place has every value once, so rows and columns are fixed. */
         expect_chance(z_of_count(fixed, EPOCHS));
         expect_chance(z_of_cells(within.cells, BINS * BINS, (BINS - 1.0) * (BINS - 1.0)));
         lx_order_unref(order);

@@ -43,7 +43,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* What is as long as an index, in the order of lengths: the least and the greatest place. */
+/* The indices of the same length, in the order of lengths: the least and the greatest place. */
 static void expect_one_bucket(const uint64_t *sorted, const uint64_t *batch, uint64_t count,
                               uint64_t bucket)
 {
@@ -75,7 +75,7 @@ START_TEST(batches_have_similar_lengths)
             uint64_t count = COUNT - at < BATCH ? COUNT - at : BATCH;
             expect_one_bucket(sorted, indices + at, count, BUCKET);
         }
-        for (uint64_t at = COUNT - COUNT % BATCH; at < COUNT; at++) /* what is left over */
+        for (uint64_t at = COUNT - COUNT % BATCH; at < COUNT; at++) /* the remainder */
             ck_assert_uint_ge(lengths[indices[at]], sorted[COUNT - COUNT % BUCKET]);
     }
     lx_order_unref(order);

@@ -42,7 +42,7 @@ START_TEST(reads_the_indices_of_the_inner_order)
 }
 END_TEST
 
-/** Holds the batches of an epoch against those that were cut by hand; as any thread may. */
+/** Compares the batches of an epoch with the simple search; in any thread. */
 static void check_epoch(uint64_t epoch)
 {
     static _Thread_local uint64_t indices[CUT_LENGTH_MAX], ends[CUT_LENGTH_MAX];
@@ -181,7 +181,7 @@ START_TEST(rejects_nesting_in_other_orders)
 }
 END_TEST
 
-/** Fails, and says so. */
+/** An order that fails, with an error. */
 static void expect_refused(const uint64_t *costs, uint64_t count, uint64_t budget, lx_status status,
                            const char *message)
 {
@@ -217,7 +217,7 @@ START_TEST(an_empty_order_has_no_batches)
     uint64_t count, number;
     lx_order *order, *part = make_order("shuffle", 0, 4, 0);
     unit_ok(new_budgeted(part, NULL, 0, 9, 0, true, &order, &error));
-    ck_assert_uint_eq(lx_order_get_max_batch_size(order), 1); /* cut it is */
+    ck_assert_uint_eq(lx_order_get_max_batch_size(order), 1); /* it is cut */
     unit_ok(lx_order_get_batch_count(order, 0, &count, &error));
     ck_assert_uint_eq(count, 0);
     ck_assert_int_eq(lx_order_find_batch(order, 0, &number, NULL, NULL, &error), LX_END);

@@ -57,7 +57,7 @@ START_TEST(finds_each_of_many_parts)
     lx_error error = LX_ERROR_INIT;
     for (uint64_t i = 0; i < MANY; i++) {
         parts[i] = make_order("sequential", i % 7 * i, 0, 0);
-        offsets[i] = sum; /* as in a concatenation of sources: all of it is one row */
+        offsets[i] = sum; /* as in a concatenation of sources: everything is one row */
         sum += i % 7 * i;
     }
     unit_ok(lx_order_new_concat(parts, offsets, MANY, &order, &error));
@@ -66,7 +66,7 @@ START_TEST(finds_each_of_many_parts)
     read_order(order, sum - 1, 1, 1, &index);
     ck_assert_uint_eq(index, sum - 1);
     expect_order(order, 3);
-    /* What a state has of so many parts is short. */
+    /* The state of so many parts is short. */
     json_t *json = lx__order_to_json(order);
     char *text = lx__json_text(json, JSON_COMPACT);
     ck_assert_uint_lt(strlen(text), 200);

@@ -4,7 +4,7 @@
 #include "../../scarce.h"
 #include "mixtures.h"
 
-/** Of [first, end), what is counted is what is read. */
+/** The counts of [first, end) equal those of reading it. */
 static void expect_counts(lx_order *order, uint64_t first, uint64_t end)
 {
     lx_error error = LX_ERROR_INIT;
@@ -18,7 +18,7 @@ static void expect_counts(lx_order *order, uint64_t first, uint64_t end)
     free(indices);
 }
 
-START_TEST(counts_what_a_mixture_takes)
+START_TEST(counts_the_bytes_of_a_mixture)
 {
     uint64_t state = 1;
     for (int round = 0; round < 60; round++) {
@@ -80,5 +80,5 @@ START_TEST(rejects_sums_that_overflow)
 }
 END_TEST
 
-UNIT_MAIN("sampler/mixture-count", counts_what_a_mixture_takes, counts_all_positions,
+UNIT_MAIN("sampler/mixture-count", counts_the_bytes_of_a_mixture, counts_all_positions,
           rejects_sums_that_overflow)

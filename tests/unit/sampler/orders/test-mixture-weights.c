@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "mixtures.h"
 
-/** What states have, as text. */
+/** The weights of a state, as text. */
 static void expect_text(const lx_mixture *mixture, const char *expected)
 {
     lx_error error = LX_ERROR_INIT;

@@ -36,7 +36,7 @@ START_TEST(errors_name_the_set)
     unit_ok(lx_mixture_add_part(mixture, part, UINT64_MAX - 10, 1, &error));
     unit_refuses_null(lx_mixture_add_part(NULL, part, 0, 1, &error), "mixture");
     unit_refuses_null(lx_mixture_add_part(mixture, NULL, 0, 1, &error), "order");
-    ck_assert_uint_eq(mixture->count, 3); /* what was refused is not there */
+    ck_assert_uint_eq(mixture->count, 3); /* a rejected part was not added */
     lx_mixture_free(mixture);
     lx_mixture_free(NULL);
     lx_order_unref(part);
@@ -98,7 +98,7 @@ START_TEST(an_order_keeps_the_mixture_it_was_made_of)
     uint64_t before[50], after[50];
     lx_order *order, *part = make_order("shuffle", 10, 1, 0);
     lx_mixture *mixture = mixture_of(part, 2);
-    lx_order_unref(part); /* the mixture has references of its own */
+    lx_order_unref(part); /* the mixture has its own references */
     unit_ok(lx_order_new_blend(mixture, &order, &error));
     read_order(order, 0, 1, 50, before);
     unit_ok(lx_mixture_set_weights(mixture, 3, later, 2, &error));

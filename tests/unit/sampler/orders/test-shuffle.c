@@ -97,7 +97,7 @@ START_TEST(positions_values_and_neighbors_are_uniform)
 }
 END_TEST
 
-/** How two orders go together at positions from @p first and from @p second on. */
+/** The correlation of two orders at positions from @p first and from @p second on. */
 static void check_independent(uint64_t length, uint64_t seed_1, uint64_t first, uint64_t seed_2,
                               uint64_t second, double *equal)
 {
@@ -128,7 +128,8 @@ START_TEST(seeds_and_epochs_are_independent)
             check_independent(length, i, length, i + 1, 0, &equal);
             check_independent(length, i, 0, i | 1ull << (i + 40), 0, &equal);
         }
-        expect_chance(z_of_count(equal, pairs)); /* one equal place a pair of permutations */
+        expect_chance(z_of_count(equal, pairs)); /* on average, a pair of permutations agrees in
+                                                  * one place */
     }
 }
 END_TEST

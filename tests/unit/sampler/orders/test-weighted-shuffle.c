@@ -49,7 +49,7 @@ START_TEST(each_epoch_has_each_weighted_index_once)
 }
 END_TEST
 
-/* Of the pairs that come first and second, each as often as drawing without replacement has it. */
+/* Each pair of first and second index is as frequent as in draws without replacement. */
 START_TEST(heavier_indices_come_earlier)
 {
     enum { COUNT = 5, EPOCHS = 40000 };

@@ -10,7 +10,8 @@
 #define KINDS 70
 #define MOST 2500
 
-/* Permutations of all widths, many of which walk on often, and how a batch divides among them. */
+/* Permutations of all widths, many of which walk cycles often, and the division of a batch among
+ * them. */
 struct mix {
     lx__feistel feistels[KINDS];
     const lx__feistel *of_kind[KINDS];
@@ -29,8 +30,8 @@ static struct mix *new_mix(uint64_t *state)
     return mix;
 }
 
-/** Numbers of so many permutations, in runs of about @p run; each is mapped by itself for what is
- * right. */
+/** Numbers of several permutations, in runs of about @p run; each is also mapped alone, to
+ * compare. */
 static void deal(struct mix *mix, size_t count, size_t kinds, size_t run, uint64_t *state)
 {
     uint16_t kind = 0;
@@ -63,7 +64,7 @@ START_TEST(maps_each_number_by_its_own_key)
 }
 END_TEST
 
-/** Every third place goes through once, and the others stay. */
+/** Every third place is permuted once, and the others stay. */
 static void expect_pass(lx__feistel_mixed_kernel *kernel, struct mix *mix, size_t count)
 {
     static uint16_t places[MOST];

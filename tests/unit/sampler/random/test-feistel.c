@@ -152,7 +152,8 @@ START_TEST(lengths_around_a_power_of_two_give_permutations)
 }
 END_TEST
 
-/** Images of places chosen all over lie within, and lead back; so do places of chosen images. */
+/** Images of random places are in range, and the inverse maps them back; so does it for chosen
+ * images. */
 static void check_samples(uint64_t length)
 {
     lx__feistel feistel;
@@ -205,8 +206,8 @@ START_TEST(reads_in_steps_and_parts)
 }
 END_TEST
 
-/** Of all pairs of numbers that differ in @p varied bits from @p shift on and in no others: how
- * many have images that differ there in just the same way. */
+/** Of all pairs of numbers that differ exactly in @p varied bits from @p shift on: the number whose
+ * images differ there in the same way. */
 static double equal_differences(const uint64_t *image, uint32_t bits, uint32_t varied,
                                 uint32_t shift)
 {
@@ -224,7 +225,7 @@ static double equal_differences(const uint64_t *image, uint32_t bits, uint32_t v
     return (double)equal;
 }
 
-/** By chance that is one of 2^varied, but for the pair's own zero difference. */
+/** By chance this is one of 2^varied, except for the pair's own zero difference. */
 static double z_of_differences(double equal, double keys, uint32_t bits, uint32_t varied)
 {
     double count = ldexp(1, (int)bits), fixed = ldexp(1, (int)(bits - varied));
@@ -232,10 +233,8 @@ static double z_of_differences(double equal, double keys, uint32_t bits, uint32_
     return z_of_count(equal, pairs * fixed / (count - 1));
 }
 
-/**
- * What a Feistel network of too few rounds betrays itself by (doc/orders.md), where few bits show
- * it best: of 4 rounds and 10 bits z would be 1,400, and of 6 rounds 43.
- */
+/** Detects a Feistel network of too few rounds (doc/orders.md), with the numbers of bits that show
+ * it best: for 4 rounds and 10 bits z would be 1,400, and for 6 rounds 43. */
 START_TEST(differences_look_random)
 {
     enum { KEYS = 4000 };

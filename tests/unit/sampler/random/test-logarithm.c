@@ -13,7 +13,8 @@ START_TEST(powers_of_two_are_exact)
 }
 END_TEST
 
-/* A double holds the upper 53 of 63 bits, so larger ones are compared to some hundred units. */
+/* A double holds the upper 53 of 63 bits, so larger values are compared with a tolerance of some
+ * hundred units. */
 START_TEST(matches_the_c_library)
 {
     uint64_t state = 1;
@@ -47,7 +48,7 @@ START_TEST(never_decreases)
 }
 END_TEST
 
-/* What is near 2^64 has a logarithm near 64, but below: lifetimes are above 0. */
+/* Numbers near 2^64 have a logarithm near 64, but below: lifetimes are above 0. */
 START_TEST(result_is_below_next_power_of_two)
 {
     ck_assert_uint_lt(lx__logarithm(UINT64_MAX), 64 * LX__LOGARITHM_ONE);

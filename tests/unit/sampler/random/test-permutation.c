@@ -31,7 +31,7 @@ START_TEST(permutes_and_inverts_all_lengths)
 }
 END_TEST
 
-/** Images of 0 and 1 as of one that is entered for the first time. */
+/** Images of 0 and 1, as at the first use of the permutation. */
 static void expect_fresh(lx__permutation *permutation, uint64_t length, uint64_t seed,
                          uint64_t epoch)
 {

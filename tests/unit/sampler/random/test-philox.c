@@ -6,7 +6,7 @@
 
 START_TEST(matches_known_values)
 {
-    /* Those that the authors publish with their code, for philox2x64 of 10 rounds. */
+    /* Test vectors of the authors, for philox2x64 with 10 rounds. */
     static const uint64_t known[3][5] = {
         {0, 0, 0, 0xca00a0459843d731, 0x66c24222c9a845b5},
         {~0ull, ~0ull, ~0ull, 0x65b021d60cd8310f, 0x4d02f3222f86df20},

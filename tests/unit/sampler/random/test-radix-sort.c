@@ -9,7 +9,7 @@
 
 enum { MOST = 5000 };
 
-/** Sorts what is there, and looks that it is, stably, and that all of it is there. */
+/** Sorts, and checks that the result is sorted, stable and complete. */
 static void expect_sorted(lx__keyed *items, size_t count)
 {
     static uint8_t seen[MOST];

@@ -28,7 +28,7 @@ START_TEST(any_draw_is_accessible_at_once)
             lx_random_get_draws(key, first, count, some);
             ck_assert(memcmp(some, all + first, count * sizeof *some) == 0);
         }
-    lx_random_get_draws(key, UINT64_MAX - 2, 3, some); /* up to the last one that has a number */
+    lx_random_get_draws(key, UINT64_MAX - 2, 3, some); /* up to the largest number */
     ck_assert_uint_ne(some[0], some[1]);
 }
 END_TEST
@@ -53,7 +53,7 @@ START_TEST(keys_are_distinct)
 }
 END_TEST
 
-/* The first draws of samples that are neighbors, in one epoch and in two. */
+/* The first draws of neighboring samples, in one epoch and in two. */
 START_TEST(streams_are_independent)
 {
     enum { SAMPLES = 1 << 16 };

@@ -25,7 +25,7 @@ START_TEST(rejects_invalid_weights)
 }
 END_TEST
 
-/* They stand to each other as the weights do, whatever the unit. */
+/* They have the ratios of the weights, in any unit. */
 START_TEST(whole_numbers_keep_their_ratio)
 {
     static const double units[] = {1, 1e300, 0x1p-1074, 0x1p-1000, 3};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which chunk a payload goes to: doc/zrecord-format.md, 7.3. */
+/* The choice of the chunk of a payload: doc/zrecord-format.md, 7.3. */
 #include "zrecord/chunk/chunk.h"
 
 #include "../records.h"
@@ -29,7 +29,7 @@ static void tear_down(struct fixture *f)
     lx__file_close(&f->here);
 }
 
-/** Has the barrier list what is dirty, and runs it. */
+/** Lists dirty files in a sync list, and syncs them. */
 static lx_status sync_files(struct fixture *f, lx_error *error)
 {
     lx__sync_list barrier = {0};
@@ -40,7 +40,7 @@ static lx_status sync_files(struct fixture *f, lx_error *error)
     return status;
 }
 
-/** A frame that names all chunks as they are now. */
+/** A frame that names all chunks with their present ends. */
 static void commit_files(struct fixture *f)
 {
     lx__chunk_item items[1000];
@@ -49,7 +49,7 @@ static void commit_files(struct fixture *f)
     lx__chunk_files_committed(&f->files, items, f->files.count);
 }
 
-/** Puts a payload in the chunk it is given, as the placer does. */
+/** Writes a payload to its chunk, as a flush task does. */
 static uint32_t put(struct fixture *f, uint64_t size, uint32_t align, uint64_t *start)
 {
     lx_error error = LX_ERROR_INIT;
@@ -65,7 +65,7 @@ static uint32_t put(struct fixture *f, uint64_t size, uint32_t align, uint64_t *
     return chunk->now.id;
 }
 
-START_TEST(places_payloads_in_sequence)
+START_TEST(writes_payloads_in_sequence)
 {
     char *scratch = scratch_make();
     struct fixture f;
@@ -104,7 +104,7 @@ START_TEST(a_chunk_is_full_by_bytes)
     uint64_t start;
     set_up(&f);
     ck_assert_uint_eq(put(&f, 600, 1, &start), 0);
-    ck_assert_uint_eq(put(&f, 401, 1, &start), 1); /* would end above */
+    ck_assert_uint_eq(put(&f, 401, 1, &start), 1); /* would end above the limit */
     ck_assert_uint_eq(put(&f, 599, 1, &start), 1); /* ends at the limit */
     ck_assert_uint_eq(put(&f, 1, 1, &start), 2);
     ck_assert_uint_eq(put(&f, 999, 1, &start), 2);
@@ -168,7 +168,7 @@ START_TEST(a_frame_lists_the_chunks_that_grew)
         ck_assert(lx__chunk_file_has_grown(&f.files.list[i]));
     unit_ok(sync_files(&f, &error));
     commit_files(&f);
-    ck_assert_uint_eq(f.files.count, 1); /* the full ones are let go */
+    ck_assert_uint_eq(f.files.count, 1); /* full chunks are released */
     ck_assert(!lx__chunk_file_has_grown(&f.files.list[0]));
     ck_assert_uint_eq(put(&f, 9, 1, &start), 2);
     ck_assert(lx__chunk_file_has_grown(&f.files.list[0]));
@@ -197,7 +197,7 @@ START_TEST(a_rollback_returns_to_the_last_frame)
     ck_assert_uint_eq(start, 45);
     for (unsigned i = 6; i < 10; i++)
         put(&f, 9, 1, &start);
-    ck_assert_uint_eq(put(&f, 9, 1, &start), 3); /* ids are not given out twice */
+    ck_assert_uint_eq(put(&f, 9, 1, &start), 3); /* ids are not reused */
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -211,7 +211,7 @@ START_TEST(writes_many_chunks_with_few_descriptors)
     uint64_t start;
     set_up(&f);
     limit_descriptors(40);
-    /* Full ones, and such as have too little room for the next payload. */
+    /* Full chunks, and chunks without space for the next payload. */
     for (unsigned i = 0; i < 500; i++)
         ck_assert_uint_eq(put(&f, i % 2 == 0 ? 1000 : 700, 1, &start), i);
     unit_ok(sync_files(&f, &error));
@@ -237,7 +237,7 @@ START_TEST(reuses_a_committed_chunk)
     static const uint8_t bytes[60];
     set_up(&f);
     f.pool.next_id = 9;
-    file_put("7.zr", bytes, 60); /* longer than what is committed */
+    file_put("7.zr", bytes, 60); /* longer than its committed end */
     lx__chunk_pool_offer(&f.pool, &item);
     ck_assert_uint_eq(put(&f, 9, 4, &start), 7);
     ck_assert_uint_eq(start, 52);
@@ -249,7 +249,7 @@ START_TEST(reuses_a_committed_chunk)
 }
 END_TEST
 
-/** The chunk must be found not to have what is committed. */
+/** The chunk must be found shorter than its committed end. */
 static void expect_not_taken_up(struct fixture *f, const char *said)
 {
     static const lx__chunk_item item = {7, 3, 50};
@@ -282,7 +282,7 @@ START_TEST(rejects_a_truncated_committed_chunk)
     f.pool.directory_dirty = false;
     lx__chunk_pool_offer(&f.pool, &empty); /* it may be absent */
     ck_assert_uint_eq(put(&f, 9, 1, &start), 8);
-    ck_assert(f.pool.directory_dirty); /* and is made */
+    ck_assert(f.pool.directory_dirty); /* and is created */
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -372,7 +372,7 @@ START_TEST(files_of_a_sync_list_stay_open_until_it_runs)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/chunk", places_payloads_in_sequence, a_chunk_is_full_by_records,
+UNIT_MAIN("zrecord/chunk", writes_payloads_in_sequence, a_chunk_is_full_by_records,
           a_chunk_is_full_by_bytes, a_payload_above_the_limit_has_a_chunk_of_its_own,
           reports_the_chunks_with_room, a_frame_lists_the_chunks_that_grew,
           a_rollback_returns_to_the_last_frame, writes_many_chunks_with_few_descriptors,

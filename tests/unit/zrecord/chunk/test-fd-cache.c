@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Few files stay open, and none that is in use is closed. */
+/* The cache keeps few files open, and closes none in use. */
 #include "zrecord/snapshot/store.h"
 
 #include <errno.h>

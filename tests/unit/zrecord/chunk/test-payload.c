@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One value: located by all rules, held against its CRC, decoded. */
+/* One value: its entry is checked by all rules, its bytes by the CRC, and decoded. */
 #include "zrecord/chunk/payload.h"
 
 #include <string.h>

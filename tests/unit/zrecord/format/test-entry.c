@@ -94,7 +94,7 @@ END_TEST
 
 START_TEST(a_moved_row_changes_its_checksum_alone)
 {
-    uint32_t crc = 0x8eaa1539; /* image of record 2, taken to row 0 */
+    uint32_t crc = 0x8eaa1539; /* image of record 2, moved to row 0 */
     ck_assert_uint_eq(crc ^ lx__index_crc(2) ^ lx__index_crc(0), 0x1cd2ef77);
 }
 END_TEST
@@ -111,7 +111,7 @@ START_TEST(distinguishes_kinds_of_values)
     ck_assert(lx__entry_is_compressed(&compressed));
     ck_assert(!lx__entry_is_compressed(&stored));
     ck_assert(!lx__entry_is_compressed(&empty));
-    /* One bit that is not zero, wherever it is, and it is not missing. */
+    /* With any single bit set, it is not missing. */
     for (unsigned bit = 0; bit < 8 * LX__ENTRY_BYTES; bit++) {
         uint8_t rows[LX__ENTRY_BYTES] = {0};
         rows[bit / 8] = (uint8_t)(1u << bit % 8);
@@ -121,7 +121,7 @@ START_TEST(distinguishes_kinds_of_values)
 }
 END_TEST
 
-/** An entry that breaks a rule, or just does not. */
+/** An entry that breaks a rule, or barely satisfies it. */
 struct fault {
     const char *name;
     const lx__entry_rules *rules;

@@ -311,7 +311,7 @@ START_TEST(rejects_other_than_objects)
         lx__meta meta;
         unit_fails(parse(&meta, texts[i], strlen(texts[i]), &error), LX_ERR_CORRUPT);
     }
-    /* A text with a NUL in it does not end there. */
+    /* A NUL in a text does not end it. */
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
     char text[sizeof example + 8] = {0};
@@ -419,7 +419,7 @@ START_TEST(rejects_a_meta_json_without_checksum)
         ck_assert_msg(strstr(error.message, "does not begin with a checksum") != NULL, "%s",
                       error.message);
     }
-    /* A repair reads what it is to restamp, and does not keep the old checksum. */
+    /* A repair reads a text that it restamps, and does not keep the old checksum. */
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
     unit_ok(lx__meta_parse(&meta, example, strlen(example), LX__META_ANY_CHECKSUM, &error));

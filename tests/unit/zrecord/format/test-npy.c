@@ -8,7 +8,7 @@
 /** Parses a file of version 1.0 with this text as its dict. */
 static lx_status parse_text(const char *text, size_t size, lx_npy_info *npy, lx_error *error)
 {
-    /* An exact copy, so that the sanitizers see a read after its end. */
+    /* An exact copy, so that the sanitizers detect a read past its end. */
     char *header = malloc(10 + size);
     memcpy(header, "\x93NUMPY\x01\x00", 8);
     header[8] = (char)(size & 0xff);
@@ -80,7 +80,7 @@ START_TEST(every_dtype_has_its_code)
 }
 END_TEST
 
-/** A header that has all but one thing right, and what must be said of it. */
+/** A header with one error, and the expected message. */
 struct refusal {
     const char *text;
     lx_status status;

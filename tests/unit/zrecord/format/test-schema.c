@@ -176,7 +176,7 @@ START_TEST(an_unknown_field_is_reported_with_the_known_ones)
     ck_assert_str_eq(error.field, "colour");
     ck_assert_ptr_nonnull(strstr(error.message, "image label wave caption blob"));
     lx_error_clear(&error);
-    /* However many there are. */
+    /* However many fields there are. */
     for (int i = 0; i < 200; i++) {
         char name[32];
         snprintf(name, sizeof name, "a_field_with_a_long_name_%d", i);
@@ -267,7 +267,7 @@ START_TEST(selects_shown_fields_by_id)
         {.name = "z", .dtype = LX_INT16, .id = 1}};
     lx_schema *now = lx_schema_new(), *shown = lx_schema_new(), *picked = NULL;
     lx_field old = fields[2], other = fields[0];
-    old.name = "a"; /* it was renamed since */
+    old.name = "a"; /* it was renamed later */
     unit_ok(lx__schema_add(shown, &old, "a", &error));
     unit_ok(lx__schema_add(shown, &other, "x", &error));
     for (size_t i = 0; i < 3; i++)
@@ -276,12 +276,13 @@ START_TEST(selects_shown_fields_by_id)
     ck_assert_uint_eq(lx_schema_get_field_count(picked), 2);
     ck_assert_str_eq(lx_schema_get_field(picked, 0)->name, "a");
     ck_assert_uint_eq(lx_schema_get_field(picked, 0)->id, 1);
-    ck_assert_str_eq(lx__schema_field(picked, 0)->stem, "z"); /* files are those of now */
+    ck_assert_str_eq(lx__schema_field(picked, 0)->stem, "z"); /* files are those of the present
+                                                               * schema */
     ck_assert_str_eq(lx__schema_field(picked, 1)->stem, "x~4");
     ck_assert_uint_eq(lx_schema_get_field(picked, 1)->shape[1], 3);
     lx_schema_free(picked);
     picked = NULL;
-    /* One that was dropped, and one that is another now. */
+    /* A dropped field, and one that was replaced. */
     lx_field gone = {.name = "g", .dtype = LX_UINT8, .id = 2};
     unit_ok(lx__schema_add(shown, &gone, "g", &error));
     ck_assert_int_eq(lx__schema_pick(now, shown, &picked, &error), LX_ERR_STATE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lx_dataset_backup(): the state that is read, whole, whoever writes meanwhile. */
+/* lx_dataset_backup(): a copy of the complete snapshot, also during writes. */
 #include <signal.h>
 
 #include "../../scarce.h"
@@ -116,7 +116,7 @@ START_TEST(commits_that_are_not_synced_count_in_the_copy)
 }
 END_TEST
 
-START_TEST(a_writer_goes_on_meanwhile)
+START_TEST(a_writer_continues_meanwhile)
 {
     char *scratch = scratch_make();
     close_writer(records_create("d", NULL));
@@ -164,7 +164,7 @@ static lx_status note(uint64_t done, uint64_t total, void *user, lx_error *error
     return ++told->calls == told->stop_at ? LX_ERR_CANCELED : LX_OK;
 }
 
-START_TEST(progress_is_told_in_bytes_and_can_end_it)
+START_TEST(reports_progress_in_bytes_and_can_be_stopped)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -219,7 +219,7 @@ START_TEST(nothing_is_overwritten)
 }
 END_TEST
 
-START_TEST(what_cannot_be_copied_is_told_and_leaves_nothing)
+START_TEST(a_failed_copy_is_reported_and_leaves_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -301,7 +301,7 @@ START_TEST(a_directory_that_cannot_be_had_is_not_left)
 }
 END_TEST
 
-START_TEST(a_state_that_is_gone_is_no_backup)
+START_TEST(rejects_a_snapshot_whose_files_are_removed)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -333,8 +333,7 @@ START_TEST(a_dictionary_is_copied)
 END_TEST
 
 UNIT_MAIN("zrecord/backup", a_copy_is_the_same_dataset, sealed_stays_sealed,
-          commits_that_are_not_synced_count_in_the_copy, a_writer_goes_on_meanwhile,
-          progress_is_told_in_bytes_and_can_end_it, nothing_is_overwritten,
-          what_cannot_be_copied_is_told_and_leaves_nothing,
-          a_directory_that_cannot_be_had_is_not_left, a_state_that_is_gone_is_no_backup,
-          a_dictionary_is_copied)
+          commits_that_are_not_synced_count_in_the_copy, a_writer_continues_meanwhile,
+          reports_progress_in_bytes_and_can_be_stopped, nothing_is_overwritten,
+          a_failed_copy_is_reported_and_leaves_nothing, a_directory_that_cannot_be_had_is_not_left,
+          rejects_a_snapshot_whose_files_are_removed, a_dictionary_is_copied)

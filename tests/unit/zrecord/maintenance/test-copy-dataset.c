@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of records of other datasets, held against a plain model. */
+/* Copies of records of other datasets, compared with a plain model. */
 #include "../plain.h"
 
 /** The stored bytes of all values of a field. */
@@ -43,7 +43,7 @@ START_TEST(all_records_are_copied_as_they_are_stored)
 }
 END_TEST
 
-START_TEST(records_in_any_order_go_behind_those_there_are)
+START_TEST(appends_records_in_any_order)
 {
     static const uint64_t indices[] = {7, 3, 7, 19, 0};
     char *scratch = scratch_make();
@@ -101,7 +101,7 @@ static lx_writer *create_one(const char *path, const char *name, lx_compression 
     return writer;
 }
 
-START_TEST(compression_is_what_the_dataset_says)
+START_TEST(compression_follows_the_schema)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -130,7 +130,7 @@ START_TEST(compression_is_what_the_dataset_says)
 }
 END_TEST
 
-/** What was compressed with the dictionary of one field is nothing that another can read. */
+/** Values compressed with the dictionary of one field cannot be read in another. */
 START_TEST(a_dictionary_is_not_copied)
 {
     static const char none[] = "\"dict\": null", some[] = "\"dict\": {\"bytes\": 1, \"crc\": 0}";
@@ -177,9 +177,9 @@ static lx_writer *create_texts(const char *path, lx_compression compression)
     return writer;
 }
 
-/* What is stored in 8 bytes or less, and is no value of a table, needs room in a stage all the
- * same: also where the record has no other. */
-START_TEST(values_that_compress_to_almost_nothing)
+/* A stored value of 8 bytes or less that is not inline needs space in a write buffer, too, also if
+ * the record has no other. */
+START_TEST(handles_highly_compressible_values)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -197,7 +197,7 @@ START_TEST(values_that_compress_to_almost_nothing)
         writer = create_texts(path, compression);
         for (uint64_t size = 0; size <= sizeof zeros; size++) {
             unit_ok(lx_writer_copy(writer, from, &size, 1, NULL, &error));
-            commit(writer); /* so that each has a stage of its own */
+            commit(writer); /* so that each has its own write buffer */
         }
         close_writer(writer);
         lx_dataset *to = open_dataset(path);
@@ -215,7 +215,7 @@ START_TEST(values_that_compress_to_almost_nothing)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused_before_anything_is_appended)
+START_TEST(rejects_unfit_records_before_appending_any)
 {
     static const uint64_t beyond[] = {3, 10};
     char *scratch = scratch_make();
@@ -240,7 +240,7 @@ START_TEST(what_does_not_fit_is_refused_before_anything_is_appended)
 }
 END_TEST
 
-/** A copy must not give damage a checksum that is right. */
+/** A copy must not give a damaged value a valid checksum. */
 START_TEST(damage_is_found_before_it_is_copied)
 {
     char *scratch = scratch_make();
@@ -259,9 +259,7 @@ START_TEST(damage_is_found_before_it_is_copied)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/copy", all_records_are_copied_as_they_are_stored,
-          records_in_any_order_go_behind_those_there_are, a_dataset_can_be_copied_to_itself,
-          compression_is_what_the_dataset_says, a_dictionary_is_not_copied,
-          values_that_compress_to_almost_nothing,
-          what_does_not_fit_is_refused_before_anything_is_appended,
-          damage_is_found_before_it_is_copied)
+UNIT_MAIN("zrecord/copy", all_records_are_copied_as_they_are_stored, appends_records_in_any_order,
+          a_dataset_can_be_copied_to_itself, compression_follows_the_schema,
+          a_dictionary_is_not_copied, handles_highly_compressible_values,
+          rejects_unfit_records_before_appending_any, damage_is_found_before_it_is_copied)

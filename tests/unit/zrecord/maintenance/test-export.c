@@ -75,7 +75,7 @@ START_TEST(chosen_records_go_to_files)
 }
 END_TEST
 
-START_TEST(what_fails_leaves_no_array)
+START_TEST(a_failed_export_leaves_no_array)
 {
     static const uint64_t beyond = 20;
     char *scratch = scratch_make();
@@ -102,7 +102,7 @@ START_TEST(what_fails_leaves_no_array)
         LX_ERR_CANCELED);
     ck_assert_int_eq(error.status, LX_ERR_CANCELED);
     lx_error_clear(&error);
-    /* What stands in the way is no damage of the dataset, and stays. */
+    /* A file in the way is not damage of the dataset, and stays. */
     ck_assert_int_eq(mkdir("x", 0700), 0);
     ck_assert_int_eq(mkfifo("fifo", 0600), 0);
     unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, NULL, &error),
@@ -110,7 +110,7 @@ START_TEST(what_fails_leaves_no_array)
     unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "fifo", NULL, NULL, NULL, &error),
                LX_ERR_EXISTS);
     ck_assert(file_exists("x") && file_exists("fifo"));
-    /* Its own files are not overwritten, nor others put among them. */
+    /* Its own files are not overwritten, and no others are put among them. */
     static const char *const inside[] = {"d/LOG", "d/x.npy", "d/chunk/0.zr"};
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
         unit_fails(
@@ -127,7 +127,7 @@ START_TEST(what_fails_leaves_no_array)
 }
 END_TEST
 
-START_TEST(what_is_there_stays_until_the_new_one_is_whole)
+START_TEST(keeps_the_old_file_until_the_new_one_is_complete)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -174,7 +174,7 @@ START_TEST(links_lead_into_no_dataset)
     unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, NULL, &error),
                LX_ERR_EXISTS);
     ck_assert_int_eq(unlink("link"), 0);
-    /* Else it is followed, and stays a link. */
+    /* Otherwise a link is followed, and stays a link. */
     ck_assert_int_eq(mkdir("elsewhere", 0700), 0);
     file_put("elsewhere/x", "", 0);
     ck_assert_int_eq(symlink("elsewhere/x", "link"), 0);
@@ -185,7 +185,7 @@ START_TEST(links_lead_into_no_dataset)
 }
 END_TEST
 
-START_TEST(a_file_that_cannot_be_written_whole_is_not_left)
+START_TEST(removes_a_partly_written_file)
 {
     static uint8_t bytes[100000];
     static const size_t sizes[] = {10, sizeof bytes, 20};
@@ -221,5 +221,5 @@ START_TEST(a_file_that_cannot_be_written_whole_is_not_left)
 END_TEST
 
 UNIT_MAIN("zrecord/export", an_array_has_a_header_and_all_records, chosen_records_go_to_files,
-          what_fails_leaves_no_array, what_is_there_stays_until_the_new_one_is_whole,
-          links_lead_into_no_dataset, a_file_that_cannot_be_written_whole_is_not_left)
+          a_failed_export_leaves_no_array, keeps_the_old_file_until_the_new_one_is_complete,
+          links_lead_into_no_dataset, removes_a_partly_written_file)

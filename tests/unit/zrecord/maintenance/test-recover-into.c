@@ -464,7 +464,7 @@ START_TEST(shares_chunk_files_and_never_writes_to_them)
 }
 END_TEST
 
-START_TEST(refuses_a_path_that_is_taken)
+START_TEST(rejects_an_existing_path)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -486,7 +486,7 @@ START_TEST(refuses_a_path_that_is_taken)
 }
 END_TEST
 
-START_TEST(interrupted_anywhere_there_is_no_new_dataset)
+START_TEST(an_interrupted_copy_leaves_no_dataset)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -540,5 +540,5 @@ UNIT_MAIN("zrecord/recover-into", values_after_the_end_of_a_table_become_missing
           a_sealed_dataset_loses_nothing_with_its_log, nor_where_sealing_made_new_tables,
           a_seal_and_tables_are_used_as_far_as_they_are_valid,
           a_log_with_more_rows_comes_before_the_seal, a_chunk_that_is_absent_leaves_its_id,
-          shares_chunk_files_and_never_writes_to_them, refuses_a_path_that_is_taken,
-          interrupted_anywhere_there_is_no_new_dataset)
+          shares_chunk_files_and_never_writes_to_them, rejects_an_existing_path,
+          an_interrupted_copy_leaves_no_dataset)

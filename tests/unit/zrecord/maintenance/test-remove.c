@@ -5,7 +5,7 @@
 
 #include "../records.h"
 
-START_TEST(a_dataset_goes_with_its_directory)
+START_TEST(removes_a_dataset_with_its_directory)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -38,7 +38,7 @@ START_TEST(a_path_may_be_a_link_or_end_in_a_dot)
 }
 END_TEST
 
-START_TEST(what_is_no_dataset_is_left_alone)
+START_TEST(leaves_other_files_unchanged)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -121,6 +121,7 @@ START_TEST(an_interrupted_removal_can_be_ended)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/remove", a_dataset_goes_with_its_directory, a_path_may_be_a_link_or_end_in_a_dot,
-          what_is_no_dataset_is_left_alone, a_dataset_in_use_is_not_removed,
-          a_directory_with_files_of_others_stays, an_interrupted_removal_can_be_ended)
+UNIT_MAIN("zrecord/remove", removes_a_dataset_with_its_directory,
+          a_path_may_be_a_link_or_end_in_a_dot, leaves_other_files_unchanged,
+          a_dataset_in_use_is_not_removed, a_directory_with_files_of_others_stays,
+          an_interrupted_removal_can_be_ended)

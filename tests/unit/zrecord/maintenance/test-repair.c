@@ -487,7 +487,7 @@ START_TEST(corrects_a_wrong_checksum_of_meta_json)
 }
 END_TEST
 
-START_TEST(advises_where_nothing_can_be_repaired)
+START_TEST(gives_advice_if_nothing_can_be_repaired)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -677,6 +677,6 @@ UNIT_MAIN("zrecord/repair", leaves_a_valid_dataset_unchanged, makes_damaged_valu
           keeps_the_values_before_the_end_of_a_short_chunk,
           removes_a_seal_that_the_files_contradict, does_not_give_up_the_target_of_a_link,
           cuts_the_log_at_the_first_invalid_frame, never_uses_a_chunk_of_lost_commits_again,
-          corrects_a_wrong_checksum_of_meta_json, advises_where_nothing_can_be_repaired,
+          corrects_a_wrong_checksum_of_meta_json, gives_advice_if_nothing_can_be_repaired,
           a_callback_may_end_it_before_values_change, a_child_process_does_not_keep_the_lock,
           a_writer_excludes_it_and_readers_continue, interrupted_anywhere_it_can_be_repeated)

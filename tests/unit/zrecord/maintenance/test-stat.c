@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lx_dataset_stat() and lx_dataset_get_chunk(): every number is what was given to the writer. */
+/* lx_dataset_stat() and lx_dataset_get_chunk(): every number is that of the written data. */
 #include "../goldens.h"
 #include "../harm.h"
 
@@ -11,7 +11,7 @@ static void stat_of(const char *path, lx_storage_stats *totals, lx_field_stats *
     lx_dataset_close(dataset);
 }
 
-/** The numbers of a field of a dataset of records.h, but for those that compression makes. */
+/** The numbers of a field of a dataset of records.h, except those that depend on compression. */
 static lx_field_stats wanted_of(int field, uint64_t length)
 {
     lx_field_stats wanted = {0};
@@ -49,7 +49,7 @@ static void expect_fields(const lx_field_stats *fields, uint64_t length)
     }
 }
 
-/** What must be true between the numbers of a dataset of which nothing was changed or deleted. */
+/** The relations between the numbers of a dataset without changes or deletions. */
 static void expect_sums(const lx_storage_stats *totals, const lx_field_stats *fields, size_t count)
 {
     uint64_t live = 0, bytes = 0;
@@ -66,7 +66,7 @@ static void expect_sums(const lx_storage_stats *totals, const lx_field_stats *fi
     ck_assert_double_eq(totals->live_ratio, (double)bytes / (double)totals->chunk_bytes);
 }
 
-START_TEST(the_numbers_are_those_of_what_was_written)
+START_TEST(the_numbers_match_the_written_data)
 {
     char *scratch = scratch_make();
     static const uint64_t lengths[][2] = {{40, 0}, {0, 40}, {25, 15}};
@@ -146,12 +146,12 @@ START_TEST(chunks_are_shown_one_by_one)
 }
 END_TEST
 
-START_TEST(what_nothing_refers_to_is_not_live)
+START_TEST(unreferenced_payloads_are_not_live)
 {
     char *scratch = scratch_make();
     lx_storage_stats totals;
     lx_field_stats field;
-    golden_copy("replayed"); /* six values were placed, three are left; all of 12 bytes */
+    golden_copy("replayed"); /* six values were written, three are live; all of 12 bytes */
     stat_of("replayed", &totals, &field);
     ck_assert_uint_eq(totals.length, 3);
     ck_assert_uint_eq(totals.payloads, 6);
@@ -207,7 +207,7 @@ START_TEST(live_and_dead_bytes_are_counted_by_chunk)
     records_append(writer, 30);
     unit_ok(lx_writer_seal(writer, &error));
     close_writer(writer);
-    /* A value that is missing now: its payload is dead. */
+    /* A value that became missing: its payload is dead. */
     static const uint8_t zeros[16];
     lx__entry entry = entry_of("d", "image", 4);
     file_patch("d/image.offset", 4 * 16, zeros, 16);
@@ -248,7 +248,7 @@ START_TEST(live_and_dead_bytes_are_counted_by_chunk)
 }
 END_TEST
 
-START_TEST(an_entry_of_no_chunk_is_told)
+START_TEST(reports_an_entry_without_a_chunk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -297,7 +297,7 @@ START_TEST(no_payload_is_read)
 }
 END_TEST
 
-START_TEST(a_damaged_entry_is_told)
+START_TEST(reports_a_damaged_entry)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -317,8 +317,8 @@ START_TEST(a_damaged_entry_is_told)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/stat", the_numbers_are_those_of_what_was_written,
-          an_empty_dataset_has_no_numbers, chunks_are_shown_one_by_one,
-          live_and_dead_bytes_are_counted_by_chunk, an_entry_of_no_chunk_is_told,
-          what_nothing_refers_to_is_not_live, only_the_state_counts, fields_may_be_left_out,
-          no_payload_is_read, a_damaged_entry_is_told)
+UNIT_MAIN("zrecord/stat", the_numbers_match_the_written_data, an_empty_dataset_has_no_numbers,
+          chunks_are_shown_one_by_one, live_and_dead_bytes_are_counted_by_chunk,
+          reports_an_entry_without_a_chunk, unreferenced_payloads_are_not_live,
+          only_the_state_counts, fields_may_be_left_out, no_payload_is_read,
+          reports_a_damaged_entry)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking a seal off: doc/zrecord-format.md, 11.7. */
+/* Unsealing: doc/zrecord-format.md, 11.7. */
 #include "../change.h"
 
 static bool is_sealed(const char *path)
@@ -60,7 +60,8 @@ START_TEST(one_that_is_not_sealed_stays_as_it_is)
     uint8_t *before = file_bytes("d/meta.json", &size);
     unsigned count = atomic_load(&syncs);
     unit_ok(lx_dataset_unseal("d", &error));
-    ck_assert_uint_gt(atomic_load(&syncs), count); /* whoever took it off may have died before */
+    ck_assert_uint_gt(atomic_load(&syncs), count); /* an earlier process may have died before its
+                                                    * sync */
     uint8_t *after = file_bytes("d/meta.json", &same);
     ck_assert_uint_eq(same, size);
     ck_assert_mem_eq(after, before, size);
@@ -70,7 +71,7 @@ START_TEST(one_that_is_not_sealed_stays_as_it_is)
 }
 END_TEST
 
-START_TEST(what_cannot_be_unsealed_is_told)
+START_TEST(rejects_datasets_that_cannot_be_unsealed)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -127,4 +128,5 @@ END_TEST
 
 UNIT_MAIN("zrecord/unseal", it_can_be_written_again_and_sealed_again,
           readers_of_the_sealed_one_go_on, one_that_is_not_sealed_stays_as_it_is,
-          what_cannot_be_unsealed_is_told, a_failure_leaves_it_sealed_or_a_second_call_settles_it)
+          rejects_datasets_that_cannot_be_unsealed,
+          a_failure_leaves_it_sealed_or_a_second_call_settles_it)

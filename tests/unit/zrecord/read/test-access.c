@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever the access, the same records and the same errors; and under all but mapped, errors
- * where a file is cut under its readers. */
+/* All access modes return the same records and errors; all except mmap report an error if a file is
+ * truncated under its readers. */
 #include "../placed.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 #define NFS 0x6969
 
-/** Indices of a draw: near each other or far, some twice. */
+/** Random indices: near each other or far, some twice. */
 static size_t draw(uint64_t seed, uint64_t length, uint64_t indices[300])
 {
     size_t count = (size_t)(mix(seed) % 290);
@@ -31,8 +31,8 @@ static size_t draw(uint64_t seed, uint64_t length, uint64_t indices[300])
     return count;
 }
 
-/** Reads @p draws draws of each field in all access modes; handles stay, so that what was verified
- * once is not again. */
+/** Reads @p draws draws of each field in all access modes, with the same handles, so that values
+ * that were verified once are not verified again. */
 static void compare(const char *path, lx_verify_policy verify, lx_damage_policy damage,
                     uint64_t seed, int draws)
 {
@@ -189,12 +189,12 @@ START_TEST(views_have_their_own_bytes)
 }
 END_TEST
 
-/* ---- files that are cut under readers */
+/* ---- files truncated under readers */
 
 #define CUT_RECORDS 4000
 #define CUT_BATCH 100
 
-/** What four readers share with the one that cuts. */
+/** Shared by four readers and the thread that truncates. */
 struct cutting {
     lx_dataset *dataset;
     atomic_uint reads;  /* that were right */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values are checked whole, whatever the dataset was opened with. */
+/* A checker verifies whole values, whatever the options of the dataset. */
 #include "zrecord/read/checker.h"
 
 #include "../../scarce.h"

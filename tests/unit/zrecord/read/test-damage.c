@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Damaged values: raised, or read as missing and counted; probed for. */
+/* Damaged values: they raise, or read as missing and are counted; probing. */
 #include "zrecord/read/damage.h"
 
 #include "../../scarce.h"
 #include "../harm.h"
 
 #define MANY 40
-/* The records of which a value is damaged: an image in its chunk, a label in its table, waves and
- * captions by their stored bytes, a blob. */
+/* The records with a damaged value: an image in its chunk, a label in its table, waves and captions
+ * by their stored bytes, a blob. */
 enum { BAD_IMAGE = 4, BAD_LABEL = 11, BAD_WAVE = 8, BAD_CAPTION = 14, BAD_BLOB = 18 };
 
 static bool is_damaged(int field, uint64_t index)
@@ -97,7 +97,7 @@ START_TEST(counts_damage_that_raises)
 }
 END_TEST
 
-/** Every record of a dense field at once: right, or zeros. */
+/** Every record of a dense field with one call: right, or zeros. */
 static void expect_dense(lx_dataset *dataset, int field, size_t size)
 {
     lx_error error = LX_ERROR_INIT;
@@ -118,7 +118,7 @@ static void expect_dense(lx_dataset *dataset, int field, size_t size)
     ck_assert_int_eq(error.status, LX_OK);
 }
 
-/** Every record of a field of bytes: right, or nothing. */
+/** Every record of a field of bytes: right, or missing. */
 static void expect_bytes(lx_dataset *dataset, int field)
 {
     lx_error error = LX_ERROR_INIT;
@@ -212,7 +212,7 @@ START_TEST(other_errors_still_fail)
                LX_ERR_MISMATCH);
     ck_assert_uint_eq(met(dataset), 0);
     lx_dataset_close(dataset);
-    /* Memory that is not there is no damage either. */
+    /* A lack of memory is not damage, either. */
     dataset = open_zeros(LX_VERIFY_NEVER);
     scarce_begin(0);
     unit_fails(lx_dataset_gather(dataset, WAVE, &shrunk, 1, out, 64, &error), LX_ERR_NOMEM);

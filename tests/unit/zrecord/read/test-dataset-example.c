@@ -3,7 +3,7 @@
 #include "../records.h"
 #include "zrecord/read/dataset.h"
 
-/** Has tests/format/make_example.py make its dataset at @p path; false where there is no Python. */
+/** Runs tests/format/make_example.py to make its dataset at @p path; false without Python. */
 static bool make_example(const char *option, const char *path)
 {
     const char *python = getenv("PYTHON"), *source = getenv("top_srcdir");
@@ -42,7 +42,7 @@ static void expect_example(lx_dataset *dataset)
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
 }
 
-/** Has it made, and reads it; false where there is no Python. */
+/** Makes it and reads it; false without Python. */
 static bool read_example(const char *option, lx_dataset_identity *identity)
 {
     if (!make_example(option, "d"))

@@ -214,7 +214,7 @@ START_TEST(sees_commits_of_another_process)
 }
 END_TEST
 
-START_TEST(durable_shows_what_survives_a_power_loss)
+START_TEST(durable_shows_only_data_that_survives_a_power_loss)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -242,7 +242,7 @@ START_TEST(durable_shows_what_survives_a_power_loss)
 }
 END_TEST
 
-/** File systems that are only read may have no call for it. */
+/** File systems that only allow reading may not support the call. */
 START_TEST(durable_works_on_file_systems_without_sync)
 {
     char *scratch = scratch_make();
@@ -300,7 +300,7 @@ START_TEST(a_failed_refresh_keeps_the_old_snapshot)
     expect_error(status, LX_ERR_CORRUPT, "committed", "d/image.offset");
     expect_records(dataset, 7);
     file_cut("d/image.offset", size);
-    static const uint8_t last[1]; /* the byte that was cut: part of an offset below 2^56 */
+    static const uint8_t last[1]; /* the truncated byte: part of an offset below 2^56 */
     file_patch("d/image.offset", size - 1, last, 1);
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 5007);
@@ -376,7 +376,7 @@ START_TEST(reads_changes_and_deletes_of_later_versions)
             unit_ok(lx_dataset_gather(dataset, IMAGE, &index, 1, image, 12, &error));
         if (i == 2)
             for (size_t k = 0; k < 12; k++)
-                ck_assert_uint_eq(image[k], 0); /* nothing of the old record shows through */
+                ck_assert_uint_eq(image[k], 0); /* no old value remains visible */
     }
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
     lx_dataset_close(dataset);
@@ -456,7 +456,8 @@ START_TEST(a_cleaner_unmaps_old_mappings)
         ck_assert_uint_gt(open, before);
         unit_ok(lx_executor_submit(executor, LX_QUEUE_GC, hold_up, &go_on, 1, &ticket, &error));
         lx_dataset_close(dataset);
-        ck_assert_uint_eq(descriptors(), open); /* the cleaner is held up, and nobody waits */
+        ck_assert_uint_eq(descriptors(), open); /* the cleaner is blocked, and no call waits for
+                                                 * it */
         atomic_store(&go_on, true);
         unit_ok(lx_ticket_wait(ticket, &error));
         lx_ticket_unref(ticket);
@@ -468,7 +469,7 @@ START_TEST(a_cleaner_unmaps_old_mappings)
     lx_dataset_options_free(options);
     lx_executor_close(executor);
     expect_records(dataset, 7);
-    lx_dataset_close(dataset); /* there is no cleaner any more */
+    lx_dataset_close(dataset); /* the cleaner has ended */
     ck_assert_uint_eq(descriptors(), before);
     scratch_remove(scratch);
 }
@@ -508,7 +509,7 @@ END_TEST
 UNIT_MAIN("zrecord/dataset", reports_why_opening_fails, rejects_newer_formats_by_name,
           rejects_links_and_fifos_in_place_of_files, follows_links_in_the_path,
           rejects_invalid_options, reports_its_properties, a_snapshot_is_constant_until_a_refresh,
-          sees_commits_of_another_process, durable_shows_what_survives_a_power_loss,
+          sees_commits_of_another_process, durable_shows_only_data_that_survives_a_power_loss,
           durable_works_on_file_systems_without_sync, reports_a_meta_json_of_another_dataset,
           a_failed_refresh_keeps_the_old_snapshot, reads_changes_and_deletes_of_later_versions,
           skips_updates_of_unknown_fields, leaves_no_descriptor_open, a_cleaner_unmaps_old_mappings,

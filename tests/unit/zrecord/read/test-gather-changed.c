@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of records of which sets have some: lib/zrecord/read/gather.c, gather-dense.c. */
+/* Gathers of records with updates: lib/zrecord/read/gather.c, gather-dense.c. */
 #include "zrecord/read/gather.h"
 
 #include "../harm.h"
@@ -9,12 +9,12 @@
 /* Several blocks, and rows to be prefetched. */
 #define MANY 300
 
-/** Which record's values each field of a record has. */
+/** The record whose values each field of a record has. */
 struct copies {
     uint64_t of[FIELDS][CHANGED];
 };
 
-/** Commits sets that give random values of random records those of others: an entry is moved. */
+/** Commits updates that give random values of random records those of others: an entry is moved. */
 static void copy_values(struct log *log, struct copies *copies, uint64_t seed, uint32_t count)
 {
     static lx__update_item sets[CHANGED * FIELDS];
@@ -36,7 +36,7 @@ static void copy_values(struct log *log, struct copies *copies, uint64_t seed, u
     file_put("d/LOG", log->bytes, log->size);
 }
 
-/** Makes dataset d, its records' own values in all @p copies, and the log of its state. */
+/** Makes dataset d with its records in all @p copies, and the log of its snapshot. */
 static struct log start(struct copies *copies)
 {
     lx_dataset_identity identity;
@@ -90,7 +90,7 @@ START_TEST(reads_changed_records_in_each_way)
     for (lx_verify_policy verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_NEVER; verify++)
         unit_ok(open_as("d", verify, false, &datasets[verify], &error));
     for (uint64_t step = 0; step < 30; step++) {
-        /* Many at first, few later, so that there are several layers. */
+        /* Many at first, few later, so that the overlay has several layers. */
         copy_values(&log, &copies, step, step < 2 ? 700 : 1 + (uint32_t)(mix(step) % 20));
         for (size_t i = 0; i < 3; i++) {
             unit_ok(lx_dataset_refresh(datasets[i], NULL, &error));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of many records at once: every kind of value, every way of verifying, and entries that
- * are wrong in every way. */
+/* Gathers of many records: every kind of value, every way of verifying, and entries with every
+ * error. */
 #include "zrecord/read/gather-dense.h"
 #include "zrecord/read/gather.h"
 
@@ -189,7 +189,7 @@ START_TEST(reads_small_values_from_their_entries)
 }
 END_TEST
 
-/** The three calls must fail alike for a batch with this index in its middle. */
+/** The three calls must fail in the same way for a batch with this index in its middle. */
 static void expect_failure(lx__snapshot *snapshot, int field, uint64_t bad, lx_status status,
                            const char *said, const char *where)
 {
@@ -215,7 +215,7 @@ static void expect_failure(lx__snapshot *snapshot, int field, uint64_t bad, lx_s
         if (got != LX_OK || strstr(said, "checksum") == NULL) /* it reads no payload */
             expect_error(got, status, said, where);
     }
-    /* The rest can be read all the same. */
+    /* The others can still be read. */
     for (uint64_t i = 0; i < 100; i++)
         indices[i] = i % 7;
     expect_dense(snapshot, field, indices, 100, 0);
@@ -287,7 +287,7 @@ START_TEST(detects_damaged_payloads_as_configured)
     expect_dense(first, IMAGE, &index, 1, 0);
     expect_dense(always, IMAGE, &index, 1, 0);
     file_flip("d/chunk/0.zr", bit);
-    /* It was looked at before. */
+    /* It was verified before. */
     unit_ok(lx__gather_dense(first, &damages, IMAGE, &index, 1, out, 12, &error));
     expect_failure(always, IMAGE, 8, LX_ERR_CORRUPT, "checksum", "d/chunk/0.zr");
     lx__snapshot_unref(first);
@@ -308,12 +308,12 @@ START_TEST(verifies_a_compressed_value_each_time)
     ck_assert(lx__entry_is_compressed(&entry));
     lx__snapshot *never = pin("d", LX_VERIFY_NEVER);
     expect_dense(never, WAVE, &index, 1, 0);
-    file_patch("d/chunk/0.zr", entry.offset, "\7", 1); /* a type of block that there is not */
+    file_patch("d/chunk/0.zr", entry.offset, "\7", 1); /* an unknown type of block */
     lx_status status = lx__gather_dense(never, &damages, WAVE, &index, 1, out, 64, &error);
     ck_assert_uint_eq(error.record, 8);
     ck_assert_uint_eq(error.offset, entry.offset);
     expect_error(status, LX_ERR_CORRUPT, "checksum", "d/chunk/0.zr");
-    /* And where the checksum is right, the stream must be. */
+    /* Even with a valid checksum, the stream must be valid. */
     entry_reseal("d", "wave", 8);
     status = lx__gather_dense(never, &damages, WAVE, &index, 1, out, 64, &error);
     expect_error(status, LX_ERR_CORRUPT, "flate stream", "d/chunk/0.zr");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stretches cover all records once, and are bounded; no damage stops a walk. */
+/* Blocks cover all records once, with bounded sizes; damage does not stop an iteration. */
 #include "zrecord/read/prefetch.h"
 
 #include "../../scarce.h"
@@ -16,7 +16,7 @@ static lx__snapshot *pin(const char *path)
     return snapshot;
 }
 
-/** Walks to the end; returns the number of stretches. */
+/** Iterates to the end; returns the number of blocks. */
 static size_t walk(lx__snapshot *snapshot)
 {
     lx__prefetch_pages ahead = {.snapshot = snapshot};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of zrecord.h that read records: what they refuse, and views. */
+/* The calls of zrecord.h that read records: rejected arguments, and views. */
 #include <pthread.h>
 
 #include "../../scarce.h"
@@ -109,7 +109,7 @@ START_TEST(reading_no_records_allocates_nothing)
 }
 END_TEST
 
-/** The slice must be the value of records.h, which is not compressed. */
+/** The slice must be the uncompressed value of records.h. */
 static void expect_slice(int field, uint64_t index, lx_slice slice)
 {
     uint8_t right[VALUE_MAX];
@@ -192,11 +192,11 @@ START_TEST(a_view_outlives_refresh_and_close)
 }
 END_TEST
 
-/* ---- views while a writer writes */
+/* ---- views during writes */
 
 #define HELD_RECORDS 3
 
-/** A view of records, and the bytes that it showed at first. */
+/** A view of records, and its original bytes. */
 struct held {
     lx_view *view;
     lx_slice slices[HELD_RECORDS];
@@ -255,7 +255,7 @@ static void switch_files(lx_writer **writer, int step)
     }
 }
 
-/** Other records than before at the places that views show. */
+/** Other records at the places that views show. */
 static void move_records(lx_writer *writer)
 {
     lx_error error = LX_ERROR_INIT;
@@ -287,14 +287,14 @@ START_TEST(views_outlive_all_writer_operations)
             move_records(writer);
         switch_files(&writer, step);
     }
-    /* The last one dropped a field that the handle shows: it ends there, and its views stay. */
+    /* The last one dropped a field of the handle, which cannot continue; its views stay. */
     ck_assert_int_eq(lx_dataset_refresh(live, NULL, NULL), LX_ERR_STATE);
     lx_dataset_close(live);
     close_writer(writer);
     for (int step = 0; step < SWITCHES; step++)
         for (int k = 0; k < 3; k++)
             let_go(&held[step][k]);
-    close_writer(records_reopen("d", NULL)); /* that removes what nobody reads */
+    close_writer(records_reopen("d", NULL)); /* removes files without readers */
     ck_assert(!file_exists("d/blob.offset") && !file_exists("d/LOG"));
     scratch_remove(scratch);
 }

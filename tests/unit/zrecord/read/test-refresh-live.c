@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles that continue by themselves, those that are pinned next to them, and waiting. */
+/* Live handles, their pins, and waiting. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -137,7 +137,7 @@ START_TEST(threads_read_one_live_handle_while_it_changes)
 }
 END_TEST
 
-/* ---- while a real writer writes, whatever it does */
+/* ---- during all operations of a real writer */
 
 #define PLATE 40 /* bytes of a stored value */
 #define PEOPLE 120
@@ -164,7 +164,7 @@ static lx_writer *make_plates(void)
     return writer;
 }
 
-/** Commits all records again, and as many as @p length of them. */
+/** Changes all records with one commit, and makes the length @p length. */
 static void commit_plates(lx_writer *writer, uint64_t version, uint64_t length)
 {
     static const size_t fields[] = {0, 1};
@@ -215,7 +215,7 @@ static void *read_plates(void *user)
     return NULL;
 }
 
-/** One of all the things that make another generation, or none. */
+/** One of all operations that make a new generation, or none. */
 static void turn_over(lx_writer **writer, uint64_t step)
 {
     lx_error error = LX_ERROR_INIT;
@@ -336,7 +336,7 @@ START_TEST(a_pinned_handle_keeps_its_snapshot)
             lx_dataset_close(pinned[i]);
     }
     ck_assert_uint_eq(changer_read(again, 5), 3);
-    unit_ok(lx_dataset_refresh(again, NULL, &error)); /* it is a handle as any */
+    unit_ok(lx_dataset_refresh(again, NULL, &error)); /* it is a normal handle */
     ck_assert_uint_eq(changer_read(again, 5), 10);
     ck_assert_uint_eq(changer_read(pinned[9], 5), 9);
     for (uint64_t i = 0; i < 10; i++)
@@ -427,7 +427,7 @@ START_TEST(pins_and_live_handles_continue_in_a_child)
     lx_dataset *pinned[2];
     unit_ok(lx_dataset_pin(all.live, &pinned[0], &error));
     unit_ok(lx_dataset_pin(all.live, &pinned[1], &error));
-    /* The allocator of a sanitizer does not survive most forks while others are in it. */
+    /* The allocator of a sanitizer does not survive most forks while other threads use it. */
     int busy = SANITIZED ? 0 : 2;
     for (int i = 0; i < busy; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, i ? read_live : refresh_it, &all), 0);

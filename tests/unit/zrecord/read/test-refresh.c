@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a handle continues in its log, in the next one, and over other fields. */
+/* Refreshing a handle: in the same log, in the next one, and after changes of the schema. */
 #include "../../scarce.h"
 #include "../changer.h"
 #include "zrecord/read/refresh.h"
@@ -18,9 +18,9 @@ static void replace_meta(const char *from, const char *to)
     ck_assert_int_eq(rename("d/meta.json.new", "d/meta.json"), 0);
 }
 
-/* ---- what is new */
+/* ---- new commits */
 
-START_TEST(a_refresh_without_news_allocates_nothing)
+START_TEST(a_refresh_without_new_commits_allocates_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -119,7 +119,7 @@ START_TEST(follows_appended_records_from_the_log_to_the_tables)
 }
 END_TEST
 
-/* ---- a log that was cut */
+/* ---- a truncated log */
 
 START_TEST(leaves_a_snapshot_that_the_log_lost)
 {
@@ -137,7 +137,7 @@ START_TEST(leaves_a_snapshot_that_the_log_lost)
         changer_commit(&changer, LENGTH - 10);
         unit_ok(lx_dataset_refresh(dataset, NULL, &error));
         ck_assert_uint_eq(changer_read(dataset, 4), changer.version);
-        /* These were never synced, and were lost: the next writer has cut them, */
+        /* These frames were never synced, and were lost: the next writer has truncated them, */
         changer.log.size = size;
         changer.log.sequence = sequence;
         changer.log.crc = crc;
@@ -180,10 +180,10 @@ START_TEST(reports_another_dataset_in_its_place)
     ck_assert_int_eq(rename("../d", "../moved"), 0);
     lx_dataset *all[] = {live, plain, pinned};
     for (int i = 0; i < 3; i++)
-        unit_ok(lx_dataset_refresh(all[i], NULL, &error)); /* it is alone, wherever it is */
+        unit_ok(lx_dataset_refresh(all[i], NULL, &error)); /* it does not depend on the path */
     ck_assert_int_eq(mkdir("../d", 0777), 0);
     for (int i = 0; i < 3; i++)
-        unit_ok(lx_dataset_refresh(all[i], NULL, &error)); /* that is no dataset */
+        unit_ok(lx_dataset_refresh(all[i], NULL, &error)); /* a path without a dataset */
     ck_assert_int_eq(rmdir("../d"), 0);
     directory_copy("../moved", "../d");
     for (int i = 0; i < 3; i++) {
@@ -233,7 +233,7 @@ END_TEST
 
 /* ---- another generation */
 
-/** Has the log of @p changer continue in LOG.1 and further, with all that counts in its first
+/** Continues the log of @p changer in LOG.1 and further, with everything live in its first
  * frame. */
 static void switch_log(struct changer *changer, uint64_t live_sets)
 {
@@ -271,7 +271,7 @@ START_TEST(a_handle_continues_in_the_next_log)
     for (int i = 0; i < 5; i++) {
         bool changed;
         changer_commit(&changer, LENGTH - 50);
-        if (i % 2 == 0) /* also where the last commit of the old log was not seen */
+        if (i % 2 == 0) /* also if the last commit of the old log was not seen */
             ck_assert_uint_eq(changer_read(live, 9), changer.version);
         switch_log(&changer, changer.length);
         ck_assert_uint_eq(changer_read(live, 9), changer.version);
@@ -293,7 +293,7 @@ START_TEST(a_handle_continues_in_the_next_log)
 }
 END_TEST
 
-/** A path may be relative, and lead elsewhere by now. */
+/** A relative path may lead elsewhere by now. */
 START_TEST(a_handle_follows_a_renamed_directory)
 {
     char *scratch = scratch_make();
@@ -375,7 +375,7 @@ START_TEST(maps_replaced_files_of_the_same_names)
     const uint64_t index = 4;
     uint8_t image[12];
     unit_ok(lx_dataset_gather(dataset, IMAGE, &index, 1, image, 12, &error));
-    /* Copies of the files, as of a dataset that was copied in its place; each is damaged then. */
+    /* Copies of the files, as of a dataset that was copied over it; each is damaged then. */
     for (size_t i = 0; i < 3; i++) {
         size_t size;
         uint8_t *bytes = file_bytes(names[i], &size);
@@ -395,7 +395,7 @@ START_TEST(maps_replaced_files_of_the_same_names)
 }
 END_TEST
 
-START_TEST(frames_that_repeat_the_last_one_change_nothing)
+START_TEST(repeated_frames_change_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -451,7 +451,7 @@ START_TEST(a_handle_continues_across_seal_and_unseal)
 }
 END_TEST
 
-/* ---- other fields */
+/* ---- changes of the schema */
 
 /** Field c before the others: its id is 2, and it has no tables. */
 static void add_field_c(void)
@@ -486,19 +486,19 @@ START_TEST(added_and_renamed_fields_change_nothing_for_a_handle)
     ck_assert_ptr_eq(lx_dataset_get_schema(live), schema);
     ck_assert_uint_eq(lx_schema_get_field_count(schema), 2);
     ck_assert_str_eq(lx_schema_get_field(schema, 0)->name, "a");
-    /* What a handle says of a record, it says of the name that it shows. */
+    /* Errors of a handle name fields as the handle shows them. */
     uint64_t beyond = LENGTH, value;
     ck_assert_int_eq(lx_dataset_gather(live, 0, &beyond, 1, &value, 8, &error), LX_ERR_RANGE);
     ck_assert_str_eq(error.field, "a");
     lx_error_clear(&error);
     unit_ok(lx_dataset_verify(live, NULL, NULL, NULL, NULL, &error));
-    /* Many commits with sets of the field that is not shown do not make it look at meta.json again
-     * and again: a look takes memory. */
+    /* Many commits with updates of a field that is not shown do not make it read meta.json again:
+     * reading takes memory. */
     for (int i = 0; i < 3; i++) {
         changer_commit(&changer, LENGTH);
         ck_assert_uint_eq(changer_read(live, 17), changer.version);
     }
-    /* Another generation brings back no other names. */
+    /* Another generation does not bring back old names. */
     switch_log(&changer, LENGTH);
     ck_assert_uint_eq(changer_read(live, 17), changer.version);
     ck_assert_str_eq(lx_schema_get_field(lx_dataset_get_schema(live), 0)->name, "a");
@@ -555,12 +555,12 @@ START_TEST(reports_a_field_of_another_form_as_damage)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/refresh", a_refresh_without_news_allocates_nothing,
+UNIT_MAIN("zrecord/refresh", a_refresh_without_new_commits_allocates_nothing,
           a_refresh_opens_no_table_that_has_not_grown, shares_unchanged_parts,
           follows_appended_records_from_the_log_to_the_tables, leaves_a_snapshot_that_the_log_lost,
           reports_another_dataset_in_its_place, reports_damage_after_the_snapshot_each_time,
           a_handle_continues_in_the_next_log, a_handle_follows_a_renamed_directory,
           mappings_and_verification_survive_the_next_log, maps_replaced_files_of_the_same_names,
-          frames_that_repeat_the_last_one_change_nothing, a_handle_continues_across_seal_and_unseal,
+          repeated_frames_change_nothing, a_handle_continues_across_seal_and_unseal,
           added_and_renamed_fields_change_nothing_for_a_handle, names_a_dropped_field,
           reports_a_field_of_another_form_as_damage)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a pin that nobody refreshes: lib/zrecord/read/show.c. */
+/* Records of a pin that is not refreshed: lib/zrecord/read/show.c. */
 #include "../harm.h"
 #include "zrecord/read/dataset.h"
 #include "zrecord/read/show.h"
@@ -12,7 +12,7 @@ static lx_dataset *pin(lx_dataset *dataset)
     return pinned;
 }
 
-/** All records must be those of views, before and after they were verified. */
+/** All records must equal those of views, before and after they were verified. */
 static void expect_views(lx_dataset *pinned, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
@@ -60,7 +60,7 @@ START_TEST(passes_on_rows_it_cannot_handle)
     lx_slice slice;
     records_make("d", 200, 50);
     lx_dataset *dataset = open_dataset("d"), *pinned = pin(dataset);
-    for (uint64_t i = 0; i <= 250; i++) /* no chunk is mapped yet; of the last there is no record */
+    for (uint64_t i = 0; i <= 250; i++) /* no chunk is mapped yet; the last one has no record */
         ck_assert(!lx__dataset_foresee(pinned, BLOB, i, &slice));
     ck_assert(!lx__dataset_foresee(pinned, BLOB, UINT64_MAX, &slice));
     lx_dataset_close(pinned);

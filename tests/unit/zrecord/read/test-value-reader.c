@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is read by pread is what is mapped, in any order; what is lost takes nothing along. */
+/* pread returns the same values as mappings, in any order; a lost value does not affect others. */
 #include "zrecord/read/value-reader.h"
 
 #include "../../scarce.h"
@@ -22,7 +22,7 @@ static lx_status read_stored(lx__value_reader *reader, size_t field, uint64_t in
     return status == LX_OK ? lx__value_fetch(reader, field, index, value, NULL, error) : status;
 }
 
-/** Both ways to one value must come to the same. */
+/** Both ways of reading a value must have the same result. */
 static void expect_value_as_mapped(lx__value_reader *reader, lx__snapshot *mapped, size_t field,
                                    uint64_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must be true of a dataset that says it is sealed: doc/zrecord-format.md, 9.6. */
+/* The conditions on a dataset whose meta.json is sealed: doc/zrecord-format.md, 9.6. */
 #include "zrecord/snapshot/sealed.h"
 
 #include <pthread.h>
@@ -15,8 +15,7 @@ struct edit {
     const char *said;
 };
 
-/** Each must be refused at opening. The dataset has 10 records, and one chunk, which is not
- * full. */
+/** Opening must reject each. The dataset has 10 records, and one chunk, which is not full. */
 static const struct edit edits[] = {
     {"a length too small", "\"length\": 10", "\"length\": 9", "length"},
     {"a length too large", "\"length\": 10", "\"length\": 11", "length"},
@@ -67,7 +66,7 @@ START_TEST(rejects_a_list_of_chunks_that_disagrees)
     lx_chunk_stats chunk;
     ck_assert_int_eq(lx_dataset_get_chunk(dataset, 0, &chunk, NULL), LX_OK);
     lx_dataset_close(dataset);
-    /* Jansson writes lists over several lines: put a line of our own in its place. */
+    /* Jansson writes lists over several lines: replace them by one line. */
     size_t size;
     char *text = (char *)file_bytes("d/meta.json", &size);
     char *start = strstr(text, "\"unfull\""), *end = strstr(start, "\"next_field\"");
@@ -172,7 +171,7 @@ START_TEST(only_verification_checks_the_crc_of_a_table)
     expect_error(status, LX_ERR_CORRUPT, "checksum mismatch of the table", "image.offset");
     lx_dataset_close(dataset);
     remove_all("d");
-    /* A missing value that was not missing is found by nothing else. */
+    /* Nothing else detects a value that became missing. */
     directory_copy("whole", "d");
     static const uint8_t zeros[16];
     file_patch("d/image.offset", 0, zeros, 16);
@@ -185,7 +184,7 @@ START_TEST(only_verification_checks_the_crc_of_a_table)
 }
 END_TEST
 
-/** Unseals it as a writer will, by another meta.json in the place of the old one. */
+/** Unseals it as a writer does, by replacing meta.json. */
 static void unseal(const char *path)
 {
     size_t size;
@@ -215,7 +214,7 @@ START_TEST(unsealing_keeps_readers_working)
     unit_ok(lx_dataset_refresh(before, &changed, &error));
     ck_assert(changed);
     expect_records(before, 25);
-    /* But what is gone is gone. */
+    /* But a removed file is an error. */
     file_cut("d/chunk/0.zr", 20);
     uint64_t index = 5;
     uint8_t image[12];
@@ -317,7 +316,7 @@ START_TEST(rejects_a_log_that_disagrees)
             expect_refused("d", LX_ERR_CORRUPT, "sealed", "d/meta.json");
         remove_all("d");
     }
-    /* A log that is cut to what the meta.json of the time before would say. */
+    /* A log truncated to the end that meta.json had before. */
     lx_error error = LX_ERROR_INIT;
     directory_copy("whole", "d");
     file_cut("d/LOG", 72);

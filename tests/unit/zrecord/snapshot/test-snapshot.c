@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a state and its mapped files say of a record: its entry, its place, its checksum. */
+/* The entries, places and checksums of records in a snapshot and its mapped files. */
 #include "zrecord/snapshot/snapshot.h"
 
 #include "../../scarce.h"
@@ -141,7 +141,7 @@ START_TEST(reports_an_invalid_entry_of_the_log)
         file_put("d/LOG", log.bytes, log.size);
         log_free(&log);
         lx__snapshot *snapshot = pin("d", LX_VERIFY_FIRST);
-        for (int times = 0; times < 2; times++) { /* nothing notes it as verified */
+        for (int times = 0; times < 2; times++) { /* it is not recorded as verified */
             lx__value read;
             lx_status status = find(snapshot, IMAGE, 3, &read, &error);
             if (status == LX_OK)
@@ -169,7 +169,8 @@ START_TEST(marks_only_rows_as_verified)
                 lx_error error = LX_ERROR_INIT;
                 lx__value read;
                 unit_ok(find(snapshot, field, index, &read, &error));
-                ck_assert(!lx__table_is_verified(table, index)); /* not by being found */
+                ck_assert(!lx__table_is_verified(table, index)); /* finding it is not verifying
+                                                                  * it */
                 unit_ok(lx__snapshot_verify(snapshot, field, index, &read, &error));
                 ck_assert_int_eq(lx__table_is_verified(table, index),
                                  !lx__entry_is_compressed(&read.entry));
@@ -181,7 +182,7 @@ START_TEST(marks_only_rows_as_verified)
 }
 END_TEST
 
-/** A snapshot of a state with these chunks, which need not be there. */
+/** A snapshot of a state with these chunks, which may be absent. */
 static lx__snapshot *with_chunks(lx__store *store, const uint32_t *ids, size_t count)
 {
     lx_error error = LX_ERROR_INIT;
@@ -190,7 +191,7 @@ static lx__snapshot *with_chunks(lx__store *store, const uint32_t *ids, size_t c
     for (size_t i = 0; i < count; i++)
         unit_ok(lx__state_put_chunk(&state, &(lx__chunk_item){ids[i], 1, 64}, &error));
     unit_ok(lx__snapshot_new(store, &state, &snapshot, &error));
-    ck_assert_ptr_null(state.chunks); /* taken over */
+    ck_assert_ptr_null(state.chunks); /* ownership moved */
     return snapshot;
 }
 
@@ -252,7 +253,7 @@ START_TEST(maps_a_chunk_on_first_use)
     ck_assert_ptr_eq(data, again);
     ck_assert_uint_eq(store->chunk_count, 1);
     lx_status status = lx__fetch_one(&snapshot->fetcher, &extents[1], &data,
-                                     &error); /* is not there */
+                                     &error); /* is absent */
     expect_error(status, LX_ERR_CORRUPT, "", "chunk/1.zr");
     unit_ok(lx__fetch_one(&snapshot->fetcher, &extents[0], &data, &error));
     lx__snapshot_unref(snapshot);

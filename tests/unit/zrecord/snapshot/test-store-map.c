@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a dataset's files is mapped, and where. */
+/* The mappings of a dataset's files. */
 #include "../frames.h"
 #include "../records.h"
 #include "zrecord/snapshot/store-map.h"
@@ -111,7 +111,7 @@ START_TEST(reads_a_restored_chunk)
 }
 END_TEST
 
-/** A dataset of one field of bytes, which are their own index. */
+/** A dataset of one field of bytes, which hold their own index. */
 static lx_writer *numbers(uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
@@ -170,7 +170,7 @@ START_TEST(growing_tables_keep_their_verified_rows)
     for (int i = 0; i < 3; i++)
         ck_assert_mem_eq(slices[i].data, &(uint32_t){(uint32_t)few[i]}, 4);
     lx_view_free(view);
-    /* Row 17 was verified through the first mapping: it is not looked at again. */
+    /* Row 17 was verified through the first mapping: it is not verified again. */
     file_flip("d/n.check", (17 * 8 + 4) * 8);
     unit_ok(lx_dataset_gather(dataset, 0, &few[1], 1, &got, 4, &error));
     file_flip("d/n.check", (18 * 8 + 4) * 8);
@@ -186,7 +186,7 @@ START_TEST(rejects_impossible_numbers_of_rows)
 {
     static const uint64_t rows[] = {(1ull << 59) - 1, 1ull << 58, 1ull << 52, 1ull << 48};
     static const lx_verify_policy verify[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
-    setenv("TMPDIR", "/dev/shm", 1); /* where a file may be that long, and have no bytes */
+    setenv("TMPDIR", "/dev/shm", 1); /* if a file may be that long, with holes */
     char *scratch = scratch_make();
     close_writer(numbers(1));
     lx_dataset_identity identity;

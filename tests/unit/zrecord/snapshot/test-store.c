@@ -23,7 +23,7 @@ static lx__store *open_store(const char *path)
     return store;
 }
 
-/** Whether some handle holds a lock on that byte of LOCK. */
+/** Whether any handle holds a lock on that byte of LOCK. */
 static bool is_locked(const char *path, uint64_t byte)
 {
     int fd = open(in(path, "LOCK"), O_RDWR | O_CLOEXEC);
@@ -61,7 +61,7 @@ START_TEST(readers_lock_the_byte_of_their_generation)
     lx__store *a = open_store("d"), *b = open_store("d"); /* shared */
     ck_assert(is_locked("d", 8192));
     ck_assert(!is_locked("d", 8191) && !is_locked("d", 8193) && !is_locked("d", 0));
-    lx_writer *writer = records_reopen("d", NULL); /* and in nobody's way */
+    lx_writer *writer = records_reopen("d", NULL); /* and does not exclude others */
     ck_assert(is_locked("d", 0));
     lx__store_unref(a);
     ck_assert(is_locked("d", 8192));
@@ -164,7 +164,7 @@ START_TEST(sees_a_replaced_meta_json)
 }
 END_TEST
 
-/* Of this test: where it is told to, taking a lock lets the generation change. */
+/* On request, taking a lock lets the generation change. */
 static bool restless;
 
 int fcntl(int fd, int command, ...)
@@ -278,7 +278,7 @@ static void note_release(void *memory, void *user)
     free(memory);
 }
 
-/** What a submit does last, without a lock: here it may have to wait. */
+/** The last call of a submit, without a lock: here it may be blocked. */
 int pthread_cond_signal(pthread_cond_t *condition)
 {
     while (atomic_load(&signals_wait)) {
@@ -294,7 +294,7 @@ static void *let_go(void *user)
     return NULL;
 }
 
-/** Waits until the cleaner has nothing to do: only then has it to be woken. */
+/** Waits until the cleaner is idle: only then must it be woken. */
 static void let_sleep(lx_executor *executor)
 {
     lx__queue *queue = &executor->queues[LX_QUEUE_GC];
@@ -346,7 +346,7 @@ START_TEST(a_child_discards_unfinished_changes)
     records_make("d", 5, 2);
     lx__store *store = open_store("d");
     lx__store_release_inflater(store, take(store));
-    lx__store_take_over(store); /* nobody was at it: all stays */
+    lx__store_take_over(store); /* it was not used: everything stays */
     ck_assert_uint_eq(store->inflater_count, 1);
     pthread_mutex_lock(&store->mutex);
     if (unit_in_child()) {

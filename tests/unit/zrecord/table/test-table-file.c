@@ -177,7 +177,7 @@ START_TEST(marks_rows_as_verified)
     lx__table_inherit(larger, table);
     lx__table_close(table);
     ck_assert(lx__table_all_verified(larger));
-    atomic_store(&larger->rows, ROWS + 1); /* one row more, which nobody has looked at */
+    atomic_store(&larger->rows, ROWS + 1); /* one more row, which was not verified */
     ck_assert(!lx__table_all_verified(larger));
     ck_assert(!lx__table_is_verified(larger, ROWS));
     lx__table_close(larger);

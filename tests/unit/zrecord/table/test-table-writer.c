@@ -37,7 +37,7 @@ static lx__entry entry_of(size_t field, uint64_t index)
     return (lx__entry){number, number, number, number, number};
 }
 
-/** Adds @p count rows that wait. */
+/** Adds @p count rows to the append buffer. */
 static void add(struct fixture *f, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
@@ -74,7 +74,7 @@ static void expect_files(uint64_t count)
     }
 }
 
-/** Has the barrier list the tables, and runs it. */
+/** Lists the tables in a sync list, and syncs them. */
 static lx_status sync_rows(lx__table_writer *rows, lx_error *error)
 {
     lx__sync_list barrier = {0};
@@ -134,7 +134,8 @@ START_TEST(rows_of_a_write_buffer_have_their_index)
         lx__entry a = lx__table_writer_get(&f.rows, 0, index),
                   b = lx__table_writer_get(&f.rows, 1, index);
         ck_assert_uint_eq(a.physical, 7);
-        ck_assert_uint_eq(a.crc, lx__index_crc(index)); /* that of a stage not placed is zero */
+        ck_assert_uint_eq(a.crc, lx__index_crc(index)); /* that of a buffer that is not flushed
+                                                         * is zero */
         ck_assert(lx__entry_is_missing(&b));            /* no index shows in it */
     }
     lx__write_buffer_free(stage);
@@ -155,7 +156,7 @@ START_TEST(truncates_buffered_and_written_rows)
     ck_assert_uint_eq(f.rows.count, 7);
     unit_ok(lx__table_writer_write(&f.rows, &error));
     add(&f, 3);
-    lx__table_writer_truncate(&f.rows, 4); /* those in the tables will be written again */
+    lx__table_writer_truncate(&f.rows, 4); /* the rows in the tables will be overwritten */
     ck_assert_uint_eq(f.rows.first, 4);
     ck_assert_uint_eq(f.rows.count, 0);
     add(&f, 6);

@@ -26,7 +26,7 @@ static inline lx_schema *three_fields(void)
     return schema;
 }
 
-/** Goes on with @p state to the end of the log. */
+/** Replays the log into @p state, to its end. */
 static inline lx_status replay(lx__state *state, const struct log *log, lx__replay which,
                                bool *unknown, lx_error *error)
 {

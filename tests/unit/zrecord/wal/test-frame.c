@@ -44,7 +44,7 @@ START_TEST(a_frame_with_items_matches_the_document)
                        .flags = LX__FRAME_SYNCED,
                        .boot = BOOT,
                        .next_chunk = 1};
-    unit_ok(lx__frame_begin(&builder, 5, 3, &error)); /* room for more than there will be */
+    unit_ok(lx__frame_begin(&builder, 5, 3, &error)); /* space for more than it will have */
     lx__frame_add_chunk(&builder, &chunk);
     for (size_t i = 0; i < 3; i++)
         lx__frame_add_update(&builder, &sets[i]);
@@ -52,7 +52,7 @@ START_TEST(a_frame_with_items_matches_the_document)
     ck_assert_uint_eq(frame.bytes, 208);
     ck_assert_uint_eq(frame.crc, 0x3bfac4dc);
 
-    /* And it is what a second hand makes of the same numbers. */
+    /* It equals the frame of an independent encoder. */
     struct log log = {.identity = example_log, .sequence = 2, .crc = 0x3ec21f18};
     log_add(&log, &(struct frame){.length = 3,
                                   .rows = 2,

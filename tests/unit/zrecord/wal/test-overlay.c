@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/** Rows that report which set they are of. */
+/** Rows that report their update. */
 static lx__update make_set(uint32_t field, uint64_t index, uint64_t number)
 {
     lx__update set = {.index = index, .field = field};
@@ -41,7 +41,7 @@ static void expect(const lx__overlay *sets, uint32_t field, uint64_t index, uint
 
 #define FAR UINT64_MAX /* a length that drops nothing */
 
-START_TEST(finds_exactly_what_was_put)
+START_TEST(finds_exactly_the_updates_that_were_put)
 {
     static const uint64_t spreads[] = {1, 7, 1ull << 32, 1ull << 50};
     lx_error error = LX_ERROR_INIT;
@@ -111,7 +111,7 @@ START_TEST(finds_many_as_one_by_one)
         lx__overlay_prefetch(&sets, 1, indices, may);
         for (size_t i = 0; i < count; i++) {
             bool there = lx__overlay_find_update(&sets, 1, indices[i]) != NULL;
-            ck_assert(!there || (may >> i & 1)); /* none is overlooked */
+            ck_assert(!there || (may >> i & 1)); /* none is missed */
             by_chance += !there && (may >> i & 1);
         }
         ck_assert(count == 64 || may >> count == 0);
@@ -129,16 +129,17 @@ START_TEST(later_frames_drop_updates_by_length_and_rows)
     for (uint64_t i = 0; i < 1000; i++)
         put(layer, 0, i, 1);
     unit_ok(lx__overlay_add(&sets, layer, 1000, 100, &error));
-    unit_ok(lx__overlay_add(&sets, NULL, 900, 100, &error)); /* cut to 900 */
+    unit_ok(lx__overlay_add(&sets, NULL, 900, 100, &error)); /* truncated to 900 */
     ck_assert_uint_eq(lx__overlay_count(&sets), 900);
-    unit_ok(lx__overlay_add(&sets, NULL, 950, 100, &error)); /* it grows: what was cut stays gone */
+    unit_ok(lx__overlay_add(&sets, NULL, 950, 100, &error)); /* it grows: truncated updates stay
+                                                              * dropped */
     unit_ok(lx__overlay_add(&sets, NULL, 950, 300, &error)); /* takes 100 to 299 */
     ck_assert_uint_eq(lx__overlay_count(&sets), 700);
     for (uint64_t i = 0; i < 1000; i++) {
         bool live = i < 100 || (i >= 300 && i < 900);
         ck_assert_msg((lx__overlay_find_update(&sets, 0, i) != NULL) == live, "%d", (int)i);
     }
-    /* A new layer at such indices is not touched by what was before. */
+    /* Earlier drops do not affect a new layer at such indices. */
     layer = new_layer(&sets);
     for (uint64_t i = 0; i < 1000; i += 10)
         put(layer, 0, i, 2);
@@ -212,7 +213,7 @@ START_TEST(never_exceeds_the_maximum_of_layers)
     lx_error error = LX_ERROR_INIT;
     lx__overlay sets = {0};
     uint64_t number = 0;
-    /* Each a fifth of the one before: none is worth merging into the next. */
+    /* Each a fifth of the one before: too small to be merged. */
     static const uint64_t sizes[] = {250000, 49000, 9700, 1900, 370, 66, 3, 1, 1, 1, 1, 1, 1,
                                      1,      1,     1,    1,    1,   1,  1, 1, 1, 1, 1, 1, 1,
                                      1,      1,     1,    1,    1,   1,  1, 1, 1, 1, 1, 1, 1};
@@ -229,8 +230,8 @@ START_TEST(never_exceeds_the_maximum_of_layers)
 }
 END_TEST
 
-/** A merge begins with a copy of the oldest layer: of what frames dropped of it nothing comes back,
- * and what was verified stays so. */
+/** A merge begins with a copy of the oldest layer: dropped updates do not return, and verified ones
+ * stay so. */
 START_TEST(a_merge_keeps_live_updates)
 {
     lx_error error = LX_ERROR_INIT;
@@ -343,7 +344,7 @@ START_TEST(hashes_differ_between_overlays)
 }
 END_TEST
 
-/** Sets of one layer or of several, and with others that a copy shows or that frames dropped. */
+/** Updates of one layer or of several, with others that a copy shows or that frames dropped. */
 START_TEST(collects_all_live_updates)
 {
     for (unsigned kind = 0; kind < 8; kind++) {
@@ -408,7 +409,7 @@ START_TEST(a_failed_allocation_changes_nothing)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/overlay", finds_exactly_what_was_put, a_later_update_replaces_an_earlier_one,
+UNIT_MAIN("zrecord/overlay", finds_exactly_the_updates_that_were_put, a_later_update_replaces_an_earlier_one,
           finds_many_as_one_by_one, later_frames_drop_updates_by_length_and_rows,
           frees_an_empty_layer, keeps_few_layers_and_rarely_moves_updates,
           never_exceeds_the_maximum_of_layers, a_merge_keeps_live_updates, a_copy_keeps_its_content,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Zeros that a writer keeps after its last frame: doc/zrecord-format.md, 8.1 and 10.4. */
+/* Preallocated zeros after the last frame: doc/zrecord-format.md, 8.1 and 10.4. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ static uint64_t zeros_of(const char *path)
     return size - frames;
 }
 
-/** Leaves a dataset "d" of @p commits commits as a killed writer leaves it. */
+/** Leaves a dataset "d" of @p commits commits as after a kill. */
 static void make_killed(int commits)
 {
     pid_t child = fork();
@@ -85,7 +85,7 @@ START_TEST(adds_no_zeros_after_a_large_frame)
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", NULL);
     for (int i = 0; i < 4; i++) {
-        records_append(writer, 800); /* 160,000 bytes of sets */
+        records_append(writer, 800); /* 160,000 bytes of updates */
         commit(writer);
         ck_assert_uint_eq(zeros_of("d/LOG"), 0);
     }
@@ -158,7 +158,7 @@ START_TEST(zeros_of_a_killed_writer_are_removed_at_the_next_opening)
 }
 END_TEST
 
-/* A page of the log that was lost reads as zeros, too. */
+/* A lost page of the log reads as zeros, too. */
 START_TEST(a_zeroed_frame_is_damage_at_the_next_opening)
 {
     char *scratch = scratch_make();
@@ -179,7 +179,7 @@ START_TEST(a_zeroed_frame_is_damage_at_the_next_opening)
     lx_status status = lx_dataset_open("d", NULL, &other, &error);
     ck_assert_uint_eq(error.offset, end);
     expect_error(status, LX_ERR_CORRUPT, "frame 2 of the WAL is damaged", "d/LOG");
-    unit_ok(lx_dataset_refresh(dataset, &changed, &error)); /* continues with what it has */
+    unit_ok(lx_dataset_refresh(dataset, &changed, &error)); /* continues with the present zeros */
     ck_assert(!changed);
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 3);
     lx_dataset_close(dataset);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Replay of a log, whole and in parts, held against a plain model: doc/zrecord-format.md, 8.10 to
- * 8.15. */
+/* Replay of a log, in one call and in parts, compared with a plain model: doc/zrecord-format.md,
+ * 8.10 to 8.15. */
 #include "../records.h"
 #include "replays.h"
 
@@ -27,7 +27,7 @@ static void add_table_frame(struct log *log, int number)
     log_add(log, &frame);
 }
 
-/** What the document's table says of each frame: live sets as letters, '.' without one. */
+/** The live updates after each frame by the document's table, as letters; '.' without one. */
 static const struct {
     uint64_t length, rows;
     const char *sets;
@@ -93,11 +93,11 @@ START_TEST(replays_the_example_in_two_parts)
 }
 END_TEST
 
-/** A replay as the document has it, with no cleverness: 3 fields, few rows. */
+/** A replay as the document defines it, without optimizations: 3 fields, few rows. */
 #define INDICES 12
 struct plain {
     uint64_t length, rows, items;
-    uint32_t sets[3][INDICES]; /* 0: none; else a number of the set */
+    uint32_t sets[3][INDICES]; /* 0: none; otherwise the number of the update */
 };
 
 static void plain_apply(struct plain *plain, const struct frame *frame)
@@ -134,7 +134,7 @@ static void expect_plain(const lx__state *state, const struct plain *plain, uint
     ck_assert_uint_eq(lx__overlay_count(&state->overlay), live);
 }
 
-/** A random frame that keeps the rules; sets may be above its length and below its rows. */
+/** A random valid frame; updates may be above its length and below its rows. */
 static struct frame random_frame(const struct plain *plain, lx__update_item sets[4],
                                  uint64_t *random)
 {
@@ -183,7 +183,7 @@ START_TEST(replays_any_log_as_documented)
 }
 END_TEST
 
-/* ---- many sets, in layers */
+/* ---- many updates, in layers */
 
 #define WIDE 500
 struct wide {
@@ -206,7 +206,8 @@ static void wide_apply(struct wide *wide, const struct frame *frame)
     wide->items += frame->update_count;
 }
 
-/** Mostly small changes; now and then many, or rows taken, or records deleted or appended. */
+/** Mostly small changes; now and then many, or rows moved to tables, or records deleted or
+ * appended. */
 static struct frame wide_frame(const struct wide *wide, lx__update_item *sets, uint64_t *random)
 {
     static uint32_t number;
@@ -269,7 +270,7 @@ START_TEST(replaying_step_by_step_equals_replaying_at_once)
             unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, NULL, &error));
             expect_wide(&parts, &wide, seed);
             deepest = parts.overlay.depth > deepest ? parts.overlay.depth : deepest;
-            /* A copy stays what it was, whatever becomes of what it shares. */
+            /* A copy does not change with the overlay that shares its layers. */
             if (step == 60) {
                 lx__state_copy(&old, &parts);
                 kept = wide;

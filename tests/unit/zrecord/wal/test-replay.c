@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Replay of a log: where it continues, which frames count, chunks, and the rules of frames:
- * doc/zrecord-format.md, 8.8 and 8.10 to 8.15. */
+/* Replay of a log: the start, valid frames, chunks, and the rules of frames: doc/zrecord-format.md,
+ * 8.8 and 8.10 to 8.15. */
 #include "../records.h"
 #include "replays.h"
 
@@ -19,7 +19,7 @@ START_TEST(replay_continues_where_it_ended)
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
     ck_assert_int_eq(sight, LX__LOG_UNCHANGED);
-    /* A frame that does not count, long ago: it need not be looked at again, until it changes. */
+    /* A frame that does not count, written long ago: it is not read again until it changes. */
     const struct timespec past[] = {{1000, 0}, {1000, 0}};
     log_add(&log, &(struct frame){.length = 0, .boot = 7});
     file_put("LOG", log.bytes, log.size);
@@ -34,7 +34,7 @@ START_TEST(replay_continues_where_it_ended)
     file_put("LOG", log.bytes, log.size); /* of the same size, and later */
     unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
     ck_assert_int_eq(sight, LX__LOG_MAYBE_GROWN);
-    /* One that was written just now may be changed within the same tick of the clock. */
+    /* A frame that was just written may change within the same tick of the clock. */
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
     unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
     ck_assert_int_eq(sight, LX__LOG_MAYBE_GROWN);
@@ -167,7 +167,7 @@ END_TEST
 
 #define MANY 500000u
 
-/** In the square of their number it would take minutes, and the test be ended. */
+/** With quadratic time this would take minutes, and exceed the time limit. */
 START_TEST(takes_many_unordered_chunks_quickly)
 {
     char *scratch = scratch_make();
@@ -303,7 +303,7 @@ END_TEST
 
 #define ROWS_MAX ((1ull << 59) - 1)
 
-/** A log of frame 0, one good frame, and a last one, which is to break a rule. */
+/** A log of frame 0, a valid frame, and a last one, which may break a rule. */
 struct rule {
     const char *name;
     struct frame last;
@@ -319,7 +319,7 @@ static const lx__chunk_item huge = {2, 4, INT64_MAX}, too_huge = {2, 4, 1ull << 
 static const lx__update_item one_set = {0, 9, {0}};
 static const lx__update_item far_sets[] = {{7, UINT64_MAX, {0}}, {0, 1ull << 60, {1, 2, 3, 4, 5}}};
 
-/** What the frame before the last one says. */
+/** The frame before the last one. */
 static const lx__chunk_item before = {2, 4, 80};
 #define BEFORE .length = 10, .rows = 8, .next_chunk = 5
 
@@ -410,7 +410,7 @@ START_TEST(rejects_frames_that_break_a_rule)
         expect_rule(&rule, &log, "counts");
         log_free(&log);
 
-        /* Also where the frame is valid and does not count, and where a synced one follows. */
+        /* Also if the frame is valid and does not count, and if a synced one follows. */
         log = lawful();
         rule.last.boot = 1;
         expect_rule(&rule, &log, "does not count");

@@ -54,7 +54,7 @@ START_TEST(syncs_each_file_once)
         unit_ok(lx__sync_list_reserve(&barrier, 20, &error));
         for (int i = 0; i < 20; i++)
             lx__sync_list_add(&barrier, &f.files[i]);
-        unit_ok(lx__sync_list_reserve(&barrier, 21, &error)); /* what is there stays */
+        unit_ok(lx__sync_list_reserve(&barrier, 21, &error)); /* existing files stay */
         for (int i = 20; i < 40; i++)
             lx__sync_list_add(&barrier, &f.files[i]);
         lx__sync_list_add_directory(&barrier, &f.here);
@@ -65,7 +65,7 @@ START_TEST(syncs_each_file_once)
         ck_assert_uint_eq(atomic_load(&syncs) - before, 41);
     }
     for (int i = 0; i < 40; i++)
-        ck_assert_int_ne(f.files[i].fd, -1); /* they were but borrowed */
+        ck_assert_int_ne(f.files[i].fd, -1); /* they were only borrowed */
     lx__sync_list_free(&barrier);
     tear_down(&f);
 }
@@ -89,7 +89,7 @@ START_TEST(stops_at_a_failed_sync_without_retry)
         ck_assert_int_eq(error.errnum, EIO);
         expect_error(status, LX_ERR_IO, "", n < 4 ? "f" : "");
         ck_assert_uint_eq(atomic_load(&syncs) - before, n);
-        unit_ok(lx__sync_list_run(&barrier, &error)); /* it is forgotten */
+        unit_ok(lx__sync_list_run(&barrier, &error)); /* it is dropped from the list */
         ck_assert_uint_eq(atomic_load(&syncs) - before, n);
     }
     lx__sync_list_free(&barrier);

@@ -18,7 +18,7 @@ static void put(lx__update_map *map, uint32_t field, uint64_t index, uint64_t nu
     lx__update_map_put_entry(map, field, index, &entry);
 }
 
-START_TEST(finds_what_was_put)
+START_TEST(finds_updates_that_were_put)
 {
     lx__update_map map = {0};
     ck_assert_ptr_null(lx__update_map_find(&map, 0, 0));
@@ -52,7 +52,7 @@ START_TEST(the_last_value_applies_in_the_order_of_the_first)
 }
 END_TEST
 
-/** Few of many, all of few, and so many that the memory goes. */
+/** Few of many, all of few, and so many that the memory is used up. */
 START_TEST(clears_all)
 {
     static const uint64_t counts[] = {10, 2000, 3, 100000, 20};
@@ -79,7 +79,7 @@ START_TEST(puts_many_in_their_order)
     for (uint64_t round = 0; round < 200; round++) {
         lx__update some[LX__UPDATE_BATCH_MAX] = {{0}};
         size_t count = mix(round) % (LX__UPDATE_BATCH_MAX + 1);
-        for (size_t i = 0; i < count; i++) { /* keys come again, also within one call */
+        for (size_t i = 0; i < count; i++) { /* keys are repeated, also within one call */
             some[i].index = mix(round * 100 + i) % 50;
             some[i].rows[0] = (uint8_t)++number;
             last[some[i].index] = number;
@@ -132,7 +132,7 @@ START_TEST(sorts_by_index_and_then_by_field_id)
     lx_schema *schema = lx_schema_new();
     lx__sorted_update *sorted;
     size_t count;
-    /* Positions and ids run against each other, as they may in a dataset of somebody else. */
+    /* Positions and ids may be in opposite orders in a dataset of another writer. */
     static const uint32_t ids[] = {7, 3, 5};
     for (uint32_t i = 0; i < 3; i++) {
         char name[] = {(char)('a' + i), '\0'};
@@ -168,7 +168,7 @@ START_TEST(sorts_by_index_and_then_by_field_id)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/update-map", finds_what_was_put,
+UNIT_MAIN("zrecord/update-map", finds_updates_that_were_put,
           the_last_value_applies_in_the_order_of_the_first, clears_all, puts_many_in_their_order,
           keeps_remaining_updates, rejects_more_than_it_can_number,
           sorts_by_index_and_then_by_field_id)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which frames of a log count, where it ends, and what is rot: doc/zrecord-format.md, 8.8 to 8.10.
- * The rules that a valid frame must keep are tested in test-state.c. */
+/* The valid frames of a log, its end, and rot: doc/zrecord-format.md, 8.8 to 8.10. test-replay.c
+ * tests the rules of valid frames. */
 #include "zrecord/wal/wal.h"
 
 #include <pthread.h>
@@ -49,7 +49,7 @@ static void expect_rot(const struct log *log, uint64_t epoch, size_t offset)
 static const struct frame synced = {.flags = SYNCED, .boot = HERE};
 static const struct frame unsynced = {.boot = HERE};
 
-/** A log of a base and so many frames: s is a synced one, u one that is not, e one of another
+/** A log of a snapshot frame and others: s is a synced one, u an unsynced one, e one of another
  * boot, 0 one of an unknown boot. */
 static struct log make(const char *frames)
 {
@@ -100,7 +100,7 @@ START_TEST(replays_the_valid_frames)
 }
 END_TEST
 
-START_TEST(a_log_truncated_at_any_byte_ends_with_the_last_whole_frame)
+START_TEST(a_log_truncated_at_any_byte_ends_with_the_last_complete_frame)
 {
     char *scratch = scratch_make();
     struct log log = make("su");
@@ -116,7 +116,7 @@ START_TEST(a_log_truncated_at_any_byte_ends_with_the_last_whole_frame)
         expect_end(&log, whole, ends[whole - 1], log.size != ends[whole - 1]);
     }
     for (log.size = 0; log.size < ends[0]; log.size++)
-        expect_end(&log, 0, 0, log.size != 0); /* which nobody accepts: see test-state.c */
+        expect_end(&log, 0, 0, log.size != 0); /* which nothing accepts: see test-replay.c */
     log_free(&log);
     scratch_remove(scratch);
 }
@@ -159,14 +159,13 @@ START_TEST(rot_is_any_bit_before_a_synced_frame)
 }
 END_TEST
 
-/** Whether a frame cannot be found, or is not of this boot, where that byte of its header is
- * another. */
+/** Whether a frame is not found, or not of this boot, if that byte of its header is changed. */
 static bool hides_the_frame(size_t byte)
 {
     return byte < 8 || (byte >= 32 && byte < 40) || (byte >= 48 && byte < 56);
 }
 
-START_TEST(a_frame_of_this_boot_that_was_whole_is_rot)
+START_TEST(an_invalid_complete_frame_of_this_boot_is_rot)
 {
     char *scratch = scratch_make();
     struct log log = make("suu");
@@ -218,7 +217,7 @@ END_TEST
 
 START_TEST(reports_a_synced_frame_out_of_sequence_as_rot)
 {
-    /* Whole and synced, at the place of the next frame, but not the next one. */
+    /* Complete and synced, at the place of the next frame, but not the next one. */
     char *scratch = scratch_make();
     struct frame wrong = synced;
     struct log log = make("s");
@@ -238,7 +237,7 @@ END_TEST
 
 START_TEST(old_frames_after_a_torn_end_are_not_rot)
 {
-    /* A synced frame of an epoch below the expected one is what another log left there. */
+    /* A synced frame with a sequence number below the expected one is from another log. */
     char *scratch = scratch_make();
     struct log log = make("su");
     log_add(&log, &(struct frame){.flags = SYNCED, .boot = HERE, .sequence_error = (uint32_t)0});
@@ -253,23 +252,23 @@ START_TEST(old_frames_after_a_torn_end_are_not_rot)
     memcpy(log.bytes + log.size + 80, old.bytes, 72);
     log.size += 152;
     expect_end(&log, 3, 216, true);
-    /* The same of a frame of another boot that is not synced, of any epoch. */
+    /* The same for an unsynced frame of another boot, with any sequence number. */
     old.size = 0;
     old.sequence = 9;
     log_add(&old, &(struct frame){.boot = ELSE});
     memcpy(log.bytes + log.size - 72, old.bytes, 72);
     expect_end(&log, 3, 216, true);
-    /* But one of this boot shows that something is lost, */
+    /* But one of this boot proves a loss, */
     old.size = 0;
     log_add(&old, &unsynced);
     memcpy(log.bytes + log.size - 72, old.bytes, 72);
     expect_rot(&log, 3, 216);
-    /* and so does a synced one of a later epoch. */
+    /* and so does a synced one with a later sequence number. */
     old.size = 0;
     log_add(&old, &(struct frame){.flags = SYNCED, .boot = ELSE});
     memcpy(log.bytes + log.size - 72, old.bytes, 72);
     expect_rot(&log, 3, 216);
-    /* It is looked for at multiples of 8 alone. */
+    /* The search visits only multiples of 8. */
     memmove(log.bytes + log.size - 76, log.bytes + log.size - 72, 72);
     expect_end(&log, 3, 216, true);
     log_free(&old);
@@ -298,7 +297,7 @@ START_TEST(frames_of_another_log_are_invalid)
     log_add(&other, &(struct frame){.flags = SYNCED, .boot = ELSE});
     memcpy(log.bytes + 144, other.bytes, 72);
     expect_end(&log, 2, 144, true);
-    /* This boot writes nothing else there. */
+    /* This boot writes no other frame there. */
     other.size = 0;
     log_add(&other, &synced);
     memcpy(log.bytes + 144, other.bytes, 72);
@@ -309,7 +308,7 @@ START_TEST(frames_of_another_log_are_invalid)
 }
 END_TEST
 
-/** A log with a hole in it and, after that, as much as can be that looks like synced frames. */
+/** A log with a hole, followed by as many bytes as possible that look like synced frames. */
 static struct log make_fakes(size_t size, size_t stride, uint64_t frame_size)
 {
     struct log log = make("s");
@@ -359,7 +358,7 @@ END_TEST
 
 START_TEST(a_torn_end_with_a_few_false_frames_is_torn)
 {
-    /* The search may only be given up after CRCs over four times what it searches. */
+    /* The search may only give up after computing CRCs over four times its range. */
     char *scratch = scratch_make();
     struct log log = make_fakes(100000, 50000, 40000);
     expect_end(&log, 2, 144, true);
@@ -370,7 +369,7 @@ END_TEST
 
 START_TEST(scans_a_hole_of_any_size_quickly)
 {
-    setenv("TMPDIR", "/dev/shm", 1); /* where a file may be that long */
+    setenv("TMPDIR", "/dev/shm", 1); /* if a file may be that long */
     char *scratch = scratch_make();
     static const uint64_t sizes[] = {1ull << 32, 1ull << 40, 1ull << 50};
     for (size_t i = 0; i < 3; i++) {
@@ -517,14 +516,14 @@ START_TEST(rejects_a_log_that_is_not_a_file)
 }
 END_TEST
 
-/* ---- while a writer writes */
+/* ---- during writes */
 
 struct other_side {
     struct log log;
     atomic_bool stop;
 };
 
-/** As a writer: frames come in pieces, and a torn one may be cut off again. */
+/** As a writer: frames are written in pieces, and a torn one may be truncated again. */
 static void *write_frames(void *user)
 {
     struct other_side *side = user;
@@ -550,7 +549,7 @@ static void *write_frames(void *user)
     return NULL;
 }
 
-START_TEST(never_mistakes_a_working_writer_for_rot)
+START_TEST(never_mistakes_a_concurrent_write_for_rot)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -575,13 +574,13 @@ START_TEST(never_mistakes_a_working_writer_for_rot)
 END_TEST
 
 UNIT_MAIN("zrecord/wal", replays_the_valid_frames,
-          a_log_truncated_at_any_byte_ends_with_the_last_whole_frame,
+          a_log_truncated_at_any_byte_ends_with_the_last_complete_frame,
           ignores_bytes_after_a_torn_end, rot_is_any_bit_before_a_synced_frame,
-          a_frame_of_this_boot_that_was_whole_is_rot, a_frame_without_its_trailer_is_a_torn_end,
+          an_invalid_complete_frame_of_this_boot_is_rot, a_frame_without_its_trailer_is_a_torn_end,
           rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end,
           reports_a_synced_frame_out_of_sequence_as_rot, old_frames_after_a_torn_end_are_not_rot,
           frames_of_another_log_are_invalid, scans_many_false_frames_quickly,
           a_torn_end_with_a_few_false_frames_is_torn, scans_a_hole_of_any_size_quickly,
           reads_frames_larger_than_the_window, a_scan_continues_from_an_offset,
           rejects_a_frame_changed_after_the_scan, opens_the_log_of_a_generation,
-          rejects_a_log_that_is_not_a_file, never_mistakes_a_working_writer_for_rot)
+          rejects_a_log_that_is_not_a_file, never_mistakes_a_concurrent_write_for_rot)

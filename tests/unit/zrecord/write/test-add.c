@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on their way into stages, and the ends of the calls that put them there. */
+/* Operations in write buffers, and the ends of the calls that added them. */
 #include "../../scarce.h"
 #include "../numbers.h"
 
@@ -24,8 +24,8 @@ START_TEST(write_buffers_record_their_calls)
     ck_assert_uint_eq(filled(writer)->count, 5);
     unit_ok(lx_writer_delete(writer, 0, NULL, &error));
     ck_assert_uint_eq(filled(writer)->operation_count, 2);
-    /* One call that fills a stage and continues in the next is the last of one, the first of
-     * two. */
+    /* A call that fills a buffer and continues in the next is the last of the one, the first of the
+     * other. */
     unit_ok(numbers_extend(writer, LX__WRITE_BUFFER_VALUES, 9, &error));
     ck_assert_uint_eq(writer->ring.count, 2);
     ck_assert_uint_eq(lx__write_ring_at(&writer->ring, 0)->last_call, 7);
@@ -85,7 +85,7 @@ START_TEST(a_call_without_effect_adds_no_operation)
 }
 END_TEST
 
-/** All four stages are used, and then reaped in their order. */
+/** All four buffers are used, and then reaped in order. */
 START_TEST(a_full_ring_reaps_the_oldest_buffer)
 {
     char *scratch = scratch_make();
@@ -96,7 +96,7 @@ START_TEST(a_full_ring_reaps_the_oldest_buffer)
     for (uint64_t i = 0; i < LX__WRITE_BUFFERS; i++) {
         unit_ok(numbers_extend(writer, per_stage, i, &error));
         ck_assert_uint_eq(writer->ring.count, i + 1);
-        ck_assert(!writer->ring.filling); /* the last one is with the placer */
+        ck_assert(!writer->ring.filling); /* the last one is with the flush tasks */
     }
     ck_assert_uint_eq(writer->applied.length, 0);
     unit_ok(number_append(writer, 9, NULL, &error));
@@ -115,7 +115,7 @@ START_TEST(a_full_ring_reaps_the_oldest_buffer)
 }
 END_TEST
 
-START_TEST(undoes_a_whole_call_that_runs_out_of_memory)
+START_TEST(undoes_a_call_that_runs_out_of_memory)
 {
     char *scratch = scratch_make();
     unsigned failures = 0;
@@ -153,4 +153,4 @@ END_TEST
 
 UNIT_MAIN("zrecord/add", write_buffers_record_their_calls, rejected_calls_leave_no_trace,
           a_call_without_effect_adds_no_operation, a_full_ring_reaps_the_oldest_buffer,
-          undoes_a_whole_call_that_runs_out_of_memory)
+          undoes_a_call_that_runs_out_of_memory)

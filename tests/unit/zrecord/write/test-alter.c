@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields that come, go, and get another name: doc/zrecord-format.md, 3.3, 4.8 and 11.5. */
+/* Fields that are added, dropped and renamed: doc/zrecord-format.md, 3.3, 4.8 and 11.5. */
 #include "../change.h"
 #include "zrecord/write/install.h"
 
@@ -137,8 +137,8 @@ START_TEST(drops_a_field)
     records_make("d", 20, 0);
     lx_writer *writer = records_reopen("d", NULL);
     add(writer, "score", LX_UINT64);
-    set_number(writer, "score", 7, 70); /* a live set, of a field whose place changes */
-    set_number(writer, "label", 8, 80); /* and of one that goes */
+    set_number(writer, "score", 7, 70); /* a live update, of a field whose position changes */
+    set_number(writer, "label", 8, 80); /* and of a dropped one */
     unit_ok(lx_writer_drop_field(writer, "label", &error));
     ck_assert(!file_exists("d/label.offset"));
     ck_assert(!file_exists("d/label.check"));
@@ -155,7 +155,7 @@ START_TEST(drops_a_field)
     lx_status status = lx_writer_drop_field(writer, "label", &error);
     expect_error(status, LX_ERR_NOT_FOUND, "image", "");
     unit_refuses_null(lx_writer_drop_field(writer, NULL, &error), "name");
-    /* A reopening finds the same, though the log may hold sets of the field that went. */
+    /* A reopening finds the same, although the log may hold updates of the dropped field. */
     close_writer(writer);
     writer = records_reopen("d", NULL);
     ck_assert_uint_eq(lx_schema_get_field_count(lx_writer_get_schema(writer)), FIELDS);
@@ -215,7 +215,7 @@ START_TEST(never_reuses_stems_and_ids)
     unit_ok(lx_writer_drop_field(writer, "score", &error));
     add(writer, "score", LX_UINT64);
     ck_assert_str_eq(last_stem(writer), "score~7");
-    add(writer, "other", LX_UINT64); /* nobody knows what has been dropped */
+    add(writer, "other", LX_UINT64); /* the dropped fields are unknown */
     ck_assert_str_eq(last_stem(writer), "other~8");
     close_writer(writer);
     writer = records_reopen("d", NULL);
@@ -265,7 +265,7 @@ START_TEST(readers_continue_with_their_fields)
     add(writer, "score", LX_UINT64);
     unit_ok(lx_writer_drop_field(writer, "caption", &error));
     unit_ok(lx_writer_rename_field(writer, "blob", "data", &error));
-    ck_assert(file_exists("d/caption.offset")); /* somebody reads it */
+    ck_assert(file_exists("d/caption.offset")); /* a reader uses it */
     expect_records(before, 23);
     close_writer(writer);
     ck_assert(file_exists("d/caption.offset"));

@@ -36,7 +36,7 @@ START_TEST(reads_back_appended_records)
         uint64_t index = LX_NONE;
         record_values(i, memory, values);
         unit_ok(lx_writer_append(writer, values, &index, &error));
-        memset(memory, 0xee, sizeof memory); /* nothing is kept of them */
+        memset(memory, 0xee, sizeof memory); /* no reference to them is kept */
         ck_assert_uint_eq(index, i);
         ck_assert_uint_eq(lx_writer_get_length(writer), i + 1);
     }
@@ -188,7 +188,7 @@ START_TEST(rejects_a_value_of_the_wrong_size)
     ck_assert_str_eq(error.field, "caption");
     lx_error_clear(&error);
     ck_assert_uint_eq(lx_writer_get_length(writer), 0); /* nothing was appended, */
-    records_append(writer, 5);                          /* and nothing is to be undone */
+    records_append(writer, 5);                          /* and nothing must be rolled back */
     close_writer(writer);
     expect_dataset("d", 5);
     scratch_remove(scratch);
@@ -261,7 +261,7 @@ START_TEST(appends_records_larger_than_a_write_buffer)
 }
 END_TEST
 
-/** The chunks must be these; ends with bytes 0. */
+/** The chunks must be these; bytes 0 ends the list. */
 static void expect_chunks(const char *path, const lx__chunk_item *expected)
 {
     lx_dataset *dataset = open_dataset(path);
@@ -402,7 +402,7 @@ START_TEST(undoes_and_reports_a_full_disk)
     ck_assert_int_eq(error.errnum, EFBIG);
     ck_assert_ptr_nonnull(strstr(error.path, "chunk/0.zr"));
     lx_error_clear(&error);
-    /* Nothing is taken, and nothing committed, until it is undone. */
+    /* No call is accepted, and nothing committed, until a rollback. */
     unit_fails(record_append(writer, 0, &error), LX_ERR_IO);
     unit_fails(lx_writer_commit(writer, &error), LX_ERR_IO);
     unit_fails(lx_writer_sync(writer, &error), LX_ERR_IO);
@@ -411,7 +411,7 @@ START_TEST(undoes_and_reports_a_full_disk)
     expect_dataset("d", 100);
     unit_ok(lx_writer_rollback(writer, &error));
     ck_assert_uint_eq(lx_writer_get_length(writer), 100);
-    records_append(writer, 50); /* even without more room */
+    records_append(writer, 50); /* even without more space */
     commit(writer);
     unlimit_files();
     records_append(writer, 50);
@@ -421,7 +421,7 @@ START_TEST(undoes_and_reports_a_full_disk)
 }
 END_TEST
 
-START_TEST(close_loses_only_what_failed)
+START_TEST(close_loses_only_failed_calls)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -551,5 +551,5 @@ UNIT_MAIN("zrecord/append", reads_back_appended_records, appends_many_as_one_by_
           appends_records_larger_than_a_write_buffer, chunks_are_full_by_records,
           chunks_are_full_by_bytes, many_commits_give_the_same_chunks,
           writes_large_appends_to_the_tables, undoes_and_reports_a_full_disk,
-          close_loses_only_what_failed, threads_append_to_one_writer, periodic_commits_by_itself,
+          close_loses_only_failed_calls, threads_append_to_one_writer, periodic_commits_by_itself,
           rejects_more_records_than_a_dataset_can_have)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What operations make of the entries, before a frame has them: rows that wait are written over,
- * all others are replaced by changes. */
+/* The effect of operations on entries before a frame has them: rows in the append buffer are
+ * overwritten, all others are replaced by updates. */
 #include "../../scarce.h"
 #include "../numbers.h"
 #include "zrecord/write/reap.h"
@@ -25,7 +25,7 @@ static void tear_down(struct fixture *f)
     scratch_remove(f->scratch);
 }
 
-/** Has all that was asked for placed and applied. */
+/** Flushes and applies all requested operations. */
 static void apply(struct fixture *f)
 {
     lx_error error = LX_ERROR_INIT;
@@ -90,7 +90,7 @@ static void expect(struct fixture *f, const uint64_t *numbers)
     lx_dataset_close(dataset);
 }
 
-/** As expect(), of @p length records that are as they were, but for some. */
+/** As expect(), for @p length records that are unchanged, except some. */
 static void expect_but(struct fixture *f, uint64_t length, const uint64_t (*others)[2],
                        size_t count)
 {
@@ -119,10 +119,9 @@ START_TEST(changing_a_committed_record_writes_one_entry)
         ck_assert_ptr_nonnull(fresh(&f, LABEL, indices[i]));
         modify(&f, LABEL, indices[i], 71);
         apply(&f);
-        ck_assert_uint_eq(f.writer->applied.updates.count,
-                          i + 1); /* the later stands in its place */
+        ck_assert_uint_eq(f.writer->applied.updates.count, i + 1); /* the later one replaces it */
     }
-    /* The rows that wait are those of the log, as it has them. */
+    /* The rows in the append buffer are those of the log, with its updates. */
     lx__entry waits = lx__table_writer_get(&f.writer->tables, LABEL, 12);
     ck_assert_uint_ne(waits.crc, lx__update_entry(fresh(&f, LABEL, 12)).crc);
     commit(f.writer);
@@ -174,7 +173,7 @@ START_TEST(the_last_record_replaces_a_deleted_one)
     delete (&f, 3); /* 12 takes the place of 14 */
     apply(&f);
     ck_assert_uint_eq(f.writer->applied.updates.count, FIELDS);
-    delete (&f, 11); /* and what moved stays movable */
+    delete (&f, 11); /* and a moved record can be moved again */
     delete (&f, 3);
     delete (&f, 0);
     static const uint64_t others[][2] = {{3, 10}, {0, 9}};
@@ -210,7 +209,7 @@ START_TEST(reuses_freed_indices)
     for (uint64_t i = 0; i < 20; i++)
         append(&f, 100 + i);
     apply(&f);
-    /* Below the committed length by changes, above it by rows. */
+    /* Below the committed length by updates, above it by rows. */
     ck_assert_uint_eq(f.writer->applied.updates.count, 11 * FIELDS);
     ck_assert_uint_eq(f.writer->tables.first + f.writer->tables.count, 24);
     uint64_t others[20][2];
@@ -243,7 +242,7 @@ START_TEST(reuses_indices_freed_by_a_commit)
     }
     expect_but(&f, 13, (const uint64_t(*)[2])others, 9);
     close_writer(f.writer);
-    f.writer = records_reopen("d", NULL); /* what the log says of it is enough */
+    f.writer = records_reopen("d", NULL); /* the log has all of it */
     expect_but(&f, 13, (const uint64_t(*)[2])others, 9);
     tear_down(&f);
 }
@@ -271,7 +270,8 @@ START_TEST(appends_and_deletes_within_one_commit)
 }
 END_TEST
 
-/** More rows than wait in memory are in the tables before the frame; they can still be changed. */
+/** More rows than the append buffer holds are in the tables before the frame; they can still be
+ * changed. */
 START_TEST(changes_rows_written_before_their_frame)
 {
     char *scratch = scratch_make();
@@ -355,7 +355,7 @@ START_TEST(records_each_grown_chunk_once)
 }
 END_TEST
 
-/** A failure in the midst of it leaves nothing that could be committed. */
+/** A failure in the middle leaves nothing that could be committed. */
 START_TEST(a_failed_allocation_applies_nothing)
 {
     struct fixture f = set_up(10, 5);

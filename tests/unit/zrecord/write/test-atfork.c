@@ -6,8 +6,8 @@
 
 #include "../records.h"
 
-/** Takes the place of the parent: opens three datasets, closes one again, has a child, which tells
- * its id, and waits to be killed. */
+/** Acts as the parent: opens three datasets, closes one, forks a child, reports its id, and waits
+ * to be killed. */
 static void bequeath(int told)
 {
     lx_writer *writers[3];
@@ -18,7 +18,7 @@ static void bequeath(int told)
     if (lx_writer_close(writers[1], NULL) != LX_OK)
         _exit(2);
     pid_t heir = fork(), own = getpid();
-    /* By itself: it has let go of the locks by then. */
+    /* By itself: it has released the locks by then. */
     if (heir == -1 || (heir == 0 && write(told, &own, sizeof own) != (ssize_t)sizeof own))
         _exit(3);
     for (;;)
@@ -56,8 +56,8 @@ START_TEST(a_child_of_a_killed_writer_holds_no_lock)
 }
 END_TEST
 
-/** In the child: what took the number of the lock's descriptor stays open when the writer is
- * closed, and a writer of the child's own has a lock that counts. */
+/** In the child: a descriptor that reuses the number of the lock's stays open when the writer is
+ * closed, and a new writer of the child has a valid lock. */
 static void go_on(lx_writer *inherited)
 {
     struct stat about;

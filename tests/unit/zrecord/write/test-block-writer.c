@@ -3,7 +3,7 @@
 
 #include "../records.h"
 
-/** An output of a file "f" in the present directory. */
+/** A block writer of a file "f" in the present directory. */
 struct fixture {
     lx__file file;
     lx_executor *executor;
@@ -27,7 +27,7 @@ static void tear_down(struct fixture *f)
     lx__file_close(&f->file);
 }
 
-/** Gives it @p size bytes, each 8 of which report where they belong. */
+/** Writes @p size bytes, in which each 8 report their offset. */
 static lx_status give(struct fixture *f, size_t size, lx_error *error)
 {
     for (size_t i = 0; i < size; i += 8)
@@ -79,7 +79,7 @@ START_TEST(the_next_call_reports_a_failure_once)
     lx_status status = give(&f, 80000, &error);
     expect_error(status, LX_ERR_IO, "", "f");
     f.bytes = 80000;
-    file_cut("f", f.bytes); /* the part that was written of it */
+    file_cut("f", f.bytes); /* the part of it that was written */
     unit_ok(lx__block_writer_wait(&f.output, &error));
     unlimit_files();
     unit_ok(give(&f, 800, &error));

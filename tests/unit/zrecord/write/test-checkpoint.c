@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* New tables with all changes in their places: doc/zrecord-format.md, 11.1 and 11.3. */
+/* New tables with all updates applied: doc/zrecord-format.md, 11.1 and 11.3. */
 #include "../change.h"
 #include "zrecord/write/install.h"
 
@@ -200,7 +200,8 @@ START_TEST(a_reader_keeps_its_files)
     expect_shown_by(dataset, &before);
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     expect_shown_by(dataset, &shown);
-    close_writer(records_reopen("d", NULL)); /* nobody needs them now, and this one finds them */
+    close_writer(records_reopen("d", NULL)); /* no reader needs them now, and this writer finds
+                                              * them */
     ck_assert(!file_exists("d/LOG"));
     ck_assert(!file_exists("d/image.offset"));
     expect_shown_by(dataset, &shown);
@@ -247,7 +248,7 @@ START_TEST(a_failed_sync_poisons_the_writer_and_loses_nothing)
         atomic_store(&sync_fails_at, 0);
         expect_shown(path, &shown);
         if (status == LX_OK) {
-            ck_assert_uint_eq(before, n - 2); /* all but that after the rename */
+            ck_assert_uint_eq(before, n - 2); /* all except that after the rename */
             ck_assert_uint_gt(n, 2 * FIELDS + 3);
             close_writer(writer);
             break;

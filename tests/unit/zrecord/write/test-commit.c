@@ -152,7 +152,7 @@ START_TEST(full_syncs_each_commit)
         records_append(writer, 4);
         unsigned before = atomic_load(&syncs);
         commit(writer);
-        /* The chunk and LOG; at first also the directory that the chunk is new in. */
+        /* The chunk and LOG; at first also the directory with the new chunk. */
         ck_assert_uint_eq(atomic_load(&syncs) - before, i == 0 ? 3 : 2);
     }
     struct chain chain = read_chain("d");
@@ -161,13 +161,13 @@ START_TEST(full_syncs_each_commit)
         ck_assert(is_synced(&chain.frames[i]));
     unsigned before = atomic_load(&syncs);
     close_writer(writer);
-    /* One more, which repeats the last one, and is not waited for. */
+    /* One more frame, which repeats the last one, and is not synced. */
     chain = read_chain("d");
     ck_assert_uint_eq(chain.count, 5);
     ck_assert(is_synced(&chain.frames[4]) && chain.frames[4].update_count == 0);
     ck_assert_uint_eq(chain.frames[4].length, chain.frames[3].length);
     ck_assert_uint_eq(atomic_load(&syncs), before);
-    /* So rot of what was committed last is no torn end. */
+    /* So rot of the last commit is not a torn end. */
     file_flip("d/LOG", 8 * (chain.frames[0].bytes + chain.frames[1].bytes + chain.frames[2].bytes +
                             LX__FRAME_HEADER));
     expect_refused("d", LX_ERR_CORRUPT, "frame", "LOG");
@@ -199,7 +199,7 @@ START_TEST(a_writer_that_lost_its_lock_cannot_commit)
             nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
         } else {
             ck_assert_int_eq(unlink("d/LOCK"), 0);
-            other = records_reopen("d", NULL); /* nothing keeps it out */
+            other = records_reopen("d", NULL); /* it is not excluded */
         }
         for (int i = 0; i < 2; i++) {
             lx_status status = lx_writer_commit(writer, &error);
@@ -228,7 +228,7 @@ START_TEST(a_writer_that_lost_its_lock_writes_nothing)
     lx_writer *other = records_reopen("d", NULL);
     records_append(other, 20);
     commit(other);
-    /* More than a stage takes, so that payloads are placed before any commit. */
+    /* More than a write buffer holds, so that payloads are flushed before any commit. */
     lx_status status = LX_OK;
     uint8_t *large = calloc(1, 3u << 20);
     const lx_value values[FIELDS] = {[IMAGE] = {NULL, LX_NONE},
@@ -327,7 +327,7 @@ START_TEST(removes_a_frame_that_does_not_fit)
         commit(writer);
     }
     uint64_t size = file_size("d/LOG"), chunk = file_size("d/chunk/0.zr");
-    ck_assert_uint_gt(size, chunk + 20000); /* so that it is the log that does not fit */
+    ck_assert_uint_gt(size, chunk + 20000); /* so that the write to the log fails */
     for (uint64_t room = 0; room < 1000; room += 111) {
         records_append(writer, 5);
         limit_files(size + room);
@@ -361,7 +361,7 @@ START_TEST(a_full_disk_for_tables_changes_nothing)
     for (uint32_t i = 0; i < 30000; i++)
         numbers[i] = (uint32_t)mix(i);
     lx_values column = {numbers, NULL, NULL};
-    unit_ok(lx_writer_extend(writer, 1000, &column, NULL, &error)); /* sets in the log */
+    unit_ok(lx_writer_extend(writer, 1000, &column, NULL, &error)); /* updates in the log */
     commit(writer);
     limit_files(100000);
     column.data = numbers + 1000;
@@ -372,7 +372,7 @@ START_TEST(a_full_disk_for_tables_changes_nothing)
     unit_ok(lx_writer_rollback(writer, &error));
     unlimit_files();
     for (int tries = 0; tries < 2; tries++) {
-        /* First a few, of which the rows wait with those of the log; then as many as before. */
+        /* First a few, whose rows stay in the append buffer; then as many as before. */
         uint64_t length = lx_writer_get_length(writer);
         column.data = numbers + length;
         unit_ok(lx_writer_extend(writer, tries == 0 ? 10 : 30000 - length, &column, NULL, &error));
@@ -408,7 +408,8 @@ START_TEST(rewrites_rows_after_a_rollback)
         numbers[i] = i;
     unit_ok(lx_writer_extend(writer, 100, &column, NULL, &error));
     commit(writer);
-    unit_ok(lx_writer_extend(writer, count, &column, NULL, &error)); /* more than wait in memory */
+    unit_ok(lx_writer_extend(writer, count, &column, NULL, &error)); /* more than the append
+                                                                      * buffer holds */
     ck_assert_uint_gt(file_size("d/n.offset"), 0);
     unit_ok(lx_writer_rollback(writer, &error));
     for (uint32_t i = 0; i < count; i++)
@@ -439,7 +440,7 @@ END_TEST
 START_TEST(a_failed_sync_poisons_the_writer)
 {
     char *scratch = scratch_make();
-    /* Each of the calls of a commit in turn: of the chunk, its directory, LOG, the tables. */
+    /* Each of the syncs of a commit in turn: of the chunk, its directory, LOG, the tables. */
     for (unsigned n = 1; n <= 8; n++) {
         lx_error error = LX_ERROR_INIT;
         char path[8];
@@ -460,10 +461,10 @@ START_TEST(a_failed_sync_poisons_the_writer)
         unit_fails(lx_writer_seal(writer, &error), LX_ERR_POISONED);
         size_t frames = read_chain(path).count;
         unit_fails(lx_writer_close(writer, &error), LX_ERR_POISONED);
-        ck_assert_uint_eq(read_chain(path).count, frames); /* no frame more */
+        ck_assert_uint_eq(read_chain(path).count, frames); /* no additional frame */
         lx_dataset *dataset = open_dataset(path);
         uint64_t length = lx_dataset_get_length(dataset);
-        ck_assert(length == 5 || length == 4005); /* whole or not at all */
+        ck_assert(length == 5 || length == 4005); /* completely or not at all */
         lx_dataset_close(dataset);
         writer = records_reopen(path, NULL);
         ck_assert_uint_eq(lx_writer_get_length(writer), length);
@@ -485,7 +486,7 @@ START_TEST(a_failed_sync_before_the_commit_poisons_the_writer)
     records_append(writer, 5);
     commit(writer);
     size_t frames = read_chain("d").count;
-    /* Full chunks are synced and closed as there come to be many; the commit above has some. */
+    /* Full chunks are synced and closed when there are many; the commit above has some. */
     records_append(writer, 100);
     atomic_store(&sync_fails_at, atomic_load(&syncs) + 1);
     lx_status status = lx_writer_commit(writer, &error);
@@ -515,7 +516,7 @@ START_TEST(close_reports_a_failed_sync)
 }
 END_TEST
 
-/* ---- beside readers */
+/* ---- with readers */
 
 static void *watch(void *user)
 {
@@ -537,7 +538,7 @@ static void *watch(void *user)
     return NULL;
 }
 
-START_TEST(readers_see_commits_whole)
+START_TEST(readers_see_complete_commits)
 {
     char *scratch = scratch_make();
     atomic_bool stop = false;
@@ -566,4 +567,4 @@ UNIT_MAIN("zrecord/commit", a_small_commit_is_one_frame_of_updates,
           removes_a_frame_that_does_not_fit, a_full_disk_for_tables_changes_nothing,
           rewrites_rows_after_a_rollback, a_failed_sync_poisons_the_writer,
           a_failed_sync_before_the_commit_poisons_the_writer, close_reports_a_failed_sync,
-          readers_see_commits_whole)
+          readers_see_complete_commits)

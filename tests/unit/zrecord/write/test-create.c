@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a dataset, and the writer's lock: doc/zrecord-format.md, 3.4, 10.1 and 10.2. */
+/* Creating a dataset, and the writer's lock: doc/zrecord-format.md, 3.4, 10.1 and 10.2. */
 #include "zrecord/write/create.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ START_TEST(a_new_dataset_has_the_files_of_the_format)
     ck_assert_uint_eq(directory_count("d"), TABLES + 4);
     ck_assert_uint_eq(directory_count("d/chunk"), 0);
 
-    /* The log has one frame, made as the document says. */
+    /* The log has one frame, as the document defines it. */
     lx_dataset *dataset = open_dataset("d");
     lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
@@ -127,7 +127,7 @@ START_TEST(does_not_overwrite_a_dataset_without_meta_json)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make("whole", 5, 2);
-    /* Any one of its files with something in it is enough to be careful. */
+    /* Any one of its files with content prevents a creation. */
     static const char *const kept[] = {"LOG", "image.offset", "blob.check", "chunk/0.zr"};
     for (size_t i = 0; i < 4; i++) {
         size_t size;
@@ -167,7 +167,7 @@ START_TEST(does_not_touch_foreign_files)
     ck_assert_int_eq(mkdir("d/photos", 0777), 0);
     unit_fails(create("d", &error), LX_ERR_EXISTS);
     ck_assert_int_eq(remove("d/photos"), 0);
-    /* Links and directories in the places of our own files are no one's orphans. */
+    /* Links and directories with the names of our own files are not orphans. */
     ck_assert_int_eq(symlink("elsewhere", "d/LOG"), 0);
     unit_fails(create("d", &error), LX_ERR_EXISTS);
     ck_assert_int_eq(remove("d/LOG"), 0);
@@ -195,7 +195,7 @@ START_TEST(rejects_a_directory_with_other_files)
         lx_error_clear(&error);
     }
     ck_assert(!file_exists("d/e") && !file_exists("d/chunk/e"));
-    ck_assert_int_eq(mkdir("chunk", 0777), 0); /* that is nobody's */
+    ck_assert_int_eq(mkdir("chunk", 0777), 0); /* a foreign file */
     unit_ok(create("chunk/e", &error));
     expect_dataset("d", 0);
     scratch_remove(scratch);
@@ -264,7 +264,7 @@ START_TEST(succeeds_after_running_out_of_descriptors)
     unsigned there = (unsigned)directory_count("/proc/self/fd");
     lx_status status = LX_ERR_IO;
     unsigned more = 0;
-    for (; status != LX_OK; more++) { /* each time it gets a little further, in the same place */
+    for (; status != LX_OK; more++) { /* each attempt gets a little further, in the same place */
         ck_assert_uint_lt(more, 40);
         lx_error_clear(&error);
         limit_descriptors(there + more);
@@ -363,7 +363,7 @@ START_TEST(explains_a_lock_held_by_a_child)
     pid_t child = fork();
     if (child == 0) {
         (void)records_reopen("d", NULL);
-        /* Not by fork(), after which the library would let go of the lock. */
+        /* Not by fork(), after which the library would release the lock. */
         pid_t heir = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (heir != 0)
             (void)!write(ready[1], &heir, sizeof heir);

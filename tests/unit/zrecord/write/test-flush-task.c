@@ -3,7 +3,7 @@
 
 #include "../stages.h"
 
-/** A lane of two fields, raw and flate, with chunks in the present directory. */
+/** A flush task of two fields, raw and flate, with chunks in the present directory. */
 struct fixture {
     lx__file here;
     lx__chunk_pool pool;
@@ -32,7 +32,7 @@ static void tear_down(struct fixture *f)
     lx__file_close(&f->here);
 }
 
-/** Whatever is between payloads must be zeros: sums of all bytes and of all payloads agree. */
+/** Bytes between payloads must be zeros: the sums of all bytes and of all payloads are equal. */
 static void expect_gaps_of_zeros(const lx__write_buffer *stage)
 {
     size_t length;
@@ -143,7 +143,7 @@ END_TEST
 
 START_TEST(writes_output_in_pieces)
 {
-    /* More than a stage's worth of payloads of a field that is compressed, and does not shrink. */
+    /* More than a buffer of payloads of a compressed field that are incompressible. */
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -194,14 +194,14 @@ START_TEST(each_flush_task_has_its_own_chunks)
         }
         lx__write_buffer_free(stage);
     }
-    ck_assert_uint_eq(lx__chunk_pool_next(&f.pool), directory_count(".")); /* no id was left out */
+    ck_assert_uint_eq(lx__chunk_pool_next(&f.pool), directory_count(".")); /* no id was skipped */
     lx__flush_task_close(&other);
     tear_down(&f);
     scratch_remove(scratch);
 }
 END_TEST
 
-START_TEST(reports_the_bytes_taken_of_each_chunk)
+START_TEST(reports_the_used_bytes_of_each_chunk)
 {
     char *scratch = scratch_make();
     static const bool both[] = {false, true};
@@ -223,7 +223,7 @@ START_TEST(reports_the_bytes_taken_of_each_chunk)
             ck_assert_uint_eq(end->id, (records - 1) / 7);
             ck_assert_uint_eq(end->records, (records - 1) % 7 + 1);
             ck_assert_uint_eq(end->bytes, 100 * end->records);
-            if (stage->chunk_count == 2) { /* it went on in another one: this one is full */
+            if (stage->chunk_count == 2) { /* it continued in another one: this one is full */
                 ck_assert_uint_eq(stage->chunks[0].id + 1, end->id);
                 ck_assert_uint_eq(stage->chunks[0].records, 7);
             } else {
@@ -298,7 +298,7 @@ START_TEST(does_not_compress_stored_values_again)
     uint8_t *bytes = file_bytes("0.zr", &length);
     ck_assert_uint_eq(first->physical, size);
     ck_assert_uint_eq(first->logical, sizeof dull);
-    ck_assert_uint_eq(second->physical, sizeof dull); /* though it would shrink */
+    ck_assert_uint_eq(second->physical, sizeof dull); /* although it is compressible */
     lx__inflater *inflater = lx__inflater_new(&lx__flate);
     ck_assert(lx__inflate(inflater, bytes + first->offset, first->physical, back, sizeof back));
     lx__inflater_free(inflater);
@@ -340,7 +340,7 @@ START_TEST(a_failure_returns_to_the_committed_bytes)
         unit_ok(lx__flush_task_write(&f.lane, large, &error));
         ck_assert_uint_eq(large->chunks[0].id, 0);
         expect_stage(f.rules, large, 50);
-        expect_stage(f.rules, first, 0); /* what was committed is still there */
+        expect_stage(f.rules, first, 0); /* committed bytes are unchanged */
         for (size_t i = 0; i < large->count; i++)
             if (lies_in_a_chunk(&large->values[i].entry))
                 ck_assert_uint_ge(large->values[i].entry.offset, committed.bytes);
@@ -357,5 +357,5 @@ END_TEST
 UNIT_MAIN("zrecord/flush-task", entries_point_to_their_values, equal_records_have_no_gaps,
           stores_values_that_do_not_shrink_raw, a_buffer_without_payloads_makes_no_chunk,
           writes_output_in_pieces, each_flush_task_has_its_own_chunks,
-          reports_the_bytes_taken_of_each_chunk, fills_up_partly_filled_chunks,
+          reports_the_used_bytes_of_each_chunk, fills_up_partly_filled_chunks,
           does_not_compress_stored_values_again, a_failure_returns_to_the_committed_bytes)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A writer with one to four lanes: which chunks they append to, and what frames say of these. */
+/* A writer with one to four flush tasks: their chunks, and the chunk items of frames. */
 #include "../numbers.h"
 
-/* Bytes of a value that is slow to compress, so that several stages are under way. */
+/* Bytes of a value that is slow to compress, so that several buffers are in flight. */
 #define SLOW 60000u
-/* So many of them make more than one stage. */
+/* So many values fill more than one buffer. */
 #define STAGES_OF 60u
 
-/** Creates a dataset of one field of bytes, flate, with that many records a chunk. */
+/** Creates a dataset of one field of bytes, flate, with that many records per chunk. */
 static lx_writer *slow_create(const char *path, lx_executor *executor, lx_durability durability,
                               uint64_t chunk_records)
 {
@@ -29,7 +29,7 @@ static lx_writer *slow_reopen(const char *path, lx_executor *executor)
     return records_reopen(path, options_on(executor, LX_DURABILITY_FULL));
 }
 
-/** The value of a record: it shrinks, by much work. */
+/** The value of a record: compressible, but slowly. */
 static void slow_value(uint64_t record, uint8_t value[SLOW])
 {
     for (uint64_t i = 0; i < SLOW; i += 8) {
@@ -69,7 +69,7 @@ static void expect_slow(const char *path, uint64_t length)
     lx_dataset_close(dataset);
 }
 
-/** The chunks of the last frame; returns how many. */
+/** The chunks of the last frame; returns their number. */
 static size_t last_items(const char *path, lx__chunk_item *items, size_t most, lx__frame *frame)
 {
     size_t size, at = 0, last = 0;
@@ -86,7 +86,8 @@ static size_t last_items(const char *path, lx__chunk_item *items, size_t most, l
     return frame->chunk_count;
 }
 
-/** How many chunks are committed. Their ids are below the next one, and their files long enough. */
+/** The number of committed chunks. Their ids are below the next one, and their files long
+ * enough. */
 static uint32_t expect_chunks(const char *path, lx_chunk_stats *infos, uint32_t most)
 {
     lx_dataset *dataset = open_dataset(path);
@@ -102,7 +103,7 @@ static uint32_t expect_chunks(const char *path, lx_chunk_stats *infos, uint32_t 
     return count;
 }
 
-/** No two lanes have the same chunk in hand. Returns how many have one. */
+/** No two flush tasks have the same chunk. Returns how many have one. */
 static unsigned lanes_in_use(lx_writer *writer)
 {
     bool seen[1000] = {false};
@@ -152,7 +153,7 @@ START_TEST(reads_back_records_for_any_number_of_tasks)
 }
 END_TEST
 
-/** Appends until two lanes at least were at work; returns how many records there are then. */
+/** Appends until at least two flush tasks have worked; returns the number of records. */
 static uint64_t use_lanes(lx_writer *writer)
 {
     lx_error error = LX_ERROR_INIT;
@@ -201,7 +202,7 @@ static lx_status commit_now(struct actor *self, lx_error *error)
     return lx_writer_commit(self->writer, error);
 }
 
-/** What is placed while a commit waits for the disk is not what its frame says. */
+/** Payloads flushed while a commit waits for the disk are not in its frame. */
 START_TEST(a_frame_ends_with_the_committed_prefix)
 {
     for (uint32_t lanes = 1; lanes <= 4; lanes++) {
@@ -219,7 +220,7 @@ START_TEST(a_frame_ends_with_the_committed_prefix)
         await(atomic_load(&syncs_begun) != begun);
         uint64_t chunk = file_size("d/chunk/0.zr");
         unit_ok(slow_append(writer, STAGES_OF, &error));
-        await(file_size("d/chunk/0.zr") > chunk); /* they continue placing */
+        await(file_size("d/chunk/0.zr") > chunk); /* they continue to write */
         ck_assert_uint_eq(frames_of("d"), 1);
         atomic_store(&sync_waits, false);
         ck_assert_int_eq(actor_join(&committer), LX_OK);
@@ -231,7 +232,7 @@ START_TEST(a_frame_ends_with_the_committed_prefix)
         before[0] = items[0];
         directory_copy("d", "killed");
         expect_slow("killed", 5);
-        /* What was placed and is undone goes; what is committed stays. */
+        /* Payloads that are rolled back are dropped; committed ones stay. */
         unit_ok(lx_writer_rollback(writer, &error));
         expect_slow("d", 5);
         unit_ok(slow_append(writer, STAGES_OF, &error));
@@ -269,7 +270,7 @@ START_TEST(a_rollback_removes_the_chunks_of_all_tasks)
         unit_ok(slow_append(writer, 20, &error));
         commit(writer);
         length += 20;
-        /* Ids are not used twice, though the files of those that were undone are gone. */
+        /* Ids are not reused, although the files of rolled-back chunks are removed. */
         uint32_t more = expect_chunks("d", infos, 200);
         for (uint32_t i = chunks; i < more; i++)
             ck_assert_uint_ge(infos[i].id, next);
@@ -294,7 +295,7 @@ START_TEST(reuses_chunks_with_room)
         uint64_t length = use_lanes(writer);
         close_writer(writer);
         uint32_t chunks = expect_chunks("d", before, 200);
-        ck_assert_uint_le(chunks, 4); /* they have room for all */
+        ck_assert_uint_le(chunks, 4); /* they have space for all */
         for (int round = 0; round < 2; round++) {
             writer = slow_reopen("d", other);
             unit_ok(slow_append(writer, 3, &error));
@@ -371,7 +372,7 @@ START_TEST(a_waiting_commit_leaves_descriptors_free)
         atomic_store(&sync_waits, true);
         actor_start(&committer, writer, 0, commit_now);
         await(atomic_load(&syncs_begun) != begun);
-        for (int i = 0; i < 350; i++) /* almost three stages, a chunk for each record */
+        for (int i = 0; i < 350; i++) /* almost three buffers, a chunk for each record */
             unit_ok(lx_writer_append(writer, &value, NULL, &error));
         nap_ms(20);
         atomic_store(&sync_waits, false);

@@ -3,7 +3,7 @@
 
 #include "../stages.h"
 
-/** A placer of two fields, raw and flate, with chunks in the present directory. */
+/** The flush of two fields, raw and flate, with chunks in the present directory. */
 struct fixture {
     lx__file here;
     lx_executor *executor;
@@ -77,7 +77,7 @@ START_TEST(the_first_failure_stops_it_until_cleared)
     lx_status submitted = LX_OK;
     set_up(&f, 1, false);
     for (unsigned i = 0; i < 6; i++)
-        /* about 7 KB of payload each, and as much again */
+        /* about 7 KB of payload each, and the same again */
         stages[i] = stage_make(f.rules, i * 50, 50);
     limit_files(20000);
     for (unsigned i = 0; i < 6 && submitted == LX_OK; i++)
@@ -94,7 +94,7 @@ START_TEST(the_first_failure_stops_it_until_cleared)
     for (unsigned i = placed; i < 6; i++) {
         lx_status status = lx__flush_wait(&f.placer, stages[i], &error);
         expect_error(status, LX_ERR_IO, "write", "0.zr");
-        /* also those that would have had room */
+        /* also those that would have had space */
         ck_assert_int_ne(stages[i]->flush_state, LX__FLUSH_DONE);
     }
     unit_ok(lx__flush_reset(&f.placer, &error));
@@ -124,7 +124,7 @@ START_TEST(a_closed_executor_is_an_error)
     unit_fails(lx__flush_submit(&f.placer, stage, &error), LX_ERR_STATE);
     lx__flush_drain(&f.placer);
     ck_assert(lx__flush_is_idle(&f.placer));
-    unit_ok(lx__flush_now(&f.placer, stage, &error)); /* by the caller it can still be done */
+    unit_ok(lx__flush_now(&f.placer, stage, &error)); /* the caller can still do it */
     expect_stage(f.rules, stage, 0);
     lx__write_buffer_free(stage);
     tear_down(&f);
@@ -132,7 +132,7 @@ START_TEST(a_closed_executor_is_an_error)
 }
 END_TEST
 
-/** How many lanes have begun a chunk; each has its own, and no id is used twice. */
+/** The number of flush tasks that have begun a chunk; each has its own, and no id is reused. */
 static unsigned lanes_used(const struct fixture *f)
 {
     bool seen[100] = {false};
@@ -160,7 +160,7 @@ START_TEST(several_tasks_flush_concurrently)
         unsigned used = 0;
         set_up(&f, lanes, true);
         ck_assert_uint_eq(f.placer.worker_count, lanes);
-        /* Which lane takes what is chance: until two of them were seen. */
+        /* The choice of the task is random: continue until two of them were used. */
         for (int tries = 0; tries < 50 && used < 2; tries++) {
             for (unsigned i = 0; i < 12; i++)
                 stages[i] = stage_make(f.rules, i * 200, 200);
@@ -195,7 +195,7 @@ START_TEST(a_failure_of_one_task_stops_all)
         for (unsigned i = 0; i < 16; i++)
             stages[i] = stage_make(f.rules, i * 300, 300);
         lx_status submitted = LX_OK;
-        limit_files(100000); /* about two stages in each chunk */
+        limit_files(100000); /* about two buffers in each chunk */
         for (unsigned i = 0; i < 16 && submitted == LX_OK; i++)
             submitted = lx__flush_submit(&f.placer, stages[i], &error);
         lx__flush_drain(&f.placer);
@@ -206,7 +206,7 @@ START_TEST(a_failure_of_one_task_stops_all)
             lx_status status = lx__flush_wait(&f.placer, stages[i], &error);
             if (stages[i]->flush_state == LX__FLUSH_DONE) {
                 ck_assert_int_eq(status, LX_OK);
-                expect_stage(f.rules, stages[i], i * 300); /* what was placed is right */
+                expect_stage(f.rules, stages[i], i * 300); /* flushed payloads are right */
                 continue;
             }
             failed++;
@@ -221,7 +221,7 @@ START_TEST(a_failure_of_one_task_stops_all)
         unit_ok(lx__flush_submit(&f.placer, stages[0], &error));
         unit_ok(lx__flush_wait(&f.placer, stages[0], &error));
         expect_stage(f.rules, stages[0], 0);
-        ck_assert_uint_eq(stages[0]->chunks[0].id, next); /* no id is used again */
+        ck_assert_uint_eq(stages[0]->chunks[0].id, next); /* no id is reused */
         lx__flush_drain(&f.placer);
         for (unsigned i = 0; i < 16; i++)
             lx__write_buffer_free(stages[i]);
@@ -249,7 +249,7 @@ static lx_status place_in_a_task(size_t part, void *user, lx_error *error)
     return status;
 }
 
-/** The threads of the queue are all in the task that waits for lanes. */
+/** All threads of the queue are in a task that waits for flush tasks. */
 START_TEST(a_waiting_thread_flushes_too)
 {
     for (unsigned lanes = 1; lanes <= 2; lanes++) {

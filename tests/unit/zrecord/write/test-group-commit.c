@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several threads that commit share commits, and nobody's calls are split by that. */
+/* Threads that commit at once share commits, and calls are never split. */
 #include "../numbers.h"
 
 static lx_status append_and_commit(struct actor *self, lx_error *error)
@@ -8,7 +8,7 @@ static lx_status append_and_commit(struct actor *self, lx_error *error)
     return status == LX_OK ? lx_writer_commit(self->writer, error) : status;
 }
 
-/** Appends a record and commits it, and leaves that waiting for the disk. */
+/** Appends a record and commits it, and blocks in the sync. */
 static void begin_commit(struct actor *self, lx_writer *writer)
 {
     unsigned before = atomic_load(&syncs_begun);
@@ -59,13 +59,13 @@ START_TEST(appends_continue_during_a_sync)
     begin_commit(&first, writer);
     for (uint64_t i = 0; i < 2000; i++)
         unit_ok(number_append(writer, i, NULL, &error));
-    unit_ok(number_modify(writer, 0, 5, &error)); /* of what is just being committed, too */
+    unit_ok(number_modify(writer, 0, 5, &error)); /* including that of the commit in progress */
     ck_assert(!atomic_load(&first.ended));
     ck_assert_uint_eq(lx_writer_get_length(writer), 2001);
     atomic_store(&sync_waits, false);
     ck_assert_int_eq(actor_join(&first), LX_OK);
     lx_dataset *dataset = open_dataset("d");
-    ck_assert_uint_eq(lx_dataset_get_length(dataset), 1); /* what came later is not in it */
+    ck_assert_uint_eq(lx_dataset_get_length(dataset), 1); /* later operations are not in it */
     ck_assert_uint_eq(number_at(dataset, 0), 1000);
     commit(writer);
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
@@ -80,10 +80,10 @@ END_TEST
 
 static lx_status extend_much(struct actor *self, lx_error *error)
 {
-    return numbers_extend(self->writer, 400000, self->number, error); /* more than all stages */
+    return numbers_extend(self->writer, 400000, self->number, error); /* more than all buffers */
 }
 
-/** What is too much for the stages waits for the commit, and everybody else for it. */
+/** A call that exceeds the buffers waits for the commit, and all others wait for it. */
 START_TEST(a_waiting_call_is_not_split)
 {
     char *scratch = scratch_make();
@@ -123,8 +123,8 @@ END_TEST
 #define AT_ONCE 6
 #define ROUNDS (SANITIZED ? 15u : 40u)
 
-/** Gives a record of its own a higher number each time; each commit that has returned must be seen
- * by whichever process opens the dataset then. */
+/** Repeatedly gives its record a higher number; each process that opens the dataset after a commit
+ * has returned must see it. */
 static lx_status count_up(struct actor *self, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -162,7 +162,7 @@ START_TEST(any_caller_commits_for_all)
             ck_assert_int_eq(actor_join(&actors[i]), LX_OK);
         atomic_store(&sync_takes, 0);
         close_writer(writer);
-        /* Each thread's records stand in the order in which it has appended them. */
+        /* The records of each thread are in the order of its appends. */
         lx_dataset *dataset = open_dataset("d");
         ck_assert_uint_eq(lx_dataset_get_length(dataset), AT_ONCE * (ROUNDS + 1));
         for (uint64_t i = AT_ONCE; i < AT_ONCE * (ROUNDS + 1); i++) {
@@ -202,7 +202,7 @@ START_TEST(many_callers_need_few_syncs)
     atomic_store(&sync_takes, 0);
     ck_assert_uint_eq(visible_length("d"), 160);
     ck_assert_uint_le(frames_of("d"), 1 + 80);           /* about 40; 160 if none were shared */
-    ck_assert_uint_le(atomic_load(&syncs) - before, 80); /* one a frame: there is no chunk */
+    ck_assert_uint_le(atomic_load(&syncs) - before, 80); /* one for each frame: there is no chunk */
     close_writer(writer);
     scratch_remove(scratch);
 }
@@ -224,7 +224,7 @@ static lx_status extend_by_many(struct actor *self, lx_error *error)
     return status;
 }
 
-/** All of the first records get another number, by one call. */
+/** One call gives all of the first records another number. */
 static lx_status modify_many(struct actor *self, lx_error *error)
 {
     static const size_t field = 0;
@@ -332,7 +332,7 @@ static lx_status roll_back(struct actor *self, lx_error *error)
     return lx_writer_rollback(self->writer, error);
 }
 
-START_TEST(a_rollback_undoes_only_what_follows_the_running_commit)
+START_TEST(a_rollback_undoes_only_operations_after_the_running_commit)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -366,7 +366,7 @@ static lx_status begin(struct actor *self, lx_error *error)
     return lx_writer_begin_transaction(self->writer, error);
 }
 
-/** A commit that waits for another one takes no part of a transaction that was begun meanwhile. */
+/** A commit that waits for another one commits no part of a transaction that began meanwhile. */
 START_TEST(a_transaction_begun_during_a_commit_is_whole)
 {
     char *scratch = scratch_make();
@@ -384,7 +384,7 @@ START_TEST(a_transaction_begun_during_a_commit_is_whole)
         for (uint64_t i = 0; i < 100; i++)
             unit_ok(number_append(writer, 7, NULL, &error));
         ck_assert_int_eq(actor_join(&first), LX_OK);
-        lx_status status = actor_join(&other); /* it may have come too late */
+        lx_status status = actor_join(&other); /* it may have been too late */
         ck_assert(status == LX_OK || status == LX_ERR_STATE);
         ck_assert_uint_le(visible_length("d"), 2);
         if (status == LX_OK)
@@ -398,7 +398,7 @@ START_TEST(a_transaction_begun_during_a_commit_is_whole)
 }
 END_TEST
 
-/* ---- anything at all */
+/* ---- random calls */
 
 static lx_status random_call(lx_writer *writer, uint64_t random, lx_error *error)
 {
@@ -443,7 +443,7 @@ static lx_status random_call(lx_writer *writer, uint64_t random, lx_error *error
     }
 }
 
-/** What a call may answer where other threads change the length, begin and roll back. */
+/** The possible results of a call while other threads change the length, begin and roll back. */
 static bool is_fine(lx_status status)
 {
     return status == LX_OK || status == LX_ERR_RANGE || status == LX_ERR_STATE;
@@ -460,7 +460,7 @@ static lx_status call_at_random(struct actor *self, lx_error *error)
     return LX_OK;
 }
 
-START_TEST(any_concurrent_calls_end_and_stay_whole)
+START_TEST(concurrent_calls_return_and_are_atomic)
 {
     char *scratch = scratch_make();
     static const lx_durability all[] = {LX_DURABILITY_PERIODIC, LX_DURABILITY_FULL,
@@ -468,7 +468,7 @@ START_TEST(any_concurrent_calls_end_and_stay_whole)
     for (uint64_t round = 0; round < 9; round++) {
         lx_error error = LX_ERROR_INIT;
         struct actor actors[4];
-        bool fails = round % 3 == 2; /* then a sync fails in the midst of it */
+        bool fails = round % 3 == 2; /* then a sync fails during the calls */
         lx_executor *executor = executor_of(1 + (uint32_t)round % 4);
         lx_writer *writer = numbers_create("d", options_on(executor, all[round / 3]));
         unit_ok(numbers_extend(writer, 1000, 1, &error));
@@ -505,5 +505,5 @@ END_TEST
 UNIT_MAIN("zrecord/group-commit", waiting_callers_share_one_commit, appends_continue_during_a_sync,
           a_waiting_call_is_not_split, any_caller_commits_for_all, many_callers_need_few_syncs,
           readers_never_see_part_of_a_call, all_waiting_callers_get_a_failed_sync,
-          a_rollback_undoes_only_what_follows_the_running_commit,
-          a_transaction_begun_during_a_commit_is_whole, any_concurrent_calls_end_and_stay_whole)
+          a_rollback_undoes_only_operations_after_the_running_commit,
+          a_transaction_begun_during_a_commit_is_whole, concurrent_calls_return_and_are_atomic)

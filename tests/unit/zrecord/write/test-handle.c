@@ -7,8 +7,8 @@
 
 #include "../records.h"
 
-/** Calls everything in a child; each must say so, and none may hang. Check's own macros are not
- * used: they take locks that another thread of the parent may have held. */
+/** Calls every function in a child; each must return LX_ERR_FORKED, and none may hang. Check's
+ * macros are not used: they take locks that another thread of the parent may have held. */
 static void use_in_child(lx_writer *writer)
 {
     lx_error error = LX_ERROR_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all switches of generations have in common: doc/zrecord-format.md, 11.1. */
+/* The common part of all installations of generations: doc/zrecord-format.md, 11.1. */
 #include "../../scarce.h"
 #include "../change.h"
 #include "zrecord/write/install.h"
@@ -177,7 +177,7 @@ START_TEST(a_failed_commit_before_it_changes_nothing)
     unlimit_files();
     ck_assert_int_eq(status, LX_ERR_IO);
     lx_error_clear(&error);
-    unit_fails(lx_writer_checkpoint(writer, &error), LX_ERR_IO); /* until it is undone */
+    unit_fails(lx_writer_checkpoint(writer, &error), LX_ERR_IO); /* until a rollback */
     unit_ok(lx_writer_rollback(writer, &error));
     unit_ok(lx_writer_checkpoint(writer, &error));
     close_writer(writer);
@@ -201,7 +201,7 @@ START_TEST(rejects_a_child_of_fork)
 }
 END_TEST
 
-/* ---- with others */
+/* ---- with other threads */
 
 struct beside {
     lx_writer *writer;
@@ -209,7 +209,7 @@ struct beside {
     atomic_uint done;
 };
 
-/** Appends records of records.h, which nobody else does, and commits. */
+/** Appends records of records.h, as the only thread, and commits. */
 static void *append_beside(void *user)
 {
     struct beside *beside = user;

@@ -11,7 +11,7 @@ static void add(uint32_t chunk, uint64_t offset, uint32_t size)
     lx__io_window_add(&window, &move, (lx__source){.chunk = chunk, .offset = offset, .size = size});
 }
 
-/** The pieces must cover each source once, and not be larger than what is read at once. */
+/** The extents must cover each source once, and not exceed the size of one read. */
 static size_t expect_pieces(void)
 {
     lx__io_extent piece = {0};
@@ -40,7 +40,7 @@ START_TEST(merges_adjacent_extents)
 {
     ck_assert(lx__io_window_open(&window));
     ck_assert_uint_eq(expect_pieces(), 0);
-    for (uint64_t i = 0; i < 1000; i++) /* in an order of its own, with small gaps */
+    for (uint64_t i = 0; i < 1000; i++) /* in its own order, with small gaps */
         add(0, (i * 7 % 1000) * 1000, 900);
     ck_assert_uint_eq(expect_pieces(), 1);
     for (uint64_t i = 0; i < 3000; i++)
@@ -50,7 +50,7 @@ START_TEST(merges_adjacent_extents)
         add(i % 2, i * 100, 100);
     ck_assert_uint_eq(expect_pieces(), 2);
     add(0, 0, 100);
-    add(0, 50, 100); /* over the one before: no writer makes such a thing */
+    add(0, 50, 100); /* overlaps the one before: no writer makes such an entry */
     add(0, 0, 100);
     ck_assert_uint_eq(expect_pieces(), 3);
     add(0, 0, 100);
@@ -64,7 +64,7 @@ START_TEST(limits_its_size)
 {
     ck_assert(lx__io_window_open(&window));
     for (uint64_t i = 0; lx__io_window_fits(&window, 500); i++)
-        add(0, i * 8600, 500); /* gaps for more than there is room */
+        add(0, i * 8600, 500); /* gaps for more than the space */
     ck_assert_uint_ge(window.bytes, LX__IO_WINDOW_BYTES - 500);
     ck_assert_uint_gt(expect_pieces(), 1000);
     for (uint64_t i = 0; lx__io_window_fits(&window, 1); i++)

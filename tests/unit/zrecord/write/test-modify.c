@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of records, held against a plain model. */
+/* Changes of records, compared with a plain model. */
 #include "../numbers.h"
 #include "../plain.h"
 
-/* Records so many that one append of them goes to the tables at once (commit.c). */
+/* So many records that one append of them goes to the tables (commit.c). */
 #define MANY (16384 / FIELDS + 10)
 
 struct life {
@@ -278,7 +278,7 @@ START_TEST(rejects_values_of_the_wrong_size)
                  {BLOB, {some, (uint64_t)LX_MAX_VALUE + 1}, LX_ERR_LIMIT}};
     static const char *const names[] = {[LABEL] = "label", [IMAGE] = "image", [BLOB] = "blob"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        /* The first of them is fine, and is not written either. */
+        /* The first of them is valid, and is not written, either. */
         const size_t fields[] = {WAVE, cases[i].field};
         const lx_value values[] = {{some, 64}, cases[i].value};
         lx_status status = lx_writer_modify(f.writer, 2, fields, values, 2, &error);
@@ -312,7 +312,7 @@ START_TEST(rejects_null_by_name)
                LX_ERR_ARGUMENT);
     unit_refuses_null(lx_writer_delete(NULL, 0, NULL, &error), "writer");
     unit_refuses_null(lx_writer_truncate(NULL, 0, &error), "writer");
-    /* Of none, they may be. */
+    /* Without records, they may be. */
     unit_ok(lx_writer_modify(f.writer, 0, NULL, NULL, 0, &error));
     unit_ok(lx_writer_modify_many(f.writer, NULL, 0, &label, &column, 1, &error));
     unit_ok(lx_writer_modify_many(f.writer, &index, 1, NULL, NULL, 0, &error));
@@ -370,7 +370,7 @@ START_TEST(sets_and_removes_values)
         lx_value values[FIELDS];
         record_values(i, memory, values);
         unit_ok(lx_writer_modify(f.writer, i, all, values, FIELDS, &error));
-        memset(memory, 0xee, sizeof memory); /* nothing is kept of them */
+        memset(memory, 0xee, sizeof memory); /* no reference to them is kept */
     }
     tear_down(&f, 10);
 }
@@ -429,7 +429,7 @@ START_TEST(ten_thousand_changes_are_one_frame)
 }
 END_TEST
 
-/** All of them must be refused, with that status. */
+/** All of them must be rejected with that status. */
 static void expect_all_refused(lx_writer *writer, lx_status status)
 {
     lx_error error = LX_ERROR_INIT;

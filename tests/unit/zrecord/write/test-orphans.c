@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that a dataset has no more, and when they go: doc/zrecord-format.md, 11.8. */
+/* Obsolete files and orphans, and their removal: doc/zrecord-format.md, 11.8. */
 #include <errno.h>
 #include <sys/syscall.h>
 
@@ -16,7 +16,7 @@ static void restart(lx_writer *writer)
     unit_ok(lx__writer_rotate(writer, &error));
 }
 
-/** As many restarts as it takes to be in that generation. */
+/** Rotates the log until that generation. */
 static void go_on_to(lx_writer *writer, uint64_t generation)
 {
     while (writer->meta.generation < generation)
@@ -93,7 +93,7 @@ START_TEST(opening_removes_obsolete_files_without_readers)
         make_old_files("d");
         close_writer(records_reopen("d", NULL));
         ck_assert(old_tables_are_there("d") == (generation < 3));
-        /* A log is that of one generation. */
+        /* A log belongs to one generation. */
         ck_assert(file_exists("d/LOG") == (generation == 0));
         ck_assert(file_exists("d/LOG.2") == (generation == 2));
         lx__file_close(&lock);
@@ -149,7 +149,7 @@ START_TEST(keeps_files_of_dropped_fields_for_present_readers)
 }
 END_TEST
 
-/** Where no field was ever dropped, files of such names are somebody's. */
+/** If no field was ever dropped, files of such names are foreign. */
 START_TEST(leaves_foreign_files_alone)
 {
     char *scratch = scratch_make();
@@ -162,7 +162,7 @@ START_TEST(leaves_foreign_files_alone)
     ck_assert_int_eq(mkdir("d/LOG.77", 0777), 0);
     ck_assert_int_eq(mkdir("d/chunk/9.zr", 0777), 0);
     file_put("d/empty.dict", "", 0);
-    /* What an interrupted addition leaves, even if but one of them reached the disk. */
+    /* The files of an interrupted addition, even if only one of them reached the disk. */
     static const uint8_t zeros[5000];
     file_put("d/half.offset", "", 0);
     file_put("d/half.check", zeros, 40);
@@ -205,13 +205,13 @@ START_TEST(a_writer_remembers_when_its_files_were_in_use)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make("d", 10, 0);
-    lx_dataset *first = open_dataset("d"); /* of generation 0, for long */
+    lx_dataset *first = open_dataset("d"); /* of generation 0, for a long time */
     lx_writer *writer = records_reopen("d", NULL);
     for (int i = 0; i < 4; i++) {
         records_append(writer, 3);
         unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
     }
-    /* What it reads is there, and nothing of the generations between. */
+    /* Its files exist, and none of the generations between. */
     ck_assert(file_exists("d/LOG") && file_exists("d/image.offset") && file_exists("d/chunk/0.zr"));
     ck_assert_uint_eq(names_with("d", "LOG"), 2);
     ck_assert_uint_eq(names_with("d", "image.offset"), 2);
@@ -244,7 +244,7 @@ END_TEST
 
 static bool nothing_can_be_unlinked;
 
-/** In the place of the system's. */
+/** Replaces the system's. */
 int unlinkat(int directory, const char *name, int flags)
 {
     errno = EACCES;
@@ -274,7 +274,7 @@ START_TEST(removes_files_no_reader_has_seen)
     lx_dataset_close(first);
     close_writer(records_reopen("d", NULL));
     ck_assert_uint_eq(directory_count("d/chunk"), 2);
-    /* Where the log of a generation cannot be read, everything may be in use. */
+    /* If the log of a generation cannot be read, every file may be in use. */
     file_put("d/chunk/1.zr", "old", 3);
     file_cut("d/LOG.3", 40);
     close_writer(records_reopen("d", NULL));
@@ -329,7 +329,8 @@ START_TEST(keeps_obsolete_tables_whose_name_a_field_gets)
 }
 END_TEST
 
-/** What waits goes with the switch that adds the field; its own new tables must not go with it. */
+/** Waiting files are removed by the installation that adds the field; its own new tables must
+ * stay. */
 START_TEST(keeps_obsolete_tables_that_an_install_makes_anew)
 {
     char *scratch = scratch_make();

@@ -25,7 +25,7 @@ START_TEST(generations_reach_to_added_fields)
 }
 END_TEST
 
-/** Looks as the next writer would. */
+/** Checks for readers as the next writer does. */
 static lx__readers find(void)
 {
     lx_error error = LX_ERROR_INIT;
@@ -91,7 +91,7 @@ START_TEST(a_generation_with_readers_uses_what_its_log_names)
 }
 END_TEST
 
-/** Of more than anybody has, or of another kind than readers take. */
+/** A lock on more bytes than any reader takes, or of another kind. */
 START_TEST(foreign_locks_keep_all_files)
 {
     char *scratch = scratch_make();

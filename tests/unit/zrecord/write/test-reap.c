@@ -25,7 +25,7 @@ START_TEST(closing_the_executor_of_a_writer_is_an_error)
     expect_error(status, LX_ERR_STATE, "executor", "");
     unit_fails(lx_writer_commit(writer, &error), LX_ERR_STATE);
     unit_ok(lx_writer_rollback(writer, &error));
-    records_append(writer, 100); /* a little can be placed by the caller */
+    records_append(writer, 100); /* the caller can flush a little itself */
     unit_ok(lx_writer_close(writer, &error));
     expect_dataset("d", 200);
     scratch_remove(scratch);
@@ -36,7 +36,7 @@ static lx_status append_in_a_task(size_t part, void *user, lx_error *error)
 {
     lx_status status = LX_OK;
     (void)part;
-    for (uint64_t i = 0; status == LX_OK && i < 9000; i++) /* more than one stage */
+    for (uint64_t i = 0; status == LX_OK && i < 9000; i++) /* more than one buffer */
         status = record_append(user, lx_writer_get_length(user), error);
     return status == LX_OK ? lx_writer_commit(user, error) : status;
 }

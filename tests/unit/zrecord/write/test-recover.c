@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening for writing what another writer has left: doc/zrecord-format.md, 10.3 and 11.8.
- * A copy of a dataset that is being written is what a kill leaves of it. */
+/* Opening for writing after another writer: doc/zrecord-format.md, 10.3 and 11.8. A copy of a
+ * dataset during writes is the same as a kill leaves. */
 #include <loaderx/hooks.h>
 
 #include "../change.h"
@@ -72,7 +72,7 @@ START_TEST(makes_frames_of_a_crash_durable)
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 0);
     unsigned before = atomic_load(&syncs);
     writer = records_reopen("killed", writer_options(LX_DURABILITY_NONE));
-    /* LOG, a chunk, ten tables, two directories, and the frame that says so. */
+    /* LOG, a chunk, ten tables, two directories, and the frame that records it. */
     ck_assert_uint_ge(atomic_load(&syncs) - before, 15);
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 4020);
@@ -95,7 +95,7 @@ START_TEST(rewrites_a_synced_frame_whose_sync_may_have_failed)
     unsigned before = atomic_load(&syncs);
     writer = records_reopen("killed", NULL);
     ck_assert_uint_eq(lx_writer_get_length(writer), 5);
-    /* LOG, and both directories: nothing reports whether the last writer came so far. */
+    /* LOG, and both directories: the last writer may not have synced them. */
     ck_assert_uint_ge(atomic_load(&syncs) - before, 3);
     close_writer(writer);
     atomic_store(&sync_fails_at, atomic_load(&syncs) + 1);
@@ -126,7 +126,7 @@ START_TEST(reports_a_failed_sync)
             break;
         }
         expect_error(status, LX_ERR_IO, "", "again");
-        expect_usable("again", 5); /* by another try */
+        expect_usable("again", 5); /* by another attempt */
         remove_all("again");
     }
     scratch_remove(scratch);
@@ -177,7 +177,7 @@ static void expect_warning(const char *text)
     ck_assert_msg(strstr(warnings, text) != NULL, "'%s' is not in: %s", text, warnings);
 }
 
-START_TEST(reports_what_it_truncates)
+START_TEST(reports_truncated_bytes)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
@@ -202,7 +202,7 @@ START_TEST(reports_what_it_truncates)
 }
 END_TEST
 
-/** The commit was acknowledged: to cut it off would lose it without a word. */
+/** The commit was acknowledged: truncating it would silently lose it. */
 START_TEST(rejects_a_damaged_last_frame_of_this_boot)
 {
     char *scratch = scratch_make();
@@ -308,7 +308,7 @@ START_TEST(overwrites_uncommitted_bytes)
     expect_usable("d", 5);
     lx_writer *writer = records_reopen("d", NULL);
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx_writer_seal(writer, &error)); /* trims them */
+    unit_ok(lx_writer_seal(writer, &error)); /* truncates them */
     close_writer(writer);
     ck_assert_uint_eq(file_size("d/image.check"), 12 * 8);
     expect_dataset("d", 12);
@@ -332,7 +332,7 @@ END_TEST
 
 /* ---- what cannot be opened */
 
-/** Damages a copy of the dataset "whole", which must then be refused, and stay as it is. */
+/** Damages a copy of the dataset "whole", which must then be rejected, and stay unchanged. */
 static void expect_not_opened(const char *file, int64_t size, lx_status expected)
 {
     lx_error error = LX_ERROR_INIT;
@@ -368,7 +368,7 @@ START_TEST(rejects_damage_and_leaves_it)
 }
 END_TEST
 
-/** How many values of the dataset are damaged. */
+/** The number of damaged values of the dataset. */
 static uint64_t damaged_values(const char *path)
 {
     lx_error error = LX_ERROR_INIT;
@@ -381,7 +381,7 @@ static uint64_t damaged_values(const char *path)
 }
 
 /** Damages a copy of "whole", commits of 4000 records that were never synced. They stay, and the
- * values that are lost, some but at most @p most, are reported; the dataset takes more records. */
+ * lost values, at least one and at most @p most, are reported; the dataset accepts more records. */
 static void expect_lost(const char *file, int64_t size, uint64_t most)
 {
     char text[128];
@@ -421,7 +421,7 @@ START_TEST(keeps_commits_whose_values_are_lost)
     commit(writer);
     records_append(writer, 400);
     commit(writer);
-    records_append(writer, 100); /* and sets in the log */
+    records_append(writer, 100); /* and updates in the log */
     commit(writer);
     directory_copy("d", "whole");
     close_writer(writer);
@@ -542,9 +542,9 @@ START_TEST(rejects_links_and_fifos_in_place_of_files)
 }
 END_TEST
 
-/* ---- a real one */
+/* ---- a killed writer */
 
-/** Writes records, and tells on @p out how many are committed, until it is killed. */
+/** Writes records, and reports the number of committed ones to @p out, until it is killed. */
 static void write_for_ever(int out, lx_durability durability)
 {
     lx_error error = LX_ERROR_INIT;
@@ -601,7 +601,7 @@ END_TEST
 
 UNIT_MAIN("zrecord/recover", a_kill_loses_no_commit, continues_with_entries_of_the_log,
           makes_frames_of_a_crash_durable, rewrites_a_synced_frame_whose_sync_may_have_failed,
-          reports_a_failed_sync, truncates_a_log_torn_at_any_byte, reports_what_it_truncates,
+          reports_a_failed_sync, truncates_a_log_torn_at_any_byte, reports_truncated_bytes,
           rejects_a_damaged_last_frame_of_this_boot, truncates_frames_of_another_boot,
           removes_only_orphans, overwrites_uncommitted_bytes, accepts_absent_files_without_content,
           rejects_damage_and_leaves_it, keeps_commits_whose_values_are_lost,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Payloads on their way to new chunks: doc/zrecord-format.md, 7.1, 7.3 and 11.4. */
+/* Copies of payloads to new chunks: doc/zrecord-format.md, 7.1, 7.3 and 11.4. */
 #include "../change.h"
 #include "zrecord/write/install.h"
 
-/** Bytes that are those of no other value. */
+/** Bytes that no other value has. */
 static uint8_t *make_bytes(uint64_t size, uint64_t seed)
 {
     uint8_t *bytes = malloc(size);
@@ -75,7 +75,7 @@ START_TEST(moves_payloads_of_all_sizes)
             reversed[k] = sizes[COUNT - 1 - k];
         unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
         expect_sizes(path, sizes, COUNT);
-        /* And again, with each value in the place of another. */
+        /* And again, with each value in another place. */
         for (uint64_t k = 0; k < COUNT; k++) {
             uint8_t *bytes = make_bytes(reversed[k], k);
             size_t field = 0;

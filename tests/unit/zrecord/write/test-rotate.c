@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A short log in the place of a long one, and when: doc/zrecord-format.md, 11.2. */
+/* Log rotation, and its conditions: doc/zrecord-format.md, 11.2. */
 #include "../change.h"
 #include "zrecord/write/install.h"
 #include "zrecord/write/rotate.h"
@@ -13,7 +13,7 @@ static struct shown make_changed(const char *path)
     return shown;
 }
 
-/** As the calls of switches do. */
+/** As the calls that install a generation. */
 static lx_status restart(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx__install_commit(writer, error);
@@ -55,7 +55,7 @@ START_TEST(the_new_log_is_one_frame_with_all_live_updates)
     expect_shown("d", &shown);
     ck_assert_uint_eq(generation_of("d"), 2);
     ck_assert_uint_eq(names_with("d", "LOG"), 1);
-    records_shuffle("d", &shown, 4); /* on top of it */
+    records_shuffle("d", &shown, 4); /* after the snapshot frame */
     writer = records_reopen("d", NULL);
     unit_ok(restart(writer, &error));
     close_writer(writer);
@@ -75,7 +75,7 @@ START_TEST(a_reader_keeps_its_log)
     shown_append(&shown, writer, 80, 2);
     unit_ok(restart(writer, &error));
     ck_assert(file_exists("d/LOG"));
-    ck_assert(!file_exists("d/LOG.1")); /* of a generation that nobody reads */
+    ck_assert(!file_exists("d/LOG.1")); /* of a generation without readers */
     expect_shown_by(dataset, &before);
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     expect_shown_by(dataset, &shown);
@@ -118,9 +118,9 @@ START_TEST(a_failed_sync_loses_nothing)
 }
 END_TEST
 
-/* ---- when */
+/* ---- conditions */
 
-/** Commits of so many records of one number each, which go to the log. */
+/** Commits a number of records of one number each, which go to the log. */
 static void commit_numbers(lx_writer *writer, unsigned commits, uint64_t records)
 {
     static const int64_t zeros[16384];
@@ -142,7 +142,7 @@ static lx_writer *create_numbers(const char *path)
     return writer;
 }
 
-/** Commits until a generation of its own begins; the bytes of the log before that. */
+/** Commits until a new generation begins; returns the bytes of the log before that. */
 static uint64_t commit_to_restart(lx_writer *writer)
 {
     uint64_t generation = writer->meta.generation, bytes = 0;
@@ -164,7 +164,7 @@ START_TEST(rotates_a_long_log)
     ck_assert_uint_le(bytes, 16 << 20);
     ck_assert_uint_eq(file_size("d/LOG.1"), 72);
     ck_assert(!file_exists("d/LOG"));
-    /* By the end of a transaction, and by a commit that nobody waits for here. */
+    /* By the end of a transaction, and by a submitted commit. */
     while (writer->meta.generation == 1) {
         unit_ok(lx_writer_begin_transaction(writer, &error));
         static const int64_t zeros[16384];

@@ -2,7 +2,7 @@
 #include "../change.h"
 #include "zrecord/write/row-block.h"
 
-/** All rows that a stripe shows, each compared with what a reader sees. */
+/** All rows of a row block, each compared with what a reader sees. */
 static void walk(lx__row_block *stripe, const struct shown *shown, const char *path)
 {
     lx_error error = LX_ERROR_INIT;

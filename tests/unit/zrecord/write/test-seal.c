@@ -27,7 +27,7 @@ static json_int_t number(const json_t *object, const char *key)
     return json_integer_value(value);
 }
 
-/** Everything that section 9.6 demands, looked up without the library. */
+/** Checks everything that section 9.6 requires, without the library. */
 static void expect_sealed(const char *path, uint64_t length)
 {
     static const char *const names[FIELDS] = {"image", "label", "wave", "caption", "blob"};
@@ -167,7 +167,7 @@ START_TEST(readers_follow_a_seal)
     records_append(writer, 5);
     seal(writer);
     close_writer(writer);
-    expect_records(dataset, 5); /* as long as it is not told to continue */
+    expect_records(dataset, 5); /* until it is allowed to continue */
     bool changed;
     unit_ok(lx_dataset_refresh(dataset, &changed, &error));
     ck_assert(changed);
@@ -193,7 +193,7 @@ START_TEST(undoes_and_reports_a_full_disk)
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
     records_append(writer, 100);
     commit(writer);
-    limit_files(1000); /* for the tables that is too little */
+    limit_files(1000); /* too little for the tables */
     unit_fails(lx_writer_seal(writer, &error), LX_ERR_IO);
     unlimit_files();
     expect_dataset("d", 100);
@@ -261,7 +261,7 @@ START_TEST(a_failed_sync_leaves_it_sealed_or_unsealed)
         json_t *meta = read_meta(path);
         bool sealed = json_is_true(json_object_get(meta, "sealed"));
         json_decref(meta);
-        /* Whatever is written after that must not be in a dataset that says it is sealed. */
+        /* Later writes must not go to a dataset whose meta.json says sealed. */
         lx_status appended = record_append(writer, 20, &error);
         ck_assert(!sealed || appended != LX_OK);
         lx_error_clear(&error);
@@ -337,11 +337,11 @@ START_TEST(checkpoints_updates_in_the_same_install)
     ck_assert(says_sealed("d"));
     ck_assert_uint_eq(generation_of("d"), 1);
     ck_assert_uint_eq(file_size("d/wave.offset.1"), shown.length * 16);
-    ck_assert(file_exists("d/wave.offset")); /* somebody reads it */
+    ck_assert(file_exists("d/wave.offset")); /* a reader uses it */
     unit_ok(lx_dataset_refresh(before, NULL, &error));
     expect_shown_by(before, &shown);
     lx_dataset_close(before);
-    /* It can be taken off, changed, and put on again. */
+    /* It can be unsealed, changed, and sealed again. */
     for (uint64_t i = 0; i < 3; i++) {
         unit_ok(lx_dataset_unseal("d", &error));
         records_delete("d", &shown, 5);

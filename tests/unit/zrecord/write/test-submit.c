@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Commits that are not waited for, and the tickets that report them. */
+/* Submitted commits, and their tickets. */
 #include "../../scarce.h"
 #include "../numbers.h"
 
-/** A writer over an executor with one thread, which is kept busy until release(): what is submitted
- * waits that long. */
+/** A writer over an executor with one thread, which is busy until release(): submitted commits wait
+ * until then. */
 struct fixture {
     char *scratch;
     lx_executor *executor;
@@ -48,7 +48,7 @@ static lx_ticket *submit(struct fixture *f)
     return ticket;
 }
 
-/** Waits for a ticket, which is given up; its outcome. */
+/** Waits for a ticket, and drops it; returns its status. */
 static lx_status outcome(lx_ticket *ticket)
 {
     lx_error error = LX_ERROR_INIT;
@@ -204,7 +204,7 @@ static lx_writer *bytes_create(const char *path, lx_writer_options *options)
     return writer;
 }
 
-/** What is asked of a writer of which one record was submitted, and a later append failed. */
+/** Calls of a writer after one record was submitted, and a later append failed. */
 enum aftermath { ROLLED_BACK, CLOSED, WAITED, AFTERMATHS };
 
 START_TEST(a_submit_survives_a_later_failed_append)
@@ -218,7 +218,7 @@ START_TEST(a_submit_survives_a_later_failed_append)
         f.writer = bytes_create("e", options_on(f.executor, LX_DURABILITY_NONE));
         unit_ok(lx_writer_append(f.writer, &value, NULL, &error));
         lx_ticket *ticket = submit(&f);
-        unit_ok(lx_writer_append(f.writer, &value, NULL, &error)); /* in the stage that fails */
+        unit_ok(lx_writer_append(f.writer, &value, NULL, &error)); /* in the buffer that fails */
         limit_files(1000000);
         lx_status failed = fail_to_append(f.writer, &error);
         lx_status waited = LX_OK, rolled_back = LX_OK, closed = LX_OK;
@@ -246,7 +246,7 @@ START_TEST(a_submit_survives_a_later_failed_append)
 }
 END_TEST
 
-/** A commit that fails takes nothing with it of what was submitted before it. */
+/** A failed commit does not affect commits that were submitted before it. */
 START_TEST(a_submit_survives_a_later_failed_commit)
 {
     lx_error error = LX_ERROR_INIT;
@@ -259,7 +259,7 @@ START_TEST(a_submit_survives_a_later_failed_commit)
     unit_ok(lx_writer_append(f.writer, &value, NULL, &error));
     lx_ticket *ticket = submit(&f);
     limit_files(1500000);
-    /* One call whose first part fits, and whose second does not. */
+    /* One call whose first part fits, and whose second part does not. */
     static const uint64_t offsets[4] = {0, LARGE, 2 * LARGE, 3 * LARGE};
     uint8_t *joined = calloc(3, LARGE);
     lx_values column = {joined, offsets, NULL};
@@ -295,7 +295,7 @@ START_TEST(a_ticket_reports_a_failed_commit)
     append(&f, 2);
     lx_ticket *second = submit(&f);
     release(&f);
-    ck_assert_int_eq(outcome(first), LX_ERR_STATE); /* it went with the rollback */
+    ck_assert_int_eq(outcome(first), LX_ERR_STATE); /* the rollback dropped it */
     ck_assert_int_eq(outcome(second), LX_OK);
     unit_ok(lx_writer_rollback(f.writer, &error));
     static const uint64_t numbers[] = {2};
@@ -345,7 +345,7 @@ START_TEST(the_next_commit_includes_a_canceled_submit)
 }
 END_TEST
 
-/* ---- the writer's end */
+/* ---- closing */
 
 static lx_status release_later(struct actor *self, lx_error *error)
 {
@@ -365,7 +365,7 @@ START_TEST(close_waits_for_open_tickets)
         append(&f, i);
         tickets[i] = submit(&f);
     }
-    lx_ticket_unref(tickets[1]); /* given up at once */
+    lx_ticket_unref(tickets[1]); /* dropped at once */
     append(&f, 3);
     actor_start(&later, f.writer, (uint64_t)(uintptr_t)&f.blockade.over, release_later);
     close_writer(f.writer);
@@ -418,7 +418,7 @@ START_TEST(closing_the_executor_cancels_submits)
 }
 END_TEST
 
-/* ---- who may call it, and how often */
+/* ---- threads, and repeated calls */
 
 static lx_status submit_and_wait(size_t part, void *user, lx_error *error)
 {
@@ -441,7 +441,7 @@ static lx_status submit_and_wait(size_t part, void *user, lx_error *error)
     return lx_writer_close(writer, error);
 }
 
-/** The only thread that could commit is the one that waits for it. */
+/** The waiting thread is the only one that could commit. */
 START_TEST(a_task_of_the_write_queue_can_submit_and_wait)
 {
     lx_error error = LX_ERROR_INIT;
@@ -545,7 +545,7 @@ START_TEST(submits_nothing_after_a_failed_allocation)
 {
     struct fixture f;
     unsigned failures = 0, submitted = 0;
-    set_up(&f, LX_DURABILITY_NONE); /* the other thread takes no memory meanwhile */
+    set_up(&f, LX_DURABILITY_NONE); /* the other thread allocates nothing meanwhile */
     for (int left = 0; left < 20; left++) {
         lx_error error = LX_ERROR_INIT;
         lx_ticket *ticket = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Periodic durability: a synced frame within about a second after those that are not. */
+/* Periodic durability: a synced frame follows within about a second of unsynced ones. */
 #include <pthread.h>
 
 #include "../frames.h"
 #include "../records.h"
 #include "zrecord/write/writer.h"
 
-/** How many frames of the log are synced, and how many there are. */
+/** The number of synced frames in the log, and the total. */
 static void count_frames(const char *path, unsigned *synced, unsigned *all)
 {
     size_t size;
@@ -20,7 +20,7 @@ static void count_frames(const char *path, unsigned *synced, unsigned *all)
     free(bytes);
 }
 
-/** Waits for the log's last frame to be synced; returns after how many seconds it was. */
+/** Waits until the last frame is synced; returns the seconds that it took. */
 static double await_synced(const char *path, unsigned wanted)
 {
     unsigned synced, all;
@@ -57,7 +57,7 @@ START_TEST(a_commit_is_synced_within_two_seconds)
         ck_assert_msg(took > 0.5 && took < 2, "after %.2f s", took);
         ck_assert_uint_eq(durable_length("d"), 5 * (uint64_t)round + 5);
     }
-    /* And no more of them while there is nothing to sync. */
+    /* And no more of them without anything to sync. */
     nap_ms(1300);
     count_frames("d", &synced, &all);
     ck_assert_uint_eq(all, 5);
@@ -91,7 +91,7 @@ START_TEST(syncs_a_busy_writer)
     for (double end = now() + 2.5; now() < end;) {
         records_append(writer, 3);
         commit(writer);
-        usleep(300); /* else the log becomes so long that another takes its place */
+        usleep(300); /* otherwise the log becomes so long that it is rotated */
     }
     count_frames("d", &synced, &all);
     ck_assert_msg(synced >= 2 && synced <= 4, "%u of %u", synced, all);
@@ -130,7 +130,7 @@ START_TEST(skips_a_writer_that_needs_a_rollback)
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_PERIODIC));
     records_append(writer, 5);
     commit(writer);
-    limit_files(100); /* less than any of its files has */
+    limit_files(100); /* less than the size of each of its files */
     records_append(writer, 5);
     unit_fails(lx_writer_commit(writer, &error), LX_ERR_IO);
     unlimit_files();
@@ -195,7 +195,7 @@ START_TEST(syncs_each_commit_without_a_timer)
     lx_writer *writer = records_create("d", options);
     records_append(writer, 5);
     commit(writer);
-    lx_executor_close(executor); /* takes the timer with it */
+    lx_executor_close(executor); /* ends the timer, too */
     for (int i = 0; i < 3; i++) {
         records_append(writer, 5);
         commit(writer);

@@ -37,7 +37,7 @@ START_TEST(a_transaction_is_one_commit)
 }
 END_TEST
 
-START_TEST(a_rollback_undoes_what_is_not_committed)
+START_TEST(a_rollback_undoes_uncommitted_operations)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -50,7 +50,7 @@ START_TEST(a_rollback_undoes_what_is_not_committed)
         records_append(writer, 1 + 400 * (round % 3));
         unit_ok(lx_writer_rollback(writer, &error)); /* ends the transaction */
         ck_assert_uint_eq(lx_writer_get_length(writer), length);
-        unit_ok(lx_writer_rollback(writer, &error)); /* there is nothing to undo */
+        unit_ok(lx_writer_rollback(writer, &error)); /* there is nothing to roll back */
         records_append(writer, 700);
         unit_ok(lx_writer_rollback(writer, &error));
         records_append(writer, 17);
@@ -81,4 +81,4 @@ START_TEST(close_undoes_an_open_transaction)
 END_TEST
 
 UNIT_MAIN("zrecord/transaction", a_transaction_is_one_commit,
-          a_rollback_undoes_what_is_not_committed, close_undoes_an_open_transaction)
+          a_rollback_undoes_uncommitted_operations, close_undoes_an_open_transaction)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which values a field may have, and where they are in a column. */
+/* The valid values of a field, and their places in a column. */
 #include "../records.h"
 #include "zrecord/write/value.h"
 #include "zrecord/write/writer.h"
@@ -100,7 +100,8 @@ START_TEST(rejects_offsets_that_do_not_ascend)
     }
     lx_error error = LX_ERROR_INIT;
     lx_values column = {some, NULL, NULL};
-    unit_ok(lx__column_check(f.writer, CAPTION, &column, 0, &error)); /* of none, all is well */
+    unit_ok(lx__column_check(f.writer, CAPTION, &column, 0, &error)); /* without records, every
+                                                                       * column is valid */
     column.offsets = down;
     unit_ok(lx__column_check(f.writer, CAPTION, &column, 0, &error));
     tear_down(&f);

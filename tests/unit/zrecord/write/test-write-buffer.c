@@ -10,7 +10,7 @@ static const lx__entry_rules packed = {.align = 1, .size = LX_NONE};
 static const lx__entry_rules eight = {.align = 8, .size = LX_NONE};
 static const lx__entry_rules page = {.align = 4096, .size = LX_NONE};
 
-/** A stage with room for @p values values of @p bytes bytes together. */
+/** A write buffer with space for @p values values of @p bytes bytes in total. */
 static lx__write_buffer *make(size_t values, uint64_t bytes)
 {
     lx_error error = LX_ERROR_INIT;
@@ -61,7 +61,7 @@ START_TEST(lays_out_larger_values_as_in_the_chunk)
     lx__write_buffer *stage =
         make(4, lx__write_buffer_room(&packed, 9) + lx__write_buffer_room(&eight, 10) +
                     lx__write_buffer_room(&page, 11) + lx__write_buffer_room(&packed, 100));
-    memset(stage->data, 0xee, stage->capacity); /* what was there must not show */
+    memset(stage->data, 0xee, stage->capacity); /* old content must not be visible */
     lx__write_buffer_add(stage, 0, &packed, value, 9);
     lx__write_buffer_add(stage, 0, &eight, value, 10);
     lx__write_buffer_add(stage, 0, &page, value, 11);
@@ -199,7 +199,7 @@ START_TEST(is_full_by_operations_without_values)
 }
 END_TEST
 
-START_TEST(takes_stored_values_as_they_are)
+START_TEST(copies_stored_values_unchanged)
 {
     static const char packed_bytes[] = "twelve bytes";
     lx__write_buffer *stage = make(2, 2 * lx__write_buffer_room(&eight, 12));
@@ -248,5 +248,5 @@ UNIT_MAIN("zrecord/write-buffer", small_values_are_inside_their_entries,
           missing_values_are_all_zero, lays_out_larger_values_as_in_the_chunk, values_are_copied,
           is_full_by_bytes_or_values, a_large_record_gets_a_larger_buffer_once,
           values_record_their_field, consecutive_appends_are_one_operation,
-          is_full_by_operations_without_values, takes_stored_values_as_they_are,
+          is_full_by_operations_without_values, copies_stored_values_unchanged,
           records_a_chunk_once_with_its_last_size, rejects_impossible_sizes)

@@ -21,7 +21,7 @@ START_TEST(reports_why_opening_fails)
     ck_assert_int_eq(mkdir("d", 0777), 0);
     status = lx_writer_open("d", NULL, &writer, &error);
     expect_error(status, LX_ERR_NOT_FOUND, "", "d/meta.json");
-    ck_assert(!file_exists("d/LOCK")); /* nothing is made where there is no dataset */
+    ck_assert(!file_exists("d/LOCK")); /* nothing is created without a dataset */
     file_put("file", "mine", 4);
     status = lx_writer_open("file", NULL, &writer, &error);
     expect_error(status, LX_ERR_NOT_FOUND, "", "file");
