@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of ranges between files, by the system or by hand, and to where they are. */
+/* Copies of ranges between files, by the system and by hand, and within one file. */
 #include "base/copy.h"
 #include "base/file.h"
 
@@ -103,7 +103,7 @@ START_TEST(falls_back_to_read_and_write)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file from = make("from", SIZE, 3), to;
-    /* A file open for appending has no copies by the system: EBADF. */
+    /* The system cannot copy to a file open for appending: EBADF. */
     unit_ok(lx__file_open(&to, LX__CWD, "to", O_RDWR | O_CREAT | O_APPEND, &error));
     unit_ok(lx__file_copy(&from, 0, &to, 0, SIZE, &error));
     uint8_t *wanted = bytes_of(&from, SIZE), *got = bytes_of(&to, SIZE);
@@ -169,7 +169,7 @@ START_TEST(writing_back_keeps_the_bytes)
 }
 END_TEST
 
-/** When the file was written last, in seconds. */
+/** The time of the last write, in seconds. */
 static int64_t time_of(const lx__file *file)
 {
     struct stat about;

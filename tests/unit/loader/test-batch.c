@@ -84,7 +84,7 @@ START_TEST(reuses_released_batches)
     uint8_t *data = first->block->data;
     lx_batch_unref(first);
     lx__pool_stats stats;
-    scarce_begin(0); /* a warm ring takes no memory from anywhere */
+    scarce_begin(0); /* a warm ring allocates nothing */
     for (int i = 0; i < 100; i++) {
         lx_batch *batch = take_batch(batch_pool, 7, 0);
         ck_assert_ptr_eq(batch, first);
@@ -106,7 +106,7 @@ START_TEST(a_batch_outlives_ring_and_executor)
     lx_batch *batch = take_batch(batch_pool, 7, 0);
     lx__batch_pool_unref(batch_pool);
     lx_executor_close(executor);
-    ck_assert_uint_eq(numbers.released, 0); /* names and shapes are the source's */
+    ck_assert_uint_eq(numbers.released, 0); /* names and shapes are those of the source */
     ck_assert_str_eq(lx_batch_get_column(batch, 1)->name, "image");
     memset(lx_batch_get_column(batch, 1)->data, 1, 28);
     lx_batch_unref(batch);
@@ -136,7 +136,7 @@ START_TEST(a_result_is_released_once)
     lx_batch_unref(batch);
     ck_assert_uint_eq(results_released, 101);
     batch = take_batch(batch_pool, 7, 0);
-    ck_assert_ptr_null(lx_batch_get_result(batch)); /* not the one of before */
+    ck_assert_ptr_null(lx_batch_get_result(batch)); /* not the one of the earlier batch */
     lx_batch_set_result(batch, &one, NULL);
     lx_batch_unref(batch);
     ck_assert_uint_eq(results_released, 101);

@@ -22,7 +22,7 @@ START_TEST(matches_megatron)
 }
 END_TEST
 
-/* Its exhaustive form: a set that is used up is left out, and the weights stay as they are. */
+/* The exhaustive form: a set that is used up is left out, and the weights stay the same. */
 START_TEST(a_removed_set_gets_no_more_samples)
 {
     static const uint64_t sizes[] = {3, 2, 1};
@@ -45,7 +45,7 @@ START_TEST(a_removed_set_gets_no_more_samples)
 }
 END_TEST
 
-/** As the page says it, one set after the other. */
+/** The definition, one set after the other. */
 static size_t next_of(const double *weights, uint64_t *given, size_t count, uint64_t position)
 {
     double most = -INFINITY;
@@ -73,7 +73,7 @@ static void expect_kernel(lx__greedy_kernel *kernel)
         uint64_t given[SETS] = {0};
         lx_error error = LX_ERROR_INIT;
         lx__greedy greedy;
-        for (size_t i = 0; i < count; i++) /* few different ones: ties; or hardly any */
+        for (size_t i = 0; i < count; i++) /* few different values, with ties; or hardly any ties */
             sum += weights[i] = (double)(next_choice(&state) % (round % 2 == 0 ? 4 : 99991) + 1);
         for (size_t i = 0; i < count; i++)
             weights[i] /= sum;
@@ -98,8 +98,8 @@ START_TEST(kernels_match_the_loop)
 }
 END_TEST
 
-/* Products of these with a position are infinite, and less what a set that is left out "has" they
- * would be no numbers. */
+/* The products of these with a position are infinite; minus the count of a set that is left out,
+ * they would be NaN. */
 static void expect_drops(lx__greedy_kernel *kernel)
 {
     enum { SETS = 37 };
@@ -115,7 +115,7 @@ static void expect_drops(lx__greedy_kernel *kernel)
         for (uint16_t i = 0, set; i < count; i++) {
             ck_assert(lx__greedy_has_any(&greedy));
             kernel(&greedy, &set, 1);
-            ck_assert_uint_eq(set, i); /* all are infinite: the first one that is left */
+            ck_assert_uint_eq(set, i); /* all are infinite: the first remaining set */
             lx__greedy_remove(&greedy, set);
             lx__greedy_get_counts(&greedy, given, count);
             lx__greedy_restore(&greedy, 1001 + i, weights, given, count);

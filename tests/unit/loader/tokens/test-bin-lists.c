@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bins by the room that is left in them: lib/loader/tokens/bin-lists.c. */
+/* Bins by their remaining space: lib/loader/tokens/bin-lists.c. */
 #include "loader/tokens/bin-lists.h"
 
 #include "../../unit.h"
@@ -69,7 +69,7 @@ END_TEST
 START_TEST(matches_a_plain_list)
 {
     enum { BINS = 200, ROOMS = 5000 };
-    uint32_t left[BINS] = {0}; /* a room of 0 is that of no bin here */
+    uint32_t left[BINS] = {0}; /* no bin here has a space of 0 */
     lx__bin_lists self;
     ck_assert(lx__bin_lists_init(&self, ROOMS, BINS));
     for (int step = 0; step < 20000; step++) {

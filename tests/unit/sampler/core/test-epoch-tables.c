@@ -59,7 +59,7 @@ START_TEST(keeps_the_last_two_tables)
         expect_held(one, numbers[i]);
         ck_assert_int_eq(made, numbers[i] == 2 || i > 4 ? 3 : i == 0 ? 1 : 2);
     }
-    /* Who holds one has it, however far others go. */
+    /* A table stays as long as it is referenced, however far other readers continue. */
     for (uint64_t number = 3; number < 10; number++)
         unit_ok(lx__epoch_tables_get(epochs, &some_order, number, &other, &error));
     expect_held(one, 1);
@@ -83,7 +83,8 @@ START_TEST(drops_a_table_that_failed)
     refuses = false;
     scarce_begin(0);
     unit_fails(lx__epoch_tables_get(epochs, &some_order, 6, &held, &error), LX_ERR_NOMEM);
-    unit_ok(lx__epoch_tables_get(epochs, &some_order, 5, &held, &error)); /* that is still there */
+    unit_ok(lx__epoch_tables_get(epochs, &some_order, 5, &held, &error)); /* which is still in
+                                                                           * the cache */
     scarce_begin(2);
     unit_ok(lx__epoch_tables_get(epochs, &some_order, 6, &held, &error));
     lx__epoch_table_clear_scratch(&held);

@@ -9,7 +9,7 @@
 enum { EPOCHS = 3, MOST = 300 * EPOCHS };
 
 static cut_order cut;
-static uint64_t all[MOST];     /* what stands at the first positions */
+static uint64_t all[MOST];     /* the first positions */
 static uint64_t numbers[MOST]; /* of the batch at each, in its epoch */
 static uint64_t counts[EPOCHS];
 
@@ -27,7 +27,7 @@ static void make_any(uint64_t *state)
     }
 }
 
-/** What the header tells, position by position: false where the step has nothing of the rank's. */
+/** The positions by definition; false if the rank has none in the step. */
 static bool step_by_hand(lx__shard shard, bool drop, uint64_t position, lx__rank_slice *share)
 {
     uint64_t epoch = position / cut.length, first = numbers[position], at = position;
@@ -81,7 +81,7 @@ START_TEST(reports_a_rank_that_gets_no_batches)
     ck_assert_ptr_nonnull(strstr(error.message, "rank 4 of 5 has no batch in 100 epochs"));
     ck_assert_uint_eq(position, 0);
     lx_error_clear(&error);
-    /* Where there are not even samples, that is known at once. */
+    /* If there are fewer samples than ranks, that is known at once. */
     ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){20, 21}, false,
                                               &position, UINT64_MAX, &share, &error),
                      LX_END);
@@ -95,7 +95,8 @@ END_TEST
 
 /* ---- samplers */
 
-/** Takes a step by every rank from @p position on; marks what was seen. Returns where all stand. */
+/** Takes a step of every rank from @p position on, and marks the indices. Returns their
+ * position. */
 static uint64_t take_step(uint64_t world, uint64_t position, uint8_t *seen)
 {
     uint64_t indices[300], taken, end = 0;
@@ -113,7 +114,7 @@ static uint64_t take_step(uint64_t world, uint64_t position, uint8_t *seen)
                 seen[indices[i]]++;
             ck_assert(end == 0 || end == stands);
             end = stands;
-        } else { /* a rank that the last step has nothing of */
+        } else { /* a rank without indices in the last step */
             ck_assert(status == LX_OK || status == LX_END || status == LX_ERR_LIMIT);
         }
         lx_sampler_free(sampler);
@@ -121,7 +122,7 @@ static uint64_t take_step(uint64_t world, uint64_t position, uint8_t *seen)
     return end;
 }
 
-/* Whatever ranks there are from step to step, an epoch is seen whole, and once. */
+/* With any number of ranks in each step, an epoch is complete, and each index comes once. */
 START_TEST(changing_world_sizes_see_each_sample_once)
 {
     uint64_t state = 77;
@@ -162,7 +163,7 @@ START_TEST(a_seek_continues_as_an_uninterrupted_run)
             unit_ok(lx_sampler_take_batch(sampler, 300, ours, &taken, &error));
             unit_ok(lx_sampler_take_batch(other, 300, theirs, &their_count, &error));
             ck_assert_uint_eq(taken, end - begin);
-            ck_assert_uint_eq(their_count, end - within); /* what is left of it */
+            ck_assert_uint_eq(their_count, end - within); /* the rest of it */
             ck_assert_mem_eq(ours + (within - begin), theirs, their_count * sizeof *theirs);
             ck_assert_uint_eq(lx_sampler_tell(sampler), end);
             ck_assert_uint_eq(lx_sampler_tell(other), end);

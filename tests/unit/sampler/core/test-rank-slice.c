@@ -18,7 +18,7 @@ START_TEST(rejects_invalid_ranks_by_name)
 }
 END_TEST
 
-/** One position after the other. */
+/** Position by position. */
 static lx__rank_slice share_by_walking(lx__shard shard, uint64_t length, uint64_t position,
                                        uint64_t span)
 {

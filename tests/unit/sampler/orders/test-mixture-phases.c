@@ -7,12 +7,12 @@
 #include "../../scarce.h"
 #include "mixtures.h"
 
-/** An epoch that is walked one offset after the other, as doc/orders.md plans it. */
+/** An epoch that is read one offset after the other, as doc/orders.md defines it. */
 struct walk {
     const struct setup *setup;
     lx_exhausted_policy exhausted;
     size_t weighting;
-    uint64_t at, begin; /* here, and where the phase began */
+    uint64_t at, begin; /* here, and at the beginning of the phase */
     uint64_t had[SETS_MAX], before[SETS_MAX];
     lx__mixture_split split;
 };
@@ -38,7 +38,7 @@ static bool begin_phase(struct walk *walk)
     return any;
 }
 
-/** The set and its place at the offset that follows; false at the end of the epoch. */
+/** The set and its place at the next offset; false at the end of the epoch. */
 static bool step(struct walk *walk, uint16_t *set, uint64_t *place)
 {
     const struct setup *setup = walk->setup;
@@ -186,7 +186,7 @@ START_TEST(accepts_the_longest_lengths)
         for (int kind = 0; kind < 3; kind++) {
             unit_ok(lx_mixture_set_exhausted_policy(mixture, (lx_exhausted_policy)kind, &error));
             unit_ok(lx_mixture_set_length(mixture, 0, &error));
-            if (i == 2) { /* all together are too many */
+            if (i == 2) { /* too many in total */
                 unit_fails(lx__mixture_phases_new(mixture, &phases, &error), LX_ERR_ARGUMENT);
                 unit_ok(lx_mixture_set_length(mixture, UINT64_MAX, &error));
             }

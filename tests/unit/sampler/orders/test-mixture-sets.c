@@ -6,7 +6,7 @@
 #include "mixtures.h"
 
 #define SETS 5
-/* Of what a thread keeps, beside what it needs for each set. */
+/* Bytes that a thread holds in addition to those of each set. */
 #define ALLOCATIONS 5
 
 /* An order that has the bound of sets, and nothing else. */
@@ -39,13 +39,13 @@ START_TEST(an_order_has_the_bound_and_number_of_sets)
     ck_assert_uint_eq(lx__order_get_bound(order), 4 * APART + 9);
     lx__mixture_sets_free(&sets);
     ck_assert_ptr_null(sets.parts);
-    lx__mixture_sets_free(&sets); /* nothing is left of it */
+    lx__mixture_sets_free(&sets); /* nothing remains of it */
     lx_order_unref(order);
     free_setup(&setup);
 }
 END_TEST
 
-/** Reads @p count positions of sets by chance, and holds each against its own order. */
+/** Reads @p count random positions of sets, and compares each with the set's own order. */
 static void expect_block(const struct setup *setup, const lx__mixture_sets *sets,
                          lx__mixture_sets_scratch *scratch, size_t count, uint64_t *state)
 {

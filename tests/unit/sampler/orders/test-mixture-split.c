@@ -29,7 +29,7 @@ static void find(const lx__mixture_split *split, uint64_t first, size_t count, u
     lx__mixture_split_find(split, places, count, sets);
 }
 
-/** Every position is the next of its set: what is found agrees with what is counted. */
+/** Every position is the next of its set: the position found agrees with the count. */
 static void expect_whole(const lx__mixture_split *split, uint64_t first, uint64_t sets_count)
 {
     uint64_t counts[MOST] = {0}, places[500];
@@ -45,7 +45,7 @@ static void expect_whole(const lx__mixture_split *split, uint64_t first, uint64_
     ck_assert_mem_eq(counts, after, sizeof counts);
 }
 
-/** By how much a set is off its share, at most, over positions at all distances. */
+/** The maximum deviation of a set from its share, over positions at all distances. */
 static double worst_error(const lx__mixture_split *split, const double *weights, size_t count)
 {
     double sum = 0, worst = 0;
@@ -71,7 +71,7 @@ static void check(const double *weights, size_t count)
     unit_ok(lx__mixture_split_new(weights, count, &split, &error));
     for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
         expect_whole(&split, firsts[i], count);
-    /* What the doubles of this test lose is far below a thousandth. */
+    /* The rounding error of this test is far below a thousandth. */
     ck_assert_double_le(worst_error(&split, weights, count), levels_of(count) / 2 + 0.001);
     lx__mixture_split_free(&split);
 }
@@ -110,7 +110,7 @@ START_TEST(two_sets_are_off_by_half_a_sample)
 }
 END_TEST
 
-/** A set has its room full at so many positions, and one has more than that at one more. */
+/** A set is complete at that position, and exceeds its length at the next one. */
 static void expect_fit(const lx__mixture_split *split, const uint64_t *room, size_t count)
 {
     uint64_t fit = lx__mixture_split_fit(split, room), counts[MOST] = {0}, beyond = 0;

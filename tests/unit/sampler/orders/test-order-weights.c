@@ -16,7 +16,7 @@ START_TEST(summarizes_weights)
     ck_assert_uint_eq(properties.count, 5);
     ck_assert_uint_eq(properties.positive, 3);
     ck_assert_double_eq(properties.largest, 7);
-    /* No weight is no weight, whatever its sign. */
+    /* A weight of 0 is 0, whatever its sign. */
     unit_ok(lx__order_weights_check((double[]){-0.0, 2, 7, 0, 1e-320}, 5, &order, &other, &error));
     ck_assert_uint_eq(properties.crc, other.crc);
     unit_ok(lx__order_weights_check((double[]){0, 2, 7, 0, 2e-320}, 5, &order, &other, &error));
