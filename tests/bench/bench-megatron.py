@@ -3,8 +3,8 @@
 
     PYTHONPATH=... python3 tests/bench/bench-megatron.py DIR [--samples N] [--json FILE]
 
-DIR is made if need be and keeps the index of the documents for the next run; of their tokens there
-is only the length. Both sides read the lengths, order the documents, cut the samples and order
+DIR is created if necessary and keeps the index of the documents for the next run; only the number
+of their tokens exists. Both sides read the lengths, order the documents, cut the samples and order
 these; they take turns, and medians count. Megatron's part that is C++ is used where its module
 helpers_cpp can be imported; else NumPy searches for where samples begin, which takes about as long.
 """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The bindings against NumPy: shuffled batches of Fashion-MNIST, and gathered records of 4 KiB.
+"""The bindings and NumPy: shuffled batches of Fashion-MNIST, and gathered records of 4 KiB.
 
     PYTHONPATH=... PATH=... python3 tests/bench/bench-python.py DIR [--json FILE] [--plot FILE]
 
-DIR is made if need be, and keeps the data for the next run; a tmpfs is best. The images are those
-of Debian's package dataset-fashion-mnist, which `loaderx import` reads as they are. Cases of a
-comparison take turns for at least seven rounds, and medians count, above all their ratio to the
+DIR is created if necessary, and keeps the data for the next run; a tmpfs is best. The images are
+those of Debian's package dataset-fashion-mnist, which `loaderx import` reads as they are. Cases of
+a comparison take turns for at least seven rounds, and medians count, above all their ratio to the
 first of them. Ours have order, verification (in the epoch before) and delivery in them; NumPy's
 rows are given their indices, which were made beforehand.
 """
@@ -29,10 +29,11 @@ SEED = 42
 
 
 def cache_bytes():
-    """Bytes of the last-level cache, 0 where the system does not report."""
+    """Bytes of the last-level cache, 0 if the system does not report them."""
     try:    # os.sysconf() does not know the name
-        told = subprocess.run(['getconf', 'LEVEL3_CACHE_SIZE'], stdout=subprocess.PIPE, check=True)
-        return int(told.stdout)
+        output = subprocess.run(['getconf', 'LEVEL3_CACHE_SIZE'], stdout=subprocess.PIPE,
+                                check=True)
+        return int(output.stdout)
     except (OSError, ValueError, subprocess.CalledProcessError):
         return 0
 
@@ -94,7 +95,7 @@ def compare_loaders(report, folder, idx_folder, rounds):
 # ---- records of 4 KiB
 
 def make_records(folder, count):
-    """A dataset and a plain file of the same records, each made if it is not there."""
+    """A dataset and a plain file of the same records, each created if it does not exist."""
     path = os.path.join(folder, f'records-{count}')
     plain = path + '.bin'
     if os.path.exists(plain):
@@ -179,7 +180,7 @@ def parse_arguments():
     parser.add_argument('--plot', metavar='FILE', help='draw a PNG there (needs matplotlib)')
     arguments = parser.parse_args()
     if arguments.rounds < ROUNDS:
-        parser.error(f'fewer than {ROUNDS} rounds say too little')
+        parser.error(f'fewer than {ROUNDS} rounds are too few')
     if arguments.mib is not None and arguments.mib < 1:
         parser.error('--mib: at least 1')
     return arguments

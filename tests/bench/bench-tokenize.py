@@ -3,10 +3,10 @@
 
     PYTHONPATH=... python3 tests/bench/bench-tokenize.py DIR [--tokenizer FILE] [--json FILE]
 
-DIR is made if need be, and keeps the texts and the tokenizer for the next run: sources and modules
-of the Python that runs this, as lines of JSON, and a byte-level BPE of 16,000 tokens. All write the
-same tokens to a file. They take turns, and medians count; CPU time is reported, too, which others
-on the machine disturb less.
+DIR is created if necessary, and keeps the texts and the tokenizer for the next run: sources and
+modules of the Python that runs this, as lines of JSON, and a byte-level BPE of 16,000 tokens. All
+write the same tokens to a file. They take turns, and medians count; CPU time is reported, too,
+which others on the machine disturb less.
 """
 
 import argparse
@@ -29,7 +29,7 @@ MOST = 4 << 20    # characters of text
 
 
 def make_texts(path):
-    """Lines of JSON, of files that are there wherever Python is."""
+    """Lines of JSON, from files that every installation of Python has."""
     if os.path.exists(path):
         return
     texts, size = [], 0
@@ -64,7 +64,7 @@ def read(path):
 
 
 def by_loop(tokenizer, texts, output):
-    """What one writes: the library's own threads tokenize, and one thread does all else."""
+    """The usual script: the library's own threads tokenize, and one thread does everything else."""
     lines = read(texts)
     with open(output, 'wb') as file:
         for first in range(0, len(lines), BATCH):

@@ -3,11 +3,11 @@
 
     PYTHONPATH=... PATH=... python3 tests/bench/bench-torch.py DIR [--json FILE]
 
-DIR is made if need be, and keeps the data for the next run; a tmpfs is best. Cases of a comparison
-take turns for at least seven rounds, and medians count, above all their ratio to the first of them.
-torch reads arrays in memory: record by record, as its datasets do, and at its best, with a
-`__getitems__` that indexes the arrays once for a batch, which needs no collation. Passes are begun
-again as they end.
+DIR is created if necessary, and keeps the data for the next run; a tmpfs is best. Cases of a
+comparison take turns for at least seven rounds, and medians count, above all their ratio to the
+first of them. torch reads arrays in memory: record by record, as its datasets do, and at its best,
+with a `__getitems__` that indexes the arrays once for a batch, which needs no collation. Passes are
+begun again as they end.
 """
 
 import argparse
@@ -27,7 +27,7 @@ BATCH = 256
 
 
 class Arrays:
-    """A dataset as one writes it: (image, number of the class)."""
+    """A typical dataset: (image, number of the class)."""
 
     def __init__(self, images, labels):
         self.images, self.labels = images, labels
@@ -113,7 +113,7 @@ def main():
     add_arguments(parser)
     arguments = parser.parse_args()
     if arguments.rounds < ROUNDS:
-        parser.error(f'fewer than {ROUNDS} rounds say too little')
+        parser.error(f'fewer than {ROUNDS} rounds are too few')
     os.makedirs(arguments.folder, exist_ok=True)
     torch.set_num_threads(1)
     report = new_report(arguments.rounds, torch=torch.__version__)

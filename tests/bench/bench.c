@@ -140,7 +140,7 @@ int main(int argc, char **argv)
             return usage();
     }
     if (bench.rounds < BENCH_ROUNDS) {
-        fprintf(stderr, "bench: fewer than %d rounds say too little\n", BENCH_ROUNDS);
+        fprintf(stderr, "bench: fewer than %d rounds are too few\n", BENCH_ROUNDS);
         return 2;
     }
     if (optind == argc)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What benchmarks of the bindings share: cases that take turns, and the data of Fashion-MNIST."""
+"""Shared parts of the benchmarks of the bindings: cases that take turns, and Fashion-MNIST."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ import loaderx as lx
 
 IDX_FOLDER = '/usr/share/datasets/fashion-mnist'
 ROUNDS = 7
-ROUND_SECONDS = 0.05    # a round of a case lasts so long at least
+ROUND_SECONDS = 0.05    # minimum duration of a round of a case
 
 
 # ---- measuring
@@ -49,11 +49,11 @@ class Case:
 
 
 def compare(report, title, cases, rounds):
-    """Run the cases against each other, print a table and keep the numbers."""
+    """Run the cases in turns, print a table and keep the numbers."""
     repeats = [case.repeats() for case in cases]
     for _ in range(rounds):
         for case, count in zip(cases, repeats):
-            case.time(count // 4)    # what its threads made ahead while others had their turn
+            case.time(count // 4)    # prefetched during the turns of others
             case.seconds.append(case.time(count) / count)
     print(f'\n{title}: medians of {rounds} rounds in turn')
     print(f'{"":44}{"a batch":>12}{"least":>12}{"batches/s":>12}{"records/s":>12}{"ratio":>8}')
@@ -87,7 +87,7 @@ def write_report(report, path):
 
 
 def add_arguments(parser):
-    """Those that all of these benchmarks have."""
+    """The options of all of these benchmarks."""
     parser.add_argument('folder', metavar='DIR', help='where data is made and kept')
     parser.add_argument('--idx', metavar='FOLDER', default=IDX_FOLDER,
                         help='where the gzipped IDX files are (default: %(default)s)')
@@ -106,7 +106,7 @@ def read_idx(path):
 
 
 def import_fashion(folder, idx_folder):
-    """The dataset of the training images, imported by the command if it is not there."""
+    """The dataset of the training images, imported by the command if it does not exist."""
     path = os.path.join(folder, 'fashion')
     if not os.path.exists(path):
         idx = [f'--idx={name}={os.path.join(idx_folder, file)}'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What the fuzzer of the Python extension does with an input.
+"""The target of the fuzzer of the Python extension.
 
-The bytes choose indices, buffers and values of all kinds that Python and NumPy have, well made and
-not. What is taken must be right; what is not must be an exception that a caller can expect.
+The bytes choose indices, buffers and values of all kinds of Python and NumPy, valid and invalid.
+Accepted ones must have the right result; others must raise an exception that a caller can expect.
 """
 
 import array
@@ -63,7 +63,7 @@ class Input:
 
 
 class Index:
-    """An object that is an integer, or says that it is."""
+    """An object that is an integer, or claims to be one."""
 
     def __init__(self, given, number, target):
         self.given = given
@@ -93,7 +93,7 @@ def begin(directory):
                  writer=lx.create(directory + '/written', fields, durability='none'))
 
 
-# ---- what a caller may give
+# ---- arguments
 
 def make_array(source, axes=None):
     """Return an array of the input's bytes: of any type, up to three axes, and any strides."""
@@ -212,10 +212,10 @@ def make_out(source, name, count):
     return made
 
 
-# ---- what is done with it
+# ---- calls
 
 def chosen(indices):
-    """Return which records are meant, told in plain Python."""
+    """Return the records of an index, computed in plain Python."""
     if isinstance(indices, slice):
         return list(range(COUNT))[indices]
     items = list(indices)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Make the corpus of the fuzzers: small inputs from which an engine starts, run as a test too.
+"""Make the corpus of the fuzzers: small inputs from which an engine starts, also run as a test.
 
 The inputs of a fuzzer are a tar, FUZZER.tar. Besides those made here it holds the inputs that have
-found something, each named after what it found. The same inputs give the same tar, byte by byte.
+found a bug, each named after the bug. The same inputs give the same tar, byte by byte.
 
-    python3 tests/fuzz/make_corpus.py                    # make all anew, and keep the others
-    python3 tests/fuzz/make_corpus.py FUZZER FILE...     # add what was found
+    python3 tests/fuzz/make_corpus.py                    # make all again, and keep the others
+    python3 tests/fuzz/make_corpus.py FUZZER FILE...     # add inputs that found a bug
     python3 tests/fuzz/make_corpus.py --remove FUZZER NAME...
 """
 
@@ -37,7 +37,7 @@ corpora = {}
 
 
 def put(fuzzer, name, data):
-    """Take one input, if it is small enough."""
+    """Add one input, if it is small enough."""
     if len(data) <= LIMIT:
         corpora.setdefault(fuzzer, read(fuzzer))[name] = data
 
@@ -65,7 +65,7 @@ def meta():
 
 
 def frame(sets=(), chunks=(), length=0, rows=0, flags=2):
-    """Return a frame without its CRC, which the fuzzer makes right."""
+    """Return a frame without its CRC, which the fuzzer fills in."""
     size = 64 + 16 * len(chunks) + 40 * len(sets) + 8
     head = struct.pack('<4sIQQQIIIIQII', b'LXLF', size, 0, length, rows, len(chunks), len(sets), 0,
                        flags, 0, 0, 4)
@@ -75,7 +75,7 @@ def frame(sets=(), chunks=(), length=0, rows=0, flags=2):
 
 
 def inline(value):
-    """Return an entry and its check, of which the CRC is wrong."""
+    """Return an entry and its check, with a wrong CRC."""
     return struct.pack('<II8sII', 0xffffffff, len(value), value, len(value), 0)
 
 
@@ -256,14 +256,14 @@ def restore():
 
 
 def programs(fuzzer, count, size, seed):
-    """Write bytes that mean something whatever they are."""
+    """Write bytes that are valid in any combination."""
     generator = random.Random(seed)
     for number in range(count):
         put(fuzzer, f'program-{number}', generator.randbytes(generator.randrange(size // 4, size)))
 
 
 def make():
-    """Make what is made here."""
+    """Make the inputs of this script."""
     meta()
     log()
     table()

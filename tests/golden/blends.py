@@ -25,12 +25,12 @@ def tree_of(sets):
 
 
 def left_of(ratio, j):
-    """How many of j positions the left side has."""
+    """The number of positions of the left side among j."""
     return (j * ratio + WORD // 2) // WORD
 
 
 def lead(tree, k):
-    """The set that has position k, and how many it had below."""
+    """The set of position k, and its number of earlier positions."""
     while isinstance(tree, tuple):
         ratio, left, right = tree
         before = left_of(ratio, k)
@@ -39,7 +39,7 @@ def lead(tree, k):
 
 
 def count(tree, k, counts):
-    """Adds to counts what each set has of k positions."""
+    """Add the positions of each set among k to counts."""
     if isinstance(tree, tuple):
         ratio, left, right = tree
         count(left, left_of(ratio, k), counts)
@@ -50,7 +50,7 @@ def count(tree, k, counts):
 
 
 def fitting(tree, had, lengths, most):
-    """How many positions a phase has before a set would get more than its epoch, most at most."""
+    """The length of a phase before a set would exceed its epoch, at most `most`."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -62,7 +62,7 @@ def fitting(tree, had, lengths, most):
 
 
 def plan(lengths, weightings, exhausted, length=None):
-    """The phases of an epoch, (begin, tree, before) each, its length, and what sets have of it."""
+    """The phases (begin, tree, before) of an epoch, its length, and the positions of each set."""
     end = length or sum(lengths)
     begins = [weighting['begin'] for weighting in weightings] + [end]
     phases, offset, had = [], 0, [0] * len(lengths)

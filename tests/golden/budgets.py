@@ -23,7 +23,7 @@ def ends(order, costs):
 
 
 def batches(order, position, at):
-    """How many an epoch has, and where the first ones end; at reports the index at a position."""
+    """The number of batches of an epoch, and the ends of the first; `at` gives an index."""
     n, costs = order['length'], entries(order, 'table')
     start = position // n * n
     here = [costs[at(order['part'], k)] for k in range(start, min(start + n, 2**64 - 1))]

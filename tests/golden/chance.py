@@ -19,7 +19,7 @@ def key_word(seed, epoch, stream, i):
 
 
 def choice(key, d, m):
-    """What draw d under a key chooses among m."""
+    """The choice of draw d under a key among m."""
     return philox(d // 2, 0, key)[d % 2] * m // WORD
 
 
@@ -61,7 +61,7 @@ def one_pass_back(left, right, v, w, keys):
 
 
 def feistel(n, seed, epoch, x, walk=one_pass):
-    """The image of an offset, by the network; or, if the walk is backwards, whose image it is."""
+    """The image of an offset under the network, or, backwards, its preimage."""
     bits = max(2, (n - 1).bit_length())  # least with 2^bits >= n
     v, w = bits // 2, bits - bits // 2
     words = [key_word(seed, epoch, 3, i) for i in range(4)]
@@ -81,7 +81,7 @@ def permute(n, seed, epoch, offset, longest_table=65536):
 
 
 def permute_back(n, seed, epoch, image):
-    """Whose image it is."""
+    """The preimage."""
     if n <= 65536:
         return fisher_yates(n, seed, epoch).index(image)
     return feistel(n, seed, epoch, image, one_pass_back)

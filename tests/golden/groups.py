@@ -18,7 +18,7 @@ def classes_of(classes):
 
 
 def balanced(order, k):
-    """Index at position k of classes that come as often as each other."""
+    """Index at position k of equally frequent classes."""
     members, seed = classes_of(entries(order, 'table')), order['seed']
     turn, place = divmod(k, len(members))
     which = permute(len(members), key_word(seed, 0, 8, 0), turn, place, 256)
@@ -34,7 +34,7 @@ def sorted_of(lengths):
 
 
 def bucketed(order, k):
-    """Index at position k of batches of like lengths."""
+    """Index at position k of batches of similar lengths."""
     n, batch, size, seed = (order[key] for key in ('length', 'batch', 'bucket', 'seed'))
     epoch, offset = divmod(k, n)
     batches = n // batch

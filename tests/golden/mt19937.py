@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The generator MT19937 (Matsumoto and Nishimura, "Mersenne Twister", 1998), and skipping far
-ahead in it: for peers.py."""
+ahead in it: for compat.py."""
 from functools import lru_cache
 
 N, M = 624, 397
@@ -14,7 +14,7 @@ def following(x, k):
 
 
 def tempered(y):
-    """What comes out for a number of the recurrence."""
+    """The output for a number of the recurrence."""
     y ^= y >> 11
     y ^= y << 7 & 0x9D2C5680
     y ^= y << 15 & 0xEFC60000
@@ -47,7 +47,7 @@ class Generator:
         return upper * 2**32 + self.next32()
 
     def skip(self, count):
-        """Goes on as if so many numbers had been taken."""
+        """Skip a number of outputs."""
         whole, rest = divmod(count, N)
         if whole > 100:
             self.state = ahead(self.state, whole * N)
@@ -99,14 +99,14 @@ def reduced(polynomial, by):
 
 
 def ahead(state, count):
-    """The state so many numbers later: x^count modulo the polynomial says which numbers of the
-    recurrence are added to give it."""
+    """The state after `count` numbers: the sum of the numbers of the recurrence that x^count modulo
+    the polynomial selects."""
     power = 1
     for bit in format(count, 'b'):
         power = int(format(power, 'b'), 4)  # squared
         power = reduced(power << int(bit), characteristic())
-    # The lower 31 bits of the first number are no part of the state: whatever they become, nothing
-    # that follows is made of them.
+    # The lower 31 bits of the first number are not part of the state: no later number depends on
+    # them.
     x = list(state)
     for k in range(N, 2 * N + DEGREE):
         x.append(following(x, k))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The orders by weights, by groups, by a budget, and of other libraries, of which orders.py keeps
-goldens."""
-from peers import greedy_plan
+"""The golden orders of orders.py by weights, by groups, by a budget, and of other libraries."""
+from compat import greedy_plan
 
 COUNT = 14  # indices of a golden
 TOP = 2**64 - 1
@@ -28,7 +27,7 @@ def squares(count, times, modulo):
 
 
 def texts(weights):
-    """Weights, as they stand in goldens; a rule stays one."""
+    """Weights in the form of golden files; a rule is kept."""
     return weights if isinstance(weights, dict) else ['%.17g' % weight for weight in weights]
 
 
@@ -110,7 +109,7 @@ def nanoset_of(lengths, weights, seed, divide=True):
 
 
 def weights_of_all_kinds():
-    """One, equal, rising, zeros of both signs, far from each other, and what is not normal."""
+    """One, equal and rising weights, zeros of both signs, very different and subnormal ones."""
     yield [0.7]
     yield [1, 1]
     yield [1, 2, 3, 4, 5]
@@ -165,7 +164,7 @@ def group_cases():
 
 
 def torch_cases():
-    """What torch's samplers give, also in epochs far away."""
+    """The samplers of torch, also in far epochs."""
     for n, length, replacement, seed in [(1, 1, False, 0), (10, 10, False, 42),
                                          (10, 7, False, 42), (10, 25, False, 2**32 + 42),
                                          (1000, 1000, False, 7), (1000, 30, False, TOP),
@@ -248,7 +247,7 @@ def split_cases():
 
 
 def new_cases():
-    """Orders, from where how far they are kept, and how many indices."""
+    """Orders, with the first position, the step, and the number of indices."""
     for cases in (weighted_cases, group_cases, torch_cases, greedy_cases, budgeted_cases):
         for case in cases():
             yield *case, COUNT

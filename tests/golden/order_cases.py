@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The orders that orders.py keeps goldens of."""
+"""The golden orders of orders.py."""
 from blends import plan
 from new_cases import new_cases
 
@@ -58,7 +58,7 @@ def blend_of(parts, weights, exhausted='repeat', length=None, offsets=None, late
 
 
 def simple_cases():
-    """Orders of the first kinds, and from where how far they are kept."""
+    """Orders of the first kinds, with first position and step."""
     for n, window, stride in [(1, 1, 1), (10, 1, 1), (10, 4, 2), (7, 3, 5), (10, 1, 3),
                               (1000, 1, TOP), (TOP, TOP, TOP - 1), (TOP, 1, TOP - 1),
                               (TOP - 1, 5, TOP), (2**63 + 1, 3, 2**63), (10**12, 256, 64)]:
@@ -186,7 +186,7 @@ def concats():
 
 
 def short_states():
-    """Orders of which a state does not have everything."""
+    """Orders whose states are abbreviated."""
     def many(count):
         return [shuffle_of(i % 3, i) for i in range(count)]
     yield concat_of(many(20))
@@ -210,7 +210,7 @@ def short_states():
 
 
 def subsets():
-    """Tables, with indices that come again, and large ones."""
+    """Tables, with repeated and large indices."""
     yield subset_of(shuffle_of(5, 42), [7, 7, 0, 3, 7])
     yield subset_of(plain(3), [2, 1, 0, 9])  # longer than it need be
     yield subset_of(shuffle_of(40, 1), [(i * i) % 17 for i in range(40)])
@@ -227,7 +227,7 @@ def subsets():
 
 
 def made_cases():
-    """Orders that are made of others."""
+    """Orders made of others."""
     for kind in (huge_parts, slices, repeats, concats, short_states, subsets):
         for order in kind():
             n = order['length']
@@ -246,7 +246,7 @@ WAYS = ('repeat', 'stop', 'redistribute')
 
 
 def curricula():
-    """Mixtures whose weights change, and where those begin."""
+    """Mixtures with changing weights, and the beginnings of the changes."""
     three = [shuffle_of(40, 1), plain(30), blocks_of(50, 7, 2)]
     apart = [0, 100, 200]
     for way in WAYS:
@@ -279,7 +279,7 @@ def mixtures():
 
 
 def long_mixtures():
-    """Those whose numbers have 64 bits."""
+    """Mixtures with numbers of 64 bits."""
     huge = [shuffle_of(10**12, 42), shuffle_of(2**62, 43), plain(7)]
     for way in WAYS:
         yield blend_of(huge, [0.7, 0.2999, 0.0001], way)
@@ -322,7 +322,7 @@ def blend_cases():
 
 
 def cases(last_block):
-    """Orders, and from where how far they are kept; where short blocks are is to be told."""
+    """Orders, with first position and step; `short` locates short blocks."""
     yield from simple_cases()
     yield from block_cases(last_block)
     yield from made_cases()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The orders of doc/orders.md a second time, in plain Python and straight from that page.
+"""A second implementation of the orders of doc/orders.md, in plain Python.
 
-``orders.py FILE`` holds a file of goldens against it and exits 1 if one differs;
-``orders.py --write FILE`` makes the file. The C tests hold the library against the same file.
+``orders.py FILE`` compares a golden file with it, and exits 1 if an order differs;
+``orders.py --write FILE`` makes the file. The C tests compare the library with the same file.
 
 The ``order`` of a golden is as states have it, but whole at any length, and each subset has its
 ``table``, or the weights that were ``given``, where a state has a checksum; where a state differs,
@@ -23,7 +23,7 @@ from chance import WORD, choice, key_word, permute, permute_back
 from groups import balanced, bucketed, split
 from new_cases import split_cases
 from order_cases import COUNT, cases
-from peers import nanoset, plan_of as greedy_plan_of, torch, used_weights
+from compat import nanoset, plan_of as greedy_plan_of, torch, used_weights
 from tables import doubles, entries
 from weights import weighted, weighted_shuffle
 
@@ -192,7 +192,7 @@ def to_json(value):
     return str(value) if isinstance(value, int) and value >= 2**63 else value
 
 
-# What is no number.
+# Keys whose values are not numbers.
 TEXTS = ('kind', 'exhausted', 'weights', 'given', 'seeded', 'replacement', 'divide', 'padded')
 
 
@@ -222,11 +222,11 @@ def is_long(value):
 
 
 def shorten(value):
-    """A value that stands whole if it is short, else its checksum."""
+    """A short value as it is, otherwise its checksum."""
     return value if len(text(value)) <= 512 else crc32c(text(value))
 
 
-# What states call the checksum of a table.
+# The key of the checksum of a table in states.
 TABLES = {'subset': 'indices', 'weighted': 'weights', 'weighted shuffle': 'weights',
           'balanced': 'classes', 'bucketed': 'lengths', 'nanoset': 'weights', 'budgeted': 'costs'}
 NOT_IN_STATES = ('table', 'given', 'divide', 'world')
@@ -240,7 +240,7 @@ def words(order):
 
 
 def in_state(order):
-    """What a state has of an order: no tables, and short."""
+    """An order in the form of states: without tables, and abbreviated."""
     state = dict(order)
     for key in NOT_IN_STATES:
         state.pop(key, None)
@@ -266,7 +266,7 @@ def in_state(order):
 
 
 def indices(order, first, step, count=COUNT):
-    """What stands at some positions of an order, each a step after the one before."""
+    """The indices at some positions of an order, at regular steps."""
     return [to_json(at(order, first + i * step)) for i in range(count)]
 
 
@@ -295,7 +295,7 @@ def make():
 
 
 def wrong(goldens):
-    """Those of which the indices or the state are not what they should be."""
+    """The golden orders whose indices or state differ."""
     for golden in goldens:
         if 'order' in golden:
             order = from_json(golden['order'])
@@ -309,7 +309,7 @@ def wrong(goldens):
 
 
 def wrong_splits(splits):
-    """The splits that are not what they should be."""
+    """The splits that differ."""
     for split_, case in zip_longest(splits, split_cases()):
         if case is None or split_ != found(*case):
             yield split_

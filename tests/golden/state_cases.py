@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The states that states.py keeps, at least one of each kind of order and of source.
+"""The saved states of states.py, at least one for each kind of order and of source.
 
-Whoever adds a kind adds a case, and has ``states.py --write`` make its file. A case whose file is
-kept never changes, nor does its file.
+A new kind needs a case here; ``states.py --write`` makes its state. A case with a saved state never
+changes, nor does the state.
 """
 from new_cases import (balanced_of, bucketed_of, budgeted_of, distributed_of, greedy_of, nanoset_of,
                        padded_of, squares, torch_random_of, torch_subset_of, weighted_of,
@@ -15,7 +15,7 @@ CLASSES = [3, 3, 0, 5, 3, 0, 5, 3, 3, 3, 2**63]
 
 
 def mixtures():
-    """By each way of exhaustion, with weights that change, without, and as Megatron has them."""
+    """Mixtures with each way of exhaustion, with changing weights, and with Megatron's method."""
     two, apart = [shuffle_of(40, 42), plain(25)], [0, 40]
     three, later = [shuffle_of(40, 1), plain(30), blocks_of(50, 7, 2)], {20: [0, 1, 1]}
     for way in ('repeat', 'stop', 'redistribute'):
@@ -89,7 +89,7 @@ FRAME = {'generation': 0, 'epoch': 3, 'crc': 450095994}
 
 
 def own(length, identity):
-    """Functions of the caller's; the data is distinguished from other data by its name."""
+    """A source of callbacks, whose data is identified by its name."""
     return {'kind': 'own', 'length': length, 'columns': LABELS, 'identity': identity}
 
 
@@ -128,12 +128,12 @@ def megatron(lengths, first, count, **more):
 
 
 def of_sources(kind, length, sources, **more):
-    """A source that is made of others."""
+    """A source made of others."""
     return {'kind': kind, 'length': length, 'sources': sources, **more}
 
 
 def loaders():
-    """Names, sources, what their states have of frames, orders, and positions."""
+    """Names, sources, the frames in their states, orders, and positions."""
     plain_own, other = own(60, 'version 1'), own(25, '')
     yield 'own', plain_own, None, shuffle_of(60, 42), 4 * 60 + 50
     yield 'npy', array('npy', 40, 'float32', [2]), None, shuffle_of(40, 42), 35

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The states of version 1 that every release must read, made by orders.py and not by the library.
+"""The states of version 1 that every release must read, made by orders.py, not by the library.
 
 ``states.py FOLDER`` compares the states in tests/data/states with the cases of state_cases.py, and
-exits 1 if one differs or is missing; ``states.py --write FOLDER`` adds the missing ones. A state
-that is kept never changes: somebody's checkpoint may hold it.
+exits 1 if one differs or is missing; ``states.py --write FOLDER`` adds the missing ones. A saved
+state never changes: a checkpoint of a user may contain it.
 
-Each state has a line of samplers.json or loaders.json, an object: the ``order``, and the ``source`` of a loader, as orders.py describes them,
-with their tables; the ``state``; and the ``indices`` that come after it, all ranks together.
+Each state has a line of samplers.json or loaders.json, an object: the ``order``, and the ``source``
+of a loader, as orders.py describes them, with their tables; the ``state``; and the ``indices`` that
+come after it, all ranks together.
 """
 import json
 import os
@@ -32,7 +33,7 @@ def words(numbers):
 
 
 def source_in_state(source):
-    """What a state has of a source: no tables, and no lists."""
+    """A source in the form of states: without tables and lists."""
     apart = ('table', 'dataset', 'column', 'document_lengths', 'all_lengths')
     state = {key: value for key, value in source.items() if key not in apart}
     if 'sources' in source:
@@ -48,7 +49,7 @@ def source_in_state(source):
     return state
 
 
-def behind(order, position):
+def indices_after(order, position):
     """The indices from there on."""
     return indices(order, position, 1, COUNT)
 
@@ -60,7 +61,7 @@ def of_samplers():
         state = {'state': 'sampler', 'version': 1, 'position': position,
                  'rank': position % world, 'world': world, 'order': in_state(order)}
         yield 'samplers/' + name, {'order': to_json(order), 'state': closed(state),
-                                   'indices': behind(order, position)}
+                                   'indices': indices_after(order, position)}
 
 
 def of_loaders():
@@ -71,11 +72,11 @@ def of_loaders():
                  'batch_size': position % 9 + 1, 'world': position % 4 + 1,
                  'threads': position % 3}
         yield 'loaders/' + name, {'order': to_json(order), 'source': to_json(source),
-                                  'state': closed(state), 'indices': behind(order, position)}
+                                  'state': closed(state), 'indices': indices_after(order, position)}
 
 
 def read(folder):
-    """The states that are kept, by their names."""
+    """The saved states, by their names."""
     kept = {}
     for kind in KINDS:
         with open(os.path.join(folder, kind + '.json')) as file:
@@ -93,7 +94,7 @@ def write(folder, kept):
 
 
 def difference(kept, name, case):
-    """Say what is wrong about a state; None: nothing."""
+    """The error in a state, or None."""
     if name not in kept:
         return name + ' is not kept: "states.py --write FOLDER" adds it'
     if kept[name] != case:

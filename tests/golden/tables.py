@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of a golden, which stand there whole, or as a rule if they are long."""
+"""The tables of golden files, given in full, or by a rule if they are long."""
 from functools import lru_cache
 
 
@@ -10,11 +10,11 @@ def squares(count, times, modulo):
 
 
 def entries(order, key):
-    """What a key of an order has."""
+    """The value of a key of an order."""
     value = order.get(key, ())
     return squares(**value) if isinstance(value, dict) else tuple(value)
 
 
 def doubles(order):
-    """The weights that were given, and 0 for -0."""
+    """The given weights, with 0 for -0."""
     return tuple(float(weight) + 0.0 for weight in entries(order, 'given'))

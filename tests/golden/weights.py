@@ -14,7 +14,7 @@ UNITS = 1 << 32  # of a column
 
 @lru_cache(maxsize=None)
 def units_of(weights):
-    """How many units each index has."""
+    """The number of units of each index."""
     whole = dict(whole_weights(weights))
     m, total = len(weights), sum(whole.values())
     k = -200
@@ -43,7 +43,7 @@ def is_below(m, k, total):
 
 @lru_cache(maxsize=None)
 def columns_of(weights):
-    """What each column has of its own index, and which other one."""
+    """The units of its own index in each column, and the other index."""
     units = units_of(weights)
     own, other = [UNITS] * len(units), list(range(len(units)))
     small = iter([i for i, n in enumerate(units) if n <= UNITS])

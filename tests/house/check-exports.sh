@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the headers declare, what the maps list and what the libraries export must be one list.
+# The headers, the maps and the libraries must have the same list of functions.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -4,7 +4,7 @@
 # tree, or in the source tree of a tarball; a checkout that was configured without Doxygen has none.
 set -eu
 [ -n "${MANDOC:-}" ] || {
-    echo "mandoc is not there"
+    echo "mandoc not found"
     exit 77
 }
 failed=0
@@ -20,7 +20,7 @@ for page in "$top_srcdir"/doc/man/[157]/*.[157] "$functions"/*.3; do
                                    END {exit wide}' || failed=1
 done
 if [ ! -f "$functions/list" ]; then
-    echo "section 3 was not built: doxygen is not there"
+    echo "section 3 was not built: doxygen not found"
     [ $failed -ne 0 ] || exit 77
     exit 1
 fi

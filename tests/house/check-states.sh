@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each kind of order, and of source, has a state in tests/data/states, so that what it writes today
-# is read forever; and these are what a second implementation, written from doc/orders.md, gives.
+# Each kind of order, and of source, has a state in tests/data/states, so that a state of today
+# can be read forever; they equal those of a second implementation, written from doc/orders.md.
 set -eu
 states=$top_srcdir/tests/data/states
 failed=0
@@ -15,7 +15,7 @@ kinds() {
     done
 }
 
-# kept WHAT KIND FOLDER: there is a state of it, and not only of what is made of it.
+# kept WHAT KIND FOLDER: a state of it exists, not only of combinations of it.
 kept() {
     grep -qF "\"$1\": {\"kind\": \"$2\"" "$states/$3.json" || {
         echo "no state of the $1 kind \"$2\" is kept: add a case to" \
@@ -34,7 +34,7 @@ for kind in $(kinds sampler order); do
     count=$((count + 1))
 done
 for kind in $(kinds loader source); do
-    # One without data is in states what it stands for.
+    # In states, a source without data has the kind that it replaces.
     [ "$kind" = null ] || kept source "$kind" loaders || failed=1
     count=$((count + 1))
 done
@@ -46,7 +46,7 @@ echo "$count kinds of orders and sources"
 [ "$failed" -eq 0 ] || exit 1
 
 [ "${PYTHON:-:}" != : ] || {
-    echo "Python is not there"
+    echo "Python not found"
     exit 77
 }
 exec "$PYTHON" -B "$top_srcdir/tests/golden/states.py" "$states"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Checks includes and calls in lib/ against the table `layers`, looks for circles, and that each
-header declares functions of its own source alone.
+"""Checks includes and calls in lib/ against the table `layers`, finds circles, and checks that each
+header declares only functions of its own source.
 
 Calls are read with nm from the objects of the build: an object calls another if it needs a symbol
 that the other defines. An include connects a file with a header. Both graphs must be free of
@@ -19,7 +19,7 @@ INCLUDE = re.compile(r'^#include ["<]([a-z0-9/.-]+)[">]', re.MULTILINE)
 COMMENT = re.compile(r'/\*.*?\*/', re.DOTALL)
 DECLARATION = re.compile(r'^(?!static|typedef|#)\w[^;{}=#()]*?\b(lx__\w+)\s*\([^;{}]*;',
                          re.MULTILINE)
-# Circles that are still to go, one a line.
+# Known circles, one a line.
 KNOWN = Path('tests/house/known-circles')
 
 
@@ -43,7 +43,7 @@ def read_includes():
 
 
 def read_public_headers():
-    """Which library each public header belongs to, as the folders' Makemodule.am say."""
+    """The library of each public header, from the Makemodule.am of the folders."""
     return {header: path.parent.name for path in Path('lib').glob('*/Makemodule.am')
             for header in re.findall(r'include/(loaderx/[a-z/-]+\.h)', path.read_text())}
 
@@ -71,7 +71,7 @@ def read_symbols(path):
 
 
 def read_objects(build):
-    """Which source below lib/ defines each symbol, and the symbols that each source needs."""
+    """The source below lib/ that defines each symbol, and the symbols that each source needs."""
     defined, needed = {}, defaultdict(set)
     for path in sorted(Path(build, 'lib').rglob('*.o')):
         folder = path.relative_to(build).parent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the second reader have in common."""
+"""The common part of the tests of the second reader."""
 
 import os
 import pathlib
@@ -52,7 +52,7 @@ def golden(name, folder, to=None):
 
 
 def contents(name):
-    """Return the canonical form of a golden, as it was written down when it was made."""
+    """Return the canonical form of a golden, which was written when it was made."""
     return FILES[f"{name}.txt"].decode("ascii")
 
 
@@ -102,6 +102,6 @@ def library():
 
 @pytest.fixture
 def folder():
-    """An empty folder, gone afterwards."""
+    """An empty folder, which is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="loaderx-reader-") as path:
         yield pathlib.Path(path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Composes datasets byte by byte: whatever the format allows, and what it does not.
+"""Composes datasets byte by byte, valid and invalid ones.
 
-It follows doc/zrecord-format.md, and orders and checks nothing: what is asked for is written.
+It follows doc/zrecord-format.md, and neither sorts nor checks anything.
 """
 
 import json
@@ -26,7 +26,7 @@ def field(number, name, dtype="bytes", shape=(), compress="raw", align=8, **othe
 
 
 def stamped(text):
-    """Return a meta.json with the right checksum, whatever else is wrong in it.
+    """Return a meta.json with a valid checksum, whatever else is wrong in it.
 
     A checksum at its beginning is replaced; otherwise the new one takes the place of the brace with
     which the text begins.
@@ -36,7 +36,7 @@ def stamped(text):
 
 
 def edit_meta(path, change, name="meta.json"):
-    """Change the text of meta.json in a dataset's directory, and make its checksum right."""
+    """Change the text of meta.json in a dataset's directory, and restamp its checksum."""
     text = stamped(change((path / "meta.json").read_bytes()))
     (path / name).write_bytes(text)
 
@@ -50,7 +50,7 @@ def moved(words, old, new):
 
 
 class Composer:
-    """A dataset that grows by what is asked for.
+    """A dataset under construction.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ class Composer:
     generation, table_generation : int, optional
         Of the log and of the tables.
     meta : dict, optional
-        Keys of meta.json that are not to be as in a new dataset.
+        Keys of meta.json that differ from a new dataset.
 
     Attributes
     ----------
     meta : dict
-        What meta.json will hold.
+        The content of meta.json.
     log : bytearray
         The bytes of the log.
     chunks : dict
@@ -124,7 +124,7 @@ class Composer:
     # The log.
 
     def item(self, chunk):
-        """Return the chunk item of a chunk as it is now."""
+        """Return the present chunk item of a chunk."""
         return chunk, self.payloads.get(chunk, 0), len(self.chunks.setdefault(chunk, bytearray()))
 
     def frame(self, length, rows=0, chunks=(), sets=(), next_chunk=None, flags=None, boot=BOOT):
@@ -146,7 +146,7 @@ class Composer:
     # The files.
 
     def seal(self, length):
-        """Have meta.json say that the dataset is sealed, with what it holds now."""
+        """Seal the dataset in meta.json, with its present content."""
         chunks = self.meta["chunks"]
         items = [self.item(chunk) for chunk in sorted(self.chunks)]
         chunks["num"] = len(items)

@@ -7,8 +7,7 @@
 DIR gets a tar for each family: written and changed by the library, and composed here.
 PROGRAMS is the folder of the built tests/reader/make-golden and make-changed, which use the
 library's writer. Format [1, 0] allows the composed ones, and the library did not write them.
-A golden that is in its tar is left alone: it is frozen, and holds each later version to what was
-written once.
+A golden dataset that is in its tar is not changed: every later version must read it.
 """
 
 import pathlib
@@ -72,7 +71,7 @@ def overrides():
                           (0, 4, new.entry(0, 4, b"four")), (0, 5, new.entry(0, 5, b"first")),
                           (0, 5, new.entry(0, 5, b"last")), (0, 6, new.entry(0, 6, b"dropped"))])
     new.frame(6, 7)
-    # Record 6 is there again, by its row: the set of before is gone.
+    # Record 6 exists again, by its row: the earlier update is void.
     new.frame(7, 7)
     texts = [values[0], value(11), None, b"live", b"four", b"last", values[6]]
     return new, [{"x": text, "n": value(k, 2)} for k, text in enumerate(texts)]
@@ -99,7 +98,7 @@ def moved_rows():
 
 
 def generations():
-    """A later generation of log and tables, with what an older and an interrupted one left."""
+    """A later generation of log and tables, with obsolete files and orphans."""
     new = Composer([field(0, "x")], 3, 2)
     new.tables[0] += [new.stored(0, k, value(k), 5) for k in range(3)]
     sets = [(0, 1, new.stored(0, 1, value(8), 9)), (0, 3, new.entry(0, 3, b"three"))]
@@ -156,7 +155,7 @@ def schema():
 
 
 def newer_minor():
-    """A later minor version: keys and features that this one does not know, and may ignore."""
+    """A later minor version, with unknown keys and features that may be ignored."""
     meta = {"format": [1, 9], "features": {"must": [], "may": ["sorted", "\u00e4\U0001f600"],
                                            "note": None},
             "unknown": {"deep": [[[[{"a": [1.5e3, -7, True, "\u2028"]}]]]]}, "tables": "ignored"}
@@ -185,7 +184,7 @@ def zstd():
 
 
 def sealed_again():
-    """Sealed after a fold: a later generation, later tables, and a chunk of no bytes."""
+    """Sealed after a checkpoint: a later generation, later tables, and a chunk of no bytes."""
     new = Composer([field(0, "x"), field(1, "n", "uint32", (2,))], 4, 1)
     records = [{"x": value(k, 15), "n": value(k, 8)} for k in range(6)]
     new.item(3)
@@ -210,7 +209,7 @@ def boots():
 
 
 def torn():
-    """A frame of which a part was written; after it what is no synced frame of its epoch."""
+    """A partly written frame, followed by bytes that are no synced frame of its number."""
     new = Composer([field(0, "x")])
     new.frame(0)
     first = bytes(new.log)
@@ -251,7 +250,7 @@ FAMILIES = {"written": WRITTEN, "changed": CHANGED, "composed": tuple(COMPOSED)}
 
 
 def restamp(path):
-    """Give all frames of a log a boot that is nobody's: it must be a foreign one everywhere."""
+    """Give all frames of a log a boot id that no machine has."""
     meta = Meta((path / "meta.json").read_bytes())
     name = f"LOG.{meta.generation}" if meta.generation != 0 else "LOG"
     log = bytearray((path / name).read_bytes())

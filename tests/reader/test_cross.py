@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What the library's writer writes, the plain reader reads: datasets of random forms.
+"""The plain reader reads random datasets of the library's writer.
 
 `make-golden random SEED` makes one of another form for each seed: schema, sizes, commits,
-durability, chunks, and its end, which may be a seal that was taken off again. It writes down what
-it gave to the writer, and that is what both readers must find. `make-changed random SEED` makes one
-that was changed, with all that a writer can do.
+durability, chunks, and its end, which may be a seal that was taken off again. It stores its
+input of the writer, which both readers must find. `make-changed random SEED` makes one
+that was changed by all operations of a writer.
 """
 
 import struct

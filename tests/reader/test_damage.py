@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Whatever bit of a dataset changes, and wherever a file ends: no reader returns a wrong byte.
+"""With any bit of a dataset flipped, and any file truncated, no reader returns a wrong byte.
 
 Both read each damaged dataset. They must agree: the same contents, or an error of both. Contents
-must be right: those of the dataset, or those of a commit before, where the log lost its end.
+must be right: those of the dataset, or of an earlier commit if the log lost its end.
 """
 
 import random
@@ -54,7 +54,7 @@ def outcomes(path, library):
 
 
 def damages(data, generator):
-    """Yield what a file may have become: a bit changed, its end gone, some of it zero."""
+    """Yield damaged contents of a file: a bit flipped, its end removed, a part zero."""
     bits = range(8 * len(data))
     for bit in bits if len(bits) <= SAMPLE else generator.sample(bits, SAMPLE):
         changed = bytearray(data)
@@ -132,10 +132,10 @@ def unsynced(folder):
 
 @pytest.mark.skipif(present_boot() is None, reason="the present boot is not known")
 def test_each_bit_of_commits_that_are_not_synced(folder, library):
-    """This boot wrote them to their ends, and so must not lose them without a word."""
+    """Frames that this boot completed must not be lost silently."""
     new, (first, last) = unsynced(folder)
     path, right = folder / "d", earlier(folder / "d")
-    # What says where the last frame ends, and that it is of this boot.
+    # The size and the boot of the last frame.
     hidden = {*range(last, last + 8), *range(last + 32, last + 40), *range(last + 48, last + 56)}
     for bit in range(8 * first, 8 * len(new.log)):
         changed = bytearray(new.log)
@@ -152,9 +152,9 @@ def test_an_interrupted_commit(folder, library):
     new, (_, last) = unsynced(folder)
     path, right = folder / "d", earlier(folder / "d")
     for end in range(last, len(new.log), 4):
-        for behind in (0, len(new.log) - end, 4096):
-            (path / "LOG").write_bytes(new.log[:end] + bytes(behind))
-            assert outcomes(path, library) == right[-2], (end, behind)
+        for zeros in (0, len(new.log) - end, 4096):
+            (path / "LOG").write_bytes(new.log[:end] + bytes(zeros))
+            assert outcomes(path, library) == right[-2], (end, zeros)
 
 
 @pytest.mark.parametrize("name", ["one-field", "replayed", "moved", "sealed-again", "boots"])
@@ -164,7 +164,7 @@ def test_golden_with_damage(name, folder, library):
 
 
 def test_two_files_of_two_datasets(folder, library):
-    """Files of another dataset of the same form do not pass for those of this one."""
+    """Files of another dataset of the same form are detected."""
     for k, uuid in enumerate(("00112233-4455-6677-8899-aabbccddeeff",
                               "ffeeddcc-bbaa-9988-7766-554433221100")):
         new = tiny()

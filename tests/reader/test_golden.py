@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plain reader and the library read every golden as it was written down."""
+"""The plain reader and the library read every golden dataset as documented with it."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_library_reads_golden(name, folder, library):
 
 @pytest.mark.parametrize("name", make_golden.COMPOSED)
 def test_composing_gives_the_golden(name, folder):
-    """All but for the streams, which are what one zlib made of them."""
+    """All except the streams, which depend on the zlib version."""
     if name == "streams":
         return
     new, records = make_golden.COMPOSED[name]()
@@ -104,7 +104,7 @@ def test_present_boot(folder, library):
     assert plain_text(folder / "d").startswith("length 3\n")
 
 
-# Seals that are taken off while a reader has the dataset.
+# Unsealing while a reader has the dataset.
 
 def take_seal_off(path):
     """Replace meta.json, as a writer does."""
@@ -127,7 +127,7 @@ def test_unsealed_while_a_reader_reads(folder):
 
 
 def test_records_after_an_unsealing(folder, monkeypatch):
-    """The seal goes, and a record comes, between the readings of meta.json and of the log."""
+    """The dataset is unsealed, and a record appended, between reading meta.json and the log."""
     new, records = make_golden.COMPOSED["sealed-again"]()
     new.write(folder / "d")
     path = folder / "d"
@@ -145,7 +145,7 @@ def test_records_after_an_unsealing(folder, monkeypatch):
 
 
 def test_record_moved_after_a_field_was_dropped(folder, monkeypatch):
-    """The schema is read, a field goes, and a record is moved without it; then the log is read."""
+    """A field is dropped, and a record moved without it, between reading meta.json and the log."""
     new = Composer([field(0, "x"), field(1, "y")])
     new.frame(0)
     sets = [(number, k, new.stored(number, k, make_golden.value(2 * k + number)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What must be refused is refused, by the plain reader and by the library, with one class of error.
+"""The plain reader and the library reject invalid datasets, with the same class of error.
 
-Each case is one thing that is wrong with a good dataset.
+Each case is one error in a valid dataset.
 """
 
 import json
@@ -20,7 +20,7 @@ from zrlog import HEADER, ROWS_MAX
 
 
 def small():
-    """Two records of three fields, and a row; good before something is done to it."""
+    """Two records of three fields, and a row; valid before a change."""
     new = Composer([field(0, "x"), field(1, "n", "int16", (2,), align=4),
                     field(2, "z", compress="flate")])
     for number in range(3):
@@ -52,7 +52,7 @@ def put(path, *keys):
 
 
 def without(path):
-    """Return a function that takes a key out of meta.json."""
+    """Return a function that removes a key from meta.json."""
     *way, last = path
 
     def apply(meta):
@@ -103,7 +103,7 @@ NEWER_META = [
 
 
 def refused(folder, new, error, library, status):
-    """The dataset must be refused by both."""
+    """Both must reject the dataset."""
     new.write(folder / "d")
     with pytest.raises(error):
         plain_text(folder / "d")
@@ -195,7 +195,7 @@ def frame_case(**options):
 
 
 def reserved(new):
-    """A set whose zero is none, in a frame that is valid else."""
+    """An update with a reserved number that is not zero, in an otherwise valid frame."""
     new.frame(2, 1, [], [(0, 1, new.entry(0, 1, b"x"))])
     del new.log[-112:]
     new.epoch -= 1
@@ -208,7 +208,7 @@ def reserved(new):
 
 
 def base(**options):
-    """Return a function that gives the dataset a log of one frame, its base."""
+    """Return a function that gives the dataset a log of one frame, its snapshot frame."""
     def apply(new):
         fresh = small()
         fresh.log = bytearray()
@@ -260,7 +260,7 @@ WRONG_WORDS = {
     "missing with a check": words_case(0, 0, 0, 0, 0), "inline of 9": words_case(0, U32, 9, 0, 9),
     "inline of two sizes": words_case(0, U32, 2, 7, 3), "slot": words_case(0, U32, 1, 256, 1),
     "empty with a slot": words_case(0, U32, 0, 1, 0), "dense empty": words_case(1, U32, 0, 0, 0),
-    "no such chunk": words_case(0, 1, 12, 0, 12), "offset": words_case(0, 0, 12, 4, 12),
+    "unknown chunk": words_case(0, 1, 12, 0, 12), "offset": words_case(0, 0, 12, 4, 12),
     "no bytes": words_case(2, 0, 0, 8, 12), "more than the value": words_case(2, 0, 12, 0, 11),
     "raw and shorter": words_case(0, 0, 12, 0, 13), "beyond": words_case(0, 0, 16, 56, 16),
     "far beyond": words_case(0, 0, 16, (1 << 64) - 8, 16),
@@ -302,7 +302,7 @@ def test_zstd(folder, library):
     refused(folder, new, Unsupported, library, "LX_ERR_UNSUPPORTED")
 
 
-# Files that are not what they should be.
+# Files of the wrong type or size.
 
 @pytest.mark.parametrize("what", ["link", "fifo", "directory", "socket"])
 @pytest.mark.parametrize("name", ["meta.json", "LOG", "x.offset", "n.check", "LOCK"])
@@ -346,7 +346,7 @@ def test_absent(folder, library):
         assert library.read(path)[0] == "LX_ERR_CORRUPT"
 
 
-# What a sealed dataset must be: section 9.6.
+# Sealed datasets: section 9.6.
 
 @pytest.mark.parametrize("change", [
     lambda meta: meta.update(length=5), lambda meta: meta["chunks"].update(num=2),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Errors, CRC-32C, and files: what the other modules of the plain reader stand on."""
+"""Errors, CRC-32C, and files: the basis of the other modules of the plain reader."""
 
 import errno
 import fcntl
@@ -15,12 +15,12 @@ READER_LOCKS = 8192
 # Errors: the classes of section 13.
 
 class ZrError(Exception):
-    """An error with the place it was found at.
+    """An error and its location.
 
     Parameters
     ----------
     what : str
-        What is wrong.
+        The description.
     file : str, optional
         The path of the file within the dataset.
     field : str, optional
@@ -43,11 +43,11 @@ class ZrError(Exception):
 
 
 class Absent(ZrError):
-    """There is no dataset."""
+    """The dataset does not exist."""
 
 
 class Unsupported(ZrError):
-    """The dataset, or a value, needs what this reader does not have."""
+    """The dataset, or a value, needs a feature that this reader lacks."""
 
 
 class Corrupt(ZrError):
@@ -55,7 +55,7 @@ class Corrupt(ZrError):
 
 
 class OutOfRange(ZrError, IndexError):
-    """The caller asked for a record or a field that is not there."""
+    """The requested record or field does not exist."""
 
 
 # CRC-32C: section 2.2.
@@ -93,7 +93,7 @@ def le64(number):
 
 
 def present_boot():
-    """Return the 8 bytes of the present boot, or None where it is unknown: section 8.7."""
+    """Return the 8 bytes of the present boot, or None if it is unknown: section 8.7."""
     try:
         with open(BOOT_ID, encoding="ascii") as file:
             boot = bytes.fromhex(file.read().replace("-", "")[:16])
@@ -105,13 +105,13 @@ def present_boot():
 # Files: sections 3.4 to 3.6.
 
 def _open_at(folder, name, path, flags):
-    """Open what lies below the dataset; a link or a special file is damage and blocks nobody."""
+    """Open a node of the dataset; a link or a special file is damage, and never blocks."""
     try:
         return os.open(name, flags | os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK,
                        dir_fd=folder)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.ENOTDIR):
-            raise Corrupt("a link or a special file stands here", file=path) from error
+            raise Corrupt("the path is a link or a special file", file=path) from error
         raise
 
 
@@ -130,9 +130,9 @@ class File:
     Raises
     ------
     FileNotFoundError
-        There is no such file.
+        The file does not exist.
     Corrupt
-        It is no regular file.
+        It is not a regular file.
     """
 
     def __init__(self, folder, name, path=None):
@@ -191,7 +191,7 @@ def lock_generation(folder, generation):
     Returns
     -------
     File or None
-        The LOCK file that holds the lock, or None where the dataset has none.
+        The LOCK file that holds the lock, or None if the dataset has none.
     """
     while True:
         try:

@@ -65,7 +65,7 @@ class Dataset:
     path : str
         The directory.
     durable : bool, optional
-        Read the durable state: a loss of power cannot take it back.
+        Read the durable snapshot, which survives a power loss.
     boot : bytes or None, optional
         The present boot instead of that of the system; None for an unknown one.
     log : bool, optional
@@ -97,7 +97,7 @@ class Dataset:
             raise
 
     def close(self):
-        """Close all files and give the lock back."""
+        """Close all files and release the lock."""
         self._close_files()
         for file in (self._lock, self._meta_file):
             if file:
@@ -134,7 +134,7 @@ class Dataset:
         return Meta(file.read_some(BYTES_MAX + 1))
 
     def _replaced(self):
-        """Whether there is another meta.json now than the one that was read."""
+        """Whether meta.json was replaced since it was read."""
         try:
             status = os.stat("meta.json", dir_fd=self._folder, follow_symlinks=False)
         except FileNotFoundError:
@@ -142,7 +142,7 @@ class Dataset:
         return (status.st_dev, status.st_ino) != self._meta_file.identity
 
     def _open(self, durable, boot, log):
-        """Open everything; return False if meta.json was replaced meanwhile: then once more.
+        """Open everything; return False if meta.json was replaced meanwhile: then try again.
 
         There may be sets of a field that was added, records that were moved without one that was
         dropped, or records after a seal that was taken off.
@@ -290,7 +290,7 @@ class Dataset:
         raise OutOfRange(f"no field {name!r}")
 
     def _words(self, field, index):
-        """Return entry and check of a record, and where they stand: section 8.12."""
+        """Return entry and check of a record, and their location: section 8.12."""
         state = self.state
         words = state.sets.get(index, {}).get(field.id)
         if words is not None:
@@ -361,7 +361,7 @@ class Dataset:
         Returns
         -------
         list of ZrError
-            What is wrong.
+            The errors.
         """
         found = []
 
@@ -369,7 +369,7 @@ class Dataset:
             try:
                 call(*arguments)
             except Unsupported:
-                pass  # its CRC is right, and there is nothing to decompress it with
+                pass  # its CRC is right, but this reader cannot decompress it
             except ZrError as error:
                 found.append(error)
 
@@ -395,7 +395,7 @@ class Dataset:
 
 
 def run(arguments):
-    """Do what the command line says; return the exit status."""
+    """Run the command; return the exit status."""
     with Dataset(arguments.dir, arguments.durable) as dataset:
         if arguments.get:
             value = dataset.read(dataset.field(arguments.get[0]), int(arguments.get[1]))

@@ -25,7 +25,7 @@ def log_name(generation):
 
 
 class Frame:
-    """The header, the items and the trailer of one frame, as they stand at `at` of `log`."""
+    """The header, the items and the trailer of one frame, at offset `at` of `log`."""
 
     def __init__(self, log, at):
         (_, self.bytes, self.epoch, self.length, self.rows, chunk_items, set_items,
@@ -40,12 +40,12 @@ class Frame:
 
     @property
     def synced(self):
-        """Whether everything it names was on stable storage before it was written."""
+        """Whether everything that it names was durable before it was written."""
         return bool(self.flags & SYNCED)
 
 
 class State:
-    """What a dataset holds after a frame.
+    """The snapshot of a dataset after a frame.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class Log:
         Returns
         -------
         bytes or None
-            What was read of it then.
+            The bytes that were read.
         """
         size = self._size(at)
         if not boot or not size or self.data[at + 48:at + 56] != boot:
@@ -229,16 +229,16 @@ class Log:
             at += 1
 
     def _rot(self, at, epoch, boot):
-        """What shows that the invalid frame at `at` is rot; None: it is a torn end."""
+        """The proof that the invalid frame at `at` is rot; None for a torn end."""
         return True if self._later_from(at, epoch, boot) else self._complete(at, boot)
 
     def read(self, boot):
-        """Read all valid frames: sections 8.8 and 8.9. Rot is damage, a torn end is none.
+        """Read all valid frames: sections 8.8 and 8.9. Rot is damage, a torn end is not.
 
         Parameters
         ----------
         boot : bytes or None
-            The present boot; None where it is unknown.
+            The present boot; None if it is unknown.
         """
         rules = Rules(self.name)
         self.data = self.file.read_some(self.file.size())
@@ -269,7 +269,7 @@ class Log:
         Parameters
         ----------
         boot : bytes or None
-            The present boot; None where it is unknown.
+            The present boot; None if it is unknown.
         durable : bool, optional
             Stop at the last synced frame.
         """

@@ -88,7 +88,7 @@ def _parse_text(text):
     return value
 
 
-# Typed access to what the text holds.
+# Typed access to the values of the text.
 
 def _get(source, key, kind, where):
     if key not in source:
@@ -97,7 +97,7 @@ def _get(source, key, kind, where):
 
 
 def _typed(value, kind, where):
-    # A bool is an int for Python, but no number for JSON.
+    # A bool is an int for Python, but not a number in JSON.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise damaged(f"{where} is no {kind.__name__}")
     return value
@@ -178,14 +178,14 @@ class Field:
         if source["dict"] is None:
             return
         if self.compress != "zstd":
-            raise damaged(f"{where}dict stands beside compress {self.compress}")
+            raise damaged(f"{where}dict is set with compress {self.compress}")
         inner = _get(source, "dict", dict, where)
         self.dictionary = (_number(inner, "bytes", where + "dict.", 1, U32),
                            _number(inner, "crc", where + "dict.", high=U32))
 
 
 class Meta:
-    """What meta.json says.
+    """The content of meta.json.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class Meta:
 
     @staticmethod
     def _check_version(source):
-        """Look at version and features first: a newer format is newer, and not damaged."""
+        """Check version and features first: a newer format is unsupported, not damaged."""
         version = _get(source, "format", list, "")
         if len(version) != 2:
             raise damaged("format has not two numbers")

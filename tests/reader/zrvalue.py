@@ -26,16 +26,16 @@ class Entry:
     words : bytes
         The 24 bytes.
     path : str, optional
-        The file that they stand in, for errors, and
+        The file that contains them, for errors, and
     at : int, optional
-        where they stand in it.
+        their offset in it.
 
     Attributes
     ----------
     chunk, physical, offset, logical, crc : int
-        As they stand there.
+        The numbers of the words.
     inline : bool
-        Whether the value is empty or lies in the entry.
+        Whether the value is empty or inline.
     """
 
     def __init__(self, field, index, words, path=None, at=None):
@@ -62,7 +62,7 @@ class Entry:
         if self.physical != self.logical or self.physical > 8:
             raise self.bad(f"an inline value of {self.physical} and {self.logical} bytes")
         if any(le64(self.offset)[self.physical:]):
-            raise self.bad("bytes behind an inline value are not zero")
+            raise self.bad("bytes after an inline value are not zero")
 
     def _check_stored(self, chunks):
         if self.chunk not in chunks:
@@ -86,7 +86,7 @@ class Entry:
         uuid : bytes
             The uuid of the dataset.
         read : callable
-            Given chunk, offset and size, returns the bytes that stand there.
+            Given chunk, offset and size, returns the bytes.
         """
         offset = 0 if self.inline else self.offset
         if self.inline:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of arrays, made byte by byte, so that wrong ones can be made too."""
+"""Files of arrays, made byte by byte, valid and invalid."""
 
 import gzip
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the command have in common: the command itself, and a folder to work in."""
+"""The common part of the tests of the command: the command itself, and a working folder."""
 
 import json
 import os
@@ -54,17 +54,17 @@ class Loaderx:
                                 preexec_fn=take_signals, **options)
 
     def text(self, *arguments):
-        """What it prints; it has to succeed, and to have nothing to say on standard error."""
+        """Its output; it must succeed without output on standard error."""
         done = self(*arguments)
         assert (done.returncode, done.stderr) == (0, b''), done
         return done.stdout.decode()
 
     def json(self, *arguments):
-        """What it prints with --json."""
+        """Its output with --json."""
         return json.loads(self.text(*arguments, '--json'))
 
     def fails(self, status, *arguments, **options):
-        """It has to fail with this status, in one line that begins as it should; the line."""
+        """It must fail with this status and one line of the usual form; return the line."""
         done = self(*arguments, **options)
         assert done.returncode == status, done
         line = done.stderr.decode().splitlines()[0]
@@ -73,7 +73,7 @@ class Loaderx:
 
 
 def make_folder():
-    """An empty folder, gone after what uses it."""
+    """An empty folder, which is removed after the tests that use it."""
     path = pathlib.Path(tempfile.mkdtemp(prefix='loaderx-tools-'))
     yield path
     shutil.rmtree(path)

@@ -34,7 +34,7 @@ static lx_status make(const char *path, const lx_schema *schema, lx_error *error
     return status != LX_OK ? status : closed;
 }
 
-/** Seals before: entries that are changed lie in the tables then. */
+/** Seals first, so that changed entries are in the tables. */
 static lx_status change(const char *path, lx_error *error)
 {
     static const size_t field = 1;

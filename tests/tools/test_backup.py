@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx backup: a copy that is whole, and nothing where it fails."""
+"""loaderx backup: a complete copy, or nothing if it fails."""
 
 import signal
 import time
@@ -55,17 +55,17 @@ def test_damaged_dataset(loaderx, folder, images):
 
 
 def test_stopped(loaderx, folder, images):
-    """Wherever a signal comes, there is a whole copy or none."""
+    """After a signal at any time, there is a complete copy or none."""
     for delay in 0, 0.002, 0.005, 0.01, 0.02:
         job = loaderx.start('backup', 'images', f'copy-{delay}')
         time.sleep(delay)
         job.send_signal(signal.SIGTERM)
-        told = job.communicate(timeout=60)[1]
+        output = job.communicate(timeout=60)[1]
         if job.returncode == 0:
             assert loaderx.json('verify', f'copy-{delay}')['intact'] is True
         elif job.returncode != -signal.SIGTERM:  # it came before the copy began
             assert job.returncode == 128 + signal.SIGTERM
-            assert b'stopped by signal' in told and b'nothing was copied' in told
+            assert b'stopped by signal' in output and b'nothing was copied' in output
         if job.returncode != 0:
             assert not (folder / f'copy-{delay}').exists()
 

@@ -60,7 +60,7 @@ def test_ranks_and_positions(loaderx):
                        len(own)) == own
     assert batches(loaderx, *common, '--position', len(whole[0]) + 1, '--count', 2) \
         == [whole[1][1:], whole[2]]
-    second = cut(epoch(loaderx, 1, *SHUFFLED), 200)    # a rank that the last step has nothing of
+    second = cut(epoch(loaderx, 1, *SHUFFLED), 200)    # a rank without indices in the last step
     count = len(whole[2::3])
     got = batches(loaderx, *common, '--rank', 2, '--world', 3, '--count', count + 1)
     assert got == [*whole[2::3], *second[2::3]][:count + 1]

@@ -84,7 +84,7 @@ def test_stop_and_redistribute(loaderx):
     assert stop['length'] == 100 and stop['sets'][0]['epochs'] == 1
     every = loaderx.json('blend', *TWO, '--weights', '1,1', '--exhausted', 'redistribute')
     assert every['length'] == 200 and [one['epochs'] for one in every['sets']] == [1, 1]
-    # An epoch that ends before other weights hold has nothing of these.
+    # An epoch that ends before other weights apply does not use them.
     early = loaderx.json('blend', *TWO, '--weights', '1,1', '--weights', '150:1,0', '--exhausted',
                          'stop')
     assert early['phases'][1] == {'offset': 100, 'until': 100, 'positions': 0, 'weights': [1, 0],

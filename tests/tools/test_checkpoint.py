@@ -7,7 +7,7 @@ from conftest import BUILD, TIMEOUT
 
 
 def test_moves_appended_records_to_the_tables(loaderx, images):
-    """Small commits leave their entries in the log, also where nothing was changed."""
+    """Small commits leave their entries in the log, also without changes."""
     assert loaderx.json('stat', 'images')['log_entries'] == 40
     assert loaderx.text('checkpoint', 'images') == 'images: checkpointed, 20 records\n'
     assert loaderx.json('stat', 'images')['log_entries'] == 0
@@ -41,7 +41,7 @@ def test_rejects_a_sealed_dataset(loaderx, images):
 
 
 def test_warns_of_bytes_truncated_from_the_log(loaderx, folder, images):
-    """A commit was interrupted: the beginning of its frame is there, and zeros."""
+    """An interrupted commit: the beginning of its frame, followed by zeros."""
     with open(folder / 'images' / 'LOG', 'ab') as log:
         log.write(b'LXLF' + bytes(range(1, 61)) + bytes(100))
     done = loaderx('checkpoint', 'images')

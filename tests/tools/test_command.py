@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What holds for all subcommands: help, options, exit statuses, completion, manual pages."""
+"""Properties of all subcommands: help, options, exit statuses, completion, manual pages."""
 
 import os
 import pathlib
@@ -15,13 +15,13 @@ SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parent
 
 
 def options_of_help(text):
-    """Each option that a help names, with what it takes."""
+    """Each option of a help text, with its argument."""
     found = re.findall(r'^ +(?:-\w, )?--([a-z-]+)(?: (\S+))?(?:  .*)?$', text, re.MULTILINE)
     return dict(found)
 
 
 def options_of_page(name):
-    """Each option that a manual page describes, with what it takes."""
+    """Each option of a manual page, with its argument."""
     text = (SOURCE / 'doc' / 'man' / '1' / f'{name}.1').read_text()
     found = {}
     for item in re.findall(r'^\.It Fl (.*)$', text, re.MULTILINE):
@@ -106,7 +106,7 @@ def test_accepts_options_anywhere_and_abbreviated(loaderx, images):
 
 def test_reports_output_that_cannot_be_written(loaderx, images):
     if not os.path.exists('/dev/full'):
-        pytest.skip('there is no /dev/full')
+        pytest.skip('/dev/full not found')
     with open('/dev/full', 'wb') as full:
         done = loaderx('get', 'images', ':', '--field', 'data', stdout=full)
     assert done.returncode == 1
@@ -134,10 +134,10 @@ def test_rejects_other_than_datasets(loaderx, folder, command):
 
 
 def complete(loaderx, *words):
-    """What bash offers for the last of the words."""
+    """The completions that bash offers for the last word."""
     bash = shutil.which('bash')
     if bash is None:
-        pytest.skip('there is no bash')
+        pytest.skip('bash not found')
     script = f'''
         source '{SOURCE}/tools/completion/loaderx'
         COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))

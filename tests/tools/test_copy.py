@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx copy: subsets, splits, merges, and what does not fit together."""
+"""loaderx copy: subsets, splits, merges, and mismatches."""
 
 import pathlib
 import resource

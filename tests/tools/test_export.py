@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx export: arrays and files, and what cannot be one."""
+"""loaderx export: arrays and files, and fields that cannot be exported."""
 
 import os
 

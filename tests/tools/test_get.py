@@ -168,7 +168,7 @@ def test_never_writes_files_of_a_dataset(loaderx, folder, images, name):
 
 
 def test_npy_replaces_a_file_atomically(loaderx, folder, images):
-    """Through a link, too; what fails leaves what was there or nothing."""
+    """Also through a link; a failure leaves the old file or none."""
     (folder / 'out.npy').write_bytes(b'before')
     (folder / 'link').symlink_to('out.npy')
     loaderx.fails(2, 'get', 'images', 20, '--field', 'label', '--npy', 'link')

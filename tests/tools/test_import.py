@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx import: what goes in comes out again."""
+"""loaderx import: imported data can be read back."""
 
 import gzip
 import os
@@ -167,7 +167,7 @@ def test_pipe(loaderx, folder, zipped):
 
 
 def run_on_terminal(loaderx, folder, *arguments):
-    """Imports a pipe that pauses halfway; what standard error, a terminal, was sent."""
+    """Imports a pipe that pauses halfway; returns the output on standard error, a terminal."""
     data = idx_bytes(values('uint8', (100, 1 << 17)))
     os.mkfifo(folder / 'x')
 
@@ -208,7 +208,7 @@ def test_no_progress_bar_when_quiet(loaderx, folder):
 
 
 def test_fashion_mnist(loaderx, folder):
-    """Real images, compressed by somebody else."""
+    """Real images, compressed by another program."""
     if not FASHION.is_dir():
         pytest.skip('the package dataset-fashion-mnist is not installed')
     names = {'data': 't10k-images-idx3-ubyte.gz', 'label': 't10k-labels-idx1-ubyte.gz'}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx import: files and calls that are wrong, and what is left then: nothing."""
+"""loaderx import: invalid files and calls, which leave nothing."""
 
 import gzip
 import os
@@ -53,8 +53,8 @@ FAULTY_GZIP = {
     'no trailer': (GZIP[:-8], 'truncated'),
     'checksum': (flip(GZIP, -5), 'incorrect data check'),
     'length': (flip(GZIP, -1), 'incorrect length check'),
-    'garbage behind': (GZIP + b'garbage', 'unexpected data after the end of the gzip data'),
-    'zeros behind': (GZIP + bytes(100), 'unexpected data after the end of the gzip data'),
+    'garbage after': (GZIP + b'garbage', 'unexpected data after the end of the gzip data'),
+    'zeros after': (GZIP + bytes(100), 'unexpected data after the end of the gzip data'),
     'method': (flip(GZIP, 2), 'unknown compression method'),
     'data too short': (gzip.compress(IDX[:-1]), 'the file ends too early'),
     'data too long': (gzip.compress(IDX + b'x'), 'the file is longer than its header'),
@@ -83,7 +83,7 @@ FAULTY_NPY = {
     'key missing': (npy_bytes(ARRAY, header="{'descr': '<i4', 'shape': (5,)}"), 'a dict of descr'),
     'key twice': (npy(more=", 'shape': (5, 2)"), 'each once'),
     'unknown key': (npy(more=", 'other': 1"), 'descr, fortran_order and shape'),
-    'something behind': (npy_bytes(ARRAY, header="{'descr': '<i4', 'fortran_order': False, "
+    'text after': (npy_bytes(ARRAY, header="{'descr': '<i4', 'fortran_order': False, "
                                                  "'shape': (5,)} x"), 'the end is expected'),
     'zero byte': (npy_bytes(ARRAY, header="{'descr': '<i4', 'fortran_order': False, "
                                           "'shape': (5,)}\0"), 'no zero byte'),
@@ -115,7 +115,7 @@ def there(module_loaderx):
 
 
 def check_nothing_is_left(loaderx, kind, data, message):
-    """A new dataset and one that is appended to: neither shows that anything was tried."""
+    """A new dataset and one that is appended to: both are as before the call."""
     (loaderx.folder / 'faulty').write_bytes(data)
     line = loaderx.fails(1, 'import', 'new', kind, 'x=faulty')
     assert line.startswith("loaderx import: faulty, field 'x'") and message in line
@@ -147,7 +147,7 @@ def test_reports_the_location_of_a_fault(loaderx, folder):
 
 
 def test_every_byte_of_a_gzip_file_changed(loaderx, folder):
-    """It is damaged, or gives exactly what it should: gzip does not check names and times."""
+    """It is damaged, or gives exactly the expected data: gzip does not check names and times."""
     array = np.arange(64, dtype='uint8')
     data = gzip.compress(idx_bytes(array))
     for place in range(len(data)):
@@ -319,7 +319,7 @@ def start_half(loaderx, folder, *arguments):
 
 
 def stop(running, pipe, number):
-    """Sends a signal; what the command then answers and prints."""
+    """Sends a signal; returns the status and output of the command."""
     running.send_signal(number)
     _, printed = running.communicate(timeout=60)
     pipe.close()
@@ -358,7 +358,7 @@ def test_dataset_in_use_by_another_writer(loaderx, folder):
     message = f'd/LOCK: the dataset is being written by process {running.pid}'
     assert message in loaderx.fails(2, 'import', 'd', '--append', '--idx', f'x={good}')
     assert message in loaderx.fails(2, 'seal', 'd')
-    assert loaderx.json('stat', 'd')['length'] == 3  # readers are not in the way
+    assert loaderx.json('stat', 'd')['length'] == 3  # readers do not prevent it
     assert stop(running, pipe, signal.SIGINT)[0] == 130
 
 
@@ -380,7 +380,7 @@ def test_pipe_that_ends_too_early(loaderx, folder):
 
 
 def test_a_header_alone_allocates_nothing(loaderx, folder):
-    """A gzipped promise of 4 GiB a record is refused by the size of its file."""
+    """A gzipped header that declares 4 GiB a record is rejected by the size of its file."""
     (folder / 'x').write_bytes(gzip.compress(struct.pack('>BBBBII', 0, 0, 8, 2, 1, 2**32 - 1)))
 
     def bound():

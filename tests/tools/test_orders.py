@@ -72,7 +72,7 @@ def test_balanced(loaderx, files):
 def test_bucketed(loaderx, files):
     got = indices(loaderx, *BUCKETED, '--bucket', 4, '--count', 18)
     for epoch in got[:9], got[9:]:
-        assert sorted(epoch) == list(range(9)) and epoch[8] == 0    # the longest is left over
+        assert sorted(epoch) == list(range(9)) and epoch[8] == 0    # the longest one remains
         buckets = [(LENGTHS[index] - 1) // 4 for index in epoch[:8]]
         assert buckets[::2] == buckets[1::2]
     assert indices(loaderx, *BUCKETED) == indices(loaderx, *BUCKETED, '--bucket', 200)
@@ -152,17 +152,17 @@ def test_exhaustive(loaderx):
     got = indices(loaderx, '--order', 'blend', *TWO, '--method', 'exhaustive', '--count', 160)
     assert sorted(got[:80]) == sorted(got[80:]) == list(range(80))
     assert [index < 20 for index in got[:4]] == [False, True, False, False]
-    told = loaderx.json('sample', '--order', 'blend', *TWO, '--method', 'exhaustive')
-    assert (told['method'], told['exhausted']) == ('exhaustive', 'redistribute')
+    report = loaderx.json('sample', '--order', 'blend', *TWO, '--method', 'exhaustive')
+    assert (report['method'], report['exhausted']) == ('exhaustive', 'redistribute')
 
 
 def test_blend_counts_by_other_methods(loaderx):
     for method in 'greedy', 'exhaustive':
         got = indices(loaderx, '--order', 'blend', *TWO, '--method', method, '--count', 100)
-        told = loaderx.json('blend', *TWO, '--method', method, '--from', 7, '--until', 100)
+        report = loaderx.json('blend', *TWO, '--method', method, '--from', 7, '--until', 100)
         few = sum(index < 20 for index in got[7:])
-        assert told['method'] == method
-        assert [one['samples'] for one in told['sets']] == [few, 93 - few]
+        assert report['method'] == method
+        assert [one['samples'] for one in report['sets']] == [few, 93 - few]
 
 
 def test_torch(loaderx, folder):
@@ -204,7 +204,7 @@ def test_torch_without_torch(loaderx):
     assert sorted(epoch) == list(range(10))
 
 
-# ---- what was said
+# ---- errors
 
 
 def test_json(loaderx, files):

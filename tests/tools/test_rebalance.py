@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx rebalance: what it releases, and what stops it."""
+"""loaderx rebalance: released space, and failures."""
 
 
 def test_removes_replaced_values(loaderx, folder, images):

@@ -26,7 +26,7 @@ def log_of(path):
 
 
 def reports(loaderx, *arguments):
-    """The findings that a repair with --json prints, and all of it."""
+    """The findings of a repair with --json, and the whole document."""
     got = json.loads(loaderx('repair', *arguments, '--json').stdout)
     return got['findings'], got
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx import --replace: the new dataset in the place of the old one, or the old one."""
+"""loaderx import --replace: the new dataset replaces the old one, or the old one stays."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def test_creates_an_absent_dataset(loaderx, folder, other):
 
 
 def test_through_a_link(loaderx, folder, images, other):
-    """What the link points to is replaced, wherever that is; the link stays."""
+    """The target of the link is replaced; the link stays."""
     (folder / 'store').mkdir()
     (folder / 'images').rename(folder / 'store' / 'real')
     (folder / 'name').symlink_to('store/real')
@@ -105,7 +105,7 @@ def test_detects_foreign_files_before_writing(loaderx, folder, images, other, na
 
 
 def test_recognizes_all_file_names_of_a_dataset(loaderx, folder, images, other):
-    """Such as an interrupted writer leaves, also one of the tables' longest names."""
+    """Temporary files of an interrupted writer, also with the longest name of a table."""
     loaderx.text('seal', 'images')
     for name in ('meta.json.new', 'LOG.7', 'LOG.4611686018427387904', 'data.offset.4294967295',
                  'data.check.3', 'data.dict', 'a' * 64 + '~4294967295.offset.1', 'x.y.offset',
@@ -117,7 +117,7 @@ def test_recognizes_all_file_names_of_a_dataset(loaderx, folder, images, other):
 
 @pytest.fixture
 def read_on(loaderx, folder):
-    """Gives what reads a dataset of 20000 records, `big`, until it is asked for the rest."""
+    """Gives a process that reads a dataset of 20000 records, `big`, and pauses."""
     started = []
 
     def start():
@@ -133,7 +133,7 @@ def read_on(loaderx, folder):
 
 
 def test_replaces_a_dataset_with_a_reader(loaderx, folder, other, read_on):
-    """The readers continue; what they read is reported, and stays."""
+    """The readers continue; the report names their dataset, which stays."""
     reader = read_on()
     done = loaderx('import', 'big', '--replace', '--json', *other)
     warning = done.stderr.decode()
@@ -164,7 +164,7 @@ def test_replaces_a_dataset_twice_with_readers(loaderx, folder, read_on):
 
 
 def test_never_removes_files_by_name_alone(loaderx, folder, images, other):
-    """Whatever it is that somebody has called so stays."""
+    """A foreign file of that name stays."""
     loaderx.text('copy', 'images', 'mine')
     loaderx.text('copy', 'images', 'images.former-3')
     (folder / 'images.former-1').symlink_to('mine')

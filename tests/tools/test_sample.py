@@ -94,7 +94,7 @@ def test_skip_and_take_limit_each_epoch(loaderx, skip, take):
 
 def test_repeat_makes_longer_epochs(loaderx):
     common = ['--length', 50, *SHUFFLED, '--count', 7]
-    # What ranks have shows it: epochs of 100 have 25 positions of each of 4, those of 50 have not.
+    # The ranks show it: an epoch of 100 has 25 positions for each of 4, one of 50 does not.
     plain = indices(loaderx, '--length', 50, *SHUFFLED, '--count', 100)
     got = indices(loaderx, *common, '--repeat', 2, '--rank', 3, '--world', 4, '--position', 75)
     assert got[:7] == plain[75:100][0::4]

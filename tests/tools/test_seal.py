@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx seal: once, again, and against what stands in the way."""
+"""loaderx seal: once, again, and with obstacles."""
 
 from arrays import values, write_idx
 

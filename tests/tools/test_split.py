@@ -13,9 +13,9 @@ TWO = ['--fractions', 'train=.9,validation=0.1']
 
 def split(loaderx, folder, *arguments):
     """The indices of each set, by its name."""
-    told = loaderx.json('split', *arguments, '--out', '.')
-    sets = {one['name']: np.load(folder / one['path']) for one in told['sets']}
-    assert [one['records'] for one in told['sets']] == [len(found) for found in sets.values()]
+    report = loaderx.json('split', *arguments, '--out', '.')
+    sets = {one['name']: np.load(folder / one['path']) for one in report['sets']}
+    assert [one['records'] for one in report['sets']] == [len(found) for found in sets.values()]
     return sets
 
 
@@ -52,8 +52,8 @@ def test_keeps_equal_keys_in_one_split(loaderx, folder):
 @pytest.mark.parametrize('count', [1, 3, 7, 10, 49])
 def test_fractions_that_sum_to_about_1_cover_all(loaderx, count):
     fractions = ','.join(f'{i}={1 / count:.12g}' for i in range(count))
-    told = loaderx.json('split', '--length', 5000, '--fractions', fractions)
-    assert sum(one['records'] for one in told['sets']) == 5000
+    report = loaderx.json('split', '--length', 5000, '--fractions', fractions)
+    assert sum(one['records'] for one in report['sets']) == 5000
 
 
 def test_less_than_all(loaderx, folder):
@@ -63,9 +63,9 @@ def test_less_than_all(loaderx, folder):
 
 
 def test_the_table(loaderx):
-    told = loaderx.json('split', '--length', 60000, *TWO, '--seed', 42)
-    train, validation = (one['records'] for one in told['sets'])
-    assert told == {'length': 60000, 'seed': 42, 'sets': [
+    report = loaderx.json('split', '--length', 60000, *TWO, '--seed', 42)
+    train, validation = (one['records'] for one in report['sets'])
+    assert report == {'length': 60000, 'seed': 42, 'sets': [
         {'name': 'train', 'fraction': 0.9, 'records': train, 'path': None},
         {'name': 'validation', 'fraction': 0.1, 'records': validation, 'path': None}]}
     assert loaderx.text('split', '--length', 60000, *TWO, '--seed', 42).split() == [

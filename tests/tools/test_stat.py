@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx stat: what it tells, for people and programs."""
+"""loaderx stat: the report as text and as JSON."""
 
 import re
 
@@ -69,7 +69,7 @@ def test_chunks(loaderx, folder):
         ['1', '30', '30', '480', '480', '0', '100.0'],
         ['2', '30', '30', '480', '480', '0', '100.0'],
         ['3', '10', '10', '160', '160', '0', '100.0']]
-    # A value that is missing now leaves dead bytes after it.
+    # A value that became missing leaves dead bytes.
     loaderx.text('seal', 'd')
     for name, row in ('x.offset', 16), ('x.check', 8):
         table = bytearray((folder / 'd' / name).read_bytes())
@@ -97,7 +97,7 @@ def test_path_that_is_not_utf_8(loaderx, folder, images):
 
 def test_damaged_table(loaderx, folder, images):
     table = folder / 'images' / 'data.offset'
-    if table.stat().st_size == 0:  # entries of small commits lie in the log
+    if table.stat().st_size == 0:  # entries of small commits are in the log
         loaderx.text('seal', 'images')
     damaged = bytearray(table.read_bytes())
     damaged[16 * 5 + 8] = 0xFF

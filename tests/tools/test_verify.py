@@ -53,8 +53,8 @@ def test_json(loaderx, folder, images):
 
 def test_any_number_of_threads_finds_the_same(loaderx, folder, images):
     flip(folder / 'images' / 'chunk' / '0.zr', 3 * 12 + 1, 17 * 12)
-    told = {loaderx('verify', 'images', '--json', '--threads', n).stdout for n in (0, 1, 2, 5)}
-    assert len(told) == 1 and len(json.loads(told.pop())['damages']) == 2
+    report = {loaderx('verify', 'images', '--json', '--threads', n).stdout for n in (0, 1, 2, 5)}
+    assert len(report) == 1 and len(json.loads(report.pop())['damages']) == 2
     assert loaderx('verify', 'images').stdout == loaderx('verify', 'images', '--threads', 3).stdout
     for wrong in '65', '-1', 'many':
         loaderx.fails(2, 'verify', 'images', '--threads', wrong)

@@ -409,10 +409,10 @@ START_TEST(a_failed_allocation_changes_nothing)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/overlay", finds_exactly_the_updates_that_were_put, a_later_update_replaces_an_earlier_one,
-          finds_many_as_one_by_one, later_frames_drop_updates_by_length_and_rows,
-          frees_an_empty_layer, keeps_few_layers_and_rarely_moves_updates,
-          never_exceeds_the_maximum_of_layers, a_merge_keeps_live_updates, a_copy_keeps_its_content,
-          visits_each_live_update_once, finds_nothing_in_an_empty_overlay,
-          hashes_differ_between_overlays, collects_all_live_updates,
-          a_failed_allocation_changes_nothing)
+UNIT_MAIN("zrecord/overlay", finds_exactly_the_updates_that_were_put,
+          a_later_update_replaces_an_earlier_one, finds_many_as_one_by_one,
+          later_frames_drop_updates_by_length_and_rows, frees_an_empty_layer,
+          keeps_few_layers_and_rarely_moves_updates, never_exceeds_the_maximum_of_layers,
+          a_merge_keeps_live_updates, a_copy_keeps_its_content, visits_each_live_update_once,
+          finds_nothing_in_an_empty_overlay, hashes_differ_between_overlays,
+          collects_all_live_updates, a_failed_allocation_changes_nothing)

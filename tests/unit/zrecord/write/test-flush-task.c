@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/write/flush-task.h"
 
-#include "../stages.h"
+#include "../write-buffers.h"
 
 /** A flush task of two fields, raw and flate, with chunks in the present directory. */
 struct fixture {

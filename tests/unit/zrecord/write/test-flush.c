@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/write/flush.h"
 
-#include "../stages.h"
+#include "../write-buffers.h"
 
 /** The flush of two fields, raw and flate, with chunks in the present directory. */
 struct fixture {

@@ -3,8 +3,8 @@
  * @file
  * @brief The saved states in tests/data/states, which tests/golden/states.py made.
  */
-#ifndef LX_TESTS_KEPT_STATES_H
-#define LX_TESTS_KEPT_STATES_H
+#ifndef LX_TESTS_SAVED_STATES_H
+#define LX_TESTS_SAVED_STATES_H
 
 #include "../data.h"
 #include "../unit.h"
@@ -34,8 +34,8 @@ static inline void kept_state_read(struct kept_state *kept)
 
 /** Calls @p check for each state of "samplers" or "loaders", of which there must be at least @p
  * least. */
-static inline void kept_states_each(const char *kind, size_t least,
-                                    void (*check)(const struct kept_state *kept))
+static inline void saved_states_each(const char *kind, size_t least,
+                                     void (*check)(const struct kept_state *kept))
 {
     char path[64];
     const char *name;

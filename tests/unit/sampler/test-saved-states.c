@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Saved states of samplers of version 1, which every release must read. */
-#include "kept-states.h"
+#include "saved-states.h"
 #include "orders.h"
 
 static void expect_indices(lx_sampler *sampler, const struct kept_state *kept)
@@ -30,7 +30,7 @@ static void loads(const struct kept_state *kept)
 
 START_TEST(loads_states_of_version_1)
 {
-    kept_states_each("samplers", 39, loads);
+    saved_states_each("samplers", 39, loads);
 }
 END_TEST
 
@@ -52,7 +52,7 @@ static void is_written(const struct kept_state *kept)
 
 START_TEST(saves_the_states_of_version_1)
 {
-    kept_states_each("samplers", 39, is_written);
+    saved_states_each("samplers", 39, is_written);
 }
 END_TEST
 
@@ -71,9 +71,9 @@ static void is_of_no_other(const struct kept_state *kept)
 
 START_TEST(other_orders_reject_the_states)
 {
-    kept_states_each("samplers", 39, is_of_no_other);
+    saved_states_each("samplers", 39, is_of_no_other);
 }
 END_TEST
 
-UNIT_MAIN("sampler/kept-states", loads_states_of_version_1, saves_the_states_of_version_1,
+UNIT_MAIN("sampler/saved-states", loads_states_of_version_1, saves_the_states_of_version_1,
           other_orders_reject_the_states)

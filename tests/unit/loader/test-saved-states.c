@@ -4,7 +4,7 @@
 #include <loaderx/packing.h>
 #include <loaderx/tokens.h>
 
-#include "../sampler/kept-states.h"
+#include "../sampler/saved-states.h"
 #include "../scratch.h"
 #include "../zrecord/goldens.h"
 #include "../../new-sources.h"
@@ -287,7 +287,7 @@ static void loads(const struct kept_state *kept)
 
 START_TEST(loads_states_of_version_1)
 {
-    kept_states_each("loaders", 14, loads);
+    saved_states_each("loaders", 14, loads);
 }
 END_TEST
 
@@ -312,7 +312,7 @@ static void is_written(const struct kept_state *kept)
 
 START_TEST(saves_the_states_of_version_1)
 {
-    kept_states_each("loaders", 14, is_written);
+    saved_states_each("loaders", 14, is_written);
 }
 END_TEST
 
@@ -343,9 +343,9 @@ static void is_of_the_null_ones(const struct kept_state *kept)
 
 START_TEST(ranks_without_data_have_the_same_states)
 {
-    kept_states_each("loaders", 14, is_of_the_null_ones);
+    saved_states_each("loaders", 14, is_of_the_null_ones);
 }
 END_TEST
 
-UNIT_MAIN("loader/kept-states", loads_states_of_version_1, saves_the_states_of_version_1,
+UNIT_MAIN("loader/saved-states", loads_states_of_version_1, saves_the_states_of_version_1,
           ranks_without_data_have_the_same_states)

@@ -4,8 +4,8 @@
  * @brief Write buffers of records with two fields, raw and flate: helpers that make them, and
  * compare them with the chunks of the present directory.
  */
-#ifndef LX_TESTS_STAGES_H
-#define LX_TESTS_STAGES_H
+#ifndef LX_TESTS_WRITE_BUFFERS_H
+#define LX_TESTS_WRITE_BUFFERS_H
 
 #include "records.h"
 #include "zrecord/format/codec.h"

@@ -38,7 +38,7 @@ def torch(order, k):
 
 
 def greedy(weights, length, limits=None, redistribute=False):
-    """The set of each position and what it had before; limits are what sets can give."""
+    """The set of each position and its earlier positions; limits are the sizes of sets."""
     given, left = [0] * len(weights), list(range(len(weights)))
     for k in range(length):
         if redistribute:
@@ -54,7 +54,7 @@ def greedy(weights, length, limits=None, redistribute=False):
 
 @lru_cache(maxsize=None)
 def greedy_plan(weights, lengths, exhausted, length=None):
-    """The positions of an epoch, and what sets have of it."""
+    """The positions of an epoch, and the number of each set."""
     limits = None if exhausted == 'repeat' else lengths
     places = list(greedy(weights, length or sum(lengths), limits, exhausted == 'redistribute'))
     totals = [0] * len(weights)
@@ -64,7 +64,7 @@ def greedy_plan(weights, lengths, exhausted, length=None):
 
 
 def plan_of(order):
-    """That of an order."""
+    """The plan of an order."""
     weights = tuple(float(weight) for weight in order['weightings'][0]['weights'])
     lengths = tuple(part['length'] for part in order['parts'])
     return greedy_plan(weights, lengths, order['exhausted'], order['length'])
