@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of Python calls: what is wrong with one is told with its name. */
+/* Arguments of Python calls: an error names the invalid argument. */
 #include "lxpy.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds)
         PyErr_Format(PyExc_ValueError, "%s must not be below 0, but is %R", argument, object);
         return -1;
     }
-    if (seconds < 1e9) /* what is longer than 30 years has no end */
+    if (seconds < 1e9) /* more than 30 years means no limit */
         *nanoseconds = (uint64_t)(seconds * 1e9);
     return 0;
 }
@@ -171,7 +171,7 @@ int lxpy_choice(PyObject *object, const char *argument, const char *const *choic
     return -1;
 }
 
-/** As the system says it of an empty path, which is no name of a field. */
+/** As the system reports an empty path. */
 static PyObject *fail_empty(const char *argument)
 {
     PyObject *text = PyUnicode_FromFormat("%s is empty", argument);

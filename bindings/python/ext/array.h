@@ -5,7 +5,7 @@
 #include "lxpy.h"
 
 /** A source over the memory of @p view, which must stay as long as the source is read: one column
- * "data" of records of @p dtype, that are contiguous, wherever each of them lies. */
+ * "data" of contiguous records of @p dtype, at any distance from each other. */
 lx_status lxpy_array_source_new(const Py_buffer *view, lx_dtype dtype, lx_source **source,
                                 lx_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch as Python has it: a dict of arrays over one Memory, which owns the batch. */
+/* A batch in Python: a dict of arrays over one Memory, which owns the batch. */
 #include "batch.h"
 #include "target.h"
 

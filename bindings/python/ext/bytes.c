@@ -101,7 +101,7 @@ PyObject *lxpy_gather_bytes(lxpy_reading *self, size_t position, const lxpy_indi
     size_t piece = lxpy_piece_of(RECORD), count = indices->count;
     PyObject *list = PyList_New((Py_ssize_t)count);
     if (list != NULL)
-        PyObject_GC_UnTrack(list); /* what is not filled yet is for nobody's eyes */
+        PyObject_GC_UnTrack(list); /* the garbage collector must not show unfilled items */
     for (size_t done = 0; list != NULL && done < count; done += piece) {
         size_t now = count - done < piece ? count - done : piece;
         if (read_piece(self, position, indices->numbers + done, now, list, done) < 0 ||

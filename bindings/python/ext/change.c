@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changing of records: of one, of many, and of how many there are. */
+/* Modifies one record or many, and truncates. */
 #include "indices.h"
 #include "writer.h"
 
@@ -68,7 +68,7 @@ static int modify_several(lxpy_writer *self, PyObject *key, PyObject *named, uin
     return result;
 }
 
-/** Changes what @p key says; @p named is given up. */
+/** Modifies the records of @p key; takes the reference @p named. */
 static int modify(lxpy_writer *self, PyObject *key, PyObject *named)
 {
     uint64_t length;
@@ -120,7 +120,7 @@ PyObject *lxpy_writer_truncate(PyObject *object, PyObject *number)
         return NULL;
     LXPY_WITHOUT_GIL(lx_writer_truncate(self->handle, length, &error));
     lxpy_writer_leave(self);
-    if (error.status == LX_ERR_RANGE) /* what is wrong is the argument, no index */
+    if (error.status == LX_ERR_RANGE) /* the argument is invalid, not an index */
         error.status = LX_ERR_ARGUMENT;
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What torch's collation does most often: arrays and numbers, alone and in dicts, tuples and lists.
- * Whatever is of another kind than it looks is left to torch, which has rules for it. */
+/* The common cases of torch's collation: arrays and numbers, alone and in dicts, tuples and lists.
+ * All others are left to torch. */
 #include "stack.h"
 
 /** What a collation is made with. */
@@ -39,7 +39,7 @@ static PyObject *wrap(const collation *self, const batch *these, int made, lxpy_
     return result;
 }
 
-/** A column of dicts; an empty reference where one of them has no such key, or is none. */
+/** A column of dicts; an empty reference if one of them lacks the key, or is not a dict. */
 static PyObject *column_of_key(PyObject *dicts, PyObject *key)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(dicts);

@@ -7,7 +7,7 @@ static const char *const verify_names[] = {"first", "always", "never", NULL};
 static const char *const access_names[] = {"auto", "mmap", "pread", NULL};
 static const char *const damage_names[] = {"raise", "zeros", NULL};
 
-/** What a dataset is opened with, as Python gave it; NULL where it did not. */
+/** The arguments of a dataset; NULL for those not passed. */
 typedef struct arguments {
     PyObject *path, *verify, *durable, *live, *on_damage, *access, *executor;
 } arguments;
@@ -43,7 +43,7 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *give
     return options;
 }
 
-/** Opens what is at @p path (bytes); NULL with an exception. */
+/** Opens the dataset at @p path (bytes); NULL with an exception. */
 static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const arguments *given)
 {
     lx_error error = LX_ERROR_INIT;
@@ -58,7 +58,7 @@ static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const argument
     return handle;
 }
 
-/** A Dataset that shows @p dataset, which it owns, on failure too. */
+/** A Dataset over @p dataset, which it owns even on failure. */
 static lxpy_dataset *make_dataset(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset,
                                   lxpy_schema *schema, PyObject *path)
 {
@@ -165,7 +165,7 @@ static Py_ssize_t dataset_length(PyObject *object)
         length = lx_dataset_get_length(shown->dataset);
     lxpy_dataset_leave(self, shown);
     if (length > PY_SSIZE_T_MAX) {
-        PyErr_SetString(PyExc_OverflowError, "there are more records than len() can tell");
+        PyErr_SetString(PyExc_OverflowError, "the dataset has more records than len() can return");
         return -1;
     }
     return (Py_ssize_t)length;
@@ -243,107 +243,138 @@ static PyObject *dataset_describe(PyObject *object, PyObject *ignored)
 static PyMethodDef dataset_methods[] = {
     {"close", dataset_close, METH_NOARGS,
      "close($self)\n--\n\n"
-     "Close the dataset. Arrays that were given out stay. May be called again."},
+     "Close the dataset. Arrays that it has returned stay valid. May be called again."},
     {"refresh", lxpy_dataset_refresh, METH_NOARGS,
      "refresh($self)\n--\n\n"
-     "Go on to what was committed last. Calls that run, and loaders, keep the state they have.\n\n"
-     "Returns\n-------\nbool\n    Whether that is another state than the one read until now: a\n"
-     "    commit that changed something came, or files of the dataset were made anew.\n\n"
-     "Raises\n------\nLoaderxError\n"
-     "    A field that is shown was dropped, or another dataset is at the path: open it again."},
+     "Read the newest commit from now on. Running calls, and loaders, keep their snapshots.\n\n"
+     "Returns\n"
+     "-------\n"
+     "bool\n"
+     "    Whether the dataset now reads another snapshot than before: a\n"
+     "    commit changed something, or files of the dataset were replaced.\n\n"
+     "Raises\n"
+     "------\n"
+     "LoaderxError\n"
+     "    A field of this dataset was dropped, or the path now has another dataset: open it "
+     "again."},
     {"wait", FAST lxpy_dataset_wait, METH_FASTCALL | METH_KEYWORDS,
      "wait($self, length, timeout=None)\n--\n\n"
-     "Wait until there are so many records, and go on to what was committed last.\n\n"
-     "Parameters\n----------\n"
-     "length : int\n    Records that there must be.\n"
-     "timeout : float, optional\n    Seconds to wait at most; None: as long as it takes.\n\n"
-     "Returns\n-------\nint\n    How many there are.\n\n"
-     "Raises\n------\nTimeoutError\n    There are fewer, of what was committed until then."},
+     "Wait until the dataset has at least `length` records, and read the newest commit.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "length : int\n"
+     "    Number of records to wait for.\n"
+     "timeout : float, optional\n"
+     "    Maximum time to wait in seconds; None: no limit.\n\n"
+     "Returns\n"
+     "-------\n"
+     "int\n"
+     "    The number of records.\n\n"
+     "Raises\n"
+     "------\n"
+     "TimeoutError\n"
+     "    The newest commit has fewer records."},
     {"_pin", lxpy_dataset_new_pinned, METH_NOARGS,
      "_pin($self)\n--\n\n"
-     "Another Dataset on the state that this one shows now."},
+     "Another Dataset over the current snapshot of this one."},
     {"gather", FAST lxpy_dataset_gather, METH_FASTCALL | METH_KEYWORDS,
      "gather($self, indices, fields=None, out=None)\n--\n\n"
-     "Read records, in the order asked for.\n\n"
-     "Parameters\n----------\n"
+     "Read records, in the order of the indices.\n\n"
+     "Parameters\n"
+     "----------\n"
      "indices : sequence of int, slice or mask\n"
-     "    Negative indices count from the end; an index may come more than once.\n"
+     "    Negative indices count from the end; an index may occur more than once.\n"
      "fields : sequence of str, optional\n"
-     "    Default: those of `out`, if it is given, else all.\n"
+     "    Default: the fields of `out`, or all fields without `out`.\n"
      "out : dict of str to writable buffer, optional\n"
-     "    Memory for dense fields, of the field's dtype, C-contiguous, and as large as the array\n"
-     "    that would be returned. It is filled and returned in place of a new array.\n\n"
-     "Returns\n-------\ndict\n"
-     "    For a dense field an array (len(indices), *shape), with zeros where a record is\n"
-     "    missing; for a field of bytes a list, with None where a record is missing."},
+     "    Buffers for dense fields, C-contiguous, with the field's dtype and the shape of the "
+     "array\n"
+     "    that would be returned. They are filled and returned in place of new arrays.\n\n"
+     "Returns\n"
+     "-------\n"
+     "dict\n"
+     "    For a dense field an array (len(indices), *shape), with zeros for missing\n"
+     "    values; for a field of bytes a list, with None for missing values."},
     {"probe", FAST lxpy_dataset_probe, METH_FASTCALL | METH_KEYWORDS,
      "probe($self, indices, fields=None)\n--\n\n"
-     "Tell which records are damaged: checks and decompresses them, whatever `verify` says.\n\n"
-     "Parameters\n----------\n"
-     "indices : sequence of int, slice or mask\n    Which records.\n"
-     "fields : sequence of str, optional\n    Which of their values; all by default.\n\n"
-     "Returns\n-------\narray of bool\n    True where one of the values is damaged."},
+     "Find damaged records: check the checksums of values and decompress them.\n\n"
+     "The check does not depend on the `verify` option of the dataset.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "indices : sequence of int, slice or mask\n"
+     "    The records to check.\n"
+     "fields : sequence of str, optional\n"
+     "    The fields to check; default: all.\n\n"
+     "Returns\n"
+     "-------\n"
+     "array of bool\n"
+     "    True for each record with a damaged value."},
     {"stat", lxpy_dataset_stat, METH_NOARGS,
      "stat($self)\n--\n\n"
-     "Add up the sizes of the dataset, its fields and its chunks.\n\n"
-     "Returns\n-------\ndict\n"
-     "    What ``loaderx stat --json`` prints. Bytes of chunks are live where some record refers\n"
-     "    to them; the dead ones are what `Writer.rebalance` gives back."},
+     "Compute the sizes of the dataset, its fields and its chunks.\n\n"
+     "Returns\n"
+     "-------\n"
+     "dict\n"
+     "    The output of ``loaderx stat --json``. Bytes of a chunk are live if a record refers to\n"
+     "    them; `Writer.rebalance` frees the dead ones."},
     {"_resolve", lxpy_dataset_resolve, METH_O,
      "_resolve($self, indices)\n--\n\n"
-     "Indices as an array of them, without negative ones."},
+     "Convert indices to an array without negative ones."},
     {"_verify", FAST lxpy_dataset_verify, METH_FASTCALL,
      "_verify($self, damaged, progress)\n--\n\n"
-     "Read everything and check every checksum."},
+     "Read all values and check every checksum."},
     {"_backup", FAST lxpy_dataset_backup, METH_FASTCALL,
      "_backup($self, path, progress)\n--\n\n"
-     "Copy the state that is read to another directory."},
+     "Copy the current snapshot to another directory."},
     {"_export", FAST lxpy_dataset_export, METH_FASTCALL,
      "_export($self, field, path, indices, suffix, progress)\n--\n\n"
-     "Write a field to an .npy file, or to files where there is a suffix."},
+     "Write a field to an .npy file, or with a suffix to one file per record."},
     {"_repair", FAST lxpy_dataset_repair, METH_FASTCALL | METH_CLASS,
      "_repair($type, path, into, delete, apply, found, progress)\n--\n\n"
      "Repair a damaged dataset, or recover it into a new directory."},
     {"_unseal", lxpy_dataset_unseal, METH_O | METH_CLASS,
      "_unseal($type, path)\n--\n\n"
-     "Take the seal off the dataset at a path."},
+     "Make the sealed dataset at a path writable."},
     {"_get", FAST lxpy_dataset_get, METH_FASTCALL,
      "_get($self, field, key)\n--\n\n"
-     "One record or several of a field."},
+     "Read one record or several records of a field."},
     {"_record", lxpy_dataset_record, METH_O,
      "_record($self, index)\n--\n\n"
-     "One record of all fields."},
+     "Read one record of all fields."},
     {"_present", FAST lxpy_dataset_present, METH_FASTCALL,
      "_present($self, field, indices)\n--\n\n"
-     "Which records have a value, as a bool array."},
+     "Return a bool array: True for each record with a value."},
     {"_views", FAST lxpy_dataset_views, METH_FASTCALL,
      "_views($self, indices, fields)\n--\n\n"
-     "Records where they lie, as a dict of lists."},
+     "Return views of records in the memory of the mapping, as a dict of lists."},
     {"_remove", lxpy_dataset_remove, METH_O | METH_CLASS,
      "_remove($type, path)\n--\n\n"
-     "Remove the dataset at a path, and the directory."},
-    {"_describe", dataset_describe, METH_NOARGS, "_describe($self)\n--\n\nThe fields, as tuples."},
+     "Remove the dataset at a path, and its directory."},
+    {"_describe", dataset_describe, METH_NOARGS,
+     "_describe($self)\n--\n\n"
+     "Return the fields, as tuples."},
     {NULL},
 };
 
 static PyGetSetDef dataset_getset[] = {
-    {"path", dataset_get_path, NULL, "The dataset's directory, as it was opened.", NULL},
-    {"closed", dataset_get_closed, NULL, "Whether it is closed.", NULL},
-    {"live", dataset_get_live, NULL, "Whether each call shows what was committed last.", NULL},
-    {"access", dataset_get_access, NULL, "How files are read: 'mmap' or 'pread'.", NULL},
+    {"path", dataset_get_path, NULL, "The path of the dataset's directory, as passed to open().",
+     NULL},
+    {"closed", dataset_get_closed, NULL, "Whether the dataset is closed.", NULL},
+    {"live", dataset_get_live, NULL, "Whether each call reads the newest commit.", NULL},
+    {"access", dataset_get_access, NULL, "Access mode of the files: 'mmap' or 'pread'.", NULL},
     {"damaged", dataset_get_damaged, NULL,
-     "Damaged values that were met so far: those that made a call fail, and those that were read\n"
-     "as missing.",
+     "Number of damaged values found so far: those that made a call fail, and those that were\n"
+     "read as missing.",
      NULL},
     {"identity", dataset_get_identity, NULL,
-     "What tells this dataset, and the state of it that is read, from all others: a dict of uuid,\n"
-     "generation, epoch, crc and sealed.",
+     "The identity of this dataset and of its current snapshot: a dict of uuid, generation,\n"
+     "epoch, crc and sealed.",
      NULL},
     {NULL},
 };
 
 static PyType_Slot dataset_slots[] = {
-    {Py_tp_doc, "A dataset that is read."},
+    {Py_tp_doc, "A dataset, open for reading."},
     {Py_tp_new, dataset_new},
     {Py_tp_dealloc, dataset_dealloc},
     {Py_tp_methods, dataset_methods},

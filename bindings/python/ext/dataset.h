@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the Dataset share. */
+/* Private to the files of Dataset. */
 #ifndef LXPY_DATASET_H
 #define LXPY_DATASET_H
 
 #include "indices.h"
 #include "schema.h"
 
-/** A handle of the library, which is closed when the last of its users lets go. */
+/** A counted handle of the library, closed with its last reference. */
 typedef struct lxpy_handle {
     Py_ssize_t users; /**< The Dataset that shows it, calls that read, and sources. */
     lx_dataset *dataset;
@@ -47,7 +47,7 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
 void lxpy_reading_end(lxpy_reading *reading);
 
-/** Makes something of records and of @p count fields, by their positions; NULL: an exception. */
+/** Makes an object from records and @p count fields, by position; NULL with an exception. */
 typedef PyObject *lxpy_select(lxpy_reading *reading, const lxpy_indices *indices,
                               const size_t *positions, size_t count);
 
@@ -56,12 +56,11 @@ typedef PyObject *lxpy_select(lxpy_reading *reading, const lxpy_indices *indices
 PyObject *lxpy_reading_call(PyObject *dataset, PyObject *which, PyObject *fields,
                             lxpy_select *select);
 
-/** Enters the dataset as it is shown now, for as long as the caller has the handle; NULL with
- * LoaderxError raised if it is closed. */
+/** References the dataset's current handle; NULL with LoaderxError raised if it is closed. */
 lxpy_handle *lxpy_dataset_enter(lxpy_dataset *dataset);
 void lxpy_dataset_leave(lxpy_dataset *dataset, lxpy_handle *handle);
 
-/** Shows @p dataset from now on, which it owns, on failure too; -1 with an exception. */
+/** Replaces the handle by @p dataset, which it owns even on failure; -1 with an exception. */
 int lxpy_dataset_show(lxpy_dataset *self, lx_dataset *dataset);
 
 /* refresh.c */
@@ -81,7 +80,7 @@ PyObject *lxpy_gather_field(lxpy_reading *reading, size_t position, const lxpy_i
 int lxpy_copy_dense(lxpy_reading *reading, size_t position, const uint64_t *indices, size_t count,
                     char *out);
 
-/** Records of @p size bytes that are read between two looks at the signals. */
+/** Records of @p size bytes to read between two checks for signals. */
 size_t lxpy_piece_of(uint64_t size);
 
 /* bytes.c */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Deleting of records: of one, and of several. */
+/* Deletes one record, or several. */
 #include "indices.h"
 #include "target.h"
 #include "writer.h"
 
 #include <stdlib.h>
 
-/* Records that are deleted between two looks at the signals. */
+/* Records to delete between two checks for signals. */
 #define PIECE 4096
 
-/** A record that has come to the place of a deleted one. */
+/** A record that moved to the index of a deleted one. */
 typedef struct move {
     int64_t from, to;
 } move;
@@ -39,7 +39,7 @@ static int compare_descending(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/** Sorts them, the highest first, and leaves each once. */
+/** Sorts the indices in descending order and removes duplicates. */
 static void sort(lxpy_indices *indices)
 {
     uint64_t *numbers = indices->numbers;
@@ -51,7 +51,7 @@ static void sort(lxpy_indices *indices)
     indices->count = kept;
 }
 
-/** How many of the first are the last records: those that nothing has to be moved for. */
+/** Counts the first indices that are the last records: deleting them moves no record. */
 static size_t count_last(const lxpy_indices *indices, uint64_t length)
 {
     size_t count = 0;
@@ -103,7 +103,7 @@ static int cut_last_alone(lxpy_writer *self, const lxpy_indices *indices, size_t
     return -1;
 }
 
-/** Deletes all but the first @p last of them. */
+/** Deletes all records but the first @p last of the list. */
 static int delete_rest(lxpy_writer *self, const lxpy_indices *indices, size_t last, move *moves)
 {
     lx_error error = LX_ERROR_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A source without an end: its record p is the record that an order has at position p. A loader
- * over it in sequence cuts no batch where an epoch ends, so all its batches are full. */
+/* An endless source: its record p is the record that an order has at position p. A loader over it
+ * in sequence cuts no batch where an epoch ends, so all its batches are full. */
 #include "endless.h"
 #include "source.h"
 

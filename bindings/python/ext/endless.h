@@ -8,8 +8,8 @@
  * multiple of their batch. */
 #define LXPY_ENDLESS ((uint64_t)1 << 62)
 
-/* A source over the records of @p inner as @p order has them. Both are referenced. A failure that
- * is not told of in @p error is LX_ERR_NOMEM. */
+/* A source over the records of @p inner as @p order has them. Both are referenced. A failure
+ * without a message in @p error is LX_ERR_NOMEM. */
 lx_status lxpy_endless_new(lx_source *inner, lx_order *order, lx_source **source, lx_error *error);
 
 #endif

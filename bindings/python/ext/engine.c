@@ -9,7 +9,7 @@
 /** All engines that are not closed. */
 static lxpy_engine *engines;
 
-/** Some of them have lost their Loader within a transform. */
+/** Some engines have lost their Loader within a transform. */
 static bool has_orphans;
 
 /** The interpreter is ending, by the thread */
@@ -55,7 +55,7 @@ static void unref(lxpy_engine *self)
     }
 }
 
-/** Gives up what the engine has of Python; the loader is closed. */
+/** Releases the engine's Python objects; the loader is closed. */
 static void clear(lxpy_engine *self)
 {
     lxpy_result *results = self->results;
@@ -132,7 +132,7 @@ void lxpy_engine_close(lxpy_engine *self)
     unref(self);
 }
 
-/** Closes what was left by those who could not wait. */
+/** Closes the engines of callers that could not wait. */
 static void close_orphans(void)
 {
     if (!has_orphans || lxpy_in_transform(NULL))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the library's error to the exception that a user of Python expects. */
+/* Converts errors of the library to Python exceptions. */
 #include "lxpy.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static PyObject *number_or_none(uint64_t number)
     return number != LX_NONE ? PyLong_FromUnsignedLongLong(number) : Py_NewRef(Py_None);
 }
 
-/** Sets an attribute to @p value, which is given up; NULL is a failure. */
+/** Sets an attribute; takes the reference @p value; NULL is a failure. */
 static int set(PyObject *object, const char *name, PyObject *value)
 {
     int result = value != NULL ? PyObject_SetAttrString(object, name, value) : -1;
@@ -50,7 +50,7 @@ static PyObject *plain_new(PyObject *type, const lx_error *error)
     return exception;
 }
 
-/** One of ours, with what is known as attributes. */
+/** An exception of loaderx, with the details as attributes. */
 static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
 {
     PyObject *exception = plain_new(type, error);
@@ -83,8 +83,8 @@ static PyObject *os_error_new(int number, const lx_error *error)
     return exception;
 }
 
-/** Why there is nothing at a path, which the library tells in words alone: ENOTDIR where something
- * else is, or stands in the way. */
+/** The errno of a path that was not found, which the library reports only in words: ENOTDIR if it,
+ * or a parent, is not a directory. */
 static int why_not_found(const char *path)
 {
     struct stat about;
@@ -159,7 +159,7 @@ PyObject *lxpy_raise_closed(lxpy_state *state, const char *what, PyObject *path)
     PyObject *bytes = PyUnicode_EncodeFSDefault(path);
     if (bytes == NULL)
         return NULL;
-    /* the end of a path tells more than its beginning */
+    /* keep the end of a long path */
     size_t length = (size_t)PyBytes_GET_SIZE(bytes), room = sizeof error.path - 1;
     size_t left_out = length > room ? length - room : 0;
     memcpy(error.path, PyBytes_AS_STRING(bytes) + left_out, length - left_out + 1);

@@ -10,7 +10,7 @@ typedef struct executor {
 
 typedef lx_status (*count_setter)(lx_executor_options *, uint32_t, lx_error *);
 
-/** Sets one number of threads, if it is given. */
+/** Sets a number of threads, unless it is NULL. */
 static int set_count(lx_executor_options *options, PyObject *object, const char *argument,
                      uint64_t minimum, uint64_t maximum, count_setter setter, lx_error *error)
 {
@@ -147,32 +147,33 @@ static PyObject *executor_get_closed(PyObject *object, void *ignored)
 static PyMethodDef executor_methods[] = {
     {"close", executor_close, METH_NOARGS,
      "close($self)\n--\n\n"
-     "Stop the threads for all who use them. What has not begun is canceled.\n\n"
-     "It waits for a callback or system call that runs, and for nothing else. May be called\n"
-     "again."},
+     "Stop the threads, for all users of the executor. Tasks that have not begun are canceled.\n\n"
+     "Waits only for running callbacks and system calls. May be called again."},
     {"stats", executor_stats, METH_NOARGS,
      "stats($self)\n--\n\n"
-     "Tell what the queues did so far.\n\n"
-     "Returns\n-------\ndict\n"
-     "    For each of 'read', 'write' and 'gc' a dict of ints: threads and queued tasks now;\n"
-     "    tasks that are over, those canceled, parts that ran, and nanoseconds that threads had\n"
-     "    nothing to do."},
+     "Return statistics of the queues.\n\n"
+     "Returns\n"
+     "-------\n"
+     "dict\n"
+     "    For each of 'read', 'write' and 'gc' a dict of ints: current threads and queued tasks;\n"
+     "    finished tasks, canceled tasks, parts run, and idle time of the threads in nanoseconds."},
     {NULL},
 };
 
 static PyGetSetDef executor_getset[] = {
-    {"readers", executor_get_count, NULL, "Threads that read, at most.",
+    {"readers", executor_get_count, NULL, "Maximum number of reader threads.",
      (void *)lx_executor_get_reader_count},
-    {"writers", executor_get_count, NULL, "Threads that write, at most.",
+    {"writers", executor_get_count, NULL, "Maximum number of writer threads.",
      (void *)lx_executor_get_writer_count},
-    {"cleaners", executor_get_count, NULL, "Threads that give memory back, at most.",
+    {"cleaners", executor_get_count, NULL,
+     "Maximum number of cleaner threads, which release memory.",
      (void *)lx_executor_get_cleaner_count},
-    {"closed", executor_get_closed, NULL, "Whether it is closed.", NULL},
+    {"closed", executor_get_closed, NULL, "Whether the executor is closed.", NULL},
     {NULL},
 };
 
 static PyType_Slot executor_slots[] = {
-    {Py_tp_doc, "Threads that work for loaders and writers."},
+    {Py_tp_doc, "The threads of loaders and writers."},
     {Py_tp_new, executor_new},
     {Py_tp_dealloc, executor_dealloc},
     {Py_tp_methods, executor_methods},
@@ -204,7 +205,7 @@ int lxpy_executor_get(lxpy_state *state, PyObject *object, const char *argument,
         return -1;
     }
     if (((executor *)object)->handle == NULL) {
-        lxpy_raise_status(state, LX_ERR_STATE, "the executor given as %s is closed", argument);
+        lxpy_raise_status(state, LX_ERR_STATE, "%s is a closed executor", argument);
         return -1;
     }
     *handle = lx_executor_ref(((executor *)object)->handle);

@@ -27,7 +27,7 @@ void lxpy_field_values_clear(lxpy_field_values *g)
 {
     for (size_t i = 0; g->held != NULL && i < g->count; i++)
         lxpy_held_drop(&g->held[i]);
-    PyMem_Free(g->held); /* with all the rest behind it */
+    PyMem_Free(g->held); /* one block with all other arrays */
     Py_CLEAR(g->named);
     lxpy_schema_unref(g->schema);
     *g = (lxpy_field_values){.records = LX_NONE};
@@ -63,7 +63,7 @@ static int begin(lxpy_field_values *g, lxpy_schema *schema, PyObject *named, lxp
 
 /* --------------------------------------------------------------------- fields */
 
-/** Refuses names that are no field. */
+/** Raises an error for a name that is not a field. */
 static int check_names(const lxpy_field_values *g)
 {
     PyObject *name, *value;
@@ -74,7 +74,7 @@ static int check_names(const lxpy_field_values *g)
     return 0;
 }
 
-/** All fields must be there, in the order of the schema. */
+/** Checks that all fields have values, in the order of the schema. */
 static int find_all(lxpy_field_values *g)
 {
     if ((size_t)PyDict_GET_SIZE(g->named) > g->count && check_names(g) < 0)
@@ -85,7 +85,8 @@ static int find_all(lxpy_field_values *g)
         if (PyDict_GetItemWithError(g->named, name) != NULL)
             continue;
         if (!PyErr_Occurred() && check_names(g) == 0) /* a wrong name says more */
-            PyErr_Format(PyExc_TypeError, "field %R is not given; None stores it as missing", name);
+            PyErr_Format(PyExc_TypeError, "field %R has no value: pass None to store it as missing",
+                         name);
         return -1;
     }
     return 0;
@@ -118,7 +119,7 @@ static PyObject *value_of(const lxpy_field_values *g, size_t i)
     PyObject *name = g->schema->fields[g->fields[i]].name;
     PyObject *value = PyDict_GetItemWithError(g->named, name);
     if (value == NULL && !PyErr_Occurred())
-        PyErr_Format(PyExc_KeyError, "field %R is not given", name);
+        PyErr_Format(PyExc_KeyError, "field %R has no value", name);
     return value;
 }
 
@@ -156,7 +157,7 @@ int lxpy_field_values_columns(lxpy_field_values *g, lxpy_state *state, lxpy_sche
     return find_fields(g, schema, named, which) == 0 ? take_columns(g, state) : -1;
 }
 
-/** Has loaderx.values make a column of what is one record's value. */
+/** Repeats the value of one record for a column, by loaderx.values. */
 static int spread(lxpy_field_values *g, lxpy_state *state, uint64_t records)
 {
     for (size_t i = 0; i < g->count; i++) {
@@ -183,7 +184,8 @@ int lxpy_field_values_spread(lxpy_field_values *g, lxpy_state *state, lxpy_schem
         return -1;
     if (g->records == LX_NONE || g->records == records)
         return 0;
-    PyErr_Format(PyExc_ValueError, "there are values for %llu records, and %llu indices",
+    PyErr_Format(PyExc_ValueError,
+                 "the number of values is %llu, but the number of indices is %llu",
                  (unsigned long long)g->records, (unsigned long long)records);
     return -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What callers give as values of fields, by name: of one record, or of many. */
+/* The values of fields, by name: of one record, or of many. */
 #ifndef LXPY_FIELD_VALUES_H
 #define LXPY_FIELD_VALUES_H
 
@@ -17,7 +17,7 @@ typedef struct lxpy_field_values {
     uint64_t records;    /**< so many; #LX_NONE where all fields are None. */
 } lxpy_field_values;
 
-/** Which of the fields have to be given. */
+/** The fields that must have values. */
 typedef enum lxpy_which { LXPY_ALL_FIELDS, LXPY_SOME_FIELDS } lxpy_which;
 
 /** The dict of a call: its only argument from number @p first on, or its keywords; a new reference
@@ -41,7 +41,7 @@ int lxpy_field_values_columns(lxpy_field_values *given, lxpy_state *state, lxpy_
 int lxpy_field_values_spread(lxpy_field_values *given, lxpy_state *state, lxpy_schema *schema,
                              PyObject *named, uint64_t records);
 
-/** Gives all up. */
+/** Releases everything. */
 void lxpy_field_values_clear(lxpy_field_values *given);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done to a dataset as a whole: to its fields, its log, its chunks. No transaction can undo
- * it, so within a with-block each of these commits what came before, and begins anew. */
+/* Changes of a whole dataset: its fields, its log, its chunks. No transaction can undo them, so
+ * within a with-block each of them commits, and begins a new transaction. */
 #include "progress.h"
 #include "writer.h"
 
@@ -12,13 +12,13 @@ static void run(lx_writer *writer, bool inside, job_function job, void *what, lx
     if (inside && lx_writer_end_transaction(writer, error) != LX_OK)
         return;
     (void)job(writer, what, error);
-    if (inside) /* also after a failure: the block goes on */
+    if (inside) /* also after a failure: the block continues */
         lx_writer_begin_transaction(writer, error);
 }
 
 /* --------------------------------------------------------------------- fields */
 
-/** Shows the fields that there are now. Without memory for them the writer is no longer of use. */
+/** Updates the fields. If memory is short, the writer is unusable. */
 static int renew_schema(lxpy_writer *self)
 {
     lxpy_schema *schema = lxpy_schema_new(self->state, lx_writer_get_schema(self->handle));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading of several records into NumPy's or the caller's memory. */
+/* Reads several records into new arrays or the caller's memory. */
 #include "dataset.h"
 #include "target.h"
 
-/* Between pieces of so many bytes it is looked whether Ctrl-C was pressed. */
+/* Bytes to read between two checks for signals. */
 #define PIECE ((uint64_t)64 << 20)
 
 /* ------------------------------------------------------------ dense records */
@@ -81,7 +81,8 @@ PyObject *lxpy_gather_field(lxpy_reading *self, size_t position, const lxpy_indi
         return gather_dense(self, position, indices, out);
     if (out == NULL)
         return lxpy_gather_bytes(self, position, indices);
-    lxpy_fail_out(PyExc_ValueError, field, "cannot be filled: records of bytes differ in length");
+    lxpy_fail_out(PyExc_ValueError, field,
+                  "cannot be filled: the field has records of bytes, which differ in length");
     return NULL;
 }
 
@@ -126,11 +127,11 @@ static int check_name(const lxpy_schema *schema, PyObject *name, const size_t *p
         i++;
     if (i != count)
         return 0;
-    PyErr_Format(PyExc_ValueError, "out has %R, which is not one of fields", name);
+    PyErr_Format(PyExc_ValueError, "out has field %R, which is not in fields", name);
     return -1;
 }
 
-/** Each name in @p out must be one of the fields that are read. */
+/** Each name in @p out must be a field to read. */
 static int check_names(const lxpy_schema *schema, PyObject *out, const size_t *positions,
                        size_t count)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* From so many on the GIL is let go while they are converted. */
+/* From this count on, the GIL is released during the conversion. */
 #define MANY 4096
 
 /* ------------------------------------------------------------------ memory */
@@ -35,7 +35,7 @@ void lxpy_indices_clear(lxpy_indices *indices)
 
 static int fail_range(PyObject *number, uint64_t length)
 {
-    PyErr_Format(PyExc_IndexError, "index %S is out of range: there are %llu records", number,
+    PyErr_Format(PyExc_IndexError, "index %S is out of range: the dataset has %llu records", number,
                  (unsigned long long)length);
     return -1;
 }
@@ -75,7 +75,7 @@ static int take_slice(lxpy_indices *indices, PyObject *slice, uint64_t length)
 {
     Py_ssize_t start, stop, step;
     if (length > PY_SSIZE_T_MAX) {
-        PyErr_SetString(PyExc_OverflowError, "there are more records than a slice can count");
+        PyErr_SetString(PyExc_OverflowError, "the dataset has more records than a slice can count");
         return -1;
     }
     if (PySlice_Unpack(slice, &start, &stop, &step) < 0)
@@ -92,12 +92,12 @@ static int take_slice(lxpy_indices *indices, PyObject *slice, uint64_t length)
 
 static int fail_mask(size_t count, uint64_t length)
 {
-    PyErr_Format(PyExc_IndexError, "the mask has %zu elements, but there are %llu records", count,
-                 (unsigned long long)length);
+    PyErr_Format(PyExc_IndexError, "the mask has %zu elements, but the dataset has %llu records",
+                 count, (unsigned long long)length);
     return -1;
 }
 
-/** A list of True and False, the first of which told that it is one. */
+/** A list of bools, if its first item is one. */
 static int take_bools(lxpy_indices *indices, PyObject *list, uint64_t length, const char *argument)
 {
     size_t count = (size_t)PySequence_Fast_GET_SIZE(list), used = 0;

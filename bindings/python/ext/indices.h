@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Indices of records as a caller of Python gives them: slices, sequences, arrays and masks. */
+/* Indices of records in Python: slices, sequences, arrays and masks. */
 #ifndef LXPY_INDICES_H
 #define LXPY_INDICES_H
 
@@ -24,7 +24,7 @@ typedef struct lxpy_indices {
 int lxpy_indices_take(lxpy_indices *indices, lxpy_state *state, PyObject *object, uint64_t length,
                       const char *argument);
 
-/** Gives the memory up. */
+/** Frees the memory. */
 void lxpy_indices_clear(lxpy_indices *indices);
 
 /** Whether @p object is one index and not several: an int or what can be used as one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading of one record, and of one field. */
+/* Reads one record, and one field. */
 #include "dataset.h"
 #include "target.h"
 

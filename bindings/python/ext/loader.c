@@ -189,7 +189,7 @@ static lxpy_engine *engine_of(PyObject *object)
 {
     lxpy_engine *engine = ((loader *)object)->engine;
     if (engine == NULL)
-        PyErr_SetString(PyExc_ReferenceError, "the loader has been collected");
+        PyErr_SetString(PyExc_ReferenceError, "the loader has been garbage-collected");
     return engine;
 }
 
@@ -362,12 +362,12 @@ static PyMethodDef loader_methods[] = {
 };
 
 static PyGetSetDef loader_getset[] = {
-    {"closed", loader_get_closed, NULL, "Whether it is closed.", NULL},
+    {"closed", loader_get_closed, NULL, "Whether the loader is closed.", NULL},
     {NULL},
 };
 
 static PyType_Slot loader_slots[] = {
-    {Py_tp_doc, "Batches of a source in an order."},
+    {Py_tp_doc, "An iterator over batches of a source."},
     {Py_tp_new, loader_new},
     {Py_tp_dealloc, loader_dealloc},
     {Py_tp_finalize, loader_finalize},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the extension share. Each object has a file; typed Python stands above it. */
+/* Declarations for all files of the extension. Each object has a file; typed Python calls it. */
 #ifndef LXPY_H
 #define LXPY_H
 
@@ -60,7 +60,7 @@ enum lxpy_object {
 
 #define LXPY_DTYPE_COUNT (LX_COMPLEX128 + 1)
 
-/** What the module keeps. Valid as long as an object of one of its types. */
+/** The state of the module. Valid as long as an object of one of its types exists. */
 typedef struct lxpy_state {
     PyObject *objects[LXPY_OBJECT_COUNT];
     PyObject *dtypes[LXPY_DTYPE_COUNT]; /**< numpy.dtype by lx_dtype; None for #LX_BYTES. */
@@ -97,13 +97,13 @@ int lxpy_add_ticket(PyObject *module);
 
 /* ------------------------------------------------------------------- errors */
 
-/** Raises what @p error tells of, as the exception that fits its status. Returns NULL. */
+/** Raises the exception for @p error and its status. Returns NULL. */
 PyObject *lxpy_raise(lxpy_state *state, const lx_error *error);
 
 /** The exception that lxpy_raise() would raise, as a new object; NULL with another one raised. */
 PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error);
 
-/** What is wrong, and where, as a dict: field, record, path, offset and message. */
+/** The details of an error as a dict: field, record, path, offset and message. */
 PyObject *lxpy_damage_new(const lx_error *damage);
 
 /** Raises LoaderxError with this status and this text. Returns NULL. */
@@ -131,7 +131,8 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
 /** Whether it is True or False, of Python or NumPy, which must not pass for a number. */
 bool lxpy_is_bool(PyObject *object);
 
-/** Converts an int of minimum .. maximum, no bool. TypeError and ValueError name @p argument. */
+/** Converts an int of minimum .. maximum; bools are invalid. TypeError and ValueError name @p
+ * argument. */
 int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64_t maximum,
                 uint64_t *value);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done to datasets from outside: a backup of one that is read, and what takes a path. */
+/* Maintenance of datasets: backup, export, and functions of a path. */
 #include "dataset.h"
 #include "progress.h"
 
@@ -36,7 +36,7 @@ PyObject *lxpy_dataset_backup(PyObject *object, PyObject *const *args, Py_ssize_
 
 /* --------------------------------------------------------------------- export */
 
-/** What is exported, and where to. */
+/** The arguments of an export. */
 typedef struct exporting {
     Py_ssize_t field;
     PyObject *path;        /**< bytes */
@@ -137,7 +137,7 @@ static PyObject *repair_result(const lx_repair_result *r, PyObject *exception)
         NUMBER(r->copied_bytes), "changed", PyBool_FromLong(r->changed != 0), exception);
 }
 
-/** How to repair, and where to. */
+/** The arguments of a repair. */
 typedef struct repair_call {
     PyObject *path, *into; /**< bytes; NULL: in place. */
     int deletes, apply;
@@ -180,7 +180,7 @@ static PyObject *repair(lxpy_state *state, repair_call *call)
     return exception != NULL ? repair_result(&r, exception) : NULL;
 }
 
-/** Returns what was done, and as an exception why not all damage was repaired, or None. */
+/** Returns the report, and an exception with the reason if damage remains, or None. */
 PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"path",  "into",     "delete", "apply",

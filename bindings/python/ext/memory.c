@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: owns bytes that the library or malloc gave, and shows them by the buffer protocol. */
+/* Memory: owns a block of the library or of malloc, and exposes it by the buffer protocol. */
 #include "lxpy.h"
 
 typedef struct memory {
@@ -35,7 +35,7 @@ static Py_ssize_t memory_length(PyObject *self)
 }
 
 static PyType_Slot memory_slots[] = {
-    {Py_tp_doc, "Bytes that are kept as long as something shows them."},
+    {Py_tp_doc, "A block of memory that lives as long as its views."},
     {Py_tp_dealloc, memory_dealloc},
     {Py_bf_getbuffer, memory_getbuffer},
     {Py_mp_length, memory_length},

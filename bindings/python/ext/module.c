@@ -135,7 +135,7 @@ static PyModuleDef_Slot slots[] = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "loaderx._core",
-    .m_doc = "The C library, as loaderx needs it. Use the package loaderx.",
+    .m_doc = "The extension of loaderx. Use the package loaderx instead.",
     .m_size = sizeof(lxpy_state),
     .m_slots = slots,
     .m_traverse = traverse,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders, sources and loaders: what their files have for each other. */
+/* Functions that the files of orders, sources and loaders share. */
 #ifndef LXPY_OBJECTS_H
 #define LXPY_OBJECTS_H
 
@@ -19,21 +19,22 @@ int lxpy_add_source_tokens(PyObject *module);
 int lxpy_add_tokens(PyObject *module);
 int lxpy_add_loader(PyObject *module);
 
-/** An Order, at position 0, of a rank's share of @p handle, of which it takes a reference. */
+/** An Order at position 0 over a rank's slice of @p handle, which it references. */
 PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uint64_t world);
 
-/** The same of all of @p handle, whose reference it takes; or raises why there is none. */
+/** An Order over all of @p handle, whose reference it takes; raises the error if @p handle is NULL.
+ * */
 PyObject *lxpy_order_wrap(lxpy_state *state, lx_order *handle, const lx_error *error);
 
-/** Tells that a few indices of an Order take less time than to give up the GIL: it has no table of
- * an epoch to make first. */
+/** Marks an Order as fast: a few indices take less time than releasing the GIL, as it makes no
+ * table per epoch. */
 void lxpy_order_set_quick(PyObject *object);
 
-/** An array of uint64 on @p numbers, of malloc(), whose memory it takes, also where it fails. */
+/** An array of uint64 over @p numbers of malloc(), which it owns even on failure. */
 PyObject *lxpy_order_numbers(lxpy_state *state, uint64_t *numbers, uint64_t count);
 
-/** The library's order of an Order, borrowed; NULL with TypeError raised, which names @p argument,
- * where it is none. */
+/** The library's order of an Order, borrowed; NULL with a TypeError that names @p argument if it is
+ * not an Order. */
 lx_order *lxpy_order_get(lxpy_state *state, PyObject *object, const char *argument);
 
 /** The library's source of a Source, in the same way. */

@@ -6,7 +6,7 @@
 bool lxpy_are(Py_ssize_t count, Py_ssize_t wanted)
 {
     if (count != wanted)
-        PyErr_Format(PyExc_TypeError, "%zd arguments are needed, not %zd", wanted, count);
+        PyErr_Format(PyExc_TypeError, "the call takes %zd arguments, not %zd", wanted, count);
     return count == wanted;
 }
 

@@ -5,20 +5,20 @@
 
 #include "lxpy.h"
 
-/** Whether so many arguments were given as are wanted; else raises. */
+/** Checks the number of arguments; raises an error if it is wrong. */
 bool lxpy_are(Py_ssize_t count, Py_ssize_t wanted);
 
-/** The numbers of a call, by their names, which NULL ends; -1 with an exception raised. */
+/** Converts the numbers of a call; @p names ends with NULL; -1 with an exception raised. */
 int lxpy_numbers(PyObject *const *args, Py_ssize_t count, const char *const *names,
                  uint64_t *values);
 
-/** An array of uint64 or of double, to be given back by PyBuffer_Release(). */
+/** An array of uint64 or of double, to be released with PyBuffer_Release(). */
 typedef struct lxpy_words {
     Py_buffer view;
     uint64_t count;
 } lxpy_words;
 
-/** Takes an array of uint64; what is none is a TypeError that names @p argument. */
+/** Takes an array of uint64; anything else is a TypeError that names @p argument. */
 int lxpy_words_take(PyObject *object, const char *argument, lxpy_words *words);
 
 /** The same of float64. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders of mixtures: how they are made, and how much each of their sets gives. */
+/* Orders of mixtures: their construction, and the counts of their sets. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -12,7 +12,7 @@
 static int take_weights(PyObject *tuple, Py_ssize_t count, double *weights)
 {
     if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != count) {
-        PyErr_SetString(PyExc_TypeError, "weights must be a tuple of a float for each order");
+        PyErr_SetString(PyExc_TypeError, "weights must be a tuple with one float per order");
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -23,7 +23,7 @@ static int take_weights(PyObject *tuple, Py_ssize_t count, double *weights)
     return 0;
 }
 
-/** Raises what the library refused. */
+/** Raises the library's error. */
 static int check(lxpy_state *state, lx_status status, const lx_error *error)
 {
     if (status == LX_OK)
@@ -50,14 +50,14 @@ static int add_sets(lxpy_state *state, lx_mixture *mixture, PyObject *orders, Py
     return 0;
 }
 
-/** One weighting, (offset, weights), behind those before it. */
+/** Adds one entry of the schedule, (offset, weights), after the others. */
 static int add_weighting(lxpy_state *state, lx_mixture *mixture, PyObject *weighting,
                          double *weights, Py_ssize_t count)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t begin;
     if (!PyTuple_Check(weighting) || PyTuple_GET_SIZE(weighting) != 2) {
-        PyErr_SetString(PyExc_TypeError, "schedule must have tuples of two");
+        PyErr_SetString(PyExc_TypeError, "schedule must be a tuple of pairs");
         return -1;
     }
     if (lxpy_uint64(PyTuple_GET_ITEM(weighting, 0), "schedule", 1, UINT64_MAX, &begin) < 0 ||
@@ -102,7 +102,7 @@ static PyObject *blend(PyObject *module, PyObject *const *args, Py_ssize_t count
         (args[OFFSETS] != Py_None &&
          (!PyTuple_Check(args[OFFSETS]) ||
           PyTuple_GET_SIZE(args[OFFSETS]) != PyTuple_GET_SIZE(args[ORDERS])))) {
-        PyErr_SetString(PyExc_TypeError, "orders and offsets must be tuples of one length");
+        PyErr_SetString(PyExc_TypeError, "orders and offsets must be tuples of equal length");
         return NULL;
     }
     lx_mixture *mixture = lx_mixture_new();

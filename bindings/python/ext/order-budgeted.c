@@ -48,7 +48,7 @@ static PyObject *count_batches(PyObject *module, PyObject *const *args, Py_ssize
     return status == LX_OK ? PyLong_FromUnsignedLongLong(batches) : lxpy_raise(state, &error);
 }
 
-/** Number, begin and end; None where there is no such position. */
+/** Number, begin and end of the batch at a position; None beyond the end. */
 static PyObject *find_batch(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"position", NULL};

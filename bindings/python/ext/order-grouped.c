@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that make orders by what is known of each index, and that split indices. */
+/* Functions that make orders by a property of each index, and that split indices. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -62,8 +62,7 @@ static PyObject *find(lxpy_state *state, const uint64_t *keys, uint64_t count, u
     lx_error error = LX_ERROR_INIT;
     lx_status status;
     if (indices == NULL) {
-        PyErr_Format(PyExc_MemoryError, "there is no memory for %llu indices",
-                     (unsigned long long)count);
+        PyErr_Format(PyExc_MemoryError, "no memory for %llu indices", (unsigned long long)count);
         return NULL;
     }
     LXPY_WITHOUT_GIL(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that make an Order: one for each kind. Typed Python has checked what it gives. */
+/* The functions that make an Order, one for each kind. Typed Python has checked the arguments. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -136,7 +136,7 @@ static PyObject *concat(PyObject *module, PyObject *const *args, Py_ssize_t coun
     PyObject *orders = args[0], *offsets = args[1];
     if (!PyTuple_Check(orders) || (offsets != Py_None && !PyTuple_Check(offsets)) ||
         (offsets != Py_None && PyTuple_GET_SIZE(offsets) != PyTuple_GET_SIZE(orders))) {
-        PyErr_SetString(PyExc_TypeError, "orders and offsets must be tuples of one length");
+        PyErr_SetString(PyExc_TypeError, "orders and offsets must be tuples of equal length");
         return NULL;
     }
     size_t many = (size_t)PyTuple_GET_SIZE(orders);

@@ -76,7 +76,7 @@ static int take_weights(PyObject *object, uint64_t sets, lxpy_words *weights)
     if (weights->count == sets)
         return 0;
     PyBuffer_Release(&weights->view);
-    PyErr_SetString(PyExc_ValueError, "weights: there must be as many as lengths");
+    PyErr_SetString(PyExc_ValueError, "weights and lengths must have the same number of elements");
     return -1;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Order: an lx_order, and the sampler that walks along it for take(). */
+/* Order: an lx_order, and the sampler that take() advances. */
 #include "objects.h"
 #include "lock.h"
 
@@ -74,7 +74,7 @@ static int take(order *self, uint64_t wanted, uint64_t **indices, uint64_t *take
                    ? malloc(wanted != 0 ? (size_t)wanted * sizeof **indices : 1)
                    : NULL;
     if (*indices == NULL) {
-        PyErr_Format(PyExc_MemoryError, "there is no memory for k = %llu indices",
+        PyErr_Format(PyExc_MemoryError, "no memory for k = %llu indices",
                      (unsigned long long)wanted);
         return -1;
     }
@@ -277,7 +277,7 @@ static PyGetSetDef order_getset[] = {
 };
 
 static PyType_Slot order_slots[] = {
-    {Py_tp_doc, "An order of a known length, and a place in it."},
+    {Py_tp_doc, "An order of known length, and a position in it."},
     {Py_tp_dealloc, order_dealloc},
     {Py_tp_methods, order_methods},
     {Py_tp_getset, order_getset},

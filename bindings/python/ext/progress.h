@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a long job of the library tells the caller: how far it is, and what it has found. The
- * library calls on the thread that called it, without the GIL. */
+/* Callbacks of a long job of the library: progress, and findings. The library calls them on the
+ * caller's thread, without the GIL. */
 #ifndef LXPY_PROGRESS_H
 #define LXPY_PROGRESS_H
 
@@ -18,14 +18,14 @@ typedef struct lxpy_teller {
 /** Takes callables, or None; -1 with TypeError raised, which names the argument. */
 int lxpy_teller_init(lxpy_teller *teller, lxpy_state *state, PyObject *progress, PyObject *found);
 
-/** Gives the GIL up for the job, and takes it back. */
+/** Releases the GIL for the job, and takes it back. */
 void lxpy_teller_begin(lxpy_teller *teller);
 void lxpy_teller_end(lxpy_teller *teller);
 
 /** The lx_progress_function of all jobs; @p user is the teller. It looks at the signals, too. */
 lx_status lxpy_tell_progress(uint64_t done, uint64_t total, void *user, lx_error *error);
 
-/** Takes the GIL, and gives @p make(user) to the callable that is told of findings. */
+/** Takes the GIL, and calls the callable for findings with @p make(user). */
 lx_status lxpy_tell_found(lxpy_teller *teller, PyObject *(*make)(lxpy_teller *, const void *),
                           const void *what);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who reads a Dataset: handles of the library, counted, and calls that read one state. */
+/* The counted handles of a Dataset, and calls that read one snapshot. */
 #include "dataset.h"
 
 /* -------------------------------------------------------------------- handles */

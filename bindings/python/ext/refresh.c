@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How a Dataset goes on to what was committed later: by another handle, beside those that read. */
+/* Refreshes a Dataset: replaces its handle, while running calls keep the old one. */
 #include "dataset.h"
 
 /* Another thread has put another handle in the place of the one that was shown. */
 #define OVERTAKEN 2
 
-/** Takes a handle to newer commits, without the GIL, and may tell whether they changed something.
+/** Moves a handle to the newest commit, without the GIL, and may report whether it changed.
  * #LX_ERR_TIMEOUT is only in the status. */
 typedef lx_status (*advance_function)(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
                                       bool *changed, lx_error *error);
@@ -82,7 +82,7 @@ static int go_on(lxpy_dataset *self, advance_function how, uint64_t length, uint
     }
 }
 
-/** A live dataset is shown by one handle, which goes on by itself. */
+/** A live dataset has one handle, which refreshes itself. */
 static int go_on_live(lxpy_dataset *self, advance_function how, uint64_t length,
                       uint64_t nanoseconds, lx_status *status)
 {
@@ -139,7 +139,8 @@ PyObject *lxpy_dataset_wait(PyObject *object, PyObject *const *args, Py_ssize_t 
         if (nanoseconds != LX_NONE)
             nanoseconds -= now;
         if (nanoseconds == 0)
-            return lxpy_raise_status(self->state, LX_ERR_TIMEOUT, "there are not %llu records yet",
+            return lxpy_raise_status(self->state, LX_ERR_TIMEOUT,
+                                     "the dataset does not have %llu records yet",
                                      (unsigned long long)length);
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a dataset holds and takes, and whether it is whole. */
+/* Statistics of a dataset, and its verification. */
 #include "dataset.h"
 #include "progress.h"
 #include "target.h"
 
 #define NUMBER(value) ((unsigned long long)(value))
 
-/* Records that are probed between two looks at the signals. */
+/* Records to probe between two checks for signals. */
 #define PROBE_PIECE 4096
 
 /* --------------------------------------------------------------------- stat */

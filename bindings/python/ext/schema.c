@@ -90,7 +90,7 @@ Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name)
     if (!PyErr_Occurred()) {
         PyObject *names = PyDict_Keys(schema->positions);
         if (names != NULL)
-            PyErr_Format(PyExc_KeyError, "there is no field %R; there are %S", name, names);
+            PyErr_Format(PyExc_KeyError, "field %R not found: the fields are %S", name, names);
         Py_XDECREF(names);
     }
     return -1;
@@ -128,7 +128,7 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
         return -1;
     if (compression > LX_COMPRESSION_FLATE) {
         lxpy_raise_status(state, LX_ERR_UNSUPPORTED,
-                          "field '%s' cannot be made: this library does not have the codec %s: use "
+                          "cannot create field '%s': this build has no codec %s: use "
                           "compress='raw' or 'flate'",
                           d->name, compressions[compression]);
         return -1;

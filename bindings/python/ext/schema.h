@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a dataset, in the form in which Python needs them again and again. */
+/* The fields of a dataset, in the form that Python uses. */
 #ifndef LXPY_SCHEMA_H
 #define LXPY_SCHEMA_H
 
@@ -15,8 +15,8 @@ typedef struct lxpy_field {
     lx_compression compression;
 } lxpy_field;
 
-/** All fields, in the dataset's order. It never changes; who uses it while others may put another
- * one in its place has a reference. */
+/** All fields, in the dataset's order. Immutable; a user holds a reference, because the dataset may
+ * replace it. */
 typedef struct lxpy_schema {
     size_t references;
     size_t count;
@@ -24,13 +24,13 @@ typedef struct lxpy_schema {
     PyObject *positions; /**< A dict: the place in @ref fields by name. */
 } lxpy_schema;
 
-/** What @p from has; NULL with an exception. */
+/** Copies the fields of @p from; NULL with an exception. */
 lxpy_schema *lxpy_schema_new(lxpy_state *state, const lx_schema *from);
 
-/** One reference more. */
+/** Adds a reference. */
 lxpy_schema *lxpy_schema_ref(lxpy_schema *schema);
 
-/** Gives a reference up; NULL is nothing. */
+/** Drops a reference; NULL is a no-op. */
 void lxpy_schema_unref(lxpy_schema *schema);
 
 /** The place of the field @p name; -1 with KeyError or, where @p name is no str, TypeError. */
@@ -39,7 +39,7 @@ Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name);
 /** A tuple of (name, dtype, shape, compress) for each field, as loaderx.Field takes them. */
 PyObject *lxpy_schema_describe(const lxpy_schema *schema);
 
-/** A field that is to be made, as it was described. */
+/** The description of a new field. */
 typedef struct lxpy_description {
     const char *name; /**< Of the tuple that it was taken from. */
     lx_dtype type;

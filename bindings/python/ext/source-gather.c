@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a source, read when they are asked for. */
+/* Reads records of a source on demand. */
 #include "indices.h"
 #include "source.h"
 #include "target.h"
@@ -26,9 +26,10 @@ static int add_target(lxpy_state *state, PyObject *arrays, const lx_column_info 
 {
     lxpy_target made = {NULL, {0}};
     if (column->size == LX_NONE) {
-        PyErr_Format(PyExc_TypeError,
-                     "field '%s' has records that differ in length, which only its Dataset reads",
-                     column->name);
+        PyErr_Format(
+            PyExc_TypeError,
+            "field '%s' has records of bytes, which differ in length: read it through the Dataset",
+            column->name);
         return -1;
     }
     PyObject *shape = lxpy_shape_new(rows, column->shape, column->ndim);
@@ -78,7 +79,7 @@ PyObject *lxpy_source_gather(PyObject *object, PyObject *const *args, Py_ssize_t
     lxpy_source *self = (lxpy_source *)object;
     lxpy_indices indices;
     if (count != 2 || (args[1] != Py_None && !PyTuple_Check(args[1]))) {
-        PyErr_SetString(PyExc_TypeError, "gather takes indices, and a tuple of names or None");
+        PyErr_SetString(PyExc_TypeError, "gather() takes indices, and a tuple of names or None");
         return NULL;
     }
     if (lxpy_indices_take(&indices, self->state, args[0], lx_source_get_length(self->handle),

@@ -17,7 +17,7 @@ PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *erro
     if (status == LX_OK)
         return (PyObject *)self;
     if (error->status >= 0)
-        PyErr_NoMemory(); /* our own kinds of source fail of nothing else */
+        PyErr_NoMemory(); /* our own sources have no other error */
     else
         lxpy_raise(self->state, error);
     Py_DECREF(self);
@@ -73,19 +73,19 @@ static PyObject *source_get_columns(PyObject *object, void *ignored)
 
 static PyGetSetDef source_getset[] = {
     {"length", source_get_length, NULL, "Number of records.", NULL},
-    {"columns", source_get_columns, NULL, "(name, dtype, shape of a record) of each column.", NULL},
+    {"columns", source_get_columns, NULL, "The (name, dtype, record shape) of each column.", NULL},
     {NULL},
 };
 
 static PyMethodDef source_methods[] = {
     {"gather", (PyCFunction)(void (*)(void))lxpy_source_gather, METH_FASTCALL,
      "gather($self, indices, fields)\n--\n\n"
-     "A dict of arrays: records of the columns of a tuple of names, or of all for None."},
+     "Return a dict of arrays: records of the named columns, or of all columns for None."},
     {NULL},
 };
 
 static PyType_Slot source_slots[] = {
-    {Py_tp_doc, "What a loader reads."},
+    {Py_tp_doc, "The data that a loader reads."},
     {Py_tp_dealloc, source_dealloc},
     {Py_tp_getset, source_getset},
     {Py_tp_methods, source_methods},

@@ -14,10 +14,10 @@ typedef struct lxpy_source {
     PyObject *reads;    /**< Other sources that it reads of; or NULL. */
     PyObject *dataset;  /**< The dataset that it reads; or NULL. */
     lxpy_handle *shown; /**< The state of it that it reads. */
-    Py_buffer view;     /**< Of the array that it reads; obj is NULL where there is none. */
+    Py_buffer view;     /**< The array that it reads; obj is NULL without one. */
 } lxpy_source;
 
-/** One without a handle, which is set by who makes it; NULL with an exception. */
+/** A Source without a handle, which the caller sets; NULL with an exception. */
 lxpy_source *lxpy_source_alloc(PyObject *module);
 
 /** As lxpy_source_alloc(), for a source of Tokens, whose handle is given, too (source-tokens.c). */

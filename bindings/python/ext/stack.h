@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Items of one kind, one behind the other in one array. */
+/* Items of one type, concatenated in one array. */
 #ifndef LXPY_STACK_H
 #define LXPY_STACK_H
 

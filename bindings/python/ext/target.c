@@ -35,7 +35,7 @@ int lxpy_fail_out(PyObject *type, const lxpy_field *field, const char *format, .
     return -1;
 }
 
-/** Whether the elements are of the field's type, though their format is another word for it. */
+/** Whether the elements have the field's type, possibly under another format character. */
 static int same_dtype(lxpy_state *state, const lxpy_field *field, PyObject *object)
 {
     PyObject *array = PyObject_CallOneArg(LXPY(state, ASARRAY), object);
@@ -110,7 +110,7 @@ int lxpy_target_take(lxpy_target *t, lxpy_state *state, const lxpy_field *field,
                              Py_TYPE(object)->tp_name);
     if (PyObject_GetBuffer(object, &t->view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
         PyErr_Clear();
-        return lxpy_fail_out(PyExc_TypeError, field, "does not show its memory as a buffer");
+        return lxpy_fail_out(PyExc_TypeError, field, "does not support the buffer protocol");
     }
     t->object = Py_NewRef(object);
     if (check_out(t, state, field, count) == 0)

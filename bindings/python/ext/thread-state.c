@@ -109,7 +109,7 @@ lx_status lxpy_gil_take(PyGILState_STATE *gil, lx_error *error)
         problem = "cannot run the transform: the interpreter is ending";
     } else if (PyGILState_GetThisThreadState() == NULL && !make_own()) {
         error->status = LX_ERR_NOMEM;
-        problem = "cannot run the transform: there is no memory for a thread state";
+        problem = "cannot run the transform: no memory for a thread state";
     }
     if (problem != NULL) {
         snprintf(error->message, sizeof error->message, "%s", problem);

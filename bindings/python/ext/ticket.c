@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ticket: something that others do, to be waited for. */
+/* Ticket: a commit in progress, and waiting for it. */
 #include "ticket.h"
 
 typedef struct ticket {
@@ -61,7 +61,7 @@ static PyObject *ticket_wait(PyObject *object, PyObject *const *args, Py_ssize_t
     if (status == LX_OK)
         Py_RETURN_NONE;
     if (error.status == LX_OK)
-        return lxpy_raise_status(self->state, status, "it is not done yet");
+        return lxpy_raise_status(self->state, status, "the commit is not done yet");
     return lxpy_raise(self->state, &error);
 }
 
@@ -77,23 +77,29 @@ static PyObject *ticket_get_done(PyObject *object, void *ignored)
 static PyMethodDef ticket_methods[] = {
     {"wait", (PyCFunction)(void (*)(void))ticket_wait, METH_FASTCALL | METH_KEYWORDS,
      "wait($self, timeout=None)\n--\n\n"
-     "Wait until it is done. May be called again, and by several threads.\n\n"
-     "Parameters\n----------\n"
-     "timeout : float, optional\n    Seconds to wait at most; None: as long as it takes.\n\n"
-     "Raises\n------\n"
-     "TimeoutError\n    It is not done yet.\n"
-     "LoaderxError, OSError\n    It failed, as the call that waits would have."},
+     "Wait until the commit is done. May be called again, and by several threads.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "timeout : float, optional\n"
+     "    Maximum time to wait in seconds; None: no limit.\n\n"
+     "Raises\n"
+     "------\n"
+     "TimeoutError\n"
+     "    The commit is not done yet.\n"
+     "LoaderxError, OSError\n"
+     "    The commit failed; the same error as that of a commit that waits."},
     {NULL},
 };
 
 static PyGetSetDef ticket_getset[] = {
-    {"done", ticket_get_done, NULL, "Whether it is over, well or not; wait() tells which.", NULL},
+    {"done", ticket_get_done, NULL,
+     "Whether the commit has ended; wait() raises an error if it failed.", NULL},
     {NULL},
 };
 
 static PyType_Slot ticket_slots[] = {
-    {Py_tp_doc, "A commit that others do, as Writer.commit(wait=False) returns it.\n\n"
-                "It may be dropped: the commit is made all the same."},
+    {Py_tp_doc, "A commit in progress, returned by Writer.commit(wait=False).\n\n"
+                "Dropping the ticket does not cancel the commit."},
     {Py_tp_dealloc, ticket_dealloc},
     {Py_tp_methods, ticket_methods},
     {Py_tp_getset, ticket_getset},

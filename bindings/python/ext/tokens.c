@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens: an lx_tokens of files and fields, which typed Python stands above. */
+/* Tokens: an lx_tokens of files and fields. */
 #include "dataset.h"
 #include "objects.h"
 
@@ -101,12 +101,12 @@ static PyGetSetDef tokens_getset[] = {
     {"length", tokens_get_number, NULL, "Number of tokens.", (void *)lx_tokens_get_length},
     {"documents", tokens_get_number, NULL, "Number of documents.",
      (void *)lx_tokens_get_document_count},
-    {"dtype", tokens_get_dtype, NULL, "Of a token as it is stored.", NULL},
+    {"dtype", tokens_get_dtype, NULL, "The stored dtype of a token.", NULL},
     {NULL},
 };
 
 static PyType_Slot tokens_slots[] = {
-    {Py_tp_doc, "Tokens in files and fields."},
+    {Py_tp_doc, "A sequence of tokens in files and fields."},
     {Py_tp_dealloc, tokens_dealloc},
     {Py_tp_methods, tokens_methods},
     {Py_tp_getset, tokens_getset},
@@ -209,7 +209,7 @@ static PyObject *new_numbers(lxpy_state *state, size_t count, Py_buffer *view)
     return array;
 }
 
-/** Measured twice: how many numbers there are is known behind the last one. */
+/** Reads twice: first to count the numbers. */
 static PyObject *measure(lxpy_state *state, const int32_t *segments, size_t rows, size_t length,
                          bool padding)
 {
@@ -245,7 +245,7 @@ static PyObject *segments_measure(PyObject *module, PyObject *args)
         return NULL;
     if (rows < 0 || length < 0 ||
         (length != 0 && (size_t)view.len / sizeof(int32_t) / (size_t)length < (size_t)rows)) {
-        PyErr_SetString(PyExc_ValueError, "segments have fewer numbers than this");
+        PyErr_SetString(PyExc_ValueError, "segments has fewer numbers than this");
         result = NULL;
     } else {
         result = measure(lxpy_state_get(module), view.buf, (size_t)rows, (size_t)length,

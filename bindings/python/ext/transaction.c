@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* How a writer commits, undoes and ends. */
+/* Commits, rolls back and closes a writer. */
 #include "ticket.h"
 #include "writer.h"
 
-/** Refuses what leaving a with-block does. */
+/** Raises the error for a call that is not allowed within a with-block. */
 static PyObject *fail_inside(lxpy_writer *self, const char *name)
 {
-    return lxpy_raise_status(self->state, LX_ERR_STATE,
-                             "%s() within the with-block: leaving it commits and closes, an "
-                             "exception undoes it",
-                             name);
+    return lxpy_raise_status(
+        self->state, LX_ERR_STATE,
+        "%s() is not allowed within the with-block: leaving the block commits and closes, an "
+        "exception rolls back",
+        name);
 }
 
 /* --------------------------------------------------------------------- commit */
@@ -42,7 +43,7 @@ PyObject *lxpy_writer_commit(PyObject *object, PyObject *const *args, Py_ssize_t
     return wait ? lxpy_writer_call(self, lx_writer_commit) : submit(self);
 }
 
-/** Within a with-block. After a failure the block goes on. */
+/** Within a with-block, which continues after a failure. */
 static lx_status seal_inside(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx_writer_end_transaction(writer, error);
@@ -126,7 +127,7 @@ PyObject *lxpy_writer_finish(PyObject *object, PyObject *commit)
         result = lxpy_writer_call(self, commit == Py_True ? lx_writer_end_transaction
                                                           : lx_writer_rollback);
     PyErr_Fetch(&first.type, &first.value, &first.traceback);
-    PyObject *closed = close_handle(self); /* whatever became of the transaction */
+    PyObject *closed = close_handle(self); /* whether or not the transaction succeeded */
     if (first.type != NULL)
         PyErr_Restore(first.type, first.value, first.traceback);
     Py_XDECREF(closed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The user's transform, called on the library's threads, and what it gave until that is handed out.
- */
+/* The user's transform, called on the library's threads, and its results until next returns them.
+ * */
 #include "engine.h"
 
 #include "thread-state.h"
@@ -53,10 +53,10 @@ static void catch (lxpy_result *result)
 static lx_status run(lxpy_engine *engine, lx_batch *batch, lx_error *error)
 {
     if (engine->orphan)
-        return fail(error, LX_ERR_CANCELED, "nobody has this loader any more");
+        return fail(error, LX_ERR_CANCELED, "the loader was garbage-collected");
     lxpy_result *result = calloc(1, sizeof *result);
     if (result == NULL)
-        return fail(error, LX_ERR_NOMEM, "there is no memory for the result of a transform");
+        return fail(error, LX_ERR_NOMEM, "no memory for the result of a transform");
     PyObject *dict = lxpy_batch_to_dict(engine->state, &engine->columns, lx_batch_ref(batch));
     if (dict != NULL)
         result->value = PyObject_CallOneArg(engine->transform, dict);

@@ -45,7 +45,7 @@ static bool take_as_it_is(lxpy_held *held, lxpy_state *state, const lxpy_field *
     return false;
 }
 
-/** Has loaderx.values convert it: an array as the field is stored, and which are present. */
+/** Converts it by loaderx.values: an array in stored form, and the mask of present values. */
 static int convert(lxpy_held *held, lxpy_state *state, const lxpy_field *field, PyObject *object,
                    enum lxpy_object converter)
 {
@@ -112,8 +112,8 @@ static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object
     }
     if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) == 0)
         return 0;
-    PyErr_Format(PyExc_ValueError, "field %R: the bytes of this %.100s do not follow each other",
-                 field->name, Py_TYPE(object)->tp_name);
+    PyErr_Format(PyExc_ValueError, "field %R: the %.100s is not contiguous", field->name,
+                 Py_TYPE(object)->tp_name);
     return -1;
 }
 
@@ -293,7 +293,7 @@ int lxpy_values_take(lx_values *values, lxpy_held *held, lxpy_state *state, cons
         *count = got;
     if (*count == got)
         return 0;
-    PyErr_Format(PyExc_ValueError, "field %R has %llu records, the fields before it have %llu",
+    PyErr_Format(PyExc_ValueError, "field %R has %llu records, but the fields before it have %llu",
                  field->name, (unsigned long long)got, (unsigned long long)*count);
     return -1;
 }

@@ -5,10 +5,10 @@
 
 #include "schema.h"
 
-/** What keeps the memory of one field's values while they are written. Zeros are nothing. */
+/** Keeps the memory of one field's values while they are written. Zeros are an empty one. */
 typedef struct lxpy_held {
     Py_buffer view;    /**< Of the caller's object, or of what it was converted to. */
-    Py_buffer present; /**< Of what tells which are missing. */
+    Py_buffer present; /**< The mask of present values. */
     void *block;       /**< Memory of ours. */
     uint8_t number[8]; /**< A scalar. */
 } lxpy_held;

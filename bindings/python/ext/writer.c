@@ -61,13 +61,13 @@ static void writer_dealloc(PyObject *object)
 
 /* ---------------------------------------------------------------------- calls */
 
-/** Refuses the thread that is in a call already: it would wait for itself. */
+/** Raises an error on a thread that is already in a call: it would wait for itself. */
 static int check_reporter(lxpy_writer *self)
 {
     if (self->reporter == 0 || self->reporter != PyThread_get_thread_ident())
         return 0;
     lxpy_raise_status(self->state, LX_ERR_STATE,
-                      "the writer is used by what is told of its progress");
+                      "the progress function used the writer: it must not call it");
     return -1;
 }
 
@@ -96,7 +96,8 @@ int lxpy_writer_enter_with(lxpy_writer *self, const lxpy_schema *schema)
     if (schema == self->schema)
         return 0;
     lxpy_writer_leave(self);
-    lxpy_raise_status(self->state, LX_ERR_STATE, "another thread has changed the fields meanwhile");
+    lxpy_raise_status(self->state, LX_ERR_STATE,
+                      "another thread has changed the fields during the call");
     return -1;
 }
 
@@ -132,7 +133,7 @@ int lxpy_writer_check_change(lxpy_writer *self)
     if (!self->append_only)
         return 0;
     lxpy_raise_status(self->state, LX_ERR_STATE,
-                      "the dataset is open for appending: mode='r+' changes what is there, too");
+                      "the dataset is open for appending only: open it with mode='r+'");
     return -1;
 }
 
@@ -160,7 +161,7 @@ static Py_ssize_t writer_length(PyObject *object)
         return -1;
     if (length <= PY_SSIZE_T_MAX)
         return (Py_ssize_t)length;
-    PyErr_SetString(PyExc_OverflowError, "there are more records than len() can tell");
+    PyErr_SetString(PyExc_OverflowError, "the dataset has more records than len() can return");
     return -1;
 }
 
@@ -191,114 +192,162 @@ static PyMethodDef writer_methods[] = {
     {"append", KEYWORDS lxpy_writer_append, METH_VARARGS | METH_KEYWORDS,
      "append($self, values=None, /, **named)\n--\n\n"
      "Append one record.\n\n"
-     "Parameters\n----------\n"
-     "values : dict, optional\n    A value for each field, by its name.\n"
-     "**named\n    The same as keywords.\n\n"
-     "Returns\n-------\nint\n    The record's index.\n\n"
-     "Notes\n-----\n"
-     "None is a missing value. An array, or a scalar of NumPy, has to be of a type that converts\n"
-     "to the field's without loss; numbers and lists of Python need values that fit."},
+     "Parameters\n"
+     "----------\n"
+     "values : dict, optional\n"
+     "    The value of each field, by name.\n"
+     "**named\n"
+     "    The same as keywords.\n\n"
+     "Returns\n"
+     "-------\n"
+     "int\n"
+     "    The record's index.\n\n"
+     "Notes\n"
+     "-----\n"
+     "None is a missing value. The dtype of an array, or of a NumPy scalar, must convert to the\n"
+     "field's without loss; Python numbers and lists must have values that fit."},
     {"extend", KEYWORDS lxpy_writer_extend, METH_VARARGS | METH_KEYWORDS,
      "extend($self, columns=None, /, **named)\n--\n\n"
-     "Append many records: for each field an array (n, *shape), or a list.\n\n"
-     "Parameters\n----------\n"
-     "columns : dict, optional\n    The records' values of each field, by its name.\n"
-     "**named\n    The same as keywords.\n\n"
-     "Returns\n-------\nint\n    The index of the first of them.\n\n"
-     "Notes\n-----\n"
-     "In a list, None is a missing value; None in place of a list leaves the field out of all of\n"
-     "the records. What is not stored as it is in memory (another type or byte order, gaps) is\n"
-     "copied whole first."},
+     "Append many records: an array (n, *shape) or a list for each field.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "columns : dict, optional\n"
+     "    The values of each field, by name.\n"
+     "**named\n"
+     "    The same as keywords.\n\n"
+     "Returns\n"
+     "-------\n"
+     "int\n"
+     "    The index of the first record.\n\n"
+     "Notes\n"
+     "-----\n"
+     "In a list, None is a missing value; None in place of a list means that all records lack the\n"
+     "field. An array with another dtype, byte order or with gaps is copied before it is written."},
     {"copy", FAST lxpy_writer_copy, METH_FASTCALL | METH_KEYWORDS,
      "copy($self, dataset, indices=None)\n--\n\n"
-     "Append records of another dataset, or of this one. What is compressed stays so.\n\n"
-     "Parameters\n----------\n"
-     "dataset : Dataset\n    Where they are read, in the state that it shows.\n"
-     "indices : sequence of int, slice or mask, optional\n    Which; all of them by default.\n\n"
-     "Returns\n-------\nint\n    The index of the first copy.\n\n"
-     "Raises\n------\nCorruptError\n"
-     "    A record of `dataset` is damaged. Every call raises this then, until `rollback` undoes\n"
-     "    all since the last commit; so does leaving a with-block, which undoes all of it.\n\n"
-     "Notes\n-----\n"
-     "Fields belong together by their names. One that `dataset` does not have is missing in the\n"
-     "copies; one that this dataset does not have is left out."},
+     "Append records of another dataset, or of this one, without recompressing them.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "dataset : Dataset\n"
+     "    The dataset to read, in its current snapshot.\n"
+     "indices : sequence of int, slice or mask, optional\n"
+     "    The records to copy; default: all.\n\n"
+     "Returns\n"
+     "-------\n"
+     "int\n"
+     "    The index of the first copy.\n\n"
+     "Raises\n"
+     "------\n"
+     "CorruptError\n"
+     "    A record of `dataset` is damaged. Every later call raises this error until `rollback`\n"
+     "    undoes all operations since the last commit. Leaving a with-block raises it and rolls "
+     "back.\n\n"
+     "Notes\n"
+     "-----\n"
+     "Fields are matched by name. A field that `dataset` lacks is missing in the copies; a field\n"
+     "that this dataset lacks is not copied."},
     {"modify", KEYWORDS lxpy_writer_modify, METH_VARARGS | METH_KEYWORDS,
      "modify($self, index, values=None, /, **named)\n--\n\n"
-     "Give some fields of a record, or of several, new values: ``w[index] = values``.\n\n"
-     "Parameters\n----------\n"
-     "index : int, sequence of int, slice or mask\n    Which; negative ones count from the end.\n"
-     "values : dict, optional\n    For one record a value by field, as for `append`; for several\n"
-     "    an array or list, as for `extend`, or one value, an array or a number, for all.\n"
-     "**named\n    The same as keywords."},
+     "Replace values of a record, or of several records: ``w[index] = values``.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "index : int, sequence of int, slice or mask\n"
+     "    The records to change; negative indices count from the end.\n"
+     "values : dict, optional\n"
+     "    For one record, a value by field, as for `append`. For several\n"
+     "    records, an array or list, as for `extend`, or a single value for all of them.\n"
+     "**named\n"
+     "    The same as keywords."},
     {"delete", lxpy_writer_delete, METH_O,
      "delete($self, index, /)\n--\n\n"
-     "Delete a record, or several. The last record takes the place.\n\n"
-     "Parameters\n----------\n"
-     "index : int, sequence of int, slice or mask\n    Which; negative ones count from the end.\n\n"
-     "Returns\n-------\nint, None or array\n"
-     "    Of one record, the index that the record had which is at `index` now; None if that was\n"
-     "    the last one, and nothing moved. Of several, an array (k, 2) of the records that have\n"
-     "    moved: where each was, and where it is.\n\n"
-     "Notes\n-----\n"
-     "There is no delete that keeps the order: it would change the index of every record behind.\n"
-     "Whoever needs an order puts it into the records."},
+     "Delete a record, or several records. The last record moves to the free place.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "index : int, sequence of int, slice or mask\n"
+     "    The records to delete; negative indices count from the end.\n\n"
+     "Returns\n"
+     "-------\n"
+     "int, None or array\n"
+     "    For one record, the old index of the record that moved to `index`; None if the deleted\n"
+     "    record was the last one. For several records, an array (k, 2) with the old and the new\n"
+     "    index of each record that moved.\n\n"
+     "Notes\n"
+     "-----\n"
+     "No delete preserves the order, because it would change the indices of all later records.\n"
+     "Store a sequence number in the records if you need an order."},
     {"truncate", lxpy_writer_truncate, METH_O,
      "truncate($self, length, /)\n--\n\n"
-     "Delete the records from `length` on."},
+     "Delete all records from index `length` on."},
     {"drop_field", lxpy_writer_drop_field, METH_O,
      "drop_field($self, name, /)\n--\n\n"
-     "Drop a field, with its values in all records.\n\n"
-     "It is committed at once, and cannot be undone. Readers that show it can no longer refresh."},
+     "Drop a field with all its values.\n\n"
+     "The change is committed at once and cannot be rolled back. A reader that uses the field can\n"
+     "no longer refresh."},
     {"rename_field", FAST lxpy_writer_rename_field, METH_FASTCALL | METH_KEYWORDS,
      "rename_field($self, name, to)\n--\n\n"
-     "Rename a field, which is committed at once. Readers go on under the old name."},
+     "Rename a field.\n\n"
+     "The change is committed at once. Readers that are open keep the old name."},
     {"checkpoint", lxpy_writer_checkpoint, METH_NOARGS,
      "checkpoint($self)\n--\n\n"
-     "Take all changes of old records out of the log, into new tables.\n\n"
-     "It is done by itself when they have become many. In a with-block it commits first."},
+     "Write the updates of the log into new tables (a WAL checkpoint).\n\n"
+     "The writer does this automatically when the log has many updates. In a with-block it "
+     "commits\n"
+     "first."},
     {"_add_field", lxpy_writer_add_field, METH_O,
      "_add_field($self, description)\n--\n\n"
-     "Add a field, described as a tuple."},
+     "Add a field, described by a tuple."},
     {"_rebalance", lxpy_writer_rebalance, METH_O,
      "_rebalance($self, progress)\n--\n\n"
      "Write all values to new chunks."},
     {"commit", FAST lxpy_writer_commit, METH_FASTCALL | METH_KEYWORDS,
      "commit($self, wait=True)\n--\n\n"
-     "Make all that was asked for visible to readers, at once.\n\n"
+     "Make all operations since the last commit visible to readers, atomically.\n\n"
      "Threads that commit at the same time share one commit.\n\n"
-     "Parameters\n----------\n"
-     "wait : bool, optional\n    False: have it done by the executor's threads. What is asked for\n"
-     "    after that is not in it, and a rollback does not undo it.\n\n"
-     "Returns\n-------\nTicket or None\n    To wait with, where `wait` is False."},
+     "Parameters\n"
+     "----------\n"
+     "wait : bool, optional\n"
+     "    False: threads of the executor commit, while the call returns at once. Later\n"
+     "    operations are not part of this commit, and a rollback does not undo it.\n\n"
+     "Returns\n"
+     "-------\n"
+     "Ticket or None\n"
+     "    A ticket to wait for the commit, if `wait` is False."},
     {"sync", writer_sync, METH_NOARGS,
      "sync($self)\n--\n\n"
-     "Make all that is committed survive a power loss; outside of a with-block, commit first."},
+     "Make all commits durable, so that they survive a power loss. Outside a with-block, commit "
+     "first."},
     {"seal", lxpy_writer_seal, METH_NOARGS,
      "seal($self)\n--\n\n"
-     "Commit, and make the dataset final: nothing can be changed any more, until `unseal`. In a\n"
-     "with-block it is the last thing that can be done."},
+     "Commit, and make the dataset read-only until `unseal`. In a with-block, it must be the last\n"
+     "operation."},
     {"rollback", lxpy_writer_rollback, METH_NOARGS,
      "rollback($self)\n--\n\n"
-     "Undo what was asked for since the last commit, by all threads. After a failed call nothing\n"
-     "else is taken."},
+     "Undo all operations since the last commit, by all threads. After a failed operation, the\n"
+     "writer accepts nothing else."},
     {"close", lxpy_writer_close, METH_NOARGS,
      "close($self)\n--\n\n"
-     "Commit what is pending, and let go of the dataset. May be called again."},
-    {"_begin", lxpy_writer_begin, METH_NOARGS, "_begin($self)\n--\n\nBegin the with-block."},
+     "Commit pending operations and close the dataset. May be called again."},
+    {"_begin", lxpy_writer_begin, METH_NOARGS,
+     "_begin($self)\n--\n\n"
+     "Begin the with-block."},
     {"_finish", lxpy_writer_finish, METH_O,
-     "_finish($self, commit)\n--\n\nEnd the with-block: commit or undo, and close."},
-    {"_describe", writer_describe, METH_NOARGS, "_describe($self)\n--\n\nThe fields, as tuples."},
+     "_finish($self, commit)\n--\n\n"
+     "End the with-block: commit or roll back, and close."},
+    {"_describe", writer_describe, METH_NOARGS,
+     "_describe($self)\n--\n\n"
+     "Return the fields, as tuples."},
     {NULL},
 };
 
 static PyGetSetDef writer_getset[] = {
-    {"path", writer_get_path, NULL, "The dataset's directory, as it was opened.", NULL},
-    {"closed", writer_get_closed, NULL, "Whether it is closed.", NULL},
+    {"path", writer_get_path, NULL, "The path of the dataset's directory, as passed to open().",
+     NULL},
+    {"closed", writer_get_closed, NULL, "Whether the writer is closed.", NULL},
     {NULL},
 };
 
 static PyType_Slot writer_slots[] = {
-    {Py_tp_doc, "A dataset that is written."},
+    {Py_tp_doc, "A dataset, open for writing."},
     {Py_tp_new, writer_new},
     {Py_tp_dealloc, writer_dealloc},
     {Py_tp_methods, writer_methods},

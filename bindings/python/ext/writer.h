@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the Writer share. */
+/* Private to the files of Writer. */
 #ifndef LXPY_WRITER_H
 #define LXPY_WRITER_H
 
@@ -15,7 +15,7 @@ typedef struct lxpy_writer {
     unsigned forks;         /**< In which process it was opened. */
     unsigned long reporter; /**< The thread that is in the caller's progress function; or 0. */
     bool inside;            /**< Within a with-block. */
-    bool sealed;            /**< In that block: there is nothing left to commit or undo. */
+    bool sealed;            /**< In that block: nothing is left to commit or roll back. */
     bool append_only;       /**< What is there must not be changed. */
     PyObject *path;
     lxpy_schema *schema; /**< Another one when fields change; never NULL. */
@@ -47,13 +47,13 @@ int lxpy_writer_check_change(lxpy_writer *writer);
 
 /* writer-open.c */
 
-/** What a writer is opened with, as Python gave it; NULL where it did not. */
+/** The arguments of a writer; NULL for those not passed. */
 typedef struct lxpy_writer_arguments {
     PyObject *path, *fields, *durability, *level, *chunk_records, *chunk_bytes, *executor;
     PyObject *append_only;
 } lxpy_writer_arguments;
 
-/** Creates the dataset at @p path (bytes), if there are fields, or opens the one that is there. */
+/** Creates the dataset at @p path (bytes) if @p fields are given, otherwise opens it. */
 lx_writer *lxpy_writer_open(lxpy_state *state, const lxpy_writer_arguments *given, PyObject *path);
 
 /* append.c */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of arguments: what is wrong is an error that names the argument."""
+"""Checks of arguments: an invalid one raises an error that names it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def boolean(name: str, value: Any) -> bool:
 
 
 def folder(name: str, value: Folder) -> Optional[bytes]:
-    """The path `value` as the system has it; None stays None."""
+    """Encode the path `value` for the system; None stays None."""
     if value is None:
         return None
     if not isinstance(value, (str, bytes, os.PathLike)):
@@ -83,7 +83,7 @@ def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def integers(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """A new array of integers of any sign, which fit 64 bits: those below 0 as 2**64 more."""
+    """A new array of 64-bit integers of any sign; negative ones are stored modulo 2**64."""
     if isinstance(value, Sequence):
         items = (integer(f'{name}[{i}]', item) for i, item in enumerate(_items(name, value)))
         return np.fromiter((_wrap(f'{name}[{i}]', item) for i, item in enumerate(items)), np.uint64)

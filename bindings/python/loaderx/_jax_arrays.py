@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batches whose arrays are those of JAX."""
+"""Batches of JAX arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != 'jax':
         raise
-    raise ImportError('loaderx.jax needs JAX, and there is no module jax: install it', name='jax'
+    raise ImportError('loaderx.jax needs JAX: install jax', name='jax'
                       ) from None
 
 from ._outputs import Output, Shapes, Sizes, convert_arrays
@@ -21,18 +21,18 @@ __all__ = ['Arrays']
 
 
 class Arrays(Output):
-    """Arrays of JAX, on its default device or as a sharding tells."""
+    """JAX arrays, on the default device or distributed by a sharding."""
 
     def __init__(self, sharding: Optional[_jax.sharding.Sharding] = None, world: int = 1) -> None:
         self._sharding: Any = sharding
         self._world = world
-        # Whether other processes have parts of the arrays.
+        # Whether the arrays span several processes.
         self._shared = sharding is not None and not sharding.is_fully_addressable
 
     def _check_split(self, name: str, size: int, total: int, shape: Tuple[int, ...]) -> None:
         whole = (total if self._shared else size, *shape)
         if self._shared and total != size * self._world:
-            why = f'{total} records are not the same number for each process'
+            why = f'{total} records do not divide evenly among the processes'
         else:
             try:
                 self._sharding.shard_shape(whole)

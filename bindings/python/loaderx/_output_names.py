@@ -21,7 +21,7 @@ class _Tensors(Output):
         except ModuleNotFoundError as error:
             if error.name != 'torch':
                 raise
-            raise ImportError("out='torch' needs PyTorch, and there is no module torch",
+            raise ImportError("out='torch' needs PyTorch: install torch",
                               name='torch') from None
         self._from_numpy: Callable[[np.ndarray[Any, Any]], Any] = torch.from_numpy
 
@@ -31,7 +31,7 @@ class _Tensors(Output):
                 self._from_numpy(np.empty(0, dtype))
             except TypeError:
                 raise ValueError(
-                    f"out='torch': the torch that is installed has no {dtype}, which {name!r} is: "
+                    f"out='torch': the installed torch has no {dtype}, the dtype of {name!r}: "
                     'choose fields without it, or convert it in a transform'
                 ) from None
 
@@ -49,7 +49,7 @@ _MAKERS: Mapping[str, Callable[[], Output]] = {'numpy': Output, 'torch': _Tensor
 
 
 def choose_output(out: Union[str, Output]) -> Output:
-    """The output of that name."""
+    """Return the output with this name."""
     if isinstance(out, Output):
         return out
     if not isinstance(out, str):

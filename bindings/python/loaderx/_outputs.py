@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What kind of arrays a loader hands out."""
+"""The kinds of arrays that a loader returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ['Output', 'convert_arrays']
 _Transform = Callable[[Dict[str, Any]], Any]
 # Of records, by field.
 Shapes = Mapping[str, Tuple[np.dtype[Any], Tuple[int, ...]]]
-# How many records a batch has: of this rank, and of all.
+# Records of a batch: of this rank, and of all ranks.
 Sizes = Sequence[Tuple[int, int]]
 
 
@@ -20,17 +20,17 @@ class Output:
     """The last step of a batch, on the thread that prepared it."""
 
     def check(self, shapes: Shapes, sizes: Sizes) -> None:
-        """Refuse fields, and sizes of batches, that cannot be handed out so.
+        """Raise an error for fields and batch sizes that cannot be converted.
 
-        Not called where a transform makes the batches.
+        Not called if a transform makes the batches.
         """
 
     def convert(self, batch: Any) -> Any:
-        """Make of a batch what is handed out."""
+        """Convert a batch to what the loader returns."""
         return batch
 
     def after(self, transform: Optional[_Transform]) -> Optional[_Transform]:
-        """What is done with a batch that was read: a transform, and then this."""
+        """Return a function that applies the transform, then this conversion."""
         if type(self) is Output:
             return transform
         if transform is None:
@@ -40,9 +40,9 @@ class Output:
 
 
 def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -> Any:
-    """Convert the arrays of dicts, lists and tuples, and leave all else as it is.
+    """Convert the arrays in dicts, lists and tuples; other values stay as they are.
 
-    So are ``batch['keys']``, which are for NumPy's generators and wider than others have integers.
+    ``batch['keys']`` stays, too: it is for NumPy's generators, and too wide for other libraries.
     """
     if isinstance(batch, np.ndarray):
         return convert(batch)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long jobs tell how far they are: a bar on a terminal, or the caller's own function."""
+"""Progress of long jobs: a bar on a terminal, or the caller's function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Told = Callable[[int, int], object]
 
 
 def open_bar(what: str, unit: str, total: Optional[int] = None) -> Any:
-    """A bar of tqdm, where somebody looks and tqdm is installed; else None."""
+    """A bar of tqdm if stderr is a terminal and tqdm is installed, otherwise None."""
     if not sys.stderr.isatty():
         return None
     try:
@@ -25,7 +25,7 @@ def open_bar(what: str, unit: str, total: Optional[int] = None) -> Any:
 
 @contextlib.contextmanager
 def telling(progress: Progress, what: str, unit: str = ' records') -> Iterator[Optional[_Told]]:
-    """Give what is to be told of `done` and `total`, or None where nobody asks for it."""
+    """Yield the function to call with `done` and `total`; None: no progress is wanted."""
     if progress is not None and not isinstance(progress, bool):
         if not callable(progress):
             raise TypeError(f'progress must be True, False or callable, not '

@@ -180,7 +180,7 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
     """Repair a damaged dataset in place, recover it into a new directory, or report its damage.
 
     In place, a damaged value becomes missing, bytes that a chunk lacks are no longer referred to,
-    and a damaged log is cut at its first invalid frame; what follows goes to a file beside the
+    and a damaged log is cut at its first invalid frame; the rest goes to a file next to the
     dataset. Other damage, such as a short table, needs `into`. Readers continue with what they
     have; there must be no writer. If anything is changed in place, a seal is removed.
 

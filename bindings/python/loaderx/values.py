@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What callers give as values, as the writer stores it: without loss, or not at all.
+"""Converts the caller's values to the stored form, without loss or with an error.
 
-The extension comes here with what does not lie in memory as the field is stored.
+The extension calls it for values whose memory does not have the form of the field.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-# Kinds of types, the later of which hold numbers of the earlier.
+# Kinds of dtypes; each holds the numbers of those before it.
 _KINDS = 'biufc'
 
 
 def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f'field {name!r} takes no masked array: give a list, with None for what '
-                        f'is missing')
+        raise TypeError(f'field {name!r} takes no masked array: pass a list, with None for '
+                        f'missing values')
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise ValueError(f'field {name!r}: {error}') from None
     if array.dtype.kind not in _KINDS:
         if array.dtype.kind == 'O' and array.size and all(isinstance(x, int) for x in array.flat):
-            raise ValueError(f'field {name!r}: there are integers beyond 64 bits')
+            raise ValueError(f'field {name!r}: an integer does not fit 64 bits')
         raise TypeError(f'field {name!r} takes numbers, not {array.dtype.name} '
                         f'(a {type(value).__name__})')
     return array
 
 
 def _is_typed(value: Any) -> bool:
-    """Whether the caller chose a type, and did not just write numbers down."""
+    """Whether the value has a dtype, rather than being a plain Python number or list."""
     return not isinstance(value, (bool, int, float, complex, list, tuple, range))
 
 
@@ -65,7 +65,7 @@ def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool,
 
 def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
                    name: str) -> Tuple[np.ndarray[Any, Any], None]:
-    """One record: an array of `shape`, as the field is stored."""
+    """Convert one record to an array of `shape` with the field's dtype."""
     array = _as_array(value, name)
     if array.shape != shape:
         raise ValueError(f'field {name!r} takes records of shape {shape}, not {array.shape}')
@@ -74,7 +74,7 @@ def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
 
 def convert_column(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
                    name: str) -> Tuple[np.ndarray[Any, Any], Optional[np.ndarray[Any, Any]]]:
-    """Many records: an array of `shape` below its first axis, and which are not missing."""
+    """Convert many records: an array with one row of `shape` each, and which are present."""
     if isinstance(value, (list, tuple)) and any(item is None for item in value):
         return _convert_with_missing(value, dtype, shape, name)
     array = _as_array(value, name)
@@ -101,7 +101,7 @@ def _convert_with_missing(
 
 def spread_record(value: Any, dtype: Optional[np.dtype[Any]], shape: Tuple[int, ...], name: str,
                   count: int) -> Any:
-    """What is one record's value, as that of each of `count`; anything else as it is.
+    """Repeat a value `count` times if it is that of one record; return any other value as it is.
 
     A `dtype` of None is a field of bytes.
     """

@@ -369,7 +369,7 @@ def test_mode_a_changes_nothing(path):
     (True, {'x': 1}, TypeError, 'records to change'),
     (np.bool_(True), {'x': 1}, TypeError, 'records to change'),
     ([0, np.bool_(True)], {'x': 1}, TypeError, 'records to change'),
-    ([0, 1], {'x': [1, 2, 3]}, ValueError, '3 records, and 2 indices'),
+    ([0, 1], {'x': [1, 2, 3]}, ValueError, 'values is 3, but the number of indices is 2'),
     ([0, 1], {'x': [1, 2], 'text': [b'a']}, ValueError, 'text'),
     ([0, 1], {'x': 'ab'}, TypeError, 'x'),
     ([0, 1], {'v': 3}, TypeError, 'v'),

@@ -218,7 +218,7 @@ def test_rejects_invalid_arguments(tmp_path):
     dataset = write(tmp_path / 'd', make_documents(5))
     with pytest.raises(ValueError, match='pass one'):
         lx.Tokens(dataset['text'])
-    with pytest.raises(KeyError, match='no field'):
+    with pytest.raises(KeyError, match='not found'):
         lx.Tokens(tmp_path / 'd', 'uint16', field='none')
     with pytest.raises(TypeError):
         lx.Tokens(tmp_path / 'd', 'uint16', field=3)

@@ -16,7 +16,7 @@ __all__ = ['TokenStream', 'write_tokens']
 
 
 def __getattr__(name: str) -> Any:
-    # What it takes to run processes is a tenth of the time of `import loaderx`, and is for few.
+    # Importing multiprocessing takes a tenth of `import loaderx`, and few programs need it.
     if name != 'write_tokens':
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     from ._writing import write_tokens

@@ -44,11 +44,11 @@ def _parser() -> argparse.ArgumentParser:
                        help="documents are divided by lines that are this; '' is an empty line")
     add('--field', help='of a dataset, that has the texts')
     add('--eos', '--append-eod', metavar='TOKEN',
-        help='put this token, a name or a number, behind each document')
+        help='insert this token, a name or a number, after each document')
     add('--special-tokens', action='store_true',
         help="add the tokens that the tokenizer's post-processor puts around a text")
     add('--errors', choices=ERRORS, default='strict',
-        help='what is done about bytes that are not UTF-8: stop (default), or U+FFFD for them')
+        help="bytes that are not UTF-8: 'strict' stops (default), 'replace' inserts U+FFFD")
     add('--format', choices=list(FORMATS), help="by default by the output's name")
     add('--dtype', choices=('uint16', 'uint32', 'int32'),
         help='of a token; by default uint16 where the vocabulary fits')
@@ -78,8 +78,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """Run the command; return the exit status."""
     given = vars(_parser().parse_args(arguments))
     as_json = given.pop('json')
-    for number in signal.SIGTERM, signal.SIGHUP:    # so that nothing half-written stays
-        if signal.getsignal(number) != signal.SIG_IGN:    # as nohup has it
+    for number in signal.SIGTERM, signal.SIGHUP:    # remove incomplete files
+        if signal.getsignal(number) != signal.SIG_IGN:    # nohup ignores it
             signal.signal(number, _stop)
     try:
         report = write_tokens(given.pop('inputs'), given.pop('output'), given.pop('tokenizer'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files that are made beside their places, and take them together when they are whole."""
+"""Creates several files under temporary names, and renames all of them when they are complete."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from typing import IO, Any, Dict, Iterator, List, Sequence
 
 __all__ = ['Files', 'naming']
 
-# What file systems say that have no hard links.
+# Errors of file systems without hard links.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 class Files:
-    """Files that belong together, for a with-block, after which all are in their places or none is.
+    """A group of files for a with-block, after which all have their final names or none has.
 
-    While they are put there, the first of them is absent: others know the files by it. So nobody
-    meets one of these files with another one of former ones. A power loss after the block takes
-    none of them away.
+    While they are renamed, the first one, by which other programs find the files, is absent. So no
+    program reads a mix of new and old files. After the block the files are durable.
 
     Parameters
     ----------
     paths : sequence of str
-        Where they go, the one first that others look for.
+        The final paths, first the one that other programs open.
     replace : bool
-        Whether files that are there are replaced.
+        Whether to replace existing files.
     """
 
     def __init__(self, paths: Sequence[str], replace: bool) -> None:
@@ -65,11 +64,11 @@ class Files:
         self._open[path] = os.fdopen(number, 'w+b', buffering=1 << 20)
 
     def __getitem__(self, path: str) -> IO[bytes]:
-        """One of them as a file; errors are to be within `naming`."""
+        """Return one of them as a file object; wrap errors in `naming`."""
         return self._open[path]
 
     def write(self, path: str, data: Any) -> None:
-        """Write to one of them; an error names it."""
+        """Write to a file; an error names it."""
         with naming(path):
             self._open[path].write(data)
 
@@ -108,7 +107,7 @@ class Files:
                 os.close(number)
 
     def _move(self, beside: str, path: str) -> None:
-        """Put it in its place; where nothing is to be replaced, nobody's of the same moment."""
+        """Rename the file; without `replace`, never over a file created at the same time."""
         if self._replace:
             os.replace(beside, path)
             return
@@ -122,18 +121,18 @@ class Files:
             os.rename(beside, path)
 
     def _end(self) -> None:
-        """Remove what did not come to its place, and what a place has a link to."""
+        """Remove the remaining temporary files."""
         for beside in self._made:
             with contextlib.suppress(OSError):
                 os.unlink(beside)
         for file in self._open.values():
-            with contextlib.suppress(OSError):    # what is left to be written has no place
+            with contextlib.suppress(OSError):    # the remaining data is dropped
                 file.close()
 
 
 @contextlib.contextmanager
 def naming(path: str) -> Iterator[None]:
-    """An error of the system tells which file it is about."""
+    """Add the path to an OSError."""
     try:
         yield
     except OSError as error:

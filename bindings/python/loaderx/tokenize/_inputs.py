@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What texts are read from: files of text, lines of JSON, and fields of datasets."""
+"""The inputs: text files, JSON lines, and fields of datasets."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ _JSON = ('.jsonl', '.ndjson')
 
 
 class Block(NamedTuple):
-    """Texts that are tokenized at a time; with a key they are lines of JSON."""
+    """A block of texts to tokenize; with a key they are JSON lines."""
 
     key: Optional[str]
     texts: List[Text]
 
 
 class Input(NamedTuple):
-    """What is known of an input before it is read."""
+    """The properties of an input before it is read."""
 
     texts: Iterator[Text]
     key: Optional[str]
-    size: Optional[int]    # in bytes of text, where that is known
+    size: Optional[int]    # in bytes of text, if known
 
 
 def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None,
                lines: bool = False, split_at: Optional[str] = None) -> Input:
-    """Find out how an input is read, without reading much of it.
+    """Determine the kind of an input, without reading much of it.
 
-    A folder is a dataset. Of files, those whose names end with .jsonl or .ndjson are lines of JSON
-    if it is not said otherwise, and all others one document each; .gz behind that is inflated.
+    A folder is a dataset. By default, a file named .jsonl or .ndjson has JSON lines, and any other
+    file is one document. A file named .gz is decompressed.
     """
     name = os.fsdecode(path)
     if os.path.isdir(name):
         return Input(_records(texts_of(name, field)), None, None)
     if field is not None:
-        raise ValueError(f'field: {name} is a file, and fields are those of datasets')
+        raise ValueError(f'field: {name} is a file: only datasets have fields')
     inflated = name.endswith('.gz')
     if key is None and not lines and split_at is None:
         key = 'text' if name[:-3 if inflated else None].endswith(_JSON) else None
-    size = _look(name)    # whether it is there, before hours are spent on others
+    size = _look(name)    # fail now if it does not exist, not after hours of other inputs
     size = None if inflated else size
     if key is not None:
         return Input(_read(name, inflated, _json_lines), key, size)
@@ -64,7 +64,7 @@ def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None
 
 
 def _look(path: str) -> Optional[int]:
-    """The size of a file that can be read; a pipe is not opened, since that is done only once."""
+    """The size of a readable file; a pipe is not opened, because it can be read only once."""
     status = os.stat(path)
     if not os.access(path, os.R_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -72,7 +72,7 @@ def _look(path: str) -> Optional[int]:
 
 
 def _records(texts: Texts) -> Iterator[Text]:
-    """The texts of a field."""
+    """Iterate over the texts of a field."""
     pace, first = Pace(_BLOCK, _MOST), 0
     while first < len(texts):
         read = texts.read(slice(first, first + pace.count))
@@ -82,7 +82,7 @@ def _records(texts: Texts) -> Iterator[Text]:
 
 
 def blocks_of(inputs: Iterable[Input]) -> Iterator[Block]:
-    """The texts of all inputs in their order, as many at a time as make a block."""
+    """Iterate over blocks of texts from all inputs, in order."""
     block, size = Block(None, []), 0
     for one in inputs:
         if one.key != block.key and block.texts:
@@ -107,7 +107,7 @@ def _read(path: str, inflated: bool, texts_of: Any) -> Iterator[Text]:
         with (gzip.open(path, 'rb') if inflated else open(path, 'rb')) as file:
             yield from texts_of(file, path)
     except (gzip.BadGzipFile, EOFError, zlib.error) as cause:
-        raise fault(f'it cannot be inflated: {cause}', path) from cause
+        raise fault(f'cannot decompress: {cause}', path) from cause
 
 
 def _whole(file: IO[bytes], path: str) -> Iterator[Text]:
@@ -118,7 +118,7 @@ def _whole(file: IO[bytes], path: str) -> Iterator[Text]:
 
 
 def _numbered(file: IO[bytes], path: str) -> Iterator[Tuple[int, int, bytes]]:
-    """Lines with their ends: their numbers, where they begin, and what is in them."""
+    """Iterate over lines with their ends: number, offset, content."""
     offset = number = 0
     while True:
         line = file.readline(LONGEST + 1)
@@ -143,11 +143,11 @@ def _json_lines(file: IO[bytes], path: str) -> Iterator[Text]:
 
 
 class _Split:
-    """Documents between lines of a text."""
+    """Iterate over the documents between separator lines."""
 
     def __init__(self, text: str) -> None:
         if '\n' in text:
-            raise ValueError(f'split_at must be what one line is, not {text!r}')
+            raise ValueError(f'split_at must be a single line, not {text!r}')
         self._text = text.encode()
 
     def __call__(self, file: IO[bytes], path: str) -> Iterator[Text]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of tokens, as Megatron, Nanotron, NumPy and nobody in particular have them."""
+"""Files of tokens in the formats of Megatron, Nanotron and NumPy, or bare."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ['FORMATS', 'Output', 'choose_dtype', 'choose_output']
 
 _Array = np.ndarray[Any, Any]
 
-# Documents of an index that are looked at at a time.
+# Documents of an index processed at a time.
 _STRETCH = 1 << 16
 
 
 class Output:
-    """Tokens of documents, as they are written: bare ones.
+    """Writes the tokens of documents, here bare ones.
 
     Parameters
     ----------
     path : str
-        Of the file, or of any of them.
+        The path of the file, or of any of the files.
     dtype : numpy.dtype
-        Of a token.
+        The dtype of a token.
     name : str
-        Of the tokenizer.
+        The name of the tokenizer.
     """
 
     dtypes: Sequence[str] = ('uint16', 'uint32')    # narrow and wide
@@ -43,11 +43,11 @@ class Output:
         self.documents = self.tokens = 0
 
     def paths(self) -> List[str]:
-        """The files; the first is the one by which they are opened."""
+        """The paths; first the one by which they are opened."""
         return [self.path]
 
     def begin(self) -> None:
-        """Write what comes before the first token."""
+        """Write the bytes before the first token."""
 
     def write(self, tokens: _Array, lengths: _Array) -> None:
         """Write the tokens of some documents."""
@@ -56,13 +56,13 @@ class Output:
         self.tokens += len(tokens)
 
     def finish(self) -> None:
-        """Write what is known only behind the last token."""
+        """Write the parts that depend on all tokens."""
 
 
 class Npy(Output):
     """An array of one axis."""
 
-    _HEADER = 128    # which has room for any length, and is a multiple of 64
+    _HEADER = 128    # room for any length, a multiple of 64
 
     def begin(self) -> None:
         described = (f"{{'descr': '{self.dtype.str}', 'fortran_order': False, "
@@ -78,7 +78,7 @@ class Npy(Output):
 
 
 class Nanotron(Output):
-    """Tokens, where each document ends, and a text about them, as datatrove writes them."""
+    """Tokens, the end of each document, and a text file, as datatrove writes them."""
 
     def paths(self) -> List[str]:
         return [self.path, f'{self.path}.index', f'{self.path}.metadata']
@@ -95,7 +95,7 @@ class Nanotron(Output):
 
 
 class Megatron(Output):
-    """Tokens, and an index of the lengths of documents, their places, and their numbers."""
+    """Tokens, and an index with the lengths, offsets and numbers of documents."""
 
     dtypes = 'uint16', 'int32'
     _CODES = {'uint16': 8, 'int32': 4}
@@ -121,7 +121,7 @@ class Megatron(Output):
         self.files.write(self.index, lengths.astype('<i4').data)
 
     def finish(self) -> None:
-        """The places follow the lengths, which are read again, so that none are kept in memory."""
+        """Write the offsets after the lengths, which are read again to save memory."""
         file = self.files[self.index]
         with naming(self.index):
             head, place = file.tell() - 4 * self.documents, 0    # the lengths were written last
@@ -145,12 +145,12 @@ def _stretches(count: int) -> Iterator[Tuple[int, int]]:
 FORMATS: Dict[str, Type[Output]] = {'megatron': Megatron, 'ds': Nanotron, 'npy': Npy,
                                     'flat': Output}
 _ENDINGS = {'.bin': 'megatron', '.idx': 'megatron', '.ds': 'ds', '.npy': 'npy'}
-# How the names of files end, of a format that is asked for.
+# The file name suffixes of each format.
 _MUST_END = {'megatron': ('.bin', '.idx'), 'ds': ('.ds',), 'npy': ('.npy',)}
 
 
 def choose_output(path: Any, asked: Optional[str]) -> str:
-    """The format that is asked for, or that of the name."""
+    """The requested format, or that of the name."""
     name = os.fsdecode(path)
     if asked is None:
         ending = os.path.splitext(name)[1]
@@ -168,13 +168,13 @@ def choose_output(path: Any, asked: Optional[str]) -> str:
         raise ValueError(f'bare tokens in {name!r} would be opened as something else: choose '
                          'another name')
     if asked == 'flat' and name.endswith('.bin') and os.path.exists(f'{name[:-4]}.idx'):
-        raise ValueError(f'{name} has an .idx beside it, by which it would be opened as one of '
+        raise ValueError(f'{name} has an .idx file of the same name and would be opened as one of '
                          "Megatron's: choose another name")
     return asked
 
 
 def choose_dtype(form: str, asked: Any, vocabulary: int) -> np.dtype[Any]:
-    """What tokens are stored as: what is asked for, or the least that the vocabulary fits."""
+    """The dtype of tokens: the requested one, or the smallest one for the vocabulary."""
     there = FORMATS[form].dtypes
     if asked is None:
         name = there[0] if vocabulary <= 2**16 else there[1]

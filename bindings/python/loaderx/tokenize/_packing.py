@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples of documents one behind the other, and where in these each begins."""
+"""Samples from concatenated documents, and their positions."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ __all__ = ['Place', 'Samples', 'walk_of']
 
 _Array = np.ndarray[Any, Any]
 
-# Bytes and documents that are tokenized at a time.
+# Bytes and documents tokenized at a time.
 _BLOCK = 256 << 10
 _MOST = 256
-# Epochs without a token, after which one without an end gives up; a random order may have some.
+# Epochs without tokens after which an endless pass fails; a random order may have some.
 _BARREN = 100
 
 
 class Place(NamedTuple):
-    """Where a sample begins: at a token of the document that an order has at a position."""
+    """The start of a sample: the position of its document in the order, and the token in it."""
 
     position: int
     offset: int = 0
-    crc: Optional[int] = None    # of the document; None: it was not read yet
+    crc: Optional[int] = None    # of the document; None: not read yet
 
 
 class Walk:
-    """The positions of an order that are a rank's, and what stands there."""
+    """The positions of a rank in an order, and the indices there."""
 
     def __init__(self, order: _core.Order, rank: int, world: int) -> None:
         self._whole, self._order = order, order.shard(rank, world)
@@ -46,18 +46,18 @@ class Walk:
         self.description: Dict[str, Any] = json.loads(self._order.save())['order']    # in states
 
     def begin(self) -> Walk:
-        """One for another thread."""
+        """Return a copy for another thread."""
         return Walk(self._whole, self.rank, self.world)
 
     def own(self, position: int) -> int:
-        """The first position from here on that is this rank's."""
+        """The first position of this rank from here on."""
         epoch, offset = divmod(position, self.length)
         offset += (self.rank - offset) % self.world
         return epoch * self.length + offset if offset < self.length else (
             (epoch + 1) * self.length + self.rank)
 
     def take(self, position: int, count: int, end: Optional[int]) -> Tuple[List[int], _Array]:
-        """Up to so many positions of this rank before the end, and the indices there."""
+        """Up to this many positions of this rank before the end, and their indices."""
         places: List[int] = []
         place = self.own(position)
         while len(places) < count and (end is None or place < end):
@@ -68,7 +68,7 @@ class Walk:
 
 
 def walk_of(order: Order, count: int, rank: int, world: int) -> Walk:
-    """The share of a rank of an order of so many texts."""
+    """The positions of a rank in an order of this many texts."""
     world = natural('world', world, least=1)
     rank = natural('rank', rank, most=world - 1)
     core = order._for_length(count)
@@ -79,19 +79,19 @@ def walk_of(order: Order, count: int, rank: int, world: int) -> Walk:
 
 
 class Samples(NamedTuple):
-    """All that makes the samples of a pass, for a thread."""
+    """The parts that make the samples of a pass, for one thread."""
 
     texts: Texts
     encoder: Encoder
     errors: str
     walk: Walk
-    length: int    # of a sample, with the last token, with which the next one begins
+    length: int    # of a sample, with the last token, which is also the first of the next one
     batch: int
     dtype: np.dtype[Any]
 
     def run(self, begin: Place, end: Optional[int],
             is_stopped: Callable[[], bool]) -> Iterator[Tuple[_Array, Place]]:
-        """Batches from a place on, each with the place of the next one."""
+        """Yield batches from a position on, each with the position of the next one."""
         rows: List[_Array] = []
         line = _Line(self.length)
         for place, tokens in self._documents(begin, end, is_stopped):
@@ -111,7 +111,7 @@ class Samples(NamedTuple):
                    is_stopped: Callable[[], bool]) -> Iterator[Tuple[Place, _Array]]:
         walk, pace = self.walk.begin(), Pace(_BLOCK, _MOST)
         position, resumed = begin.position, begin.crc is not None
-        barren = walk.own(position)    # from there on no document had a token
+        barren = walk.own(position)    # no document from there on had a token
         while not is_stopped():
             places, indices = walk.take(position, pace.count, end)
             if not places:
@@ -131,7 +131,7 @@ class Samples(NamedTuple):
             position = places[-1] + 1
             barren = position if len(tokens) else barren
             if end is None and position - barren > _BARREN * walk.length:
-                raise ValueError(f'texts: {_BARREN} epochs have had no token for this rank')
+                raise ValueError(f'texts: {_BARREN} epochs had no token for this rank')
 
     def _read(self, indices: _Array) -> List[Text]:
         wrong = np.flatnonzero(indices >= len(self.texts))
@@ -148,15 +148,15 @@ class Samples(NamedTuple):
 
 
 def _resume(begin: Place, here: Place, tokens: _Array, text: Text) -> Tuple[Place, _Array]:
-    """What is left of the document at which a state stands."""
+    """Return the rest of the document at which a state stopped."""
     if here.crc != begin.crc or begin.offset >= len(tokens):
         raise CorruptError(f'the state does not fit: the text of index {text.record}, at which it '
-                           'stands, is another one than when it was saved')
+                           'stopped, has changed since it was saved')
     return Place(here.position, begin.offset, here.crc), tokens[begin.offset:]
 
 
 class _Line:
-    """Tokens of documents one behind the other, cut into samples that share their ends."""
+    """Concatenated tokens of documents, cut into samples that overlap by one token."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -168,11 +168,11 @@ class _Line:
         self._there += len(tokens)
 
     def place(self) -> Place:
-        """Where the next sample begins."""
+        """The position of the next sample."""
         return self._parts[0][0]
 
     def cut(self) -> Optional[_Array]:
-        """The next sample, if there are the tokens for it."""
+        """The next sample, if enough tokens are left."""
         if self._there < self._length:
             return None
         made = np.empty(self._length, np.uint32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes that tokenize blocks, in the order in which these come."""
+"""Processes that tokenize blocks and return them in order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Encoded = Tuple['np.ndarray[Any, Any]', 'np.ndarray[Any, Any]']
 
 
 class Setup(NamedTuple):
-    """What tokenizes, as it is sent to another process."""
+    """The settings that are sent to a process."""
 
     tokenizer: str    # its JSON
     end: Optional[int]
@@ -39,7 +39,7 @@ class Setup(NamedTuple):
 
 
 def run(setup: Setup, encoder: Encoder, key: Optional[str], data: List[Any]) -> Encoded:
-    """The tokens of a block as they are stored, and how many each text has."""
+    """Return the stored tokens of a block, and their number for each text."""
     tokens, lengths = encode(encoder, data, key, setup.errors)
     largest = int(tokens.max(initial=0))
     if largest > np.iinfo(setup.dtype).max:
@@ -49,13 +49,12 @@ def run(setup: Setup, encoder: Encoder, key: Optional[str], data: List[Any]) -> 
 
 
 class Pool:
-    """Processes, each with a thread that waits for it; or none, then who asks does it.
+    """Processes, each with a thread that waits for it; with none, the caller tokenizes.
 
     One tokenizer uses many threads, but a batch of it lasts as long as its longest text, and its
     results become objects of Python one after the other. Processes share none of that.
 
-    A process is started when there is more to do than for those so far. None survives this one: it
-    ends when nobody is left to ask it.
+    A process starts when the others are busy. It ends with this process, when its pipe is closed.
     """
 
     def __init__(self, setup: Setup, processes: int) -> None:
@@ -71,23 +70,23 @@ class Pool:
         return self
 
     def __exit__(self, *details: object) -> None:
-        """End them at once, whatever they are at."""
+        """Terminate the processes at once."""
         self._closed = True
         for process in self._all:
             process.kill()
         self._threads.shutdown(wait=True, cancel_futures=True)
         for process in self._all:
-            process.kill()    # one that was started meanwhile
+            process.kill()    # a process that has just started
             process.wait()
             for pipe in process.stdin, process.stdout:
                 if pipe is not None:
                     try:
                         pipe.close()
                     except OSError:
-                        pass    # what was not sent
+                        pass    # blocks not yet sent
 
     def map(self, blocks: Iterable[Block]) -> Iterator[Tuple[Block, Encoded]]:
-        """Each block with its tokens. Twice as many as there are processes are under way."""
+        """Yield each block with its tokens. Up to two blocks per process are in progress."""
         waiting: Deque[Tuple[Block, Future[Encoded]]] = collections.deque()
         for block in blocks:
             waiting.append((block, self._threads.submit(self._tokenize, block)))
@@ -122,7 +121,7 @@ class Pool:
         except queue.Empty:
             pass
         if self._closed:
-            raise LoaderxError('the tokenizing was ended')
+            raise LoaderxError('tokenization was stopped')
         process = _start()
         self._all.append(process)
         _send(process, self._setup)
@@ -133,7 +132,7 @@ class Pool:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """A process that knows what this one can import, and no Ctrl-C, which is for this one."""
+    """Start a process with the import path of this one, which ignores Ctrl-C."""
     known = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(os.path.abspath, sys.path)),
              'TOKENIZERS_PARALLELISM': 'false'}
     script = 'from loaderx.tokenize._pool import serve; serve()'
@@ -167,10 +166,10 @@ def _lost(process: subprocess.Popen[bytes]) -> LoaderxError:
 
 
 def serve() -> None:
-    """What such a process does, until nobody asks any more."""
+    """The main function of a process."""
     asked = sys.stdin.buffer
     answers = os.fdopen(os.dup(1), 'wb')
-    os.dup2(2, 1)    # what the library prints is no answer
+    os.dup2(2, 1)    # output of the library is not a reply
     try:
         setup: Setup = pickle.load(asked)
         encoder = setup.encoder()
@@ -180,9 +179,9 @@ def serve() -> None:
                 made: Any = run(setup, encoder, key, data)
             except (BadText, LoaderxError, MemoryError) as error:
                 made = error
-            except BaseException as error:    # a panic of the library can not be sent
+            except BaseException as error:    # a panic of the library cannot be pickled
                 made = LoaderxError(f'the tokenizer failed: {error!r}')
             pickle.dump(made, answers, pickle.HIGHEST_PROTOCOL)
             answers.flush()
     except (EOFError, BrokenPipeError, pickle.UnpicklingError):
-        os._exit(0)    # nobody is left
+        os._exit(0)    # the parent has ended

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an iterator gives, made ahead by a thread."""
+"""Prefetches the items of an iterator on a thread."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from typing import Any, Callable, Deque, Iterator, Optional
 
 __all__ = ['Prefetcher']
 
-# Seconds that closing waits for what the thread is at. One that is within the library tokenizers
-# when the interpreter ends would abort the process; one that waits in code of the user's may do so
-# for ever.
+# Seconds that closing waits for the thread. A thread within the library tokenizers would abort the
+# process when the interpreter ends; one in the user's code may wait forever.
 _PATIENCE = 10.0
 
 
 class _Shared:
-    """What the thread and its user share; none of it leads to the user."""
+    """The state shared with the thread; it has no reference to the owner."""
 
     def __init__(self, most: int) -> None:
-        self.changed = threading.Condition()    # guards all below
+        self.changed = threading.Condition()    # protects all members below
         self.items: Deque[Any] = collections.deque()
         self.most = most
         self.ended = self.stopped = False
@@ -33,16 +32,16 @@ class _Shared:
 
 
 class Prefetcher:
-    """A thread that makes up to `most` items before they are asked for, in their order.
+    """A thread that prefetches up to `most` items, in order.
 
-    One that is dropped ends the thread, as `close` does.
+    Dropping the object ends the thread, as `close` does.
 
     Parameters
     ----------
     make : callable
-        ``make(is_stopped)`` gives the iterator; it should look now and then whether it is stopped.
+        ``make(is_stopped)`` returns the iterator, which should call `is_stopped` regularly.
     most : int
-        Items that are made and not taken.
+        Maximum number of items that are ready.
     """
 
     def __init__(self, make: Callable[[Callable[[], bool]], Iterator[Any]], most: int) -> None:
@@ -53,7 +52,7 @@ class Prefetcher:
         self.close = weakref.finalize(self, _stop, self._shared, thread)
 
     def take(self) -> Any:
-        """The next item; StopIteration at the end, and what the iterator raised in its place."""
+        """Return the next item; raise StopIteration, or the exception of the iterator."""
         shared = self._shared
         with shared.changed:
             while not shared.items and not shared.ended:
@@ -86,7 +85,7 @@ def _work(shared: _Shared, make: Callable[[Callable[[], bool]], Iterator[Any]]) 
 
 def _stop(shared: _Shared, thread: threading.Thread) -> None:
     if shared.pid != os.getpid():
-        return    # a child of fork has neither the thread, nor whom it might wait for
+        return    # a child of fork() does not have the thread
     with shared.changed:
         shared.stopped = True
         shared.changed.notify_all()

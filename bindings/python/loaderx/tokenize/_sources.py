@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts that are read by their indices: a field of a dataset, or any sequence."""
+"""Texts by index: a field of a dataset, or a sequence."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ._texts import Text
 
 __all__ = ['Pace', 'Texts', 'choose_field', 'texts_of']
 
-# Texts of a sequence that tell it from others.
+# Texts of a sequence that identify it.
 _LOOKED_AT = 16
 
 
 class Pace:
-    """How many texts are read at a time, so that they have about so many bytes."""
+    """The number of texts to read at a time, for about this many bytes."""
 
     def __init__(self, size: int, most: int) -> None:
         self._size, self._most = size, most
         self.count = min(16, most)
 
     def tell(self, texts: Sequence[Text]) -> None:
-        """Learn from texts that were read."""
+        """Update the average from texts that were read."""
         read = sum(len(text.data) for text in texts)
         wanted = self._size * len(texts) // max(read, 1)
         self.count = max(1, min(self._most, 2 * self.count, wanted))
 
 
 class Texts:
-    """Texts of a sequence, of which each is a str, UTF-8 in bytes, None, or a dict with one."""
+    """Texts of a sequence; each is a str, UTF-8 in bytes, None, or a dict with one of these."""
 
     def __init__(self, texts: Sequence[Any], field: Optional[str]) -> None:
         self._texts = texts
@@ -41,7 +41,7 @@ class Texts:
         return len(self._texts)
 
     def read(self, indices: Any) -> List[Text]:
-        """The texts of some indices; one that is missing is empty."""
+        """Return the texts of some indices; a missing one is empty."""
         numbers = [int(index) for index in indices]
         many = getattr(self._texts, '__getitems__', None)
         found = [self._texts[i] for i in numbers] if many is None else many(numbers)
@@ -59,7 +59,7 @@ class Texts:
                     field=self._field, record=number)
 
     def identity(self) -> Dict[str, Any]:
-        """What tells these texts from others, of some of them."""
+        """The identity of the texts, from a sample of them."""
         count = len(self)
         step = max(1, -(-count // _LOOKED_AT))
         crc = 0
@@ -69,7 +69,7 @@ class Texts:
 
 
 class _Stored(Texts):
-    """Texts of a field of a dataset, in the state that it shows now."""
+    """Texts of a field of a dataset, in its current snapshot."""
 
     def __init__(self, dataset: Dataset, field: str) -> None:
         self._dataset = dataset.pin()
@@ -91,13 +91,13 @@ class _Stored(Texts):
 
 
 def as_bytes(text: Text) -> bytes:
-    """What a text is told apart by."""
+    """Return the bytes of a text for the checksum."""
     data: Any = text.data
     return data.encode('utf-8', 'surrogatepass') if isinstance(data, str) else data
 
 
 def choose_field(dataset: Dataset, field: Optional[str]) -> str:
-    """The field of texts that is asked for, or the only one."""
+    """The requested field of texts, or the only one."""
     there = [name for name, one in dataset.fields.items() if one.dtype is bytes]
     if field is None:
         if len(there) != 1:
@@ -108,17 +108,17 @@ def choose_field(dataset: Dataset, field: Optional[str]) -> str:
         raise ValueError(f'field: {dataset.path} has no {field!r}, but {list(dataset.fields)}')
     if field not in there:
         raise ValueError(f'field: {field!r} of {dataset.path} is of {dataset.fields[field].dtype}, '
-                         'and texts are fields of bytes')
+                         'but texts must be a field of bytes')
     return field
 
 
 def texts_of(texts: Any, field: Optional[str]) -> Texts:
-    """What is read of what a user gives."""
+    """Return the texts of the caller's argument."""
     if isinstance(texts, (str, bytes, os.PathLike)):
         texts = Dataset(texts)
     if isinstance(texts, Column):
         if field is not None:
-            raise ValueError('field is for a dataset: a column is one')
+            raise ValueError('field needs a dataset: a Column is a field already')
         texts, field = texts._dataset, texts.name
     if isinstance(texts, Dataset):
         return _Stored(texts, choose_field(texts, field))

@@ -22,7 +22,7 @@ from ._tokenizer import Encoder, choose_errors, fingerprint, load, token_id, voc
 __all__ = ['TokenStream']
 
 _KIND = 'TokenStream'
-# Bytes of samples that are made ahead.
+# Bytes of samples to prefetch.
 _AHEAD = 4 << 20
 
 _Self = TypeVar('_Self', bound='TokenStream')
@@ -138,14 +138,14 @@ class TokenStream:
         self._place = Place(0)
         self._prefetcher: Optional[Prefetcher] = None
         self._pid = os.getpid()
-        self._lock = threading.Lock()    # guards the three above
+        self._lock = threading.Lock()    # protects the three above
         self._closed = False
 
     def __iter__(self: _Self) -> _Self:
         return self
 
     def __next__(self) -> Dict[str, np.ndarray[Any, Any]]:
-        if self._pid != os.getpid():    # a child has neither the thread nor whoever holds the lock
+        if self._pid != os.getpid():    # a child has neither the thread nor the holder of the lock
             self._prefetcher, self._pid, self._lock = None, os.getpid(), threading.Lock()
         with self._lock:
             if self._closed:
@@ -159,7 +159,7 @@ class TokenStream:
             except BaseException as error:
                 self._leave()
                 if self._closed:
-                    raise LoaderxError('the stream was closed meanwhile') from None
+                    raise LoaderxError('another thread closed the stream') from None
                 if isinstance(error, StopIteration):
                     self._place = Place(self._end() or 0)
                 raise
@@ -214,7 +214,7 @@ class TokenStream:
         begun = place.crc is not None
         if (begun and self._samples.walk.own(place.position) != place.position) or (
                 not begun and (place.offset or place.position % self._samples.walk.length)):
-            raise CorruptError('the state is damaged: its "position" cannot be')
+            raise CorruptError('the state is damaged: its "position" is invalid')
         with self._lock:
             self._leave()
             self._place = place
@@ -248,7 +248,7 @@ class TokenStream:
         return self.__copy__()
 
     def __reduce__(self) -> Any:
-        raise TypeError('a TokenStream cannot be pickled; save its state_dict() and make it anew')
+        raise TypeError('a TokenStream cannot be pickled; save its state_dict() instead')
 
     def __repr__(self) -> str:
         return (f'TokenStream({len(self._samples.texts)} texts, samples of {self.sequence_length} '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts as they are read, and what can be wrong with them."""
+"""Texts, and their errors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ._tokenizer import Encoder
 
 __all__ = ['LONGEST', 'BadText', 'Text', 'decode', 'encode', 'fault']
 
-# Bytes of a document, or of a line of JSON. The library takes many times as much to tokenize it.
+# Maximum size of a document or JSON line. Tokenizing takes many times as much memory.
 LONGEST = 256 << 20
 
 
 class Text(NamedTuple):
-    """A document, and where it stands: a line of a file or a record of a dataset, if it is one."""
+    """A document, and its location: a line of a file or a record of a dataset."""
 
     data: Union[bytes, str]
     path: Optional[str] = None
@@ -28,13 +28,13 @@ class Text(NamedTuple):
     record: Optional[int] = None
 
     def fault(self, message: str, at: Optional[int] = None) -> CorruptError:
-        """What is raised about it; `at` is the byte of it that is wrong."""
+        """Return the error for it; `at` is the offset of the invalid byte."""
         return fault(message, self.path, self.line, self.field, self.record,
                      at if self.offset is None else self.offset + (at or 0))
 
 
 class BadText(Exception):
-    """One of several texts is wrong: which one, what, and at which byte of it."""
+    """An invalid text: its number, the message, and the offset in it."""
 
     def __init__(self, number: int, message: str, at: Optional[int] = None) -> None:
         super().__init__(number, message, at)
@@ -44,7 +44,7 @@ class BadText(Exception):
 def fault(message: str, path: Optional[str] = None, line: Optional[int] = None,
           field: Optional[str] = None, record: Optional[int] = None,
           offset: Optional[int] = None) -> CorruptError:
-    """An error that tells where, in words and by its attributes."""
+    """Return an error with the location, in the message and as attributes."""
     places = [path, None if line is None else f'line {line}',
               None if field is None else f"field '{field}'",
               None if record is None else f'record {record}',
@@ -57,12 +57,12 @@ def fault(message: str, path: Optional[str] = None, line: Optional[int] = None,
 
 
 def decode(number: int, data: Any, errors: str) -> str:
-    """The text of bytes, the first byte of which that is wrong is told."""
+    """Decode bytes; an error has the offset of the first invalid byte."""
     try:
         return str(data, 'utf-8', errors)
     except UnicodeDecodeError as cause:
         raise BadText(number, f'the text is not UTF-8 (byte 0x{data[cause.start]:02x}, '
-                      f"{cause.reason}): mend it, or replace such bytes by errors='replace'",
+                      f"{cause.reason}): fix it, or replace such bytes by errors='replace'",
                       cause.start) from None
 
 
@@ -71,23 +71,23 @@ def _of_json(number: int, data: bytes, key: str, errors: str) -> str:
     try:
         found = json.loads(line)
     except json.JSONDecodeError as cause:
-        raise BadText(number, f'this is no JSON: {cause.msg}',
+        raise BadText(number, f'invalid JSON: {cause.msg}',
                       len(line[:cause.pos].encode())) from None
     except (RecursionError, ValueError) as cause:    # nested too deep; a number of too many digits
-        raise BadText(number, f'this is no JSON that can be read: {cause}') from None
+        raise BadText(number, f'cannot parse JSON: {cause}') from None
     if not isinstance(found, dict):
-        raise BadText(number, f'the line must be an object of JSON with the key {key!r}')
+        raise BadText(number, f'the line must be a JSON object with the key {key!r}')
     if key not in found:
         there = ', '.join(map(repr, list(found)[:10])) or 'none'
-        raise BadText(number, f'there is no key {key!r}; there are {there}')
+        raise BadText(number, f'key {key!r} not found: the keys are {there}')
     text = found[key]
     if not isinstance(text, str):
-        raise BadText(number, f'what the key {key!r} has must be a text, not {_kind(text)}')
+        raise BadText(number, f'the value of key {key!r} must be a string, not {_kind(text)}')
     return _whole(number, text, errors)
 
 
 def _whole(number: int, text: str, errors: str) -> str:
-    """A text without halves of pairs, which escapes of JSON can make."""
+    """Return a text without lone surrogates, which JSON escapes can produce."""
     try:
         text.encode()
         return text
@@ -106,12 +106,12 @@ def _kind(value: Any) -> str:
 
 def encode(encoder: Encoder, data: Sequence[Any], key: Optional[str],
            errors: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The tokens of texts, or of lines of JSON which have them by a key, and how many each has.
+    """Return the tokens of texts, or of JSON lines with a key, and their number for each text.
 
     Raises
     ------
     BadText
-        One of them is wrong.
+        A text is invalid.
     """
     texts: List[str] = []
     for number, one in enumerate(data):
@@ -124,7 +124,7 @@ def encode(encoder: Encoder, data: Sequence[Any], key: Optional[str],
     try:
         return encoder.encode(texts)
     except Exception as cause:
-        for number, text in enumerate(texts):    # of many, the library does not say which
+        for number, text in enumerate(texts):    # finds the one that failed
             try:
                 encoder.encode([text])
             except Exception as alone:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tokenizers of the library tokenizers: loaded, looked at, and used on texts."""
+"""Loads, inspects and uses tokenizers of the library tokenizers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ['ERRORS', 'Encoder', 'choose_errors', 'fingerprint', 'load', 'token_i
 
 ERRORS = ('strict', 'replace')
 
-# What tokenizers with one vocabulary may take apart in different ways.
+# Texts that tokenizers with the same vocabulary may split differently.
 _PROBE = ("Don't  PANIC:\n\n\tx_1 += 3.14159 * 12345678;\r\n naïve ﬁne Ünïcode, 東京、"
           'Привет мир! 🙂🙂 <b>end</b>   ')
 
 
 def load(tokenizer: Any) -> Any:
-    """A tokenizer of one's own that neither cuts texts nor pads them.
+    """Load a copy of a tokenizer, without truncation and padding.
 
     Parameters
     ----------
     tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
-        A path is that of a ``tokenizer.json``, or of the folder that it is in.
+        The tokenizer, or the path of a ``tokenizer.json`` or of its folder.
     """
     library = _library()
     if isinstance(tokenizer, (str, bytes, os.PathLike)):
@@ -51,8 +51,8 @@ def _library() -> Any:
     except ModuleNotFoundError as error:
         if error.name != 'tokenizers':
             raise
-        raise ImportError('loaderx.tokenize needs the library tokenizers, and there is no module '
-                          'tokenizers: install it, by pip install tokenizers',
+        raise ImportError('loaderx.tokenize needs the library tokenizers: '
+                          'pip install tokenizers',
                           name='tokenizers') from None
     return Tokenizer
 
@@ -64,7 +64,7 @@ def _read(library: Any, path: str) -> Any:
         data = file.read()
     try:
         return library.from_str(data.decode())
-    except Exception as cause:    # the library has no class of its own for what it refuses
+    except Exception as cause:    # the library raises plain exceptions
         error = LoaderxError(f'{path}: this is no tokenizer that the library tokenizers reads '
                              f'({cause}): give the tokenizer.json of one')
         error.path = path
@@ -72,12 +72,12 @@ def _read(library: Any, path: str) -> Any:
 
 
 def vocabulary(tokenizer: Any) -> int:
-    """How many numbers a model must have: one more than the largest."""
+    """The size of the vocabulary: the largest token plus one."""
     return 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
 
 
 def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optional[int]:
-    """The number of a token that is given by name, or by number, also as a text of digits."""
+    """The number of a token, by name or by number, also as a string of digits."""
     if token is None:
         return None
     if not isinstance(token, str):
@@ -96,46 +96,46 @@ def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optiona
 
 
 def fingerprint(tokenizer: Any) -> str:
-    """What tells tokenizers apart, whatever version of the library writes them."""
+    """The identity of a tokenizer, independent of the version of the library."""
     known = sorted(tokenizer.get_vocab(with_added_tokens=True).items())
     made: List[Any] = []
     for special in False, True:
         try:
             made.append(tokenizer.encode(_PROBE, add_special_tokens=special).ids)
-        except Exception:    # of words alone, without one for all that are unknown
+        except Exception:    # a vocabulary of words without an unknown token
             made.append(None)
     return hashlib.sha256(json.dumps([known, made]).encode()).hexdigest()[:32]
 
 
 def choose_errors(errors: Any) -> str:
-    """What is done about bytes that are not UTF-8."""
+    """Check the action for bytes that are not UTF-8."""
     if errors not in ERRORS:
         raise ValueError(f"errors must be 'strict' or 'replace', not {errors!r}")
     return str(errors)
 
 
 class Encoder:
-    """Makes numbers of texts, many at a time, on the threads of the library.
+    """Tokenizes many texts at a time, on the threads of the library.
 
     Parameters
     ----------
     tokenizer : tokenizers.Tokenizer
-        As `load` gives it.
+        A tokenizer of `load`.
     end : int, optional
-        A token that is put behind each text.
+        A token to insert after each text.
     special : bool
-        Whether the tokens are added that the tokenizer's post-processor puts around a text.
+        Whether to add the tokens of the post-processor around a text.
     """
 
     def __init__(self, tokenizer: Any, end: Optional[int], special: bool) -> None:
         self.tokenizer = tokenizer
         self.special = boolean('special_tokens', special)
         self._end = [] if end is None else [end]
-        # Without offsets, where the version has that.
+        # Without offsets, if the version supports that.
         self._many = getattr(tokenizer, 'encode_batch_fast', tokenizer.encode_batch)
 
     def encode(self, texts: List[str]) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """The tokens of all texts, and how many each has: of what makes none, nothing is added."""
+        """Return the tokens of all texts, and their number for each text."""
         numbers: List[List[int]] = []
         for text, made in zip(texts, self._many(texts, add_special_tokens=self.special)):
             ids = made.ids if text else []

@@ -45,7 +45,7 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
         The tokenizer, or the path of a ``tokenizer.json`` or of its folder. Its truncation and
         padding are ignored.
     field : str, optional
-        A field of bytes of the datasets; by default their only one.
+        A field of bytes of the datasets; by default the only one.
     key : str, optional
         The key of the text in objects of files with lines of JSON; by default ``'text'``.
     lines : bool, optional
@@ -119,7 +119,7 @@ def _open_all(inputs: Any, field: Optional[str], key: Optional[str], lines: bool
     if len(given) > 1:
         raise ValueError(f'{given[0]} and {given[1]} exclude each other')
     if given and all(map(os.path.isdir, paths)):
-        raise ValueError(f'{given[0]} is for files, and there are only datasets: leave it out')
+        raise ValueError(f'{given[0]} is for files, but all inputs are datasets: leave it out')
     return [open_input(path, field, key, lines, split_at) for path in paths]
 
 

@@ -12,11 +12,11 @@ suffices. `loaderx` itself does not need torch; this module does.
 from __future__ import annotations
 
 try:
-    import torch as _torch    # the one that is installed, not this module
+    import torch as _torch    # the installed torch, not this module
 except ModuleNotFoundError as error:
     if error.name != 'torch':
         raise
-    raise ImportError('loaderx.torch needs PyTorch, and there is no module torch: install it, or '
+    raise ImportError('loaderx.torch needs PyTorch: install torch, or '
                       'use lx.TorchRandom, lx.TorchSubset and lx.Distributed, which have its '
                       'orders without it', name='torch') from None
 

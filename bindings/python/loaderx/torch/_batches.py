@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch's sampler of batches, with a state."""
+"""The BatchSampler of torch, with a state."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ __all__ = ['BatchSampler']
 
 
 class _Batches:
-    """One time through a BatchSampler."""
+    """One pass through a BatchSampler."""
 
     def __init__(self, given: int = 0, skip: int = 0, ended: bool = False) -> None:
-        self.given = given    # indices in batches that were given
-        self.skip = skip      # indices to be passed over
-        self.ended = ended    # the sampler has no more, and nobody has asked for more batches
+        self.given = given    # indices in the batches returned so far
+        self.skip = skip      # indices to skip
+        self.ended = ended    # the sampler has ended, but no further batch was requested
         self.below: Any = None
-        self.saved: Any = None    # the sampler's state, of a copy
+        self.saved: Any = None    # the sampler's state, for a copy
         self.done = False
 
 
 class BatchSampler(Stateful, data.BatchSampler):
-    """torch's BatchSampler, with a state: lists of what another sampler gives.
+    """The BatchSampler of torch, with a state: lists of the indices of another sampler.
 
     Parameters
     ----------
     sampler : iterable
-        Where the indices come from. One of this module, or another with ``state_dict()``, goes on
-        from its state, also with another `batch_size`; any other is gone through again, and as
-        many indices are passed over. ``seek()`` counts indices, too, and not batches.
+        The indices. A sampler of this module, or another one with ``state_dict()``, continues
+        from its state, also with another `batch_size`; any other sampler is iterated up to the
+        position again. ``seek()`` counts indices, not batches.
     batch_size : int
-        How many make a batch.
+        Indices per batch.
     drop_last : bool
-        Whether to leave out the last batch where it is not full.
+        Whether to drop the last batch if it is not full.
     """
 
     _kind = 'torch.BatchSampler'

@@ -15,10 +15,10 @@ from ._worker_info import hidden
 __all__ = ['default_collate', 'is_torchs']
 
 _torchs = data._utils.collate
-# What torch does for each type, which its users may change.
+# The rules of torch by type, which its users may change.
 _KNOWN = dict(getattr(_torchs, 'default_collate_fn_map', {}))
 
-# NumPy's, of which torch has tensors.
+# The dtypes of NumPy that torch has.
 _SCALARS = frozenset(np.dtype(name).type for name in (
     'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64',
     'complex64', 'complex128'))

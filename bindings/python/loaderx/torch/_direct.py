@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A loader of torch's kind over a dataset of ours: the library's loader makes the batches."""
+"""An iterator of the DataLoader over a loaderx dataset, by a loader of the library."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ._iterators import Iterator, Progress
 
 __all__ = ['Direct', 'is_direct']
 
-# The library's loader has no more threads.
+# The maximum number of threads of the library's loader.
 _MOST_THREADS = 64
 
 
 def is_direct(loader: Any) -> bool:
-    """Whether a pass is one order of records, and nothing of the caller's runs in it."""
+    """Whether a pass is an order of records, and runs no code of the caller."""
     batches = loader._index_sampler
     if loader._source is None or type(batches) is not BatchSampler or not loader._collates:
         return False
@@ -33,7 +33,7 @@ def is_direct(loader: Any) -> bool:
 
 
 class _Whole:
-    """A pass through a BatchSampler, taken as a whole; what is below draws when torch's would."""
+    """A pass through a BatchSampler, taken as a whole; its sampler draws when torch's would."""
 
     def __init__(self, batches: BatchSampler, begun: Any) -> None:
         self._batches = batches
@@ -41,21 +41,21 @@ class _Whole:
         self._begun = begun
         self._below: Optional[Iteration] = None
         self._blocks: Iterating[Block] = iter(())
-        self._pulls = 0               # batches that torch would have asked for
+        self._pulls = 0               # batches that torch would have requested
         self._count = 0               # indices
-        self._ended: Any = None       # the pass below as it was before its sampler ended
+        self._ended: Any = None       # the inner pass as it was before its sampler ended
         self.order: Optional[_core.Order] = None
-        self.start = 0                # where in the order the pass begins
-        self.strange: Any = None      # in place of the order: indices, not all of which there are
+        self.start = 0                # the position in the order at which the pass begins
+        self.strange: Any = None      # in place of the order: indices, some of them out of range
 
     def pull(self, length: int) -> None:
-        """Ask for a batch of records of so many, as far as draws go."""
+        """Advance the draws as if a batch of this size were requested."""
         self._pulls += 1
         if self._pulls == 1 and not self._begun.ended:
             self._draw(length)
         if self._below is not None and self._pulls == self._count // self._batches.batch_size + 1:
             self._ended = self._below.copy(self._sampler.generator)
-            for _ in self._blocks:    # draws, of which nothing is left
+            for _ in self._blocks:    # draws, and discards the result
                 pass
             self._below.done = True
 
@@ -78,7 +78,7 @@ class _Whole:
         self.order = order if self._count >= least else None
 
     def _order_of(self, numbers: np.ndarray[Any, Any], length: int) -> Optional[_core.Order]:
-        """The indices, which may count from the end."""
+        """Resolve indices that may count from the end."""
         if numbers.dtype.kind not in 'iu' or numbers.min() < -length or numbers.max() >= length:
             self.strange = numbers
             return None
@@ -87,7 +87,7 @@ class _Whole:
         return _core.subset(_core.sequential(len(numbers), 1, 1), numbers.astype(np.uint64), None)
 
     def at(self, handed: int) -> Any:
-        """Where the pass is behind so many batches."""
+        """Return the position of the pass after this number of batches."""
         if self._below is None:
             return self._begun
         here, size = copy.copy(self._begun), self._batches.batch_size
@@ -107,7 +107,7 @@ class _Whole:
 
 
 class _OneByOne:
-    """Batches of indices not all of which there are: those that fail are passed over."""
+    """Batches of indices some of which are out of range: a batch that fails is skipped."""
 
     def __init__(self, fetcher: Gathered, numbers: np.ndarray[Any, Any], size: int,
                  drop_last: bool) -> None:
@@ -123,7 +123,7 @@ class _OneByOne:
 
 
 class Direct(Iterator):
-    """Batches that the library's threads make ahead."""
+    """Batches prefetched by threads of the library."""
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
@@ -173,7 +173,7 @@ class Direct(Iterator):
             self._loader = iter(())
             raise
         except Exception:
-            here.batches += 1    # the next one is another
+            here.batches += 1    # the next call continues with the next batch
             raise
         if self._num_workers:
             self._whole.pull(self._fetcher.source.length)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the batches of a loader of torch's kind are read."""
+"""Reads the batches of a DataLoader."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'togethe
 
 _KINDS = (Dataset, NPDataset, Records)
 
-# How they read several records; a class that was derived may make something else of them.
+# Their methods that read several records; a subclass may override them.
 _READING = tuple(kind.__getitems__ for kind in _KINDS)
 
-# What the library reads, and whether its records are arrays and no dicts of them.
+# A source of the library, and whether its records are arrays instead of dicts.
 Found = Tuple[_core.Source, bool]
 
 
 class Together(Records):
-    """Datasets of one length side by side, as `Loader` has them of a tuple."""
+    """Zipped datasets of equal length, as `Loader` makes them from a tuple."""
 
     def __init__(self, datasets: Any) -> None:
         self.datasets = datasets
@@ -39,7 +39,7 @@ class Together(Records):
 
 
 def together(dataset: Any) -> Any:
-    """A tuple or list of loaderx datasets as one of them; anything else as it is."""
+    """Convert a tuple or list of loaderx datasets to one dataset; return anything else as it is."""
     if isinstance(dataset, (tuple, list)) and dataset and all(isinstance(one, _KINDS)
                                                               for one in dataset):
         return Together(tuple(dataset))
@@ -47,7 +47,7 @@ def together(dataset: Any) -> Any:
 
 
 def find_source(dataset: Any) -> Optional[Found]:
-    """What the library reads of a dataset of ours; None where it is read record by record."""
+    """Return the source of a loaderx dataset; None if it is read record by record."""
     found = _look(dataset)
     if found is None or any(dtype is None for _, dtype, _ in found[0].columns):
         return None
@@ -65,12 +65,12 @@ def _look(dataset: Any) -> Optional[Found]:
         if type(dataset) is data.Subset:
             return _subset(_look(dataset.dataset), dataset.indices)
     except (TypeError, ValueError, IndexError):
-        pass    # an array of a kind that only NumPy reads, or what torch would fail of later
+        pass    # an array that only NumPy reads, or one for which torch fails later
     return None
 
 
 def _concat(parts: Sequence[Optional[Found]]) -> Optional[Found]:
-    """torch's ConcatDataset of datasets of ours, all of one kind."""
+    """The source of a ConcatDataset of loaderx datasets of one kind."""
     found = [part for part in parts if part is not None]
     if len(found) != len(parts) or len({bare for _, bare in found}) != 1:
         return None
@@ -78,7 +78,7 @@ def _concat(parts: Sequence[Optional[Found]]) -> Optional[Found]:
 
 
 def _subset(part: Optional[Found], indices: Any) -> Optional[Found]:
-    """torch's Subset of one, as random_split() makes it."""
+    """The source of a Subset of torch, as random_split() makes it."""
     numbers = np.asarray(indices)
     if part is None or numbers.ndim != 1 or numbers.dtype.kind not in 'iu':
         return None
@@ -86,12 +86,12 @@ def _subset(part: Optional[Found], indices: Any) -> Optional[Found]:
 
 
 def collation(function: Any) -> Any:
-    """What makes a batch of items: in place of torch's own, ours, which gives the same."""
+    """Return the collate function: ours in place of torch's default, with the same result."""
     return default_collate if function is data._utils.collate.default_collate else function
 
 
 class Gathered:
-    """Batches of tensors of a dataset of ours, read by the library."""
+    """Reads batches of tensors from a loaderx dataset, by the library."""
 
     def __init__(self, dataset: Any, found: Found, batched: bool) -> None:
         self._dataset = dataset
@@ -100,7 +100,7 @@ class Gathered:
         self.names: Tuple[str, ...] = tuple(name for name, _, _ in self.source.columns)
 
     def fetch(self, index: Any) -> Any:
-        """The records of a list of indices, or of one."""
+        """Return the records of a list of indices, or of one index."""
         numbers = _integers(index if self._batched else [index])
         if numbers is None:
             return self._fetch_as_torch(index)
@@ -111,28 +111,28 @@ class Gathered:
             batch, dict) else batch[0]
 
     def _fetch_as_torch(self, index: Any) -> Any:
-        """What torch makes of anything else, its errors above all."""
+        """Return what torch does for anything else, especially its errors."""
         collate = default_collate if self._batched else data._utils.collate.default_convert
         return data._DatasetKind.create_fetcher(data._DatasetKind.Map, self._dataset, self._batched,
                                                 collate, False).fetch(index)
 
     def tensors(self, batch: Dict[str, Any]) -> Any:
-        """The arrays as tensors, without a copy: of records that are arrays, one."""
+        """Convert the arrays to tensors, without a copy; one tensor if records are arrays."""
         made = {name: torch.from_numpy(values) for name, values in batch.items()}
         return made[self.names[0]] if self._bare else made
 
     def gather(self, indices: np.ndarray[Any, Any]) -> Dict[str, Any]:
-        """The arrays of a batch."""
+        """Read the arrays of a batch."""
         try:
             return self.source.gather(indices, None)
         except IndexError:
             for index in indices.tolist():
-                self._dataset[index]    # the first that is not there fails as in torch
+                self._dataset[index]    # the first index out of range fails as in torch
             raise
 
 
 def _integers(index: Any) -> Optional[np.ndarray[Any, Any]]:
-    """Indices as an array; None where there are none, or others."""
+    """Convert indices to an array; None if the list is empty or has other values."""
     if not isinstance(index, (list, tuple, np.ndarray, torch.Tensor)):
         return None
     try:

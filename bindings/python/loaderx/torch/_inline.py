@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A loader of torch's kind without workers: who asks for a batch makes it."""
+"""An iterator of the DataLoader without workers: the calling thread makes each batch."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ['Inline']
 
 
 class Inline(Iterator):
-    """Batches made when they are asked for."""
+    """Makes each batch when it is requested."""
 
     def __init__(self, loader: Any) -> None:
         if loader.timeout != 0:
-            data.dataloader._SingleProcessDataLoaderIter(loader)    # which refuses it
+            data.dataloader._SingleProcessDataLoaderIter(loader)    # raises the error of torch
         super().__init__(loader)
         streams = self._resumed_streams
         self._fetcher = fetcher = loader._fetcher_maker()(self._dataset, streams and streams[0])
@@ -35,6 +35,6 @@ class Inline(Iterator):
         try:
             made = self._fetcher.fetch(index)
         except StopIteration:
-            here.finished = True    # the dataset has no more; or says so, and torch believes it
+            here.finished = True    # the dataset has ended, or says so, which torch accepts
             raise
         return self._pinned(made)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Iterations over samplers of torch."""
+"""Passes through the samplers of torch."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from .._check import natural
 from .._states import VERSION, check, checksum, differs, number
 from ._states import digest, get_rest, pack, unpack
 
-# Indices that are made ints of Python at a time.
+# Indices converted to Python ints at a time.
 _CHUNK = 4096
 
 Block = Union[range, np.ndarray[Any, np.dtype[Any]]]
 
 
 class Iteration:
-    """One time through a sampler: how much of it was given, and what was drawn for that.
+    """One pass through a sampler: the indices returned, and the draws made for them.
 
     Parameters
     ----------
     given : int
-        Indices that were given before, where a state was loaded.
+        Indices returned before, if a state was loaded.
     seed : int, optional
-        What the pass is drawn from, where the sampler has no generator.
+        The seed of the pass, if the sampler has no generator.
     drawn_from : torch.Tensor, optional
-        The state that the generator had before the block was drawn that the last index is of.
+        The state of the generator before it drew the block of the last index.
     rest : list of int, optional
-        In place of that, where blocks are small: what was drawn and not given.
+        For small blocks, instead: the indices drawn and not yet returned.
     epoch : int, optional
-        Of a DistributedSampler.
+        The epoch, for a DistributedSampler.
     skip : int
-        How many of what is still to come are passed over first.
+        The number of indices to skip first.
     """
 
     def __init__(self, given: int = 0, seed: Optional[int] = None,
@@ -47,8 +47,8 @@ class Iteration:
         self.seed = seed
         self.drawn_from = drawn_from
         self.epoch = epoch
-        self.now: Optional[torch.Tensor] = None    # the generator's state, of a copy
-        self.origin: Any = None                    # a copy as it began
+        self.now: Optional[torch.Tensor] = None    # the generator's state, for a copy
+        self.origin: Any = None                    # a copy made at its beginning
         self.done = False
         self._skip = skip
         self._small = rest is not None
@@ -57,40 +57,40 @@ class Iteration:
 
     @property
     def given(self) -> int:
-        """How many indices were given, or are to be passed over."""
+        """The number of indices returned or to be skipped."""
         return self._end + self._skip - operator.length_hint(self._items)
 
     def copy(self, generator: Optional[torch.Generator]) -> Iteration:
-        """Where this pass and its generator are, whatever becomes of them."""
+        """A copy of the position of this pass and of its generator."""
         made = copy.copy(self)
-        made._items = copy.copy(self._items)    # of the same list
+        made._items = copy.copy(self._items)    # shares the list
         made.now = generator.get_state() if isinstance(generator, torch.Generator) else None
         return made
 
     def take(self, block: Block) -> Block:
-        """What is left of a block that is taken as a whole; `give` tells what of it is given."""
+        """Return the rest of a block taken as a whole; `give` reports the indices returned."""
         passed = min(self._skip, len(block))
         self._end += passed
         self._skip -= passed
         return block[passed:]
 
     def give(self, count: int) -> None:
-        """So many more of what was taken as a whole were given."""
+        """Record that this many more indices of the whole block were returned."""
         self._end += count
 
     def enter(self) -> int:
-        """How many indices lie before, where nothing has to be drawn for them."""
+        """Return the number of indices before, if they need no draws."""
         self._end, self._skip = self._end + self._skip, 0
         return self._end
 
     @property
     def rest(self) -> Optional[List[int]]:
-        """What was drawn and not given, of small blocks; else None."""
+        """The indices drawn and not returned, for small blocks; otherwise None."""
         return list(copy.copy(self._items)) if self._small else None
 
     def run(self, blocks: Iterable[Block],
             pick: Optional[Callable[[int], Any]] = None) -> Iterator[Any]:
-        """Give what is in the blocks, each asked for when all before it is given."""
+        """Yield the indices of the blocks, requesting each when the one before is used up."""
         yield from self._items
         for block in blocks:
             passed = min(self._skip, len(block))
@@ -104,9 +104,9 @@ class Iteration:
 
     def draw(self, generator: Optional[torch.Generator], count: int, size: int,
              make: Callable[[Optional[torch.Generator], int], torch.Tensor]) -> Iterator[Block]:
-        """Draw blocks of `size`, and one of what `count` has beyond that, even if it is nothing.
+        """Draw blocks of `size`, and one with the remainder of `count`, even if that is empty.
 
-        They are small: states have what was drawn and not given.
+        The blocks are small: a state has the indices drawn and not returned.
         """
         self._small = True
         for first in range(-(-self._end // size) * size, count + 1, size):
@@ -117,8 +117,8 @@ class Iteration:
                    private: bool = False) -> Iterator[Block]:
         """Draw `blocks` blocks of `size`, which end at `count`.
 
-        A pass that was left in the midst of one draws it again, of a generator of its own: the
-        other one is where it was behind it, or belongs to others, unless it is `private`.
+        A pass that was interrupted within a block draws that block again, with its own generator:
+        the other generator is past it, or belongs to the caller, unless it is `private`.
         """
         done = 0
         if self.drawn_from is not None:
@@ -130,7 +130,7 @@ class Iteration:
             generator = own if private else generator
         for first in (place * size for place in range(done, blocks)):
             source = torch.default_generator if generator is None else generator
-            # Of anything else torch says that it is none, in its own words.
+            # For anything else, torch raises its own error.
             before = source.get_state() if isinstance(source, torch.Generator) else None
             block = make(generator, min(size, count - first)).numpy()
             self.drawn_from = before
@@ -138,41 +138,41 @@ class Iteration:
 
 
 class Stateful:
-    """A sampler whose passes can be saved, and gone on with."""
+    """A sampler whose passes can be saved and continued."""
 
     generator: Optional[torch.Generator] = None
     _kind: str                         # in states
     _current: Any = None               # the newest pass
-    _pending: Any = None               # one that was sent to its place, for the next iter()
-    _known: Any = None                 # numbers, and their digest
+    _pending: Any = None               # a pass at a restored position, for the next iter()
+    _known: Any = None                 # a sequence, and its checksum
 
     def _configuration(self) -> Dict[str, Any]:
-        """What must be the same for a state to make sense."""
+        """The properties that must match for a state to be valid."""
         raise NotImplementedError
 
     def _recorded(self) -> Dict[str, Any]:
-        """What is told beside it, and not compared."""
+        """Further properties in the state, which are not compared."""
         return {}
 
     def _drawn(self, begun: Any) -> Iterable[Block]:
-        """What is left of a pass, each block drawn when it is asked for."""
+        """Yield the rest of a pass, drawing each block on demand."""
         raise NotImplementedError
 
     def _at_once(self) -> bool:
-        """Whether all of a pass is drawn in one block, of which it is known how to give it."""
+        """Whether the whole pass is one block that the library can produce."""
         return False
 
     def _of_library(self, begun: Any) -> Optional[_core.Order]:
-        """What gives the whole pass without a table, where the library has that."""
+        """Return an order of the library for the whole pass, if there is one."""
         return None
 
     def _numbers(self, block: Block) -> np.ndarray[Any, Any]:
-        """What is given for a block."""
+        """Return the indices of a block."""
         return np.asarray(block)
 
     def _begin(self) -> Iteration:
-        """The pass that iter() is asked for."""
-        # Copies of the sampler may share what is pending.
+        """Return the pass for iter()."""
+        # Copies of the sampler may share the pending pass.
         self._current = Iteration() if self._pending is None else copy.deepcopy(self._pending)
         self._pending = None
         begun: Iteration = self._current
@@ -180,31 +180,31 @@ class Stateful:
         return begun
 
     def _copy_of(self, begun: Any) -> Any:
-        """A pass as it is now, for `_state_of` later."""
+        """Copy the state of a pass, for `_state_of` later."""
         return begun.copy(self.generator)
 
     def _origin_of(self, begun: Any, known: Any) -> Any:
-        """Where a pass began, of which something was asked for; `known` is a copy of before.
+        """Return the beginning of a pass that has drawn; `known` is an earlier copy.
 
-        A generator that states do not have is behind what was drawn since, which they tell instead.
+        A generator that is not part of states is past later draws, which the state has instead.
         """
         if begun.origin is None:
             return known
         if self.generator is None:
             begun.origin.seed = begun.seed
             if begun.seed is None and begun.origin.drawn_from is None:
-                begun.origin.drawn_from = begun.drawn_from    # there is one block of it
+                begun.origin.drawn_from = begun.drawn_from    # the pass is one block
         return begun.origin
 
     def _digest(self, values: Any) -> Optional[str]:
-        """A checksum of what it samples, which takes a while where that is long."""
+        """A checksum of the sampled data; takes a while if it is long."""
         if self._known is None or self._known[0] is not values or self._known[1] != len(values):
             self._known = values, len(values), digest(values)
         known: Optional[str] = self._known[2]
         return known
 
     def _describe(self, begun: Optional[Iteration]) -> Dict[str, Any]:
-        """Where a pass is; the beginning of the next one, if it is over."""
+        """Return the position of a pass; the beginning of the next one if it has ended."""
         here = Iteration() if begun is None or begun.done else begun
         state: Dict[str, Any] = {'given': here.given}
         if here.seed is not None:
@@ -218,7 +218,7 @@ class Stateful:
         return state
 
     def _resume(self, state: Mapping[str, Any]) -> Iteration:
-        """The pass that a state was taken of, which was found to fit."""
+        """Return the pass of a state that matches this sampler."""
         if (self.generator is None) != ('generator' not in state):
             raise differs('generator', *(('None', 'given') if self.generator is not None
                                          else ('given', 'None')))
@@ -241,47 +241,47 @@ class Stateful:
         return state
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return where the newest pass is, as a dict that JSON can hold (version 1).
+        """Return the position of the newest pass, as a dict for JSON (version 1).
 
-        It tells how many indices were given, what must be the same for that to make sense, and
-        the states of the generator now and before the newest draw, of 4 KB each; a RandomSampler
-        without a generator tells a seed instead. Nothing is drawn for it. What was given counts,
-        and a DataLoader with workers was given more than it has handed out. loaderx-state(5)
-        describes it.
+        The state has the number of indices returned, the properties that must match, and the
+        states of the generator now and before the newest draw, 4 KB each; for a RandomSampler
+        without a generator, a seed instead. It draws nothing. It counts the indices that the
+        sampler has returned; a DataLoader with workers requests them before it returns the
+        batches. loaderx-state(5) describes the state.
         """
         return self._state_of(self._pending if self._current is None else self._current)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Have the next ``iter()`` give what was left of a pass; those that follow are whole.
+        """Make the next ``iter()`` return the rest of a pass; later ones are complete.
 
-        What lies before is not drawn again, but for the block that the pass was in: a permutation,
-        or 32 draws with replacement. A generator that was given is put where it was when the state
-        was taken. Where a pass was over, the next one begins.
+        Earlier indices are not drawn again, except for the block that contains the position: a
+        permutation, or 32 draws with replacement. The `generator` of the sampler returns to its
+        state at that time. If the pass had ended, the next one begins.
 
         Raises
         ------
         ValueError
-            The sampler, or what it is over, is another; the message names the difference.
+            The sampler or its data differ; the message names the difference.
         LoaderxError
-            The state is of another version.
+            The state has another version.
         CorruptError
-            The state was changed, or is none.
+            The state was edited, or is invalid.
         """
         check(state, self._kind, self._configuration())
         self._pending = self._resume(state)
         self._current = None
 
     def seek(self, samples: int) -> None:
-        """Have the next ``iter()`` begin behind the first indices of its pass; others are whole.
+        """Make the next ``iter()`` skip the first indices of its pass; later ones are complete.
 
-        A generator is advanced as by who was given all of them: what torch would have drawn for
-        them is drawn, and passed over. Without a generator, in sequence, and of a
-        DistributedSampler, nothing is.
+        A generator advances as if these indices had been returned: torch's draws for them are
+        made and discarded. Without a generator, for a SequentialSampler and for a
+        DistributedSampler, nothing is drawn.
 
         Parameters
         ----------
         samples : int
-            How many indices, up to those of a pass; of a rank, its own.
+            The number of indices to skip, at most those of a pass (of this rank).
         """
         self._pending = self._sought(samples)
         self._current = None
@@ -290,16 +290,16 @@ class Stateful:
         return Iteration(skip=natural('samples', samples, most=len(self)))  # type: ignore[arg-type]
 
     def _skip_entries(self, count: int) -> None:
-        """Seek by what it gives, for a SkipBatchSampler, which may skip more than there is."""
+        """Seek for a SkipBatchSampler, which may skip more than a pass."""
         self.seek(min(count, len(self)))  # type: ignore[arg-type]
 
     def __getstate__(self) -> Dict[str, Any]:
-        """What a copy gets, which has no pass begun."""
+        """Return the state of a copy, which has not begun a pass."""
         return {name: value for name, value in self.__dict__.items() if name != '_current'}
 
 
 def _parts(block: Block) -> Iterator[Any]:
-    """Ints of Python, not all at once."""
+    """Yield Python ints, converted in blocks."""
     if isinstance(block, range):
         yield block
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a loader of torch's kind is: what its state tells."""
+"""The position of a DataLoader, for its state."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ KIND = 'torch.DataLoader'
 
 
 class Progress:
-    """How far one time through a loader is. It outlives the iterator, and has no threads."""
+    """The progress of one pass of a loader. It outlives the iterator, and has no threads."""
 
     def __init__(self, sampler: Any, seed: int, batches: int) -> None:
         self.sampler = sampler
         self.seed = seed
-        self.batches = batches      # that were handed out, or failed
-        self._before = batches      # those of them that an earlier iterator did
+        self.batches = batches      # batches that were returned, or failed
+        self._before = batches      # those before the state was loaded
         self.finished = False
-        self.ordered = True         # what was handed out is the beginning of the pass
-        self.place: Any = None      # where the sampler was behind the last of them
+        self.ordered = True         # the returned batches are the first ones of the pass
+        self.place: Any = None      # the position of the sampler after the last of them
         self.begun = sampler._current if isinstance(sampler, Stateful) else None
         if self.begun is not None and getattr(self.begun, 'origin', None) is not None:
-            # It was begun before the seed was drawn, of the same generator perhaps.
+            # It began before the seed was drawn, perhaps from the same generator.
             self.begun.origin = sampler._copy_of(self.begun)
-        self.streams: Any = None    # of each worker, where in an iterable dataset it is
-        self.next_worker = 0        # whose turn it is
-        self.whole: Any = None      # in place of the place, where a pass is taken as a whole
+        self.streams: Any = None    # the position of each worker in an iterable dataset
+        self.next_worker = 0        # the worker of the next batch
+        self.whole: Any = None      # instead of the position, if a pass is taken as a whole
 
     @property
     def batches_here(self) -> int:
-        """Those of this iterator."""
+        """The batches of this iterator."""
         return self.batches - self._before
 
     def look(self) -> Any:
-        """Where the sampler is now, whatever becomes of it."""
+        """Copy the current position of the sampler."""
         if self.begun is not None:
             return self.sampler._copy_of(self.begun)
         save = getattr(self.sampler, 'state_dict', None)
         return None if save is None else save()
 
     def begin(self) -> None:
-        """What was asked for ahead is still to be handed out."""
+        """Batches requested in advance are still to be returned."""
         if self.begun is not None:
             self.place = self.sampler._origin_of(self.begun, self.place)
 
     def state_of_sampler(self) -> Optional[Dict[str, Any]]:
-        """That of the place; where there is none, of the sampler as it is now."""
+        """The sampler's state at the position, or its current state without a position."""
         if self.whole is not None and not self.finished:
             of_whole: Dict[str, Any] = self.sampler._state_of(self.whole.at(self.batches_here))
             return of_whole
@@ -71,7 +71,7 @@ class Progress:
 
 
 def make_state(loader: Any, sampler: Any, here: Optional[Progress]) -> Dict[str, Any]:
-    """The state of a loader that is there; None: before its first batch."""
+    """Return the state of a loader; None: before its first batch."""
     if here is not None and not here.ordered and not here.finished:
         raise ValueError('batches were handed out as they came, with in_order=False, and what is '
                          'left of them is no part of the order: the loader has no state now')
@@ -80,7 +80,7 @@ def make_state(loader: Any, sampler: Any, here: Optional[Progress]) -> Dict[str,
                              'num_workers': loader.num_workers, 'batches': 0,
                              'next_worker': 0}
     if loader._is_iterable():
-        state['sampler'] = None    # there is no end of torch's, which says nothing
+        state['sampler'] = None    # an endless sampler of torch has no state
     elif here is None:
         save = getattr(sampler, 'state_dict', None)
         state['sampler'] = None if save is None else save()
@@ -97,7 +97,7 @@ def make_state(loader: Any, sampler: Any, here: Optional[Progress]) -> Dict[str,
 
 
 def _draws(sampler: Any, generator: torch.Generator) -> bool:
-    """Whether the sampler's own state has that of the generator."""
+    """Whether the sampler's state includes that of the generator."""
     while isinstance(sampler, Stateful):
         if sampler.generator is generator:
             return True
@@ -106,7 +106,7 @@ def _draws(sampler: Any, generator: torch.Generator) -> bool:
 
 
 def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
-    """Raise what is wrong with a state, or send the sampler and the generator where it tells."""
+    """Raise an error if the state does not match; otherwise seek the sampler and the generator."""
     check(state, KIND, {})
     number(state, 'batches')
     number(state, 'next_worker')
@@ -127,24 +127,24 @@ def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
         raise differs('generator', 'given', 'None')
     given = unpack(state, 'generator') if 'generator' in state else None
     if isinstance(sampler, Stateful) and not isinstance(below, Mapping):
-        raise CorruptError('the state is damaged: its "sampler" is none')
+        raise CorruptError('the state is damaged: its "sampler" is invalid')
     if load is not None:
         load(below)
     if given is not None:
         loader.generator.set_state(given)
 
 
-# Whether somebody looks at what torch tells its profiler.
+# Whether torch's profiler is active.
 _profiled: Callable[[], bool] = getattr(torch.autograd, '_profiler_enabled', lambda: True)
 
 
 class Iterator(data.dataloader._BaseDataLoaderIter):
-    """torch's iterator, which begins where a state told, and says where it is."""
+    """The iterator of torch, which can start at a saved position and reports its position."""
 
     def __init__(self, loader: Any) -> None:
         resumed = loader._take_resumed()
         source = torch.default_generator if loader.generator is None else loader.generator
-        again = 'base_seed' in resumed    # it was drawn when the pass began
+        again = 'base_seed' in resumed    # the seed was drawn when the pass began
         before = source.get_state() if again else None
         super().__init__(loader)
         if again:
@@ -159,7 +159,7 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
         self._progress.next_worker = resumed.get('next_worker', 0) % max(self._num_workers, 1)
 
     def __next__(self) -> Any:
-        """torch's, but for a range of its profiler that nobody sees: it takes 8 us."""
+        """As torch's, without an unused range of its profiler, which takes 8 us."""
         if self._sampler_iter is None or self._progress.streams is not None or _profiled():
             return super().__next__()
         made = self._next_data()
@@ -167,7 +167,7 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
         return made
 
     def _pinned(self, batch: Any) -> Any:
-        """A batch as it is handed out: in pinned memory, where that was asked for."""
+        """Return the batch, in pinned memory if requested."""
         if self._pin_memory:
             return _utils.pin_memory.pin_memory(batch, self._pin_memory_device)
         return batch

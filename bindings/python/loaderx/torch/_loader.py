@@ -25,13 +25,13 @@ _PIPES = tuple(getattr(data, name) for name in ('IterDataPipe', 'MapDataPipe')
 
 
 def _gather(found: Found, batched: bool, dataset: Any, stream: Any = None) -> Any:
-    """A reader of a dataset of ours."""
+    """A reader of a loaderx dataset."""
     return Gathered(dataset, found, batched)
 
 
 def _fetch(kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any,
            stream: Optional[Mapping[str, Any]] = None) -> Any:
-    """A reader of items of any other, or of a worker's copy, from where that was."""
+    """A reader of the items of another dataset, or of a worker's copy, from its position."""
     if kind == data._DatasetKind.Iterable:
         return Streamed(dataset, batched, collate, drop_last, stream)
     return data._DatasetKind.create_fetcher(kind, dataset, batched, collate, drop_last)
@@ -119,8 +119,8 @@ class DataLoader(data.DataLoader):
 
     def _get_iterator(self) -> Any:
         if self._is_foreign() or (self.num_workers and self.prefetch_factor <= 0):
-            return super()._get_iterator()    # where torch of 2.0 and later refuses that
-        self._source = find_source(self.dataset)    # which may show another state since
+            return super()._get_iterator()    # torch 2.0 and later raises an error for it
+        self._source = find_source(self.dataset)    # which may read another snapshot since
         if is_direct(self):
             return Direct(self)
         return Inline(self) if self.num_workers == 0 else Threaded(self)
@@ -145,7 +145,7 @@ class DataLoader(data.DataLoader):
     def _refuse_foreign(self) -> None:
         if self._is_foreign():
             raise ValueError("torch's own loader has no state: leave out multiprocessing_context, "
-                             'and give a dataset that is no data pipe')
+                             'and pass a dataset that is not a data pipe')
 
     def state_dict(self) -> Dict[str, Any]:
         """Return the position of the newest iterator, as a dict for JSON (version 1).

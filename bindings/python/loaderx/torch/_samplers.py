@@ -20,13 +20,13 @@ from ._iterations import Block, Iteration, Stateful
 __all__ = ['DistributedSampler', 'RandomSampler', 'SequentialSampler', 'SubsetRandomSampler',
            'WeightedRandomSampler']
 
-# Permutations up to this length are the same in all versions of torch, and the library makes them.
+# Longest permutation that is equal in all versions of torch; the library makes it.
 _MOST = 2**32 - 1
-# The same, of draws with replacement.
+# The same for draws with replacement.
 _MOST_REPLACED = 2**28 - 1
-# Draws with replacement that torch makes at a time.
+# Number of draws with replacement that torch makes at a time.
 _DRAWS = 32
-# Indices of an order that are taken at a time.
+# Indices of an order read at a time.
 _STRETCH = 4096
 
 
@@ -134,22 +134,22 @@ class RandomSampler(Stateful, data.RandomSampler):
     def _order(self, n: int, count: int, seed: int) -> Optional[_core.Order]:
         """Return the order of a seed in the library, which is faster; None if it has none."""
         if self.replacement and 0 < n <= _MOST_REPLACED:
-            return _core.torch_random(n, min(count, _STRETCH), seed, True, None)    # epochs go on
+            return _core.torch_random(n, min(count, _STRETCH), seed, True, None)  # epochs continue
         if not self.replacement and count <= n <= _MOST:
             return _core.torch_random(n, count, seed, False, None)
         return None
 
 
 class SubsetRandomSampler(Stateful, data.SubsetRandomSampler):
-    """torch's SubsetRandomSampler, with a state.
+    """The SubsetRandomSampler of torch, with a state.
 
     Parameters
     ----------
     indices : sequence
-        What is given, in an order that each pass draws anew.
+        The indices to return, in a new random order in each pass.
     generator : torch.Generator, optional
-        What it is drawn from; None: the default generator. A state that is loaded leaves that as
-        it is: ``torch.get_rng_state()`` is the caller's to save.
+        The generator; None: the default generator. Loading a state does not restore that one: the
+        caller saves ``torch.get_rng_state()``.
     """
 
     _kind = 'torch.SubsetRandomSampler'
@@ -174,7 +174,7 @@ class SubsetRandomSampler(Stateful, data.SubsetRandomSampler):
 
 
 class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
-    """torch's WeightedRandomSampler, which calls torch.multinomial(), with a state.
+    """The WeightedRandomSampler of torch, which calls torch.multinomial(), with a state.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
     def _configuration(self) -> Dict[str, Any]:
         if self.weights.device.type != 'cpu':
             raise ValueError(f'weights are on {self.weights.device}, where a pass over them has no '
-                             'state: give them on the CPU')
+                             'state: pass them on the CPU')
         return {'length': len(self.weights), 'weights': self._digest(self.weights),
                 'num_samples': self.num_samples, 'replacement': self.replacement}
 
@@ -263,7 +263,7 @@ class DistributedSampler(Stateful, data.DistributedSampler):
     def _begin(self) -> Iteration:
         begun = super()._begin()
         if begun.epoch is not None and begun.epoch != self.epoch:
-            begun = self._current = Iteration()    # the state was of an epoch that is not wanted
+            begun = self._current = Iteration()    # the state has another epoch than the one set
         begun.epoch = self.epoch
         return begun
 

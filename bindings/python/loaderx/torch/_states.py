@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""States of samplers of torch: what is in them, and whether it can be."""
+"""The parts of the states of samplers, and their checks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import torch
 from .._check import natural
 from ..errors import CorruptError
 
-# Numbers of a sequence that are looked at at a time.
+# Numbers of a sequence to hash at a time.
 _STRETCH = 4096
-# Bytes of a generator's state: torch's have 5,056. One that inflates to more is none.
+# Bytes of a generator's state: torch's have 5,056; a longer one is invalid.
 _MOST_STATE = 1 << 16
 
 
 def digest(values: Any) -> Optional[str]:
-    """A checksum of numbers in a sequence; None where it has none."""
+    """A checksum of a sequence of numbers; None for other sequences."""
     crc = 0
     try:
         for first in range(0, len(values), _STRETCH):
@@ -29,13 +29,13 @@ def digest(values: Any) -> Optional[str]:
                 return None
             wide = part.astype('<f8' if part.dtype.kind == 'f' else '<i8')
             crc = zlib.crc32(wide.tobytes(), crc)
-    except (TypeError, ValueError, LookupError):    # it has no slices, or no rectangular ones
+    except (TypeError, ValueError, LookupError):    # it has no slices, or ragged ones
         return None
     return f'{crc:08x}'
 
 
 def pack(state: torch.Tensor) -> str:
-    """The bytes of a generator's state, half of which are zeros, as a text."""
+    """Encode the bytes of a generator's state, half of which are zeros, as text."""
     return base64.b64encode(zlib.compress(state.numpy().tobytes(), 1)).decode('ascii')
 
 
@@ -47,15 +47,15 @@ def unpack(state: Mapping[str, Any], key: str) -> torch.Tensor:
         torch.Generator().set_state(made)
         return made
     except (TypeError, ValueError, RuntimeError, zlib.error) as cause:
-        raise CorruptError(f'the state is damaged: its "{key}" is no state of a generator of this '
+        raise CorruptError(f'the state is damaged: its "{key}" is not a generator state of this '
                            f'torch ({cause})') from cause
 
 
 def get_rest(state: Mapping[str, Any], most: int) -> List[int]:
-    """What was drawn, and is still to be given."""
+    """The indices that were drawn and not returned."""
     rest = state['rest']
     if 'drawn_from' in state or not isinstance(rest, list) or state['given'] + len(rest) > most:
-        raise CorruptError('the state is damaged: its "rest" cannot be')
+        raise CorruptError('the state is damaged: its "rest" is invalid')
     try:
         return [natural(f'"rest"[{i}]', one, most=state['length'] - 1)
                 for i, one in enumerate(rest)]

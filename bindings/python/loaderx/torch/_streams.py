@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How iterable datasets are read, and where in them a loader is."""
+"""Reads iterable datasets, and reports the position in them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ['Streamed', 'copy_for_worker']
 
 
 def copy_for_worker(dataset: Any) -> Any:
-    """What a thread goes through, and may set attributes of, as a process does with its own.
+    """A copy of a dataset for a thread to iterate over and to set attributes of.
 
-    Of what cannot be copied it is the dataset's attributes alone, and what they refer to is shared.
+    If it cannot be copied, only its attributes are, and the objects they refer to are shared.
     """
     try:
         return copy.deepcopy(dataset)
@@ -26,10 +26,10 @@ def copy_for_worker(dataset: Any) -> Any:
 
 
 class Streamed(_utils.fetch._IterableDatasetFetcher):
-    """torch's reader of an iterable dataset, which can say where it is.
+    """The reader of torch for an iterable dataset, with a position.
 
-    The iterator tells where that is, or the dataset, where they have ``state_dict()`` and
-    ``load_state_dict()``; else it is how many items were taken, and they are passed over.
+    The position is the state of the iterator or the dataset, if it has ``state_dict()`` and
+    ``load_state_dict()``; otherwise the number of items taken, which are skipped.
     """
 
     def __init__(self, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool,
@@ -51,7 +51,7 @@ class Streamed(_utils.fetch._IterableDatasetFetcher):
         return super().fetch(possibly_batched_index)
 
     def state(self) -> Dict[str, Any]:
-        """Where it is."""
+        """Return the position."""
         state: Dict[str, Any] = {'taken': self._taken, 'ended': self.ended}
         for name, one in ('iterator', self.dataset_iter), ('dataset', self.dataset):
             if hasattr(one, 'state_dict') and hasattr(one, 'load_state_dict'):
@@ -61,9 +61,9 @@ class Streamed(_utils.fetch._IterableDatasetFetcher):
 
 
 def check_streams(streams: Any, count: int) -> None:
-    """Raise what is wrong with what a state says of so many workers; None: nothing."""
+    """Check the positions of a state for this number of workers; None is valid."""
     if streams is not None and (not isinstance(streams, list) or len(streams) != count) or not all(
             one is None or (isinstance(one, dict) and isinstance(one.get('taken'), int)
                             and one['taken'] >= 0 and isinstance(one.get('ended'), bool))
             for one in streams or []):
-        raise CorruptError('the state is damaged: its "streams" cannot be')
+        raise CorruptError('the state is damaged: its "streams" are invalid')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A loader of torch's kind with workers: threads, which run the dataset's own code."""
+"""An iterator of the DataLoader with threads as workers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ['Threaded']
 
 
 class Threaded(Iterator):
-    """Batches made ahead by threads, handed out in order.
+    """Prefetches batches on threads and returns them in order.
 
-    Which thread makes which batch, and how many indices are asked for ahead, is as with torch's
-    processes.
+    Batches are assigned to threads, and indices requested in advance, as with the processes of
+    torch.
     """
 
     def __init__(self, loader: Any) -> None:
@@ -58,12 +58,12 @@ class Threaded(Iterator):
                 self._index_sampler, self._base_seed, 0)
         elif self._progress.begun is None and self._progress.look() is None \
                 and not self._progress.batches:
-            self._sampler_iter = iter(self._index_sampler)    # torch asks it twice
+            self._sampler_iter = iter(self._index_sampler)    # torch reads it twice
         self._progress.ordered = True
         self._progress.place = self._progress.look()
         self._shared.turn += 1
         self._sent = self._next = 0
-        self._worker_of: Dict[int, int] = {}    # of batches that were not received
+        self._worker_of: Dict[int, int] = {}    # of batches not yet received
         self._made: Dict[int, Any] = {}
         self._places: Dict[int, Any] = {}
         self._active = [True] * self._num_workers
@@ -84,7 +84,7 @@ class Threaded(Iterator):
         self._progress.begin()
 
     def _choose(self) -> Optional[int]:
-        """The next worker that has not ended; out of order, one that has not more to do."""
+        """The next worker that has not ended; out of order, the one with the least work."""
         tasks = [] if self._in_order else list(self._worker_of.values())
         for number in itertools.islice(self._cycle, self._num_workers):
             if self._active[number] and (
@@ -134,7 +134,7 @@ class Threaded(Iterator):
                 return self._hand_out(place)
 
     def _is_lost(self, place: int) -> bool:
-        """Whether it was asked of a worker that has ended, or was handed out before."""
+        """Whether its worker has ended, or it was already returned."""
         if place in self._made:
             return False
         number = self._worker_of.get(place)

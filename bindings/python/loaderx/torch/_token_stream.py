@@ -29,5 +29,5 @@ class TokenStream(tokenize.TokenStream, data.IterableDataset):
         info = data.get_worker_info()
         if info is not None and info.num_workers > 1:
             raise ValueError(f'num_workers must be 0 or 1 for a TokenStream, not '
-                             f'{info.num_workers}: each worker would give all samples')
+                             f'{info.num_workers}: each worker would return all samples')
         return super().__iter__()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What ``torch.utils.data.get_worker_info()`` says in threads.
+"""``torch.utils.data.get_worker_info()`` in threads.
 
-torch keeps it in a global, of which a process of a worker has its own. Threads share one, and
-datasets that give each worker a part of their data would give all of it in each. So once a
-`DataLoader` with threads was begun, torch's function looks at the thread first. It is the function
-itself that does, since whoever imported it by name holds it already.
+torch keeps the info in a global variable, one per worker process. Threads share it, so a dataset
+that splits its data by worker would return all of it in each thread. So the first `DataLoader` with
+threads changes the function of torch to look at the thread first. It replaces the code of the
+function, because modules may have imported the function by name.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _here = threading.local()
 
 
 def _of_thread(info: Any) -> Any:
-    """This thread's, or that of the process."""
+    """Return the info of this thread, or of the process."""
     return getattr(_here, 'info', info)
 
 
 def install() -> None:
-    """Have torch's function know of threads; again has no effect."""
+    """Make torch's function look at threads; a second call has no effect."""
     if hasattr(_worker, '_loaderx_of_thread'):
         return
     _worker._loaderx_of_thread = _of_thread
 
-    # It runs among the globals of torch's module.
+    # It runs with the globals of torch's module.
     def get_worker_info():  # type: ignore[no-untyped-def]
         return _loaderx_of_thread(_worker_info)  # type: ignore[name-defined]  # noqa: F821
 
@@ -41,13 +41,13 @@ def install() -> None:
 
 
 def set_info(info: Any) -> None:
-    """Say what this thread is."""
+    """Set the info of this thread."""
     _here.info = info
 
 
 @contextlib.contextmanager
 def hidden() -> Iterator[None]:
-    """While torch's collation runs: it makes shared memory where it sees a worker."""
+    """Hide the worker while torch collates, which would otherwise use shared memory."""
     info = getattr(_here, 'info', None)
     if info is None:
         yield

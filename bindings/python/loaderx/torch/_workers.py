@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads that make batches for a loader of torch's kind."""
+"""The worker threads of a DataLoader."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ['Ended', 'Failed', 'Shared', 'like_this_thread', 'work']
 
 
 class Ended:
-    """In place of a batch: the iterable dataset of a worker has no more."""
+    """In place of a batch: the iterable dataset of a worker has ended."""
 
 
 class Failed:
-    """In place of a batch: what was raised, as torch tells it of its workers."""
+    """In place of a batch: an exception, in the form that torch uses for workers."""
 
     def __init__(self, worker: int, error: BaseException) -> None:
         self.error = error
@@ -29,7 +29,7 @@ class Failed:
         self.told = ExceptionWrapper(where=where) if isinstance(error, Exception) else None
 
     def reraise(self) -> None:
-        """Raise the same type with the thread's traceback in its text, and the cause itself."""
+        """Raise an exception of the same type, with the thread's traceback in its text."""
         if self.told is None:
             raise RuntimeError(f'DataLoader worker thread {self.worker} exited unexpectedly'
                                ) from self.error
@@ -40,20 +40,20 @@ class Failed:
 
 
 class Shared:
-    """What the threads of an iterator use; none of it leads to the iterator."""
+    """The shared state of an iterator's threads; it has no reference to the iterator."""
 
     def __init__(self, count: int) -> None:
         self.tasks: List[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in range(count)]
         self.results: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.turn = 0               # of the pass; tasks of others are not begun
+        self.turn = 0               # of the pass; tasks of other passes are dropped
         self.stopped = False
-        self.streams: List[Any] = [None] * count    # where an iterable dataset is gone on with
+        self.streams: List[Any] = [None] * count    # positions of iterable datasets
         self.init: Optional[Callable[[int], object]] = None
         self.pin: Callable[[Any], Any] = _same
         self.prepare: Callable[[], object] = _nothing
 
     def stop(self) -> None:
-        """End the threads once what they are at is done; nobody waits for that."""
+        """End the threads after their current task; does not wait for them."""
         self.stopped = True
         for tasks in self.tasks:
             tasks.put(None)
@@ -68,7 +68,7 @@ def _nothing() -> None:
 
 
 def work(shared: Shared, number: int, info: Any, make: Callable[[Any, Any], Any]) -> None:
-    """What a thread does."""
+    """The main function of a thread."""
     worker_info.set_info(info)
     refused: Optional[Failed] = None
     fetcher: Any = None
@@ -103,7 +103,7 @@ def work(shared: Shared, number: int, info: Any, make: Callable[[Any, Any], Any]
 
 
 def like_this_thread(pins: bool) -> Callable[[], object]:
-    """What makes a thread as this one is, where torch keeps that by thread."""
+    """Return a function that copies torch's settings of this thread to another one."""
     gradients = torch.is_grad_enabled()
     device = torch.cuda.current_device() if pins and torch.cuda.is_available() else None
 
