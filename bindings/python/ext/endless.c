@@ -72,7 +72,7 @@ static lx_status look_up(lx_sampler *sampler, const uint64_t *positions, size_t 
     return status;
 }
 
-static lx_status fill(void *user, const uint64_t *positions, size_t count, const lx_target *targets,
+static lx_status fill(const uint64_t *positions, size_t count, const lx_target *targets, void *user,
                       lx_error *error)
 {
     endless *self = user;

@@ -323,10 +323,10 @@ START_TEST(who_is_told_may_end_it)
 }
 END_TEST
 
-static lx_status unseal_it(uint64_t done, uint64_t total, void *user)
+static lx_status unseal_it(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
     (void)done, (void)total, (void)user;
-    return lx_dataset_unseal("d", NULL);
+    return lx_dataset_unseal("d", error);
 }
 
 START_TEST(continues_if_the_seal_is_removed_during_it)
