@@ -239,7 +239,7 @@ static lx_slice predict_slice(const lx__token_field *self, uint64_t number, uint
     uint64_t first, length;
     lx_slice slice;
     lx__token_field_document(self, number, &first, &length);
-    if (length == 0 || !lx__dataset_foresee(self->dataset, self->position, number, &slice) ||
+    if (length == 0 || !lx__dataset_locate(self->dataset, self->position, number, &slice) ||
         slice.size != length * self->width)
         return (lx_slice){NULL, 0};
     uint64_t from = at > first ? (at - first) * self->width : 0;

@@ -49,7 +49,7 @@ static lx_status read_bytes(const lx__pread *pread, const lx__extent *from, size
     return status;
 }
 
-static bool is_there(const lx__pread *pread, const lx__extent *extent)
+static bool is_buffered(const lx__pread *pread, const lx__extent *extent)
 {
     return pread->chunk == extent->chunk->id && extent->offset >= pread->start &&
            lx__range_fits(extent->offset - pread->start, extent->size, pread->size);
@@ -102,7 +102,7 @@ static lx_status fetch_single(lx__pread *pread, const lx__extent *extent, const 
         *data = extent->into;
         return read_bytes(pread, extent, extent->size, extent->into, error);
     }
-    if (!is_there(pread, extent))
+    if (!is_buffered(pread, extent))
         status = read_own(pread, extent, error);
     if (status == LX_OK)
         *data = pread->bytes + (extent->offset - pread->start);

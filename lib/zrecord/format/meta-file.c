@@ -19,7 +19,7 @@
 /* Offset of the digits of the checksum. */
 #define STAMP_DIGITS strlen("{\"" META_CHECKSUM "\": \"")
 /* The cause of a missing or wrong checksum, and what to do about it. */
-#define REMEDY                                                                                     \
+#define ADVICE                                                                                     \
     "the file is damaged or was edited: 'loaderx repair' restamps it if nothing else is wrong"
 
 /* ---- reading */
@@ -282,20 +282,20 @@ static lx_status check_stamp(const char *text, size_t size, lx_error *error)
 {
     char digits[9];
     if (!has_stamp(text, size))
-        return lx__fail(error, LX_ERR_CORRUPT, "the file does not begin with a checksum: " REMEDY);
+        return lx__fail(error, LX_ERR_CORRUPT, "the file does not begin with a checksum: " ADVICE);
     print_checksum(text, size, digits);
     if (memcmp(text + STAMP_DIGITS, digits, 8) != 0)
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "checksum mismatch: %.8s expected, %s computed: " REMEDY,
+                        "checksum mismatch: %.8s expected, %s computed: " ADVICE,
                         text + STAMP_DIGITS, digits);
     return LX_OK;
 }
 
-lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta_trust trust,
+lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta_checksum checksum,
                          lx_error *error)
 {
     *meta = (lx__meta){0};
-    lx_status status = trust == LX__META_CHECK ? check_stamp(text, size, error) : LX_OK;
+    lx_status status = checksum == LX__META_CHECK ? check_stamp(text, size, error) : LX_OK;
     if (status == LX_OK)
         status = lx__json_parse(text, size, &meta->document, error);
     if (status == LX_OK) {
@@ -313,7 +313,8 @@ lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta
     return status;
 }
 
-lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust trust, lx_error *error)
+lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_checksum checksum,
+                        lx_error *error)
 {
     char *text;
     size_t size;
@@ -325,7 +326,7 @@ lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust tru
             error->status = status;
     }
     if (status == LX_OK) {
-        status = lx__meta_parse(meta, text, size, trust, error);
+        status = lx__meta_parse(meta, text, size, checksum, error);
         lx__free(text);
     }
     lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);

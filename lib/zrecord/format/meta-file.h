@@ -17,14 +17,14 @@
 void lx__meta_stamp(char *text, size_t size);
 
 /** Whether to check the checksum. Only repair does not: it reads a file that it may restamp. */
-typedef enum lx__meta_trust { LX__META_CHECK, LX__META_ANY_CHECKSUM } lx__meta_trust;
+typedef enum lx__meta_checksum { LX__META_CHECK, LX__META_ANY_CHECKSUM } lx__meta_checksum;
 
 /** Parses @p size bytes at @p text, which may be hostile. */
-lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta_trust trust,
+lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta_checksum checksum,
                          lx_error *error);
 
 /** Reads an open meta.json. */
-lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust trust,
+lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_checksum checksum,
                         lx_error *error);
 
 /** Opens and reads meta.json in @p directory.

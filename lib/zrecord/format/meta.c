@@ -77,7 +77,7 @@ lx_status lx__meta_succeed(lx__meta *successor, const lx__meta *meta, lx_error *
     return successor->document != NULL ? LX_OK : lx__fail_memory(error, LX__META_NAME);
 }
 
-void lx__meta_forget(lx__meta *meta)
+void lx__meta_free_document(lx__meta *meta)
 {
     json_decref(meta->document);
     *meta = (lx__meta){0};
@@ -153,11 +153,11 @@ static json_t *fields_of(const lx__meta *meta)
 
 bool lx__meta_find_dict(const lx__meta *meta, size_t position, lx__dict *dict)
 {
-    const json_t *told = json_object_get(json_array_get(fields_of(meta), position), "dict");
+    const json_t *object = json_object_get(json_array_get(fields_of(meta), position), "dict");
     if (dict != NULL)
-        *dict = (lx__dict){(uint64_t)json_integer_value(json_object_get(told, "bytes")),
-                           (uint32_t)json_integer_value(json_object_get(told, "crc"))};
-    return json_is_object(told);
+        *dict = (lx__dict){(uint64_t)json_integer_value(json_object_get(object, "bytes")),
+                           (uint32_t)json_integer_value(json_object_get(object, "crc"))};
+    return json_is_object(object);
 }
 
 lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error)

@@ -49,12 +49,12 @@ lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_
 
 /**
  * Makes a successor of @p meta to be changed. Its document is a copy, including unknown keys; it
- * shares everything else with @p meta, so one of the two must end by lx__meta_forget().
+ * shares everything else with @p meta, so one of the two must end by lx__meta_free_document().
  */
 lx_status lx__meta_succeed(lx__meta *successor, const lx__meta *meta, lx_error *error);
 
 /** Frees the document of a meta, but nothing that it shares. */
-void lx__meta_forget(lx__meta *meta);
+void lx__meta_free_document(lx__meta *meta);
 
 /** Sets the generation of the WAL. LX_ERR_LIMIT if it is above LX__GENERATION_MAX. */
 lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error);

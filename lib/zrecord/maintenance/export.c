@@ -30,8 +30,8 @@ typedef struct buffer {
 
 typedef struct exporting {
     lx__snapshot *from;
-    lx__damages damages; /* its own, to count what it meets */
-    lx__damages *all;    /* the dataset's */
+    lx__damage_counter damages; /* its own, to count what it meets */
+    lx__damage_counter *all;    /* the dataset's */
     size_t field;
     const uint64_t *indices; /* NULL: all, in order */
     uint64_t count;
@@ -96,8 +96,8 @@ static lx_status advance(exporting *e, size_t count, uint64_t bytes, lx_error *e
 
 static lx_status finish(exporting *e, lx_status status, lx_export_result *result)
 {
-    e->result.damaged = e->damages.met;
-    atomic_fetch_add_explicit(&e->all->met, e->damages.met, memory_order_relaxed);
+    e->result.damaged = e->damages.count;
+    atomic_fetch_add_explicit(&e->all->count, e->damages.count, memory_order_relaxed);
     lx__free(e->block);
     lx__value_reader_end(&e->reader);
     lx__snapshot_unref(e->from);
@@ -224,7 +224,7 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
                                    error);
     if (status == LX_OK && !present) {
         if (!note_missing(e, index)) /* only what is gathered was counted */
-            (void)lx__damages_meet(&e->damages, LX_ERR_CORRUPT);
+            (void)lx__damage_count(&e->damages, LX_ERR_CORRUPT);
         return advance(e, 1, 0, error);
     }
     if (status == LX_OK && !lx__reserve(&value->data, &value->capacity, (size_t)offsets[1] + 1))

@@ -9,7 +9,7 @@
 #include "zrecord/wal/wal.h"
 
 static lx_status read_named(lx__meta *meta, const lx__file *directory, const char *name,
-                            lx__meta_trust trust)
+                            lx__meta_checksum trust)
 {
     lx__file file;
     lx_status status = lx__file_open(&file, directory, name, O_RDONLY, NULL);

@@ -35,7 +35,7 @@ struct verification {
     bool sealed;
     lx_verify_result result;
     lx_error *error; /**< The caller's, which keeps the first damage. */
-    lx__prefetch_pages ahead;
+    lx__prefetch ahead;
     size_t next_file, file_count;
     lx_executor *executor; /**< NULL: the caller's thread runs all jobs. */
     bool own_executor;
@@ -92,7 +92,7 @@ static bool schedule(verification *v)
     part *p = &v->parts[(v->first + v->count) % v->depth];
     uint64_t index, end;
     size_t file = LX__NO_FILE;
-    if (!lx__ahead_stretch(&v->ahead, &index, &end)) {
+    if (!lx__prefetch_next(&v->ahead, &index, &end)) {
         if (v->next_file == v->file_count)
             return false;
         file = v->next_file++;
@@ -270,7 +270,7 @@ static void end(verification *v)
         lx__free(v->parts[i].job.found);
     }
     lx__free(v->parts);
-    lx__ahead_end(&v->ahead);
+    lx__prefetch_end(&v->ahead);
     pthread_cond_destroy(&v->changed);
     pthread_mutex_destroy(&v->mutex);
 }

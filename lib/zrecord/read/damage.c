@@ -73,5 +73,5 @@ lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t fie
 void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats)
 {
     *stats = (lx_dataset_stats){
-        .damaged = atomic_load_explicit(&dataset->damages->met, memory_order_relaxed)};
+        .damaged = atomic_load_explicit(&dataset->damages->count, memory_order_relaxed)};
 }

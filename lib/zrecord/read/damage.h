@@ -12,17 +12,17 @@
 #include <loaderx/dataset.h>
 
 /** The damage policy and count of a handle. Thread-safe. */
-typedef struct lx__damages {
+typedef struct lx__damage_counter {
     lx_damage_policy policy; /**< RAISE or ZEROS. */
-    _Atomic uint64_t met;    /**< Damaged values that were read. */
-} lx__damages;
+    _Atomic uint64_t count;  /**< Damaged values that were read. */
+} lx__damage_counter;
 
 /** Counts a damaged value if @p status reports damage. True if it must be read as missing. */
-static inline bool lx__damages_meet(lx__damages *damages, lx_status status)
+static inline bool lx__damage_count(lx__damage_counter *damages, lx_status status)
 {
     if (status != LX_ERR_CORRUPT)
         return false;
-    atomic_fetch_add_explicit(&damages->met, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&damages->count, 1, memory_order_relaxed);
     return damages->policy == LX_DAMAGE_ZEROS;
 }
 

@@ -118,7 +118,7 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, l
     lx_status status = make_handle(path, options, &opened, error);
     if (status == LX_OK) {
         lx__process_record(&opened->process);
-        opened->where = make_absolute(path);
+        opened->absolute_path = make_absolute(path);
         status = count_damages(opened, error);
     }
     if (status == LX_OK)
@@ -150,7 +150,8 @@ lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *err
     lx__process_record(&made->process);
     made->schema = lx__schema_ref(dataset->schema);
     made->damages = lx__shared_ref(dataset->damages);
-    made->where = dataset->where != NULL ? lx__strdup(dataset->where) : NULL;
+    made->absolute_path = dataset->absolute_path != NULL ? lx__strdup(dataset->absolute_path)
+                                                         : NULL;
     made->options.live = false;
     *pinned = made;
     return LX_OK;
@@ -168,7 +169,7 @@ void lx_dataset_close(lx_dataset *dataset)
     if (dataset->options.executor != NULL)
         lx__executor_release(dataset->options.executor);
     lx__free(dataset->path);
-    lx__free(dataset->where);
+    lx__free(dataset->absolute_path);
     lx__free(dataset);
 }
 

@@ -21,16 +21,16 @@ struct lx_dataset_options {
 
 struct lx_dataset {
     char *path;
-    char *where; /**< The absolute path at opening; NULL if it could not be determined. */
+    char *absolute_path; /**< The absolute path at opening; NULL if it could not be determined. */
     lx_dataset_options options;
-    lx_schema *schema;          /**< The schema at opening, which the caller sees. */
-    pthread_mutex_t refreshing; /**< Serializes refreshes. Locked before @ref mutex. */
-    _Atomic uint64_t refreshes; /**< Refreshes begun; changed under @ref refreshing. */
-    bool refreshed;             /**< The last refresh succeeded. Guarded by @ref refreshing. */
-    pthread_mutex_t mutex;      /**< Guards @ref snapshot. */
-    lx__snapshot *snapshot;     /**< The newest snapshot loaded; holds a reference. */
-    lx__damages *damages;       /**< Shared with the pins of the handle. */
-    lx__process process;        /**< The process that the mutexes belong to. */
+    lx_schema *schema;           /**< The schema at opening, which the caller sees. */
+    pthread_mutex_t refreshing;  /**< Serializes refreshes. Locked before @ref mutex. */
+    _Atomic uint64_t refreshes;  /**< Refreshes begun; changed under @ref refreshing. */
+    bool refreshed;              /**< The last refresh succeeded. Guarded by @ref refreshing. */
+    pthread_mutex_t mutex;       /**< Guards @ref snapshot. */
+    lx__snapshot *snapshot;      /**< The newest snapshot loaded; holds a reference. */
+    lx__damage_counter *damages; /**< Shared with the pins of the handle. */
+    lx__process process;         /**< The process that the mutexes belong to. */
 };
 
 /** Whether each call reads the newest commit. */

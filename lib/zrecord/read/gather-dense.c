@@ -25,7 +25,7 @@
 /** The state of a call. */
 typedef struct dense {
     lx__snapshot *snapshot;
-    lx__damages *damages;
+    lx__damage_counter *damages;
     const lx__column *column;
     size_t field;
     uint64_t length;
@@ -44,7 +44,7 @@ typedef struct dense {
     const uint8_t *data; /**< Base address of the chunk. */
 } dense;
 
-static dense start(lx__snapshot *snapshot, lx__damages *damages, size_t field)
+static dense start(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field)
 {
     const lx__column *column = &snapshot->columns[field];
     lx_verify_policy verify = snapshot->store->verify;
@@ -87,19 +87,20 @@ static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lin
  * which other blocks are copied: each step prefetches the memory that the next one reads. */
 
 /** Computes the hashes of a block's records for the filters of the overlay. */
-static void mark_block(const dense *g, const uint64_t *indices, size_t count, uint64_t *marks)
+static void hash_block(const dense *g, const uint64_t *indices, size_t count,
+                       uint64_t *filter_hashes)
 {
     lx__overlay_hash_many(&g->snapshot->state.overlay, (uint32_t)g->field, indices,
-                          count < BLOCK ? count : BLOCK, marks);
+                          count < BLOCK ? count : BLOCK, filter_hashes);
 }
 
 /** Tests the hashes of a block in the filters; returns a bit for each record that may have a row
  * update. */
-static uint64_t screen_block(const dense *g, const uint64_t *indices, size_t count,
-                             const uint64_t *marks)
+static uint64_t filter_block(const dense *g, const uint64_t *indices, size_t count,
+                             const uint64_t *filter_hashes)
 {
     return lx__overlay_filter(&g->snapshot->state.overlay, (uint32_t)g->field, indices,
-                              count < BLOCK ? count : BLOCK, marks);
+                              count < BLOCK ? count : BLOCK, filter_hashes);
 }
 
 /**
@@ -249,25 +250,25 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
 {
     const uint8_t *found[BLOCK];
     const lx__update *updates[BLOCK];
-    uint64_t marks[BLOCK];
+    uint64_t filter_hashes[BLOCK];
     lx_status status = LX_OK;
     for (size_t i = 0; i < LX__ROWS_AHEAD && i < count; i++)
         prefetch_rows(g, indices[i]);
-    mark_block(g, indices, count, marks);
-    uint64_t may = screen_block(g, indices, count, marks);
+    hash_block(g, indices, count, filter_hashes);
+    uint64_t may = filter_block(g, indices, count, filter_hashes);
     for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
         size_t block = count - at < BLOCK ? count - at : BLOCK, rest = count - at - block;
         const uint64_t *here = indices + at, *next = here + block;
         uint8_t *to = out + at * stride;
-        mark_block(g, next, rest, marks);
+        hash_block(g, next, rest, filter_hashes);
         if (may == 0) { /* a specialized copy of the code: most blocks have no row updates */
             find_block(g, here, block, count - at, 0, updates, found);
-            may = screen_block(g, next, rest, marks);
+            may = filter_block(g, next, rest, filter_hashes);
             status = copy_block(g, here, found, 0, updates, block, to, stride, error);
             continue;
         }
         uint64_t have = find_block(g, here, block, count - at, may, updates, found);
-        may = screen_block(g, next, rest, marks);
+        may = filter_block(g, next, rest, filter_hashes);
         status = copy_block(g, here, found, have, updates, block, to, stride, error);
     }
     return status;
@@ -321,7 +322,7 @@ static size_t copy_short(const dense *g, const uint64_t *indices, size_t count, 
 }
 
 /** Copies a short value that may have a row update; false if copy_blocks() has to do it. */
-static bool copy_short_set(dense *g, uint64_t index, uint8_t *out)
+static bool copy_short_update(dense *g, uint64_t index, uint8_t *out)
 {
     const lx__update *update = lx__overlay_find_update(&g->snapshot->state.overlay,
                                                        (uint32_t)g->field, index);
@@ -346,7 +347,7 @@ static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t bloc
         at += done;
         if (at == block)
             break;
-        if (done == run && copy_short_set(g, indices[at], out + at * stride)) {
+        if (done == run && copy_short_update(g, indices[at], out + at * stride)) {
             at++;
             continue;
         }
@@ -360,19 +361,19 @@ static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t bloc
 }
 
 /** Copies short values from a snapshot with row updates. */
-static lx_status copy_short_sets(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
-                                 size_t stride, lx_error *error)
+static lx_status copy_short_updates(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
+                                    size_t stride, lx_error *error)
 {
-    uint64_t marks[BLOCK];
+    uint64_t filter_hashes[BLOCK];
     lx_status status = LX_OK;
-    mark_block(g, indices, count, marks);
-    uint64_t may = screen_block(g, indices, count, marks);
+    hash_block(g, indices, count, filter_hashes);
+    uint64_t may = filter_block(g, indices, count, filter_hashes);
     for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
         size_t known = count - at, block = known < BLOCK ? known : BLOCK;
         const uint64_t *next = indices + at + block;
-        mark_block(g, next, known - block, marks);
+        hash_block(g, next, known - block, filter_hashes);
         lx__overlay_prefetch(&g->snapshot->state.overlay, (uint32_t)g->field, indices + at, may);
-        uint64_t next_may = screen_block(g, next, known - block, marks);
+        uint64_t next_may = filter_block(g, next, known - block, filter_hashes);
         status = copy_short_block(g, indices + at, block, known, may, out + at * stride, stride,
                                   error);
         may = next_may;
@@ -396,7 +397,7 @@ static lx_status copy_short_rows(dense *g, const uint64_t *indices, size_t count
     return status;
 }
 
-lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
                            lx_error *error)
 {
@@ -407,7 +408,7 @@ lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t 
     if (g.size > LX__INLINE_MAX)
         status = copy_blocks(&g, indices, count, out, stride, error);
     else if (snapshot->state.overlay.depth != 0)
-        status = copy_short_sets(&g, indices, count, out, stride, error);
+        status = copy_short_updates(&g, indices, count, out, stride, error);
     else
         status = copy_short_rows(&g, indices, count, out, stride, error);
     lx__store_release_inflater(snapshot->store, g.inflater);

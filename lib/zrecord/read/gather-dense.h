@@ -10,7 +10,7 @@
 #include "zrecord/snapshot/snapshot.h"
 
 /** Copies dense records to @p out, @p stride bytes apart; zeros for missing values. */
-lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
                            lx_error *error);
 

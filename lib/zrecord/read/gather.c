@@ -20,7 +20,7 @@ typedef struct target {
 /** The state of a call, and the current block. */
 typedef struct gather {
     lx__value_reader reader;
-    lx__damages *damages;
+    lx__damage_counter *damages;
     size_t field;
     const lx__entry_rules *rules;
     target to;
@@ -35,7 +35,7 @@ typedef struct gather {
 _Static_assert(LX__VALUE_BLOCK <= UINT8_MAX + 1, "owners are bytes");
 
 /** Initializes a gather. The arrays, which are large, stay uninitialized. */
-static void start(gather *g, lx__snapshot *snapshot, lx__damages *damages, size_t field)
+static void start(gather *g, lx__snapshot *snapshot, lx__damage_counter *damages, size_t field)
 {
     g->reader = lx__value_reader_of(snapshot);
     g->damages = damages;
@@ -178,7 +178,7 @@ static __attribute__((noinline)) lx_status report(lx__value_reader *reader, size
 
 /** As copy_value(), but writes zeros for a damaged value, and sets @p lost, if the policy is
  * ZEROS. */
-static lx_status copy_any(lx__value_reader *reader, lx__damages *damages, size_t field,
+static lx_status copy_any(lx__value_reader *reader, lx__damage_counter *damages, size_t field,
                           uint64_t index, const lx__loaded *loaded, uint8_t *out, uint64_t room,
                           bool *lost, lx_error *error)
 {
@@ -187,7 +187,7 @@ static lx_status copy_any(lx__value_reader *reader, lx__damages *damages, size_t
     lx_status status = copy_value(reader, field, index, loaded, out, room, zeros ? NULL : error);
     if (status == LX_OK)
         return status;
-    if (lx__damages_meet(damages, status)) {
+    if (lx__damage_count(damages, status)) {
         memset(out, 0, (size_t)room);
         *lost = true;
         return LX_OK;
@@ -195,7 +195,7 @@ static lx_status copy_any(lx__value_reader *reader, lx__damages *damages, size_t
     return zeros ? report(reader, field, index, out, room, error) : status;
 }
 
-lx_status lx__gather_one(lx__value_reader *reader, lx__damages *damages, size_t field,
+lx_status lx__gather_one(lx__value_reader *reader, lx__damage_counter *damages, size_t field,
                          uint64_t index, uint8_t *out, uint64_t room, lx_error *error)
 {
     bool lost;
@@ -204,7 +204,7 @@ lx_status lx__gather_one(lx__value_reader *reader, lx__damages *damages, size_t 
 
 /* ---- blocks */
 
-/** Copies value @p i of the block, and marks it as settled, if its bytes are intact. */
+/** Copies value @p i of the block, and marks it as copied, if its bytes are intact. */
 static void copy_if_intact(gather *g, size_t i, const uint8_t *data)
 {
     lx__value value;
@@ -269,7 +269,7 @@ static lx_status copy_block(gather *g, lx_error *error)
     return status;
 }
 
-static lx_status copy_all(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+static lx_status copy_all(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                           const uint64_t *indices, size_t count, target to, lx_error *error)
 {
     gather g;
@@ -289,7 +289,7 @@ static lx_status copy_all(lx__snapshot *snapshot, lx__damages *damages, size_t f
     return status;
 }
 
-lx_status lx__gather_rows(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__gather_rows(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                           const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
                           lx_error *error)
 {
@@ -297,7 +297,7 @@ lx_status lx__gather_rows(lx__snapshot *snapshot, lx__damages *damages, size_t f
     return copy_all(snapshot, damages, field, indices, count, to, error);
 }
 
-lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out,
                            const uint64_t *offsets, lx_error *error)
 {
@@ -347,11 +347,11 @@ static lx_status measure_value(gather *g, size_t i, lx__value *value, lx_error *
     }
     if (zeros)
         return find_measured(g, i, value, error);
-    (void)lx__damages_meet(g->damages, status);
+    (void)lx__damage_count(g->damages, status);
     return status;
 }
 
-lx_status lx__measure(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__measure(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                       const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
                       lx_error *error)
 {
@@ -404,21 +404,21 @@ static lx_status find_slice(lx__value_reader *reader, size_t field, uint64_t ind
     return status;
 }
 
-static lx_status fill_slice(lx__value_reader *reader, lx__damages *damages, size_t field,
+static lx_status fill_slice(lx__value_reader *reader, lx__damage_counter *damages, size_t field,
                             uint64_t index, lx_slice *slice, lx_error *error)
 {
     bool zeros = damages->policy == LX_DAMAGE_ZEROS;
     lx_status status = find_slice(reader, field, index, slice, zeros ? NULL : error);
     if (status == LX_OK)
         return status;
-    if (lx__damages_meet(damages, status)) {
+    if (lx__damage_count(damages, status)) {
         *slice = (lx_slice){NULL, 0};
         return LX_OK;
     }
     return zeros ? find_slice(reader, field, index, slice, error) : status;
 }
 
-lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                             const uint64_t *indices, size_t count, lx_slice *slices,
                             lx_error *error)
 {
@@ -441,7 +441,7 @@ static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *erro
     lx_status status = find(&g->reader, g->field, index, loaded, &value, zeros ? NULL : error);
     *slice = (lx_slice){NULL, 0};
     if (status != LX_OK && zeros)
-        return lx__damages_meet(g->damages, status)
+        return lx__damage_count(g->damages, status)
                    ? LX_OK
                    : find(&g->reader, g->field, index, loaded, &value, error);
     if (status == LX_OK)
@@ -503,7 +503,7 @@ static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, l
     }
     /* A failure of size_slices() comes after all copied records in the order of the caller. */
     if (status == LX_OK && failed != LX_OK) {
-        (void)lx__damages_meet(g->damages, failed);
+        (void)lx__damage_count(g->damages, failed);
         lx__error_propagate(error, &later);
         status = failed;
     }
@@ -512,7 +512,7 @@ static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, l
     return status;
 }
 
-lx_status lx__view(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__view(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                    const uint64_t *indices, size_t count, lx_slice *slices, lx__snapshot **view,
                    lx_error *error)
 {

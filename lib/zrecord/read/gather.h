@@ -16,33 +16,33 @@
 #define LX__ROWS_AHEAD 16
 
 /** Copies records of any length to out + offsets[i]; they must have the measured lengths. */
-lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out,
                            const uint64_t *offsets, lx_error *error);
 
 /** Computes the lengths of records, as @p count + 1 offsets that begin with 0. */
-lx_status lx__measure(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__measure(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                       const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
                       lx_error *error);
 
 /** Returns slices of records, in their mappings or in memory of @p view, as lx_dataset_view(). */
-lx_status lx__view(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__view(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                    const uint64_t *indices, size_t count, lx_slice *slices, lx__snapshot **view,
                    lx_error *error);
 
 /** Returns slices of mapped records, which are valid as long as the snapshot. */
-lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                             const uint64_t *indices, size_t count, lx_slice *slices,
                             lx_error *error);
 
 /** lx__gather_dense() without the fast path. */
-lx_status lx__gather_rows(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__gather_rows(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                           const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
                           lx_error *error);
 
 /** Checks, verifies and copies one value of any kind to @p out, which has @p room bytes. Writes
  * zeros for a damaged value if the policy is ZEROS. */
-lx_status lx__gather_one(lx__value_reader *reader, lx__damages *damages, size_t field,
+lx_status lx__gather_one(lx__value_reader *reader, lx__damage_counter *damages, size_t field,
                          uint64_t index, uint8_t *out, uint64_t room, lx_error *error);
 
 /** Fails with #LX_ERR_RANGE, because @p index is not below the length. */

@@ -33,7 +33,7 @@ static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__v
     }
 }
 
-bool lx__ahead_stretch(lx__prefetch_pages *ahead, uint64_t *first, uint64_t *end)
+bool lx__prefetch_next(lx__prefetch *ahead, uint64_t *first, uint64_t *end)
 {
     lx__snapshot *snapshot = ahead->snapshot;
     uint64_t index = ahead->next, bytes = 0, length = snapshot->state.length;
@@ -43,7 +43,7 @@ bool lx__ahead_stretch(lx__prefetch_pages *ahead, uint64_t *first, uint64_t *end
     *first = index;
     ahead->reader.snapshot = snapshot;
     ahead->reader.by_pread = true;
-    while (index < length && bytes < LX__STRETCH_BYTES && index - *first < LX__STRETCH_RECORDS) {
+    while (index < length && bytes < LX__PREFETCH_BYTES && index - *first < LX__PREFETCH_RECORDS) {
         for (size_t i = 0; wanted != NULL && i < fields; i++) {
             lx__value value;
             if (lx__value_load(&ahead->reader, i, index, &value, NULL) != LX_OK)
@@ -60,7 +60,7 @@ bool lx__ahead_stretch(lx__prefetch_pages *ahead, uint64_t *first, uint64_t *end
     return index != *first;
 }
 
-void lx__ahead_end(lx__prefetch_pages *ahead)
+void lx__prefetch_end(lx__prefetch *ahead)
 {
     lx__value_reader_end(&ahead->reader);
 }

@@ -12,23 +12,23 @@
 #include "zrecord/read/value-reader.h"
 
 /** Bytes of a range: enough to keep a disk busy, and to wake a thread rarely. */
-#define LX__STRETCH_BYTES ((uint64_t)4 << 20)
+#define LX__PREFETCH_BYTES ((uint64_t)4 << 20)
 /** Most records of a range. */
-#define LX__STRETCH_RECORDS 4096
+#define LX__PREFETCH_RECORDS 4096
 
 /** A scan of the records of a snapshot, by one thread. Initialize all members but the snapshot to
  * zeros. */
-typedef struct lx__prefetch_pages {
+typedef struct lx__prefetch {
     lx__snapshot *snapshot; /**< The caller's reference. */
     uint64_t next;          /**< First record of the next range. */
     lx__value_reader reader;
-} lx__prefetch_pages;
+} lx__prefetch;
 
 /** Determines the next range of records, [@p first, @p end), and requests its values from the
  * system. False at the end of the dataset. */
-bool lx__ahead_stretch(lx__prefetch_pages *ahead, uint64_t *first, uint64_t *end);
+bool lx__prefetch_next(lx__prefetch *ahead, uint64_t *first, uint64_t *end);
 
 /** Frees the resources of a scan. */
-void lx__ahead_end(lx__prefetch_pages *ahead);
+void lx__prefetch_end(lx__prefetch *ahead);
 
 #endif

@@ -20,7 +20,7 @@
 /** The result of continuing from a snapshot. */
 typedef struct outcome {
     lx__snapshot *snapshot; /**< The new snapshot; NULL if the state has not changed. */
-    bool gone;              /**< The WAL no longer contains the old state. */
+    bool truncated;         /**< The WAL no longer contains the old state. */
 } outcome;
 
 /** Syncs the WAL, because a frame that requires a sync can be read before that sync has returned.
@@ -113,8 +113,8 @@ lx_status lx__dataset_load(const lx_dataset *dataset, lx__snapshot **snapshot, l
 }
 
 /** Continues from @p now in the same WAL. */
-static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outcome *found,
-                       lx_error *error)
+static lx_status read_new_frames(const lx_dataset *dataset, const lx__snapshot *now, outcome *found,
+                                 lx_error *error)
 {
     lx__store *store = now->store;
     lx__state state = {0};
@@ -129,7 +129,7 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
         status = follow_log(dataset, store, &state, NULL, error);
     }
     pthread_mutex_unlock(&store->log_mutex);
-    found->gone = change == LX__LOG_TRUNCATED;
+    found->truncated = change == LX__LOG_TRUNCATED;
     if (status != LX_OK || state.position.offset <= now->state.position.offset) {
         lx__state_free(&state);
         return status;
@@ -139,15 +139,15 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
 
 /** Fails if the path leads to another dataset now. If it leads nowhere, the dataset was moved or
  * removed, and the handle continues to read it. */
-static lx_status check_place(const lx_dataset *dataset, const lx__store *store, lx_error *error)
+static lx_status check_path(const lx_dataset *dataset, const lx__store *store, lx_error *error)
 {
     static const lx__file_id unknown;
-    struct stat there;
+    struct stat about;
     lx__file other;
-    if (dataset->where == NULL || lx__file_id_equal(store->directory_id, unknown) ||
-        stat(dataset->where, &there) == -1 ||
-        lx__file_id_equal(store->directory_id, (lx__file_id){there.st_dev, there.st_ino}) ||
-        lx__directory_open(&other, LX__CWD, dataset->where, NULL) != LX_OK)
+    if (dataset->absolute_path == NULL || lx__file_id_equal(store->directory_id, unknown) ||
+        stat(dataset->absolute_path, &about) == -1 ||
+        lx__file_id_equal(store->directory_id, (lx__file_id){about.st_dev, about.st_ino}) ||
+        lx__directory_open(&other, LX__CWD, dataset->absolute_path, NULL) != LX_OK)
         return LX_OK;
     bool is_dataset = false;
     lx_status status = lx__file_is_regular(&other, LX__META_NAME, &is_dataset, NULL);
@@ -167,14 +167,15 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
     outcome found = {0};
     lx_error why = LX_ERROR_INIT, unseen = LX_ERROR_INIT;
     *next = NULL;
-    lx_status placed = check_place(dataset, now->store, error);
-    if (placed != LX_OK)
-        return placed;
-    lx_status status = now->store->meta.sealed ? LX_OK : go_on(dataset, now, &found, &why);
+    lx_status same_path = check_path(dataset, now->store, error);
+    if (same_path != LX_OK)
+        return same_path;
+    lx_status status = now->store->meta.sealed ? LX_OK
+                                               : read_new_frames(dataset, now, &found, &why);
     lx_status checked = lx__store_is_current(now->store, &current, &unseen);
     /* Apparent damage may have another cause: after a crash, unsynced frames are lost and
      * truncated, and new ones written. A replay from the start finds real damage as well. */
-    if (checked == LX_OK && current && status != LX_ERR_CORRUPT && !found.gone) {
+    if (checked == LX_OK && current && status != LX_ERR_CORRUPT && !found.truncated) {
         *next = found.snapshot;
         if (status != LX_OK)
             lx__error_propagate(error, &why);
@@ -186,7 +187,7 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
         return checked;
     }
     /* After a truncation, verified rows may have been overwritten: do not inherit their bits. */
-    bool share = status == LX_OK && !found.gone;
+    bool share = status == LX_OK && !found.truncated;
     return open_anew(dataset, now->store, share, next, error);
 }
 
@@ -279,9 +280,9 @@ lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanosec
         if (status != LX_OK)
             return status;
         lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
-        bool there = snapshot->state.length >= length;
+        bool about = snapshot->state.length >= length;
         lx__snapshot_unref(snapshot);
-        if (there)
+        if (about)
             return LX_OK;
         uint64_t now = lx__clock_now();
         if (now >= deadline)

@@ -32,7 +32,7 @@ static const lx__update *find_update(const lx__snapshot *snapshot, size_t field,
     return overlay->depth != 0 ? lx__overlay_find_update(overlay, (uint32_t)field, index) : NULL;
 }
 
-bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index, lx_slice *slice)
+bool lx__dataset_locate(const lx_dataset *pinned, size_t field, uint64_t index, lx_slice *slice)
 {
     const lx__snapshot *snapshot = pinned->snapshot;
     return find_plain(snapshot, field, index, find_update(snapshot, field, index), slice);

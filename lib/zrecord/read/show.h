@@ -17,7 +17,7 @@ LX_API lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t ind
 
 /** Locates a value for prefetching, before lx__dataset_show() reads it. Accesses only its row or
  * row update. False if that is not enough. */
-LX_API bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index,
-                                lx_slice *slice);
+LX_API bool lx__dataset_locate(const lx_dataset *pinned, size_t field, uint64_t index,
+                               lx_slice *slice);
 
 #endif

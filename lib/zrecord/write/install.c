@@ -193,7 +193,7 @@ static void adopt(lx__install *self)
 {
     lx_writer *writer = self->writer;
     add_obsolete_files(self);
-    lx__meta_forget(&writer->meta);
+    lx__meta_free_document(&writer->meta);
     writer->meta = self->meta;
     self->meta = (lx__meta){0};
     writer->wal.identity.generation = writer->meta.generation;
@@ -274,7 +274,7 @@ void lx__install_end(lx__install *self)
     lx__file_close(&self->log);
     lx__table_writer_close(&self->tables);
     lx__state_free(&self->state);
-    lx__meta_forget(&self->meta);
+    lx__meta_free_document(&self->meta);
 }
 
 /* ---- one call */

@@ -116,7 +116,7 @@ START_TEST(keeps_unknown_keys)
     unit_ok(lx__meta_seal(&next, NULL, 0, &error));
     ck_assert(json_is_false(json_object_get(meta.document, "sealed"))); /* not of this one */
     replace(&next);
-    lx__meta_forget(&next);
+    lx__meta_free_document(&next);
     lx__meta_free(&meta);
     unit_ok(read_here(&meta, &error));
     ck_assert_int_eq(

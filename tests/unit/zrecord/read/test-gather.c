@@ -14,7 +14,7 @@
 #define MANY 300
 
 /** What a handle that raises has. */
-static lx__damages damages;
+static lx__damage_counter damages;
 
 static lx__snapshot *pin(const char *path, lx_verify_policy verify)
 {

@@ -19,20 +19,20 @@ static lx__snapshot *pin(const char *path)
 /** Iterates to the end; returns the number of blocks. */
 static size_t walk(lx__snapshot *snapshot)
 {
-    lx__prefetch_pages ahead = {.snapshot = snapshot};
+    lx__prefetch ahead = {.snapshot = snapshot};
     uint64_t first, end, next = 0;
     size_t count = 0;
-    while (lx__ahead_stretch(&ahead, &first, &end)) {
+    while (lx__prefetch_next(&ahead, &first, &end)) {
         ck_assert_uint_eq(first, next);
         ck_assert_uint_gt(end, first);
-        ck_assert_uint_le(end - first, LX__STRETCH_RECORDS);
+        ck_assert_uint_le(end - first, LX__PREFETCH_RECORDS);
         next = end;
         count++;
     }
     ck_assert_uint_eq(next, snapshot->state.length);
-    ck_assert(!lx__ahead_stretch(&ahead, &first, &end));
+    ck_assert(!lx__prefetch_next(&ahead, &first, &end));
     ck_assert_uint_eq(first, end);
-    lx__ahead_end(&ahead);
+    lx__prefetch_end(&ahead);
     return count;
 }
 

@@ -25,7 +25,7 @@ static void expect_views(lx_dataset *pinned, uint64_t count)
         ck_assert_ptr_eq(shown.data, slice.data);
         ck_assert_uint_eq(shown.size, slice.size);
         lx_view_free(view);
-        if (!lx__dataset_foresee(pinned, BLOB, index, &foreseen))
+        if (!lx__dataset_locate(pinned, BLOB, index, &foreseen))
             continue;
         ck_assert_ptr_eq(foreseen.data, slice.data);
         ck_assert_uint_eq(foreseen.size, slice.size);
@@ -61,8 +61,8 @@ START_TEST(passes_on_rows_it_cannot_handle)
     records_make("d", 200, 50);
     lx_dataset *dataset = open_dataset("d"), *pinned = pin(dataset);
     for (uint64_t i = 0; i <= 250; i++) /* no chunk is mapped yet; the last one has no record */
-        ck_assert(!lx__dataset_foresee(pinned, BLOB, i, &slice));
-    ck_assert(!lx__dataset_foresee(pinned, BLOB, UINT64_MAX, &slice));
+        ck_assert(!lx__dataset_locate(pinned, BLOB, i, &slice));
+    ck_assert(!lx__dataset_locate(pinned, BLOB, UINT64_MAX, &slice));
     lx_dataset_close(pinned);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
