@@ -258,19 +258,14 @@ void lx__chunk_files_release(lx__chunk_files *files)
         files->list[i].held = false;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    uint32_t left = ((const lx__chunk_item *)a)->id, right = ((const lx__chunk_item *)b)->id;
-    return (left > right) - (left < right);
-}
-
 void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *items, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < files->count; i++) {
         lx__chunk_file *chunk = &files->list[i];
-        const lx__chunk_item *item =
-            count != 0 ? bsearch(&chunk->now, items, count, sizeof *items, compare_ids) : NULL;
+        const lx__chunk_item *item = count != 0 ? bsearch(&chunk->now, items, count, sizeof *items,
+                                                          lx__chunk_item_compare)
+                                                : NULL;
         if (item != NULL)
             chunk->committed = *item;
         bool waits = chunk->dirty || lx__chunk_file_has_grown(chunk);

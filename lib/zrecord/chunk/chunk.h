@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 #include "base/file.h"
-#include "zrecord/format/meta.h"
+#include "zrecord/wal/frame.h"
 #include "zrecord/wal/sync-list.h"
 
 /** Most committed chunks with room that the pool keeps for reuse. */
@@ -58,7 +58,6 @@ void lx__chunk_pool_offer(lx__chunk_pool *pool, const lx__chunk_item *item);
 /** Drops all spare chunks: the next chunk of each flush task is a new one. */
 void lx__chunk_pool_drop_spare(lx__chunk_pool *pool);
 
-/** Returns the id of the next new chunk. */
 uint32_t lx__chunk_pool_next(lx__chunk_pool *pool);
 
 void lx__chunk_pool_free(lx__chunk_pool *pool);

@@ -49,7 +49,6 @@ void lx__pread_init(lx__pread *pread, lx__fd_cache *cache, size_t ahead);
 /** Asks the system to read an extent ahead, because it will be fetched soon. */
 void lx__pread_advise(const lx__pread *pread, const lx__extent *extent);
 
-/** Frees the buffer. */
 void lx__pread_end(lx__pread *pread);
 
 #endif

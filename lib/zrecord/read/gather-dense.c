@@ -104,9 +104,9 @@ static uint64_t filter_block(const dense *g, const uint64_t *indices, size_t cou
 }
 
 /**
- * Finds a raw value by its row of the offset table, or by its row update @p update. NULL for any other
- * value, and if the chunk is not mapped yet. The location is valid by the rules of
- * lx__payload_locate(); only the logical length is left to is_intact() and set_is_intact().
+ * Finds a raw value by its row of the offset table, or by its row update @p update. Returns NULL
+ * for any other value, and if the chunk is not mapped yet. The location is valid by the rules of
+ * lx__payload_locate(); only the logical length is left to is_intact() and update_is_intact().
  */
 static inline __attribute__((always_inline)) const uint8_t *find_raw(dense *g, uint64_t index,
                                                                      const uint8_t *update)

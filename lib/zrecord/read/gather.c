@@ -223,7 +223,7 @@ static void take_extent(void *user, size_t which, const uint8_t *data)
     copy_if_intact(g, g->owners[which], data);
 }
 
-/** Adds the extent of value @p i to the batch, or settles the value if it has no extent. */
+/** Adds the extent of value @p i to the batch, or copies the value if it has no extent. */
 static void list_value(gather *g, size_t i)
 {
     lx__value value;
@@ -243,7 +243,7 @@ static void list_value(gather *g, size_t i)
     g->extents[g->extent_count++] = value.extent;
 }
 
-/** Fetches the bytes of a block in one batch and settles the intact values. The caller reads the
+/** Fetches the bytes of a block in one batch and copies the intact values. The caller reads the
  * others one by one, which reports failures. */
 static lx_status copy_intact(gather *g, lx_error *error)
 {

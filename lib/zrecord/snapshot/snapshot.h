@@ -45,9 +45,8 @@ typedef struct lx__snapshot {
 /** A value of a record, and how far it was read. */
 typedef struct lx__value {
     lx__entry entry;
-    const lx__update
-        *update;         /**< The row update with the entry; NULL if the entry is of a table, or
-                              the value is missing. */
+    /** The row update with the entry; NULL if the entry is of a table, or the value is missing. */
+    const lx__update *update;
     lx__extent extent;   /**< Set by lx__snapshot_locate(). */
     const uint8_t *data; /**< Stored bytes; NULL: missing, or not fetched yet. Before the value is
                               located: the bytes of the entry's offset slot. */

@@ -43,6 +43,12 @@ uint32_t lx__frame_crc_start(const lx__log_identity *log)
     return lx__crc32c(lx__crc32c(0, log->uuid, LX__UUID_BYTES), generation, sizeof generation);
 }
 
+int lx__chunk_item_compare(const void *a, const void *b)
+{
+    uint32_t left = ((const lx__chunk_item *)a)->id, right = ((const lx__chunk_item *)b)->id;
+    return (left > right) - (left < right);
+}
+
 lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK])
 {
     return (lx__chunk_item){.id = lx__load_le32(item),

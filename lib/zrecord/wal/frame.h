@@ -64,6 +64,9 @@ bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER]);
 /** Returns the CRC to continue over the bytes of a frame: that of the log's identity. */
 uint32_t lx__frame_crc_start(const lx__log_identity *log);
 
+/** Compares the ids of two lx__chunk_item, for qsort() and bsearch(). */
+int lx__chunk_item_compare(const void *a, const void *b);
+
 lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK]);
 
 /** Whether the reserved bytes of an update item are zero. */

@@ -205,12 +205,6 @@ static lx_status add_chunk(replay *r, const lx__chunk_item *item, lx_error *erro
     return LX_OK;
 }
 
-static int compare_chunks(const void *a, const void *b)
-{
-    uint32_t left = ((const lx__chunk_item *)a)->id, right = ((const lx__chunk_item *)b)->id;
-    return (left > right) - (left < right);
-}
-
 static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
     const uint8_t *bytes;
@@ -389,7 +383,7 @@ static lx_status finish(replay *r, lx_error *error)
 {
     lx__state *state = r->state;
     if (r->slots != NULL)
-        qsort(state->chunks, state->chunk_count, sizeof *state->chunks, compare_chunks);
+        qsort(state->chunks, state->chunk_count, sizeof *state->chunks, lx__chunk_item_compare);
     if (r->frames == 0)
         return LX_OK;
     if (r->layer != NULL && r->first_frame < first_kept_frame(r))

@@ -10,10 +10,14 @@
 
 #include "base/file.h"
 
+typedef struct lx__sync_item {
+    lx__file file; /**< Borrowed: it must stay open until the list was run. */
+    bool directory;
+} lx__sync_item;
+
 /** Initialize it to zeros. */
 typedef struct lx__sync_list {
-    lx__file *files;   /**< Borrowed: they must stay open until the list was run. */
-    bool *directories; /**< Parallel to @c files: whether each is a directory. */
+    lx__sync_item *items;
     size_t count;
     size_t capacity;
 } lx__sync_list;
