@@ -8,14 +8,14 @@
 #ifndef LX_TESTS_NEW_ORDERS_H
 #define LX_TESTS_NEW_ORDERS_H
 
-#include <loaderx/budgeted.h>
-#include <loaderx/grouped.h>
+#include <loaderx/batching.h>
 #include <loaderx/parity/megatron.h>
 #include <loaderx/parity/nanoset.h>
 #include <loaderx/parity/torch.h>
 #include <loaderx/weighted.h>
 
 #include "sampler/core/order-options.h"
+#include "sampler/orders/split-options.h"
 
 static inline lx_order_options options_of(unsigned given, uint64_t length, uint64_t seed,
                                           const char *tables)
@@ -112,6 +112,16 @@ static inline lx_status new_torch_distributed(uint64_t length, uint64_t world, b
     lx_order_options options = options_of(LX__ORDER_SEED, 0, seed, tables);
     unsigned flags = (shuffle ? LX_TORCH_SHUFFLE : 0) | (drop_last ? LX_TORCH_DROP_LAST : 0);
     return lx_order_new_torch_distributed(length, world, flags, &options, order, error);
+}
+
+static inline lx_status split_indices(const uint64_t *keys, uint64_t count, uint64_t seed,
+                                      double from, double until, uint64_t *indices, uint64_t *found,
+                                      lx_error *error)
+{
+    lx_split_options options = {.seed = seed};
+    lx_status status = lx_split_options_set_range(&options, from, until, error);
+    return status == LX_OK ? lx_split_indices(keys, count, &options, indices, found, error)
+                           : status;
 }
 
 #endif

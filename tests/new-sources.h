@@ -8,7 +8,7 @@
 #ifndef LX_TESTS_NEW_SOURCES_H
 #define LX_TESTS_NEW_SOURCES_H
 
-#include <loaderx/packing.h>
+#include <loaderx/loaderx.h>
 
 #include "loader/sources/source-options.h"
 #include "loader/tokens/token-options.h"
@@ -65,6 +65,19 @@ static inline lx_status new_joined_tokens(lx_tokens *tokens, uint64_t length, lx
                                 .separator = separator,
                                 .columns = columns};
     return lx_source_new_joined_tokens(tokens, length, &options, source, error);
+}
+
+/** Measures the pieces in @p rows of @p length numbers. */
+static inline lx_status get_segment_sizes(const int32_t *segments, uint64_t rows, uint64_t length,
+                                          bool padding, int32_t *offsets, size_t capacity,
+                                          lx_segment_sizes *sizes, lx_error *error)
+{
+    const lx_column column = {.dtype = LX_INT32,
+                              .ndim = 1,
+                              .shape = &length,
+                              .rows = rows,
+                              .data = (void *)(uintptr_t)segments};
+    return lx_segments_get_sizes(&column, padding, offsets, capacity, sizes, error);
 }
 
 #endif

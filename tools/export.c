@@ -147,6 +147,22 @@ static lx_status list_records(const request *r, lx_dataset *dataset, uint64_t **
     return LX_OK;
 }
 
+static lx_status make_options(request *r, const target *to, const uint64_t *indices, uint64_t count,
+                              lx_export_options **chosen, lx_error *error)
+{
+    *chosen = lx_export_options_new();
+    if (*chosen == NULL)
+        return fail_memory(error, "options");
+    lx_status status = lx_export_options_set_suffix(*chosen, to->files ? r->suffix : NULL, error);
+    if (status == LX_OK)
+        status = lx_export_options_set_indices(*chosen, indices, count, error);
+    if (status == LX_OK)
+        status = lx_export_options_set_progress(*chosen, advanced, r, error);
+    if (status != LX_OK)
+        lx_export_options_free(*chosen);
+    return status;
+}
+
 static lx_status export_target(request *r, lx_dataset *dataset, target *to, const uint64_t *indices,
                                uint64_t count, lx_error *error)
 {
@@ -158,13 +174,15 @@ static lx_status export_target(request *r, lx_dataset *dataset, target *to, cons
         return status;
     if (!to->files && (status = directory_check_parent(to->path, error)) != LX_OK)
         return status;
+    lx_export_options *chosen;
+    if ((status = make_options(r, to, indices, count, &chosen, error)) != LX_OK)
+        return status;
     progress_begin(&r->bar, to->field, r->quiet);
     if (to->files)
-        status = lx_dataset_export_files(dataset, field, indices, count, to->path, r->suffix,
-                                         advanced, r, &to->done, error);
+        status = lx_dataset_export_files(dataset, field, to->path, chosen, &to->done, error);
     else
-        status = lx_dataset_export_npy(dataset, field, indices, count, to->path, advanced, r,
-                                       &to->done, error);
+        status = lx_dataset_export_npy(dataset, field, to->path, chosen, &to->done, error);
+    lx_export_options_free(chosen);
     progress_clear(&r->bar);
     if (!to->files && lx_schema_get_field(lx_dataset_get_schema(dataset), field)->dtype == LX_BYTES)
         advise(error, LX_ERR_ARGUMENT, "use --files to write each record to a file");

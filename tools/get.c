@@ -242,10 +242,16 @@ static lx_status write_file(const getting *g, const char *path, uint64_t count, 
     if (status != LX_OK)
         return status;
     interrupt_catch();
-    status = check_present(g, indices, count, error);
+    lx_export_options *chosen = lx_export_options_new();
+    status = chosen != NULL ? check_present(g, indices, count, error)
+                            : fail_memory(error, "options");
     if (status == LX_OK)
-        status = lx_dataset_export_npy(g->dataset, g->position, indices, count, path, advanced,
-                                       NULL, NULL, error);
+        status = lx_export_options_set_indices(chosen, indices, count, error);
+    if (status == LX_OK)
+        status = lx_export_options_set_progress(chosen, advanced, NULL, error);
+    if (status == LX_OK)
+        status = lx_dataset_export_npy(g->dataset, g->position, path, chosen, NULL, error);
+    lx_export_options_free(chosen);
     free(indices);
     return status;
 }

@@ -2,7 +2,7 @@
 /* Creates the order that the options describe. */
 #include <inttypes.h>
 
-#include <loaderx/budgeted.h>
+#include <loaderx/batching.h>
 
 #include "failure.h"
 #include "ordering-types.h"

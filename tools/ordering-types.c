@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <loaderx/grouped.h>
+#include <loaderx/batching.h>
 #include <loaderx/parity/nanoset.h>
 #include <loaderx/parity/torch.h>
 #include <loaderx/weighted.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <loaderx/grouped.h>
+#include <loaderx/split.h>
 #include <loaderx/zrecord.h>
 
 #include "atomic-write.h"
@@ -102,8 +102,17 @@ static lx_status find(const request *r, size_t set, uint64_t *indices, uint64_t 
                       lx_error *error)
 {
     const fraction *sets = r->sets.sets;
-    return lx_split_indices(r->keys.words, r->length, r->seed, set != 0 ? sets[set - 1].end : 0,
-                            sets[set].end, indices, count, error);
+    lx_split_options *chosen = lx_split_options_new();
+    if (chosen == NULL)
+        return fail_memory(error, "options");
+    lx_status status = lx_split_options_set_seed(chosen, r->seed, error);
+    if (status == LX_OK)
+        status = lx_split_options_set_range(chosen, set != 0 ? sets[set - 1].end : 0, sets[set].end,
+                                            error);
+    if (status == LX_OK)
+        status = lx_split_indices(r->keys.words, r->length, chosen, indices, count, error);
+    lx_split_options_free(chosen);
+    return status;
 }
 
 /** Allocates FOLDER/NAME.npy; NULL: out of memory. */

@@ -95,7 +95,7 @@ int main(void)
     lx_source *source = NULL;
     lx_loader *first = NULL, *second = NULL;
     char state[4096];
-    uint64_t begun = 0, whole = 0, resumed = 0;
+    uint64_t begun = 0, whole = 0, resumed = 0, count = 0;
 
     /* A source is opened by what the path is: a dataset here, or an .npy file. */
     if (make_data("vectors", &error) != LX_OK ||
@@ -103,11 +103,11 @@ int main(void)
         open_loader(source, 2, &first, &error) != LX_OK)
         return complain(&error);
     if (train(first, STOP, &begun, &error) != LX_OK ||
+        lx_loader_get_batch_count(first, &count, &error) != LX_OK ||
         lx_loader_save(first, state, sizeof state, NULL, &error) != LX_OK ||
         train(first, UINT64_MAX, &whole, &error) != LX_OK)
         return complain(&error);
-    printf("of %" PRIu64 " batches %d are done: %s\n", lx_loader_get_epoch_batch_count(first), STOP,
-           state);
+    printf("of %" PRIu64 " batches %d are done: %s\n", count, STOP, state);
     lx_loader_close(first);
 
     /* Another process, and another number of threads (0: the caller's own alone). */

@@ -6,16 +6,18 @@
 #ifndef LOADERX_LOADERX_H
 #define LOADERX_LOADERX_H
 
-#include <loaderx/budgeted.h>
+#include <loaderx/batch.h>
+#include <loaderx/batching.h>
 #include <loaderx/dtype.h>
 #include <loaderx/executor.h>
-#include <loaderx/grouped.h>
 #include <loaderx/hooks.h>
 #include <loaderx/loader.h>
 #include <loaderx/mixture.h>
 #include <loaderx/packing.h>
 #include <loaderx/random.h>
 #include <loaderx/sampler.h>
+#include <loaderx/source.h>
+#include <loaderx/split.h>
 #include <loaderx/status.h>
 #include <loaderx/tokens.h>
 #include <loaderx/version.h>

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <loaderx/dtype.h>
+#include <loaderx/batch.h>
 #include <loaderx/export.h>
-#include <loaderx/loader.h>
+#include <loaderx/source.h>
 #include <loaderx/status.h>
 #include <loaderx/tokens.h>
 
@@ -36,45 +36,6 @@ LX_BEGIN_DECLS
  * @see lx_loader, lx_segments_get_sizes(), lx_source, lx_source_new_megatron(), lx_tokens
  * @{
  */
-
-/** Additional columns, with an int32 for each token, from which attention masks are made. */
-typedef enum lx_packed_columns {
-    LX_PACKED_SEGMENTS = 1, /**< "segments": 1, 2, ... for the pieces of a sample, 0 for padding. */
-    LX_PACKED_POSITIONS = 2 /**< "positions": from 0 in each piece, also in one that continues a
-                                 document of another sample; 0 for padding. */
-} lx_packed_columns;
-
-/**
- * Sets the additional columns, in the order of ::lx_packed_columns, whose values are or-ed. 0, the
- * default, for none.
- *
- * @retval LX_OK            They are set.
- * @retval LX_ERR_ARGUMENT  @p options is NULL.
- */
-LX_API lx_status lx_token_options_set_columns(lx_token_options *options, unsigned columns,
-                                              lx_error *error);
-
-/**
- * Sets the padding of lx_source_new_packed_tokens() in the column "tokens"; it need not be in the
- * vocabulary. The default is 0.
- *
- * @retval LX_OK            It is set.
- * @retval LX_ERR_ARGUMENT  @p options is NULL.
- */
-LX_API lx_status lx_token_options_set_pad(lx_token_options *options, int64_t pad, lx_error *error);
-
-/** No separator between documents. */
-#define LX_SEPARATOR_NONE (-1)
-
-/**
- * Sets the token after each document of lx_source_new_joined_tokens(). #LX_SEPARATOR_NONE, the
- * default, for none.
- *
- * @retval LX_OK            It is set.
- * @retval LX_ERR_ARGUMENT  @p options is NULL.
- */
-LX_API lx_status lx_token_options_set_separator(lx_token_options *options, int64_t separator,
-                                                lx_error *error);
 
 /**
  * Makes a source of bins that are filled with documents by best fit: sample i is the @p capacity
@@ -160,13 +121,20 @@ LX_API lx_status lx_source_get_padding(const lx_source *source, uint64_t *paddin
  * @defgroup lx_segments_get_sizes Measure the pieces of a batch
  *
  * @code
+ * lx_segment_sizes sizes;
  * const lx_column *segments = lx_batch_find_column(batch, "segments");
- * lx_segments_get_sizes(segments->data, segments->rows, 4096, true,
- *                     offsets, room, &count, &longest, &error);
+ * lx_segments_get_sizes(segments, true, offsets, capacity, &sizes, &error);
+ * attend(tokens, offsets, sizes.count, sizes.longest);
  * @endcode
  * @see lx_batch, lx_source_new_packed_tokens()
  * @{
  */
+
+/** The pieces of a batch. */
+typedef struct lx_segment_sizes {
+    size_t count;    /**< The number of offsets: that of the pieces, and one. */
+    int32_t longest; /**< Tokens of the longest piece; 0 without pieces. */
+} lx_segment_sizes;
 
 /**
  * Computes the offsets of the pieces of a batch in its concatenated rows, for attention over
@@ -176,26 +144,22 @@ LX_API lx_status lx_source_get_padding(const lx_source *source, uint64_t *paddin
  * the pieces cover the batch as it is; or it is left out, for tokens of which only those with a
  * segment are kept.
  *
- * @param[in]  segments    The column "segments" of a batch: @p rows of @p length numbers,
- *                         little-endian.
- * @param[in]  rows        The number of rows.
- * @param[in]  length      The numbers in a row; at most 2^31 - 1 in all rows together.
- * @param[in]  padding     Whether runs of 0 are pieces.
- * @param[out] cu_seqlens  Receives 0 and the end of each piece; NULL if @p room is 0.
- * @param[in]  room        The numbers that fit. rows * length + 1 is always enough; 0 asks for
- *                         @p count and @p max_seqlen alone.
- * @param[out] count       Receives how many numbers there are: the number of pieces and one more.
- * @param[out] max_seqlen  Receives the tokens of the longest piece, or 0.
- * @param[out] error       Receives the first failure; may be NULL.
+ * @param[in]  segments  The column "segments" of a batch, or another one of int32 with one
+ *                       dimension: name and size are not used. It has at most 2^31 - 1 numbers.
+ * @param[in]  padding   Whether runs of 0 are pieces.
+ * @param[out] offsets   Receives 0 and the end of each piece; NULL if @p capacity is 0.
+ * @param[in]  capacity  The number of offsets that fit. Rows times the length of a row, and one,
+ *                       is always enough; 0 asks for @p sizes alone.
+ * @param[out] sizes     Receives the number of offsets and the longest piece.
+ * @param[out] error     Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The pieces are measured.
- * @retval LX_ERR_ARGUMENT  A pointer is NULL.
- * @retval LX_ERR_LIMIT     @p room is too small: the first numbers are there, and @p count and
- *                          @p max_seqlen. Or there are 2^31 numbers or more, and nothing is stored.
+ * @retval LX_ERR_ARGUMENT  The column has another dtype or shape, or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     @p capacity is too small: the first offsets are stored, and @p sizes.
+ *                          Or the column has 2^31 numbers or more, and nothing is stored.
  */
-LX_API lx_status lx_segments_get_sizes(const int32_t *segments, size_t rows, size_t length,
-                                       bool padding, int32_t *cu_seqlens, size_t room,
-                                       size_t *count, int32_t *max_seqlen, lx_error *error);
+LX_API lx_status lx_segments_get_sizes(const lx_column *segments, bool padding, int32_t *offsets,
+                                       size_t capacity, lx_segment_sizes *sizes, lx_error *error);
 
 /** @} */
 

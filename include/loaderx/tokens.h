@@ -9,9 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <loaderx/dataset.h>
 #include <loaderx/dtype.h>
 #include <loaderx/export.h>
-#include <loaderx/loader.h>
+#include <loaderx/source.h>
 #include <loaderx/status.h>
 
 LX_BEGIN_DECLS
@@ -175,9 +176,19 @@ LX_API lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number
 LX_API lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_t count,
                                 lx_dtype dtype, void *data, lx_error *error);
 
+/** @} */
+
 /**
- * The options of a source of tokens. An option that has no effect on a source is an error when the
- * source is made, #LX_ERR_ARGUMENT, so that none is ignored.
+ * @defgroup lx_token_options Options of a source of tokens
+ *
+ * An option that has no effect on a source is an error when the source is made, #LX_ERR_ARGUMENT,
+ * so that none is ignored.
+ * @see lx_source_new_packed_tokens(), lx_source_new_tokens(), lx_tokens
+ * @{
+ */
+
+/**
+ * The options of a source of tokens.
  *
  * @par Thread safety
  * One thread at a time. A source copies what it needs when it is made.
@@ -212,6 +223,55 @@ LX_API lx_status lx_token_options_set_dtype(lx_token_options *options, lx_dtype 
  */
 LX_API lx_status lx_token_options_set_vocabulary(lx_token_options *options, uint64_t vocabulary,
                                                  lx_error *error);
+
+/** Additional columns, with an int32 for each token, from which attention masks are made. */
+typedef enum lx_packed_columns {
+    LX_PACKED_SEGMENTS = 1, /**< "segments": 1, 2, ... for the pieces of a sample, 0 for padding. */
+    LX_PACKED_POSITIONS = 2 /**< "positions": from 0 in each piece, also in one that continues a
+                                 document of another sample; 0 for padding. */
+} lx_packed_columns;
+
+/**
+ * Sets the additional columns, in the order of ::lx_packed_columns, whose values are or-ed. 0, the
+ * default, for none.
+ *
+ * @retval LX_OK            They are set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_token_options_set_columns(lx_token_options *options, unsigned columns,
+                                              lx_error *error);
+
+/**
+ * Sets the padding of lx_source_new_packed_tokens() in the column "tokens"; it need not be in the
+ * vocabulary. The default is 0.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_token_options_set_pad(lx_token_options *options, int64_t pad, lx_error *error);
+
+/** No separator between documents. */
+#define LX_SEPARATOR_NONE (-1)
+
+/**
+ * Sets the token after each document of lx_source_new_joined_tokens(). #LX_SEPARATOR_NONE, the
+ * default, for none.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_token_options_set_separator(lx_token_options *options, int64_t separator,
+                                                lx_error *error);
+
+/** @} */
+
+/**
+ * @defgroup lx_source_new_tokens Divide a sequence into samples
+ *
+ * Both sources ignore documents; those of packing.h do not.
+ * @see lx_loader, lx_source, lx_source_new_packed_tokens(), lx_token_options, lx_tokens
+ * @{
+ */
 
 /**
  * Makes a source of samples: sample i is the @p sequence_length + 1 tokens from position i *

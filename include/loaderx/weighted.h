@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders by weights.
+ * @brief Orders by weights and by classes.
  */
 #ifndef LOADERX_WEIGHTED_H
 #define LOADERX_WEIGHTED_H
@@ -85,6 +85,41 @@ LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count,
 LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
                                                const lx_order_options *options, lx_order **order,
                                                lx_error *error);
+
+/** @} */
+
+/**
+ * @defgroup lx_order_new_balanced Orders with equally frequent classes
+ * @see lx_error, lx_order, lx_order_new_bucketed(), lx_order_new_weighted(), lx_sampler
+ * @{
+ */
+
+/**
+ * Makes an order in which all classes are equally frequent. The positions form rounds, in each of
+ * which every class comes once, in shuffled order. Each time, a class contributes the next of its
+ * indices, which are shuffled again when all were used. So indices of small classes come more often
+ * than those of large ones. Rounds continue from one epoch to the next.
+ *
+ * It holds 4 bytes for each index and for each class; making it takes another 32 bytes for each
+ * index meanwhile. A thread that reads it keeps the shuffles of up to 4096 classes, about 150 bytes
+ * each, and 2 bytes for each index of classes of up to 256 indices.
+ *
+ * @param[in]  classes  The class of each index: any numbers; equal numbers are one class.
+ * @param[in]  count    The number of indices, at most 2^32 - 1.
+ * @param[in]  options  The length of an epoch, by default @p count; the seed, by default 0; and the
+ *                      directory of tables. NULL for the defaults.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  @p count is 0 but the length is not, or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     @p count is too large.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
+ */
+LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count,
+                                       const lx_order_options *options, lx_order **order,
+                                       lx_error *error);
 
 /** @} */
 

@@ -5,8 +5,8 @@
  *
  * It has three objects. An ::lx_schema names the fields. An ::lx_writer, one at a time for each
  * dataset, appends, changes and deletes records, and commits. An ::lx_dataset reads what is
- * committed, in any number of processes and threads, while the writer continues. maintenance.h has the
- * maintenance of whole datasets. doc/zrecord-format.md describes the files.
+ * committed, in any number of processes and threads, while the writer continues.
+ * maintenance.h and repair.h work on whole datasets. doc/zrecord-format.md describes the files.
  *
  * No byte of a dataset is trusted: whatever a damaged or hostile file holds, a call returns
  * #LX_ERR_CORRUPT, and the error has field, record, file and offset. The exception is a mapped file
@@ -16,9 +16,10 @@
 #define LOADERX_ZRECORD_H
 
 #include <loaderx/dataset.h>
-#include <loaderx/npy.h>
-#include <loaderx/schema.h>
 #include <loaderx/maintenance.h>
+#include <loaderx/npy.h>
+#include <loaderx/repair.h>
+#include <loaderx/schema.h>
 #include <loaderx/writer.h>
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/batch-schedule.h"
 
-#include <loaderx/budgeted.h>
+#include <loaderx/batching.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -61,10 +61,16 @@ static lx_status end(lx__batch_schedule *schedule)
     return LX_END;
 }
 
+/** Counts the rank's batches where @p all samples or batches of an epoch form steps of @p step. */
+static uint64_t count_steps(const lx__batch_schedule *schedule, uint64_t all, uint64_t step)
+{
+    return all / step + (all % step > schedule->shard.rank && !schedule->drop_last);
+}
+
 static lx_status next_samples(lx__batch_schedule *schedule, lx__batch_slice *slice)
 {
     uint64_t length = lx_order_get_length(schedule->order);
-    if (lx__batch_schedule_count(schedule, 0) == 0)
+    if (count_steps(schedule, length, schedule->global_batch) == 0)
         return end(schedule);
     while (schedule->position < schedule->run_end) {
         uint64_t begin = schedule->position;
@@ -123,14 +129,16 @@ uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule)
     return schedule->batch_size < rank_slice ? schedule->batch_size : rank_slice;
 }
 
-uint64_t lx__batch_schedule_count(const lx__batch_schedule *schedule, uint64_t position)
+lx_status lx__batch_schedule_count(const lx__batch_schedule *schedule, uint64_t position,
+                                   uint64_t *count, lx_error *error)
 {
-    uint64_t all = lx_order_get_length(schedule->order), slice = schedule->global_batch;
+    uint64_t all = lx_order_get_length(schedule->order), step = schedule->global_batch;
+    lx_status status = LX_OK;
     if (has_own_batches(schedule) && all != 0) {
-        slice = schedule->shard.world;
-        (void)lx_order_get_batch_count(schedule->order, position / all, &all, NULL);
+        step = schedule->shard.world;
+        status = lx_order_get_batch_count(schedule->order, position / all, &all, error);
     }
-    if (all == 0)
-        return 0;
-    return all / slice + (all % slice > schedule->shard.rank && !schedule->drop_last);
+    if (status == LX_OK)
+        *count = all != 0 ? count_steps(schedule, all, step) : 0;
+    return status;
 }

@@ -63,8 +63,9 @@ bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule);
 /** Most records of a batch: at most the rank's samples of an epoch, however large batch_size is. */
 uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule);
 
-/** Number of batches of this rank in the epoch of a position, counted from the start of the epoch.
- * Returns 0 if the order forms its own batches and memory is short. Thread-safe. */
-uint64_t lx__batch_schedule_count(const lx__batch_schedule *schedule, uint64_t position);
+/** Counts the batches of this rank in the epoch of a position, from the start of the epoch.
+ * Thread-safe. */
+lx_status lx__batch_schedule_count(const lx__batch_schedule *schedule, uint64_t position,
+                                   uint64_t *count, lx_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <loaderx/loader.h>
+#include <loaderx/batch.h>
 
 #include "executor/pool.h"
 

@@ -237,9 +237,12 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
         if (status != LX_OK || (*batch)->rows != 0)
             return status;
         if (passed == 0) /* counting the batches of the order takes a lock, so only once */
-            most = lx__batch_schedule_count(&loader->schedule, lx_batch_get_position(*batch));
+            status = lx__batch_schedule_count(&loader->schedule, lx_batch_get_position(*batch),
+                                              &most, error);
         lx_batch_unref(*batch);
         *batch = NULL;
+        if (status != LX_OK)
+            return status;
         if (passed >= most)
             return lx__fail(error, LX_ERR_CORRUPT,
                             "all records of an epoch are damaged: no batch is left: repair the "
@@ -330,16 +333,18 @@ uint64_t lx_loader_tell(lx_loader *loader)
     return atomic_load_explicit(&loader->position, memory_order_relaxed);
 }
 
-uint64_t lx_loader_get_epoch_batch_count(const lx_loader *loader)
+lx_status lx_loader_get_batch_count(const lx_loader *loader, uint64_t *count, lx_error *error)
 {
+    if (loader == NULL || count == NULL)
+        return lx__fail_null(error, loader == NULL ? "loader" : "count");
+    /* To count the batches of an order that is cut takes a lock. */
+    lx_status status = loader->schedule.batch_size == 0
+                           ? lx__executor_check(loader->executor, error)
+                           : LX_OK;
+    if (status != LX_OK)
+        return status;
     uint64_t position = atomic_load_explicit(&loader->position, memory_order_relaxed);
-    bool looks = loader->schedule.batch_size == 0; /* a count of them takes a lock */
-    return looks && is_in_child(loader) ? 0 : lx__batch_schedule_count(&loader->schedule, position);
-}
-
-lx_source *lx_loader_get_source(const lx_loader *loader)
-{
-    return loader->source;
+    return lx__batch_schedule_count(&loader->schedule, position, count, error);
 }
 
 void lx_loader_get_stats(lx_loader *loader, lx_loader_stats *stats)

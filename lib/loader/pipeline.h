@@ -8,6 +8,8 @@
 #ifndef LX_LOADER_PIPELINE_H
 #define LX_LOADER_PIPELINE_H
 
+#include <loaderx/loader.h>
+
 #include "executor/clock.h"
 #include "executor/task.h"
 #include "loader/batch.h"

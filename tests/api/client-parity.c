@@ -4,6 +4,7 @@
  * ten indices by seed 0, and Megatron's blend of two sets.
  */
 #include <loaderx/parity.h>
+#include <loaderx/sampler.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <loaderx/budgeted.h>
-#include <loaderx/grouped.h>
+#include <loaderx/batching.h>
 #include <loaderx/sampler.h>
 
 #define LENGTH 4000000

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
 #include <loaderx/parity.h>
 #include <loaderx/sampler.h>

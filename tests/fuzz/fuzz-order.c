@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
 #include <loaderx/parity.h>
 #include <loaderx/weighted.h>

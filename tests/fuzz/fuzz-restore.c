@@ -4,7 +4,7 @@
  * is what is saved again, and continues from there. */
 #include "fuzz.h"
 
-#include <loaderx/budgeted.h>
+#include <loaderx/batching.h>
 #include <loaderx/loader.h>
 #include <loaderx/mixture.h>
 #include <loaderx/sampler.h>

@@ -249,7 +249,12 @@ static Py_ssize_t loader_length(PyObject *object)
     lx_loader *handle = open_handle(object);
     if (handle == NULL)
         return -1;
-    uint64_t batches = lx_loader_get_epoch_batch_count(handle);
+    lx_error error = LX_ERROR_INIT;
+    uint64_t batches;
+    if (lx_loader_get_batch_count(handle, &batches, &error) != LX_OK) {
+        lxpy_raise(engine_of(object)->state, &error);
+        return -1;
+    }
     if (batches <= PY_SSIZE_T_MAX)
         return (Py_ssize_t)batches;
     PyErr_SetString(PyExc_OverflowError, "an epoch has more batches than len() can return");

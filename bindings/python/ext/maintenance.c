@@ -52,14 +52,19 @@ static PyObject *export_records(lxpy_reading *self, const exporting *e)
     const uint64_t *numbers = e->indices != NULL ? e->indices->numbers : NULL;
     uint64_t count = e->indices != NULL ? e->indices->count : 0;
     const char *path = PyBytes_AS_STRING(e->path);
+    lx_export_options *options = lx_export_options_new();
+    if (options == NULL)
+        return PyErr_NoMemory();
+    lx_export_options_set_indices(options, numbers, count, &error);
+    lx_export_options_set_progress(options, lxpy_tell_progress, e->teller, &error);
+    lx_status status = lx_export_options_set_suffix(options, e->suffix, &error);
     lxpy_teller_begin(e->teller);
-    if (e->suffix == NULL)
-        lx_dataset_export_npy(self->handle, (size_t)e->field, numbers, count, path,
-                              lxpy_tell_progress, e->teller, &result, &error);
-    else
-        lx_dataset_export_files(self->handle, (size_t)e->field, numbers, count, path, e->suffix,
-                                lxpy_tell_progress, e->teller, &result, &error);
+    if (status == LX_OK && e->suffix == NULL)
+        lx_dataset_export_npy(self->handle, (size_t)e->field, path, options, &result, &error);
+    else if (status == LX_OK)
+        lx_dataset_export_files(self->handle, (size_t)e->field, path, options, &result, &error);
     lxpy_teller_end(e->teller);
+    lx_export_options_free(options);
     if (e->teller->raised)
         return NULL;
     if (error.status != LX_OK)

@@ -3,7 +3,7 @@
 #include "objects.h"
 #include "order-arguments.h"
 
-#include <loaderx/budgeted.h>
+#include <loaderx/batching.h>
 
 static PyObject *budgeted(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {

@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
-#include <loaderx/grouped.h>
+#include <loaderx/batching.h>
+#include <loaderx/split.h>
+#include <loaderx/weighted.h>
 
 static PyObject *balanced(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
@@ -65,8 +67,16 @@ static PyObject *find(lxpy_state *state, const uint64_t *keys, uint64_t count, u
         PyErr_Format(PyExc_MemoryError, "no memory for %llu indices", (unsigned long long)count);
         return NULL;
     }
-    LXPY_WITHOUT_GIL(
-        status = lx_split_indices(keys, count, seed, from, until, indices, &found, &error));
+    lx_split_options *options = lx_split_options_new();
+    if (options == NULL) {
+        free(indices);
+        return PyErr_NoMemory();
+    }
+    lx_split_options_set_seed(options, seed, &error);
+    status = lx_split_options_set_range(options, from, until, &error);
+    if (status == LX_OK)
+        LXPY_WITHOUT_GIL(status = lx_split_indices(keys, count, options, indices, &found, &error));
+    lx_split_options_free(options);
     if (status != LX_OK) {
         free(indices);
         return lxpy_raise(state, &error);

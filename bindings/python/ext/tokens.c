@@ -210,26 +210,23 @@ static PyObject *new_numbers(lxpy_state *state, size_t count, Py_buffer *view)
 }
 
 /** Reads twice: first to count the numbers. */
-static PyObject *measure(lxpy_state *state, const int32_t *segments, size_t rows, size_t length,
-                         bool padding)
+static PyObject *measure(lxpy_state *state, const lx_column *segments, bool padding)
 {
     Py_buffer view;
-    size_t count;
-    int32_t longest;
+    lx_segment_sizes sizes;
     lx_status status;
     lx_error error = LX_ERROR_INIT;
-    LXPY_WITHOUT_GIL(status = lx_segments_get_sizes(segments, rows, length, padding, NULL, 0,
-                                                    &count, &longest, &error));
+    LXPY_WITHOUT_GIL(status = lx_segments_get_sizes(segments, padding, NULL, 0, &sizes, &error));
     if (status != LX_OK)
         return lxpy_raise(state, &error);
-    PyObject *array = new_numbers(state, count, &view);
+    PyObject *array = new_numbers(state, sizes.count, &view);
     if (array == NULL)
         return NULL;
-    LXPY_WITHOUT_GIL(status = lx_segments_get_sizes(segments, rows, length, padding, view.buf,
-                                                    count, &count, &longest, &error));
+    LXPY_WITHOUT_GIL(
+        status = lx_segments_get_sizes(segments, padding, view.buf, sizes.count, &sizes, &error));
     PyBuffer_Release(&view);
     if (status == LX_OK) /* else another thread wrote to them */
-        return Py_BuildValue("Ni", array, (int)longest);
+        return Py_BuildValue("Ni", array, (int)sizes.longest);
     Py_DECREF(array);
     return lxpy_raise(state, &error);
 }
@@ -248,8 +245,13 @@ static PyObject *segments_measure(PyObject *module, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "segments has fewer numbers than this");
         result = NULL;
     } else {
-        result = measure(lxpy_state_get(module), view.buf, (size_t)rows, (size_t)length,
-                         padding != 0);
+        const uint64_t shape = (uint64_t)length;
+        const lx_column segments = {.dtype = LX_INT32,
+                                    .ndim = 1,
+                                    .shape = &shape,
+                                    .rows = (uint64_t)rows,
+                                    .data = view.buf};
+        result = measure(lxpy_state_get(module), &segments, padding != 0);
     }
     PyBuffer_Release(&view);
     return result;

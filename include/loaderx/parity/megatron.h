@@ -12,10 +12,9 @@
 
 #include <loaderx/dtype.h>
 #include <loaderx/export.h>
-#include <loaderx/loader.h>
 #include <loaderx/mixture.h>
 #include <loaderx/order.h>
-#include <loaderx/packing.h>
+#include <loaderx/source.h>
 #include <loaderx/status.h>
 #include <loaderx/tokens.h>
 

@@ -6,7 +6,7 @@
 #ifndef LX_LOADER_SOURCE_OPTIONS_H
 #define LX_LOADER_SOURCE_OPTIONS_H
 
-#include <loaderx/loader.h>
+#include <loaderx/source.h>
 
 struct lx_source_options {
     lx_fill_function fill;       /**< NULL until it is set. */

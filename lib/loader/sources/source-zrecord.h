@@ -6,7 +6,7 @@
 #ifndef LX_LOADER_SOURCE_ZRECORD_H
 #define LX_LOADER_SOURCE_ZRECORD_H
 
-#include <loaderx/loader.h>
+#include <loaderx/source.h>
 
 #include "base/json.h"
 

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include <loaderx/loader.h>
+#include <loaderx/source.h>
 
 #include "base/json.h"
 

@@ -7,7 +7,7 @@
 #ifndef LX_LOADER_PACKED_ROW_H
 #define LX_LOADER_PACKED_ROW_H
 
-#include <loaderx/packing.h>
+#include <loaderx/tokens.h>
 
 #include "loader/sources/source.h"
 #include "loader/tokens/tokens.h"

@@ -11,14 +11,14 @@
 /** The pieces found so far. */
 typedef struct runs {
     int32_t *starts;
-    size_t room, count; /* count may exceed room */
-    int32_t at;         /* start of the next one */
+    size_t capacity, count; /* count may exceed capacity */
+    int32_t at;             /* start of the next one */
     int32_t longest;
 } runs;
 
 static void put(runs *self, int32_t place)
 {
-    if (self->count < self->room)
+    if (self->count < self->capacity)
         self->starts[self->count] = place;
     self->count++;
 }
@@ -47,35 +47,50 @@ static size_t find_end(const int32_t *row, size_t at, size_t length)
     return at;
 }
 
-lx_status lx_segments_get_sizes(const int32_t *segments, size_t rows, size_t length, bool padding,
-                                int32_t *cu_seqlens, size_t room, size_t *count,
-                                int32_t *max_seqlen, lx_error *error)
+/** Checks that @p segments is a column "segments", and computes its number of elements. */
+static lx_status check_column(const lx_column *segments, uint64_t *total, lx_error *error)
 {
-    uint64_t total;
-    if (count == NULL || max_seqlen == NULL)
-        return lx__fail_null(error, count == NULL ? "count" : "max_seqlen");
-    if (!lx__multiply_fits(rows, length, &total) || total > INT32_MAX)
+    if (segments->dtype != LX_INT32 || segments->ndim != 1)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "segments is not a column of int32 with one dimension");
+    if (!lx__multiply_fits(segments->rows, segments->shape[0], total) || *total > INT32_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "%zu rows of %zu tokens reach the limit of 2^31 "
-                        "tokens: pass fewer rows",
-                        rows, length);
-    if ((segments == NULL && total != 0) || (cu_seqlens == NULL && room != 0))
-        return lx__fail_null(error, cu_seqlens == NULL && room != 0 ? "cu_seqlens" : "segments");
-    runs found = {.starts = cu_seqlens, .room = room};
-    put(&found, 0);
-    for (size_t i = 0; total != 0 && i < rows; i++)
+                        "%llu rows of %llu tokens reach the limit of 2^31 tokens: pass fewer rows",
+                        (unsigned long long)segments->rows, (unsigned long long)segments->shape[0]);
+    return segments->data != NULL || *total == 0 ? LX_OK : lx__fail_null(error, "segments->data");
+}
+
+static void find_runs(const lx_column *segments, bool padding, runs *found)
+{
+    const size_t length = (size_t)segments->shape[0];
+    for (uint64_t i = 0; i < segments->rows; i++) {
+        const int32_t *row = (const int32_t *)segments->data + i * length;
         for (size_t at = 0, end; at < length; at = end) {
-            const int32_t *row = segments + i * length;
             end = find_end(row, at, length);
             if (padding || row[at] != 0)
-                add(&found, end - at);
+                add(found, end - at);
         }
-    *count = found.count;
-    *max_seqlen = found.longest;
-    if (room == 0 || *count <= room)
+    }
+}
+
+lx_status lx_segments_get_sizes(const lx_column *segments, bool padding, int32_t *offsets,
+                                size_t capacity, lx_segment_sizes *sizes, lx_error *error)
+{
+    uint64_t total;
+    if (segments == NULL || sizes == NULL || (offsets == NULL && capacity != 0))
+        return lx__fail_null(error, segments == NULL ? "segments"
+                                    : sizes == NULL  ? "sizes"
+                                                     : "offsets");
+    lx_status status = check_column(segments, &total, error);
+    if (status != LX_OK)
+        return status;
+    runs found = {.starts = offsets, .capacity = capacity};
+    put(&found, 0);
+    if (total != 0)
+        find_runs(segments, padding, &found);
+    *sizes = (lx_segment_sizes){.count = found.count, .longest = found.longest};
+    if (capacity == 0 || found.count <= capacity)
         return LX_OK;
-    return lx__fail(error, LX_ERR_LIMIT,
-                    "cu_seqlens needs room for %zu numbers, but has room for "
-                    "%zu",
-                    *count, room);
+    return lx__fail(error, LX_ERR_LIMIT, "there are %zu offsets, but only %zu fit", found.count,
+                    capacity);
 }

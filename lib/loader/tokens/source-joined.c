@@ -3,6 +3,8 @@
  * the position of a token or separator in the sequence. */
 #include <inttypes.h>
 
+#include <loaderx/packing.h>
+
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"

@@ -3,6 +3,8 @@
  * document; the later bins hold the rests of these documents, and all other documents. */
 #include <inttypes.h>
 
+#include <loaderx/packing.h>
+
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"

@@ -6,7 +6,6 @@
 #ifndef LX_LOADER_TOKEN_OPTIONS_H
 #define LX_LOADER_TOKEN_OPTIONS_H
 
-#include <loaderx/packing.h>
 #include <loaderx/tokens.h>
 
 /** One bit for each option that not all sources have. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/core/batch-bounds.h"
 
-#include <loaderx/budgeted.h>
+#include <loaderx/batching.h>
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 
-#include <loaderx/grouped.h>
+#include <loaderx/weighted.h>
 
 #include "base/alloc.h"
 #include "base/error.h"

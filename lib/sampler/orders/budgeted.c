@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 
-#include <loaderx/budgeted.h>
+#include <loaderx/batching.h>
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/atomic-file.h"
 #include "base/error.h"
+#include "zrecord/maintenance/export-options.h"
 #include "zrecord/read/gather-dense.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
@@ -33,10 +34,8 @@ typedef struct exporting {
     lx__damage_counter damages; /* its own, to count what it meets */
     lx__damage_counter *all;    /* the dataset's */
     size_t field;
-    const uint64_t *indices; /* NULL: all, in order */
-    uint64_t count;
-    lx_progress_function progress;
-    void *user;
+    const lx_export_options *options;
+    uint64_t count;  /* records to export */
     uint64_t *block; /* indices of the records at hand */
     uint64_t block_records;
     lx_export_result result;
@@ -53,11 +52,11 @@ static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records
         return status;
     e->reader.snapshot = e->from;
     e->reader.by_pread = true;
-    if (e->indices == NULL)
-        e->count = e->from->state.length;
-    for (uint64_t i = 0; e->indices != NULL && i < e->count; i++)
-        if (e->indices[i] >= e->from->state.length)
-            return lx__fail_index(e->from, e->field, e->indices[i], error);
+    const uint64_t *indices = e->options->indices;
+    e->count = indices != NULL ? e->options->count : e->from->state.length;
+    for (uint64_t i = 0; indices != NULL && i < e->count; i++)
+        if (indices[i] >= e->from->state.length)
+            return lx__fail_index(e->from, e->field, indices[i], error);
     e->result.first_missing = LX_NONE;
     e->block_records = block_records;
     e->block = lx__alloc_array((size_t)block_records, sizeof *e->block);
@@ -70,7 +69,7 @@ static size_t next_block(const exporting *e, uint64_t done)
     uint64_t left = e->count - done;
     size_t count = (size_t)(left < e->block_records ? left : e->block_records);
     for (size_t i = 0; i < count; i++)
-        e->block[i] = e->indices != NULL ? e->indices[done + i] : done + i;
+        e->block[i] = e->options->indices != NULL ? e->options->indices[done + i] : done + i;
     return count;
 }
 
@@ -89,9 +88,10 @@ static lx_status advance(exporting *e, size_t count, uint64_t bytes, lx_error *e
 {
     e->result.records += count;
     e->result.bytes += bytes;
-    if (e->progress == NULL)
+    const lx_export_options *o = e->options;
+    if (o->progress == NULL)
         return LX_OK;
-    return lx__error_return(error, e->progress(e->result.records, e->count, e->user, error));
+    return lx__error_return(error, o->progress(e->result.records, e->count, o->user, error));
 }
 
 static lx_status finish(exporting *e, lx_status status, lx_export_result *result)
@@ -189,9 +189,12 @@ static lx_status export_array(exporting *e, const lx_field *field, const char *p
     return status;
 }
 
-lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_t *indices,
-                                uint64_t count, const char *path, lx_progress_function progress,
-                                void *user, lx_export_result *result, lx_error *error)
+/** What is exported when the caller passes no options. */
+static const lx_export_options all_records;
+
+lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const char *path,
+                                const lx_export_options *options, lx_export_result *result,
+                                lx_error *error)
 {
     lx_status status = lx__dataset_check_field(dataset, field, error);
     if (status == LX_OK && path == NULL)
@@ -203,8 +206,9 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "field '%s' has records of varying length, which make no array",
                         shown->name);
-    exporting e = {
-        .field = field, .indices = indices, .count = count, .progress = progress, .user = user};
+    exporting e = {.field = field, .options = options != NULL ? options : &all_records};
+    if (e.options->suffix[0] != '\0')
+        return lx__fail(error, LX_ERR_ARGUMENT, "the suffix has no effect on one file: omit it");
     status = begin(&e, dataset, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
     if (status == LX_OK)
         status = export_array(&e, shown, path, error);
@@ -213,8 +217,8 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
 
 /* ---- a file each */
 
-static lx_status write_file(exporting *e, const lx__file *directory, const char *suffix,
-                            uint64_t index, buffer *value, lx_error *error)
+static lx_status write_file(exporting *e, const lx__file *directory, uint64_t index, buffer *value,
+                            lx_error *error)
 {
     char name[64 + LX_MAX_SUFFIX];
     uint8_t present;
@@ -232,7 +236,7 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
     if (status == LX_OK)
         status = lx__gather_bytes(e->from, &e->damages, e->field, &index, 1, value->data, offsets,
                                   error);
-    snprintf(name, sizeof name, "%08" PRIu64 "%s", index, suffix);
+    snprintf(name, sizeof name, "%08" PRIu64 "%s", index, e->options->suffix);
     if (status == LX_OK)
         status = lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_EXCL, error);
     if (status != LX_OK)
@@ -242,14 +246,6 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
     if (status != LX_OK) /* it would look whole, and be in the way of another try */
         (void)lx__file_remove(directory, name, NULL);
     return status == LX_OK ? advance(e, 1, offsets[1], error) : status;
-}
-
-static lx_status check_suffix(const char *suffix, lx_error *error)
-{
-    if (strlen(suffix) <= LX_MAX_SUFFIX && strchr(suffix, '/') == NULL)
-        return LX_OK;
-    return lx__fail(error, LX_ERR_ARGUMENT, "suffix: it has a '/', or more than %d characters",
-                    LX_MAX_SUFFIX);
 }
 
 /** Makes the directory, or takes one that is there. */
@@ -273,21 +269,17 @@ static lx_status make_directory(const char *path, lx__file *directory, lx_error 
     return status;
 }
 
-lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint64_t *indices,
-                                  uint64_t count, const char *path, const char *suffix,
-                                  lx_progress_function progress, void *user,
-                                  lx_export_result *result, lx_error *error)
+lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const char *path,
+                                  const lx_export_options *options, lx_export_result *result,
+                                  lx_error *error)
 {
     lx__file directory;
     lx_status status = lx__dataset_check_field(dataset, field, error);
     if (status == LX_OK && path == NULL)
         status = lx__fail_null(error, "path");
-    if (status == LX_OK && suffix != NULL)
-        status = check_suffix(suffix, error);
     if (status != LX_OK)
         return status;
-    exporting e = {
-        .field = field, .indices = indices, .count = count, .progress = progress, .user = user};
+    exporting e = {.field = field, .options = options != NULL ? options : &all_records};
     status = begin(&e, dataset, 1, error);
     if (status == LX_OK)
         status = make_directory(path, &directory, error);
@@ -295,8 +287,7 @@ lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint6
         buffer value = {0};
         for (uint64_t done = 0; status == LX_OK && done < e.count; done++) {
             (void)next_block(&e, done);
-            status = write_file(&e, &directory, suffix != NULL ? suffix : "", e.block[0], &value,
-                                error);
+            status = write_file(&e, &directory, e.block[0], &value, error);
         }
         lx__free(value.data);
         lx__file_close(&directory);

@@ -6,7 +6,7 @@
 #ifndef LX_ZRECORD_REPAIR_H
 #define LX_ZRECORD_REPAIR_H
 
-#include <loaderx/maintenance.h>
+#include <loaderx/repair.h>
 
 #include "zrecord/wal/replay.h"
 

@@ -174,7 +174,8 @@ static void save_and_restore(struct run *run, lx_loader *loader)
 {
     char text[4096];
     size_t length;
-    uint64_t position = lx_loader_tell(loader);
+    uint64_t position = lx_loader_tell(loader), count;
+    TRY(run, lx_loader_get_batch_count(loader, &count, &run->error));
     if (!TRY(run, lx_loader_save(loader, text, sizeof text, &length, &run->error)))
         return;
     if (TRY(run, lx_loader_seek(loader, 3 * BATCH, &run->error)) &&
@@ -432,8 +433,13 @@ static void fill_packed(struct run *run)
 {
     const uint64_t indices[] = {2, 0, 1};
     uint32_t rows[3][3][64];
-    int32_t places[3], longest;
-    size_t count;
+    const lx_column segments = {.dtype = LX_INT32,
+                                .ndim = 1,
+                                .shape = (const uint64_t[]){64},
+                                .rows = 1,
+                                .data = rows[0][1]};
+    lx_segment_sizes sizes;
+    int32_t places[3];
     uint64_t padding, total;
     lx_source *source = NULL;
     lx_tokens *all = open_twice(run);
@@ -448,10 +454,9 @@ static void fill_packed(struct run *run)
         if (padding != 0 || total != 2 * LENGTH)
             run_fail(run, "the padding is wrong");
         if (TRY(run, lx_source_fill(source, indices, 3, targets, &run->error)) &&
-            TRY(run, lx_segments_get_sizes((const int32_t *)rows[0][1], 1, 64, true, places, 3,
-                                           &count, &longest, &run->error)) &&
+            TRY(run, lx_segments_get_sizes(&segments, true, places, 3, &sizes, &run->error)) &&
             (rows[0][0][33] != 65 || rows[0][1][33] != 2 || rows[0][2][33] != 1 ||
-             rows[2][0][63] != 63 || count != 3 || longest != 32 || places[1] != 32))
+             rows[2][0][63] != 63 || sizes.count != 3 || sizes.longest != 32 || places[1] != 32))
             run_fail(run, "packed samples are wrong");
     }
     lx_source_unref(source);

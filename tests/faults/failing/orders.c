@@ -4,12 +4,12 @@
 
 #include <unistd.h>
 
-#include <loaderx/budgeted.h>
-#include <loaderx/grouped.h>
+#include <loaderx/batching.h>
 #include <loaderx/mixture.h>
 #include <loaderx/parity.h>
-#include <loaderx/sampler.h>
 #include <loaderx/random.h>
+#include <loaderx/sampler.h>
+#include <loaderx/split.h>
 #include <loaderx/weighted.h>
 
 #include "../tree.h"
@@ -143,14 +143,24 @@ static void weigh(struct run *run)
         walk_and_unref(run, order);
 }
 
-static void split(struct run *run, const uint64_t *keys)
+static bool split_range(struct run *run, const uint64_t *keys, lx_split_options *options,
+                        double from, double until, uint64_t *found)
 {
     static uint64_t indices[LENGTH];
+    return TRY(run, lx_split_options_set_range(options, from, until, &run->error)) &&
+           TRY(run, lx_split_indices(keys, LENGTH, options, indices, found, &run->error));
+}
+
+static void split(struct run *run, const uint64_t *keys)
+{
     uint64_t found, others;
-    if (TRY(run, lx_split_indices(keys, LENGTH, 5, 0, .25, indices, &found, &run->error)) &&
-        TRY(run, lx_split_indices(keys, LENGTH, 5, .25, 1, NULL, &others, &run->error)) &&
-        found + others != LENGTH)
+    lx_split_options *options = NULL;
+    if (TRY_NEW(run, options, lx_split_options_new()) &&
+        TRY(run, lx_split_options_set_seed(options, 5, &run->error)) &&
+        split_range(run, keys, options, 0, .25, &found) &&
+        split_range(run, keys, options, .25, 1, &others) && found + others != LENGTH)
         run_fail(run, "a split loses indices");
+    lx_split_options_free(options);
 }
 
 /** Functions that need neither memory nor system calls. */

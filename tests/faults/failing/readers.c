@@ -201,8 +201,8 @@ static void backup(struct run *run, lx_dataset *dataset)
 static void export_npy(struct run *run, lx_dataset *dataset)
 {
     lx_export_result result;
-    if (TRY(run, lx_dataset_export_npy(dataset, PLAIN_LABEL, NULL, 0, copy_path(run), NULL, NULL,
-                                       &result, &run->error)) &&
+    if (TRY(run, lx_dataset_export_npy(dataset, PLAIN_LABEL, copy_path(run), NULL, &result,
+                                       &run->error)) &&
         result.records != run->pending.count)
         run_fail(run, "%llu records were exported", (unsigned long long)result.records);
     inject_disarm();
@@ -216,8 +216,14 @@ static void export_files(struct run *run, lx_dataset *dataset)
     lx_export_result result;
     for (uint64_t i = 0; i < COUNT; i++)
         indices[i] = i;
-    TRY(run, lx_dataset_export_files(dataset, PLAIN_TEXT, indices, COUNT, copy_path(run), ".txt",
-                                     NULL, NULL, &result, &run->error));
+    lx_export_options *options = NULL;
+    if (TRY_NEW(run, options, lx_export_options_new()) &&
+        TRY(run, lx_export_options_set_indices(options, indices, COUNT, &run->error)) &&
+        TRY(run, lx_export_options_set_suffix(options, ".txt", &run->error)) &&
+        TRY(run, lx_export_options_set_progress(options, NULL, NULL, &run->error)))
+        TRY(run, lx_dataset_export_files(dataset, PLAIN_TEXT, copy_path(run), options, &result,
+                                         &run->error));
+    lx_export_options_free(options);
     clear_copy(run);
 }
 

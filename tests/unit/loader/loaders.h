@@ -6,7 +6,7 @@
 #ifndef LX_TESTS_LOADERS_H
 #define LX_TESTS_LOADERS_H
 
-#include <loaderx/loader.h>
+#include <loaderx/loaderx.h>
 
 #include "../executor/workload.h"
 #include "../../new-sources.h"
@@ -186,6 +186,15 @@ static inline uint64_t add_digest(uint64_t digest, const lx_batch *batch)
             digest = (digest ^ bytes[k]) * 0x100000001B3u;
     }
     return digest;
+}
+
+/** Counts the batches of a loader's rank in an epoch. */
+static inline uint64_t batches_per_epoch(const lx_loader *loader)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t count;
+    unit_ok(lx_loader_get_batch_count(loader, &count, &error));
+    return count;
 }
 
 #endif

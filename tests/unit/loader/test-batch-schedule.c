@@ -45,7 +45,7 @@ START_TEST(batches_follow_the_order)
         unit_ok(lx_sampler_new(cut.order, 0, 1, &sampler, &error));
         for (uint64_t epoch = 0; epoch < 2; epoch++) {
             unit_ok(lx_order_get_batch_count(cut.order, epoch, &count, &error));
-            ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), count);
+            ck_assert_uint_eq(batches_per_epoch(loader), count);
             for (left = count; left > 0; left--) {
                 lx_batch *batch = next_batch(loader);
                 check_batch(batch);
@@ -117,7 +117,7 @@ START_TEST(all_ranks_drop_incomplete_steps)
                                                                        .rank = rank,
                                                                        .world = world,
                                                                        .drop_last = drop == 1});
-                uint64_t batches = 0, all = lx_loader_get_epoch_batch_count(loader);
+                uint64_t batches = 0, all = batches_per_epoch(loader);
                 ck_assert_uint_eq(all, count / world + (drop == 0 && rank < count % world));
                 for (lx_batch *batch; (batch = next_batch(loader)) != NULL; batches++)
                     lx_batch_unref(batch);
@@ -229,7 +229,7 @@ START_TEST(reports_a_rank_that_gets_no_batches)
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
     lx_loader_next_epoch(loader); /* without a position to continue from */
     ck_assert_uint_eq(lx_loader_tell(loader), 0);
-    ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
+    ck_assert_uint_eq(batches_per_epoch(loader), 0);
     lx_loader_close(loader);
     setup.endless = false;
     loader = open_loader(source, setup); /* with some epochs it ends like others */
@@ -273,7 +273,7 @@ START_TEST(accepts_an_order_without_samples)
     unit_ok(new_budgeted(part, NULL, 0, 5, 0, false, &order, &error));
     lx_loader *loader = open_numbers(&numbers, (struct setup){.order = order, .endless = true});
     ck_assert_ptr_null(next_batch(loader));
-    ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
+    ck_assert_uint_eq(batches_per_epoch(loader), 0);
     lx_loader_close(loader);
     lx_order_unref(order);
     lx_order_unref(part);

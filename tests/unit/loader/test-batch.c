@@ -49,7 +49,6 @@ START_TEST(aligns_and_separates_columns)
         ck_assert_uint_eq(image->size, width);
         ck_assert_uint_eq(image->ndim, 1);
         ck_assert_uint_eq(image->shape[0], width);
-        ck_assert_ptr_null(image->offsets);
         lx_batch_unref(batch);
         lx__batch_pool_unref(batch_pool);
         ck_assert_uint_eq(numbers.released, 1);

@@ -61,7 +61,7 @@ START_TEST(any_configuration_delivers_the_batches_of_its_positions)
         struct setup setup = random_setup(&state, order);
         lx_loader *loader = open_numbers(&numbers, setup);
         struct model model = model_of(order, setup);
-        ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), model_epoch_batches(&model));
+        ck_assert_uint_eq(batches_per_epoch(loader), model_epoch_batches(&model));
         for (int stage = 0; stage < 4; stage++) {
             expect_batches(loader, &model, (int)(random_next(&state) % 20));
             if (random_next(&state) % 2) {
@@ -305,7 +305,7 @@ START_TEST(an_empty_source_is_at_its_end)
     for (int endless = 0; endless < 2; endless++) {
         lx_loader *loader = open_numbers(&numbers,
                                          (struct setup){.batch_size = 4, .endless = endless});
-        ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
+        ck_assert_uint_eq(batches_per_epoch(loader), 0);
         for (int i = 0; i < 2; i++) {
             ck_assert_ptr_null(next_batch(loader));
             ck_assert_uint_eq(lx_loader_tell(loader), 0);
@@ -342,7 +342,7 @@ START_TEST(a_rank_without_records_is_at_its_end)
     struct numbers numbers = {.length = 3, .width = 1};
     for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) {
         lx_loader *loader = open_numbers(&numbers, setups[i]);
-        ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
+        ck_assert_uint_eq(batches_per_epoch(loader), 0);
         ck_assert_ptr_null(next_batch(loader));
         uint64_t epochs = setups[i].endless ? 0 : setups[i].epochs == 0 ? 1 : setups[i].epochs;
         ck_assert_uint_eq(lx_loader_tell(loader), 3 * epochs);
@@ -473,8 +473,7 @@ START_TEST(the_length_of_the_order_is_that_of_an_epoch)
     lx_order *order = make_order("shuffle", 6, 1, 0);
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 4, .order = order});
     lx_order_unref(order); /* the loader has its own reference */
-    ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 2);
-    ck_assert_uint_eq(lx_source_get_length(lx_loader_get_source(loader)), 20);
+    ck_assert_uint_eq(batches_per_epoch(loader), 2);
     for (uint64_t rows = 4; rows >= 2; rows -= 2) {
         lx_batch *batch = next_batch(loader);
         ck_assert_uint_eq(lx_batch_get_row_count(batch), rows);

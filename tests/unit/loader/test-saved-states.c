@@ -245,7 +245,8 @@ static size_t fields_of(const lx_source *source, const char **fields)
 
 /** Calls @p check with a loader like the one that saved the state. */
 static void with_loader(const struct kept_state *kept, struct setup setup,
-                        void (*check)(lx_loader *loader, const struct kept_state *kept))
+                        void (*check)(lx_source *source, lx_loader *loader,
+                                      const struct kept_state *kept))
 {
     char *scratch = scratch_make();
     struct sources sources = {0};
@@ -256,15 +257,16 @@ static void with_loader(const struct kept_state *kept, struct setup setup,
     setup.field_count = fields_of(source, fields);
     setup.fields = fields;
     lx_loader *loader = open_loader(source, setup);
-    check(loader, kept);
+    check(source, loader, kept);
     lx_loader_close(loader);
     lx_order_unref(setup.order);
     lx_source_unref(source);
     scratch_remove(scratch);
 }
 
-static void expect_indices(lx_loader *loader, const struct kept_state *kept)
+static void expect_indices(lx_source *source, lx_loader *loader, const struct kept_state *kept)
 {
+    (void)source;
     lx_error error = LX_ERROR_INIT;
     uint64_t count = 0;
     lx_status status = lx_loader_restore(loader, kept->text, &error);
@@ -291,8 +293,9 @@ START_TEST(loads_states_of_version_1)
 }
 END_TEST
 
-static void expect_text(lx_loader *loader, const struct kept_state *kept)
+static void expect_text(lx_source *source, lx_loader *loader, const struct kept_state *kept)
 {
+    (void)source;
     lx_error error = LX_ERROR_INIT;
     char text[4096];
     const json_t *state = json_object_get(kept->file, "state");
@@ -317,8 +320,9 @@ START_TEST(saves_the_states_of_version_1)
 END_TEST
 
 /** A rank without data has the same states: it loads this one, and saves it again. */
-static void is_of_the_null_one(lx_loader *loader, const struct kept_state *kept)
+static void is_of_the_null_one(lx_source *source, lx_loader *loader, const struct kept_state *kept)
 {
+    (void)loader;
     lx_error error = LX_ERROR_INIT;
     lx_source *null;
     const json_t *state = json_object_get(kept->file, "state");
@@ -327,10 +331,10 @@ static void is_of_the_null_one(lx_loader *loader, const struct kept_state *kept)
                           .threads = (uint32_t)number_of(state, "threads"),
                           .endless = true,
                           .order = described_order(json_object_get(kept->file, "order"))};
-    unit_ok(lx_source_new_null(lx_loader_get_source(loader), &null, &error));
+    unit_ok(lx_source_new_null(source, &null, &error));
     lx_loader *other = open_loader(null, setup);
     unit_ok(lx_loader_restore(other, kept->text, &error));
-    expect_text(other, kept);
+    expect_text(source, other, kept);
     lx_loader_close(other);
     lx_source_unref(null);
     lx_order_unref(setup.order);

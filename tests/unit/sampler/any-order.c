@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "any-order.h"
 
-#include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
 #include <loaderx/parity.h>
 #include <loaderx/weighted.h>

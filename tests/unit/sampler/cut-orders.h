@@ -6,8 +6,6 @@
 #ifndef LX_TESTS_CUT_ORDERS_H
 #define LX_TESTS_CUT_ORDERS_H
 
-#include <loaderx/budgeted.h>
-
 #include "orders.h"
 #include "statistics.h"
 #include "../../new-orders.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "described.h"
 
-#include <loaderx/budgeted.h>
-#include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
 #include <loaderx/parity.h>
 #include <loaderx/weighted.h>

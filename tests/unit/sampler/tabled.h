@@ -6,7 +6,6 @@
 #ifndef LX_TESTS_TABLED_H
 #define LX_TESTS_TABLED_H
 
-#include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
 #include <loaderx/parity.h>
 #include <loaderx/weighted.h>

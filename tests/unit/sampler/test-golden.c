@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares the library with a second implementation, written from doc/orders.md. */
-#include <loaderx/budgeted.h>
-#include <loaderx/grouped.h>
+#include <loaderx/batching.h>
+#include <loaderx/split.h>
 
+#include "../../new-orders.h"
 #include "../data.h"
 #include "described.h"
 #include "orders.h"
@@ -105,9 +106,9 @@ START_TEST(splits_match_their_definition)
         uint64_t *indices = calloc(count + 1, sizeof *indices);
         uint64_t *expected = numbers_of(json_object_get(golden, "indices"), &kept);
         uint64_t *keys = numbers_of(json_object_get(golden, "keys"), &keys_count);
-        unit_ok(lx_split_indices(keys_count > 0 ? keys : NULL, count, number_of(golden, "seed"),
-                                 share(golden, "from"), share(golden, "until"), indices, &found,
-                                 &error));
+        unit_ok(split_indices(keys_count > 0 ? keys : NULL, count, number_of(golden, "seed"),
+                              share(golden, "from"), share(golden, "until"), indices, &found,
+                              &error));
         ck_assert_uint_eq(found, kept);
         ck_assert(found == 0 || memcmp(indices, expected, found * sizeof *indices) == 0);
         free(keys);

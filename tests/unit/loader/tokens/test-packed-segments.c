@@ -2,6 +2,7 @@
 /* The pieces of batches: lib/loader/tokens/packed-segments.c. */
 #include <loaderx/packing.h>
 
+#include "../../../new-sources.h"
 #include "../../unit.h"
 
 static uint64_t seed;
@@ -17,15 +18,15 @@ START_TEST(matches_a_worked_example)
     static const int32_t segments[2][6] = {{1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}};
     static const int32_t covered[] = {0, 2, 5, 6, 10, 12}, kept[] = {0, 2, 5, 9};
     lx_error error = LX_ERROR_INIT;
-    int32_t places[13], longest;
-    size_t count;
-    unit_ok(lx_segments_get_sizes(segments[0], 2, 6, true, places, 13, &count, &longest, &error));
-    ck_assert_uint_eq(count, 6);
-    ck_assert_int_eq(longest, 4);
+    int32_t places[13];
+    lx_segment_sizes sizes;
+    unit_ok(get_segment_sizes(segments[0], 2, 6, true, places, 13, &sizes, &error));
+    ck_assert_uint_eq(sizes.count, 6);
+    ck_assert_int_eq(sizes.longest, 4);
     ck_assert_mem_eq(places, covered, sizeof covered);
-    unit_ok(lx_segments_get_sizes(segments[0], 2, 6, false, places, 13, &count, &longest, &error));
-    ck_assert_uint_eq(count, 4);
-    ck_assert_int_eq(longest, 4);
+    unit_ok(get_segment_sizes(segments[0], 2, 6, false, places, 13, &sizes, &error));
+    ck_assert_uint_eq(sizes.count, 4);
+    ck_assert_int_eq(sizes.longest, 4);
     ck_assert_mem_eq(places, kept, sizeof kept);
 }
 END_TEST
@@ -56,19 +57,20 @@ START_TEST(packs_random_batches)
     for (int step = 0; step < 2000; step++) {
         size_t length = 1 + draw(step % 2 != 0 ? 20 : 500), rows = draw((uint32_t)(MOST / length));
         uint32_t mean = 1 + draw(60);
-        int32_t piece = 1, longest, told;
+        int32_t piece = 1, longest;
+        lx_segment_sizes sizes;
         for (size_t i = 0; i < rows * length; i++) {
             piece = i % length == 0 ? 1 : piece == 0 ? 0 : draw(mean) != 0 ? piece : piece + 1;
             piece = draw(4 * mean) == 0 ? 0 : piece;
             segments[i] = piece;
         }
         for (int padding = 0; padding < 2; padding++) {
-            size_t count,
-                numbers = measure_plainly(segments, rows, length, padding != 0, expected, &longest);
-            unit_ok(lx_segments_get_sizes(segments, rows, length, padding != 0, places, MOST + 1,
-                                          &count, &told, &error));
-            ck_assert_uint_eq(count, numbers);
-            ck_assert_int_eq(told, longest);
+            size_t numbers = measure_plainly(segments, rows, length, padding != 0, expected,
+                                             &longest);
+            unit_ok(get_segment_sizes(segments, rows, length, padding != 0, places, MOST + 1,
+                                      &sizes, &error));
+            ck_assert_uint_eq(sizes.count, numbers);
+            ck_assert_int_eq(sizes.longest, longest);
             ck_assert_mem_eq(places, expected, numbers * sizeof *places);
         }
     }
@@ -79,38 +81,34 @@ START_TEST(reports_insufficient_room)
 {
     static const int32_t segments[] = {1, 2, 3, 3, 4};
     lx_error error = LX_ERROR_INIT;
-    int32_t places[6] = {7, 7, 7, 7, 7, 7}, longest;
-    size_t count;
-    unit_ok(lx_segments_get_sizes(segments, 1, 5, true, NULL, 0, &count, &longest, &error));
-    ck_assert_uint_eq(count, 5);
-    ck_assert_int_eq(longest, 2);
-    unit_fails(lx_segments_get_sizes(segments, 1, 5, true, places, 4, &count, &longest, &error),
-               LX_ERR_LIMIT);
-    ck_assert_uint_eq(count, 5);
+    int32_t places[6] = {7, 7, 7, 7, 7, 7};
+    lx_segment_sizes sizes;
+    unit_ok(get_segment_sizes(segments, 1, 5, true, NULL, 0, &sizes, &error));
+    ck_assert_uint_eq(sizes.count, 5);
+    ck_assert_int_eq(sizes.longest, 2);
+    unit_fails(get_segment_sizes(segments, 1, 5, true, places, 4, &sizes, &error), LX_ERR_LIMIT);
+    ck_assert_uint_eq(sizes.count, 5);
     ck_assert_int_eq(places[3], 4);
     ck_assert_int_eq(places[4], 7);
-    unit_ok(lx_segments_get_sizes(segments, 1, 5, true, places, 5, &count, &longest, &error));
+    unit_ok(get_segment_sizes(segments, 1, 5, true, places, 5, &sizes, &error));
     ck_assert_int_eq(places[4], 5);
-    unit_fails(
-        lx_segments_get_sizes(segments, 1 << 16, 1 << 15, true, NULL, 0, &count, &longest, &error),
-        LX_ERR_LIMIT);
-    unit_fails(
-        lx_segments_get_sizes(segments, SIZE_MAX, 2, true, NULL, 0, &count, &longest, &error),
-        LX_ERR_LIMIT);
-    unit_ok(lx_segments_get_sizes(NULL, 0, 5, true, places, 1, &count, &longest, &error));
-    ck_assert_uint_eq(count, 1);
-    ck_assert_int_eq(longest, 0);
-    unit_ok(lx_segments_get_sizes(NULL, SIZE_MAX, 0, true, places, 1, &count, &longest, &error));
-    ck_assert_uint_eq(count, 1);
-    unit_refuses_null(lx_segments_get_sizes(NULL, 1, 5, true, places, 6, &count, &longest, &error),
-                      "segments");
-    unit_refuses_null(
-        lx_segments_get_sizes(segments, 1, 5, true, NULL, 6, &count, &longest, &error),
-        "cu_seqlens");
-    unit_refuses_null(
-        lx_segments_get_sizes(segments, 1, 5, true, places, 6, NULL, &longest, &error), "count");
-    unit_refuses_null(lx_segments_get_sizes(segments, 1, 5, true, places, 6, &count, NULL, &error),
-                      "max_seqlen");
+    unit_fails(get_segment_sizes(segments, 1 << 16, 1 << 15, true, NULL, 0, &sizes, &error),
+               LX_ERR_LIMIT);
+    unit_fails(get_segment_sizes(segments, SIZE_MAX, 2, true, NULL, 0, &sizes, &error),
+               LX_ERR_LIMIT);
+    unit_ok(get_segment_sizes(NULL, 0, 5, true, places, 1, &sizes, &error));
+    ck_assert_uint_eq(sizes.count, 1);
+    ck_assert_int_eq(sizes.longest, 0);
+    unit_ok(get_segment_sizes(NULL, SIZE_MAX, 0, true, places, 1, &sizes, &error));
+    ck_assert_uint_eq(sizes.count, 1);
+    unit_refuses_null(get_segment_sizes(NULL, 1, 5, true, places, 6, &sizes, &error),
+                      "segments->data");
+    unit_refuses_null(get_segment_sizes(segments, 1, 5, true, NULL, 6, &sizes, &error), "offsets");
+    unit_refuses_null(get_segment_sizes(segments, 1, 5, true, places, 6, NULL, &error), "sizes");
+    unit_refuses_null(lx_segments_get_sizes(NULL, true, places, 6, &sizes, &error), "segments");
+    const lx_column floats = {.dtype = LX_FLOAT32, .ndim = 1}, flat = {.dtype = LX_INT32};
+    unit_fails(lx_segments_get_sizes(&floats, true, places, 6, &sizes, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_segments_get_sizes(&flat, true, places, 6, &sizes, &error), LX_ERR_ARGUMENT);
 }
 END_TEST
 

@@ -2,8 +2,7 @@
 /* Options of orders: each applies to its orders, and the others reject it. */
 #include "sampler/core/order-options.h"
 
-#include <loaderx/budgeted.h>
-#include <loaderx/grouped.h>
+#include <loaderx/batching.h>
 #include <loaderx/weighted.h>
 
 #include "../../unit.h"

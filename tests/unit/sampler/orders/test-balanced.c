@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <loaderx/grouped.h>
 
 #include "../../scarce.h"
 #include "../orders.h"

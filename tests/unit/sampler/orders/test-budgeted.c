@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <loaderx/budgeted.h>
-
-#include <loaderx/grouped.h>
+#include <loaderx/batching.h>
 #include <loaderx/mixture.h>
+
 #include <pthread.h>
 
 #include "../../scarce.h"

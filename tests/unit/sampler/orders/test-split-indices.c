@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <loaderx/grouped.h>
+#include <loaderx/split.h>
 
 #include <math.h>
 
+#include "../../../new-orders.h"
 #include "../../unit.h"
 #include "../statistics.h"
 
@@ -14,8 +15,8 @@ static uint64_t split(uint64_t count, double from, double until, uint64_t *found
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t n, again;
-    unit_ok(lx_split_indices(NULL, count, 42, from, until, found, &n, &error));
-    unit_ok(lx_split_indices(NULL, count, 42, from, until, NULL, &again, &error));
+    unit_ok(split_indices(NULL, count, 42, from, until, found, &n, &error));
+    unit_ok(split_indices(NULL, count, 42, from, until, NULL, &again, &error));
     ck_assert_uint_eq(n, again);
     return n;
 }
@@ -56,7 +57,7 @@ START_TEST(keeps_equal_keys_in_one_split)
     uint64_t n;
     for (uint64_t i = 0; i < COUNT; i++)
         keys[i] = i % 100 * 1000003;
-    unit_ok(lx_split_indices(keys, COUNT, 1, 0, 0.5, indices, &n, &error));
+    unit_ok(split_indices(keys, COUNT, 1, 0, 0.5, indices, &n, &error));
     for (uint64_t i = 0; i < n; i++)
         in[indices[i]] = 1;
     for (uint64_t i = 100; i < COUNT; i++)
@@ -73,7 +74,7 @@ START_TEST(seeds_are_independent)
     n = split(COUNT, 0, 0.5, indices);
     for (uint64_t i = 0; i < n; i++)
         in[indices[i]] = 1;
-    unit_ok(lx_split_indices(NULL, COUNT, 43, 0, 0.5, indices, &m, &error));
+    unit_ok(split_indices(NULL, COUNT, 43, 0, 0.5, indices, &m, &error));
     for (uint64_t i = 0; i < m; i++)
         both += in[indices[i]];
     expect_chance(((double)both - COUNT / 4.0) / sqrt(COUNT * 3.0 / 16));
@@ -85,11 +86,11 @@ START_TEST(rejects_invalid_arguments)
     lx_error error = LX_ERROR_INIT;
     uint64_t n;
     static const double wrong[] = {-0.1, 1.1, NAN, INFINITY};
-    unit_fails(lx_split_indices(NULL, 10, 1, 0, 1, NULL, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_split_indices(NULL, 10, 1, 0.6, 0.5, NULL, &n, &error), LX_ERR_ARGUMENT);
+    unit_fails(split_indices(NULL, 10, 1, 0, 1, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(split_indices(NULL, 10, 1, 0.6, 0.5, NULL, &n, &error), LX_ERR_ARGUMENT);
     for (int i = 0; i < 4; i++) {
-        unit_fails(lx_split_indices(NULL, 10, 1, wrong[i], 1, NULL, &n, &error), LX_ERR_ARGUMENT);
-        unit_fails(lx_split_indices(NULL, 10, 1, 0, wrong[i], NULL, &n, &error), LX_ERR_ARGUMENT);
+        unit_fails(split_indices(NULL, 10, 1, wrong[i], 1, NULL, &n, &error), LX_ERR_ARGUMENT);
+        unit_fails(split_indices(NULL, 10, 1, 0, wrong[i], NULL, &n, &error), LX_ERR_ARGUMENT);
     }
 }
 END_TEST

@@ -4,12 +4,34 @@
 #include <unistd.h>
 
 #include "../records.h"
+#include "zrecord/maintenance/export-options.h"
 
 static lx_status stop(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
     (void)error;
     (void)done, (void)total, (void)user;
     return LX_ERR_CANCELED;
+}
+
+/** Exports all records, or only those at @p indices, to an .npy file. */
+static lx_status export_npy(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                            uint64_t count, const char *path, lx_progress_function progress,
+                            lx_export_result *result, lx_error *error)
+{
+    const lx_export_options options = {.indices = indices, .count = count, .progress = progress};
+    return lx_dataset_export_npy(dataset, field, path, &options, result, error);
+}
+
+/** Exports all records, or only those at @p indices, to a file each. */
+static lx_status export_files(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                              uint64_t count, const char *path, const char *suffix,
+                              lx_progress_function progress, lx_export_result *result,
+                              lx_error *error)
+{
+    lx_export_options options = {.indices = indices, .count = count, .progress = progress};
+    lx_status status = lx_export_options_set_suffix(&options, suffix, error);
+    return status == LX_OK ? lx_dataset_export_files(dataset, field, path, &options, result, error)
+                           : status;
 }
 
 START_TEST(an_array_has_a_header_and_all_records)
@@ -21,7 +43,7 @@ START_TEST(an_array_has_a_header_and_all_records)
     size_t size;
     records_make("d", 20, 10);
     lx_dataset *dataset = open_dataset("d");
-    unit_ok(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x.npy", NULL, NULL, &done, &error));
+    unit_ok(export_npy(dataset, IMAGE, NULL, 0, "x.npy", NULL, &done, &error));
     ck_assert_uint_eq(done.records, 30);
     ck_assert_uint_eq(done.missing, 4); /* each seventh */
     ck_assert_uint_eq(done.first_missing, 6);
@@ -52,8 +74,7 @@ START_TEST(chosen_records_go_to_files)
     uint8_t right[VALUE_MAX];
     records_make_sealed("d", 20);
     lx_dataset *dataset = open_dataset("d");
-    unit_ok(lx_dataset_export_files(dataset, CAPTION, indices, 3, "out", ".txt", NULL, NULL, &done,
-                                    &error));
+    unit_ok(export_files(dataset, CAPTION, indices, 3, "out", ".txt", NULL, &done, &error));
     ck_assert_uint_eq(done.records, 3);
     for (size_t i = 0; i < 3; i++) {
         uint64_t wanted = record_value(CAPTION, indices[i], right);
@@ -67,8 +88,7 @@ START_TEST(chosen_records_go_to_files)
         ck_assert_mem_eq(bytes, right, size);
         free(bytes);
     }
-    unit_fails(lx_dataset_export_files(dataset, CAPTION, indices, 3, "out", ".txt", NULL, NULL,
-                                       NULL, &error),
+    unit_fails(export_files(dataset, CAPTION, indices, 3, "out", ".txt", NULL, NULL, &error),
                LX_ERR_EXISTS);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
@@ -82,44 +102,36 @@ START_TEST(a_failed_export_leaves_no_array)
     lx_error error = LX_ERROR_INIT;
     records_make_sealed("d", 20);
     lx_dataset *dataset = open_dataset("d");
-    unit_fails(lx_dataset_export_npy(dataset, CAPTION, NULL, 0, "x", NULL, NULL, NULL, &error),
+    unit_fails(export_npy(dataset, CAPTION, NULL, 0, "x", NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(export_npy(dataset, FIELDS, NULL, 0, "x", NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(export_npy(dataset, IMAGE, &beyond, 1, "x", NULL, NULL, &error), LX_ERR_RANGE);
+    unit_fails(export_files(dataset, IMAGE, NULL, 0, "x", "/", NULL, NULL, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_dataset_export_npy(dataset, FIELDS, NULL, 0, "x", NULL, NULL, NULL, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_dataset_export_npy(dataset, IMAGE, &beyond, 1, "x", NULL, NULL, NULL, &error),
-               LX_ERR_RANGE);
-    unit_fails(lx_dataset_export_files(dataset, IMAGE, NULL, 0, "x", "/", NULL, NULL, NULL, &error),
-               LX_ERR_ARGUMENT);
-    unit_refuses_null(
-        lx_dataset_export_npy(dataset, IMAGE, NULL, 0, NULL, NULL, NULL, NULL, &error), "path");
-    ck_assert_int_eq(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
-                     LX_ERR_CANCELED);
+    const lx_export_options named = {.suffix = ".npy"};
+    unit_fails(lx_dataset_export_npy(dataset, IMAGE, "x", &named, NULL, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(export_npy(dataset, IMAGE, NULL, 0, NULL, NULL, NULL, &error), "path");
+    ck_assert_int_eq(export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, &error), LX_ERR_CANCELED);
     ck_assert_int_eq(error.status, LX_ERR_CANCELED);
     lx_error_clear(&error);
     ck_assert(!file_exists("x"));
-    ck_assert_int_eq(
-        lx_dataset_export_files(dataset, IMAGE, NULL, 0, "each", NULL, stop, NULL, NULL, &error),
-        LX_ERR_CANCELED);
+    ck_assert_int_eq(export_files(dataset, IMAGE, NULL, 0, "each", NULL, stop, NULL, &error),
+                     LX_ERR_CANCELED);
     ck_assert_int_eq(error.status, LX_ERR_CANCELED);
     lx_error_clear(&error);
     /* A file in the way is not damage of the dataset, and stays. */
     ck_assert_int_eq(mkdir("x", 0700), 0);
     ck_assert_int_eq(mkfifo("fifo", 0600), 0);
-    unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, NULL, &error),
-               LX_ERR_EXISTS);
-    unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "fifo", NULL, NULL, NULL, &error),
-               LX_ERR_EXISTS);
+    unit_fails(export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, &error), LX_ERR_EXISTS);
+    unit_fails(export_npy(dataset, IMAGE, NULL, 0, "fifo", NULL, NULL, &error), LX_ERR_EXISTS);
     ck_assert(file_exists("x") && file_exists("fifo"));
     /* Its own files are not overwritten, and no others are put among them. */
     static const char *const inside[] = {"d/LOG", "d/x.npy", "d/chunk/0.zr"};
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
-        unit_fails(
-            lx_dataset_export_npy(dataset, IMAGE, NULL, 0, inside[i], NULL, NULL, NULL, &error),
-            LX_ERR_ARGUMENT);
+        unit_fails(export_npy(dataset, IMAGE, NULL, 0, inside[i], NULL, NULL, &error),
+                   LX_ERR_ARGUMENT);
     static const char *const folders[] = {"d", "d/x", "d/chunk", "d/chunk/x"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        unit_fails(lx_dataset_export_files(dataset, IMAGE, NULL, 0, folders[i], NULL, NULL, NULL,
-                                           NULL, &error),
+        unit_fails(export_files(dataset, IMAGE, NULL, 0, folders[i], NULL, NULL, NULL, &error),
                    LX_ERR_ARGUMENT);
     expect_dataset("d", 20);
     lx_dataset_close(dataset);
@@ -135,14 +147,13 @@ START_TEST(keeps_the_old_file_until_the_new_one_is_complete)
     lx_dataset *dataset = open_dataset("d");
     size_t names = directory_count("."), size;
     file_put("x", "former", 6);
-    ck_assert_int_eq(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
-                     LX_ERR_CANCELED);
+    ck_assert_int_eq(export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, &error), LX_ERR_CANCELED);
     uint8_t *bytes = file_bytes("x", &size);
     ck_assert(size == 6 && memcmp(bytes, "former", 6) == 0);
     free(bytes);
     int open_before = open("x", O_RDONLY);
     ck_assert_int_ne(open_before, -1);
-    unit_ok(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, NULL, &error));
+    unit_ok(export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, &error));
     char former[7];
     ck_assert_int_eq(read(open_before, former, sizeof former), 6); /* it may be mapped, too */
     close(open_before);
@@ -162,23 +173,22 @@ START_TEST(links_lead_into_no_dataset)
     lx_dataset *dataset = open_dataset("d");
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
         ck_assert_int_eq(symlink(inside[i], "link"), 0);
-        unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, NULL, &error),
+        unit_fails(export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, &error),
                    LX_ERR_ARGUMENT);
         ck_assert_int_eq(unlink("link"), 0);
         ck_assert_int_eq(link(inside[i], "hard"), 0);
-        unit_ok(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "hard", NULL, NULL, NULL, &error));
+        unit_ok(export_npy(dataset, IMAGE, NULL, 0, "hard", NULL, NULL, &error));
         ck_assert_int_eq(unlink("hard"), 0);
     }
     expect_dataset("d", 20);
     ck_assert_int_eq(symlink("d/new", "link"), 0);
-    unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, NULL, &error),
-               LX_ERR_EXISTS);
+    unit_fails(export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, &error), LX_ERR_EXISTS);
     ck_assert_int_eq(unlink("link"), 0);
     /* Otherwise a link is followed, and stays a link. */
     ck_assert_int_eq(mkdir("elsewhere", 0700), 0);
     file_put("elsewhere/x", "", 0);
     ck_assert_int_eq(symlink("elsewhere/x", "link"), 0);
-    unit_ok(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, NULL, &error));
+    unit_ok(export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, &error));
     ck_assert_uint_eq(file_size("elsewhere/x"), 128 + 20 * 12);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
@@ -205,14 +215,13 @@ START_TEST(removes_a_partly_written_file)
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
     limit_files(50000);
-    lx_status status = lx_dataset_export_files(dataset, 0, NULL, 0, "out", ".bin", NULL, NULL, NULL,
-                                               &error);
+    lx_status status = export_files(dataset, 0, NULL, 0, "out", ".bin", NULL, NULL, &error);
     unlimit_files();
     ck_assert_int_eq(status, LX_ERR_IO);
     ck_assert_uint_eq(directory_count("out"), 1); /* the first is whole */
     ck_assert_uint_eq(file_size("out/00000000.bin"), sizes[0]);
     lx_error_clear(&error);
-    unit_ok(lx_dataset_export_files(dataset, 0, last, 2, "out", ".bin", NULL, NULL, &done, &error));
+    unit_ok(export_files(dataset, 0, last, 2, "out", ".bin", NULL, &done, &error));
     ck_assert_uint_eq(done.records, 2);
     ck_assert_uint_eq(file_size("out/00000001.bin"), sizes[1]);
     lx_dataset_close(dataset);

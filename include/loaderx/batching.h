@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders that are cut into batches by the cost of their samples.
+ * @brief Orders that decide which samples share a batch, by their lengths or their cost.
  */
-#ifndef LOADERX_BUDGETED_H
-#define LOADERX_BUDGETED_H
+#ifndef LOADERX_BATCHING_H
+#define LOADERX_BATCHING_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <loaderx/export.h>
@@ -14,6 +13,48 @@
 #include <loaderx/status.h>
 
 LX_BEGIN_DECLS
+
+/**
+ * @defgroup lx_order_new_bucketed Orders with batches of similar lengths
+ *
+ * Batches of 256 in buckets of a hundred batches:
+ *
+ * @code
+ * lx_order_new_bucketed(lengths, records, 256, NULL, &order, &error);
+ * @endcode
+ * @see lx_error, lx_order, lx_order_new_balanced(), lx_order_new_budgeted(), lx_sampler
+ * @{
+ */
+
+/**
+ * Makes an order whose batches contain indices of similar lengths, so that little padding is
+ * needed. Each epoch is a permutation of all indices. The indices are sorted by their lengths and
+ * divided into buckets; each bucket is shuffled and divided into batches, and the batches are
+ * shuffled. The remainder, fewer indices than a batch, comes last and has the longest.
+ *
+ * It holds 4 bytes for each index; making it takes another 32 bytes for each meanwhile.
+ *
+ * @param[in]  lengths     The length of each index.
+ * @param[in]  count       The number of indices, and of positions in an epoch, at most 2^32 - 1.
+ * @param[in]  batch_size  Indices of a batch of all ranks together, 1 or more.
+ * @param[in]  options     The size of a bucket, by default 100 batches; the seed, by default 0; and
+ *                         the directory of tables. NULL for the defaults.
+ * @param[out] order       Receives the order, to be released with lx_order_unref(); NULL on
+ *                         failure.
+ * @param[out] error       Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  @p batch_size is 0, the size of a bucket is 0 or not a multiple of it,
+ *                          or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     @p count is too large.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
+ */
+LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch_size,
+                                       const lx_order_options *options, lx_order **order,
+                                       lx_error *error);
+
+/** @} */
 
 /**
  * @defgroup lx_order_new_budgeted Orders cut into batches by a budget

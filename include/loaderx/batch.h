@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Batches of records.
+ */
+#ifndef LOADERX_BATCH_H
+#define LOADERX_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/dtype.h>
+#include <loaderx/export.h>
+#include <loaderx/source.h>
+
+LX_BEGIN_DECLS
+
+/**
+ * @defgroup lx_batch Batches of records
+ * @see lx_loader, lx_loader_options, lx_random_get_key(), loaderx(7)
+ * @{
+ */
+
+/**
+ * A batch of records in memory.
+ *
+ * @par Ownership
+ * A batch is counted: lx_loader_next() returns one reference, lx_batch_ref() adds one, and
+ * lx_batch_unref() drops one. A batch stays valid until the last is dropped, also after its
+ * loader is closed.
+ *
+ * @par Thread safety
+ * Any thread may read a batch, and add and drop references.
+ */
+typedef struct lx_batch lx_batch;
+
+/** A column of a batch. The batch owns it; new members are added last. */
+typedef struct lx_column {
+    const char *name;      /**< The name, as in the source. */
+    lx_dtype dtype;        /**< The type of the elements. */
+    size_t ndim;           /**< Dimensions of a value. */
+    const uint64_t *shape; /**< @ref ndim extents in C order. */
+    uint64_t rows;         /**< The number of records. */
+    void *data;            /**< Record i is at data + i * size; the caller may write there. */
+    uint64_t size;         /**< Bytes per value. */
+} lx_column;
+
+/** Returns the number of records. */
+LX_API uint64_t lx_batch_get_row_count(const lx_batch *batch);
+
+/** Returns the indices of the records in the source, in the order of the rows. */
+LX_API const uint64_t *lx_batch_get_indices(const lx_batch *batch);
+
+/** Returns the position in the global order at which the batch begins; see lx_loader_tell(). */
+LX_API uint64_t lx_batch_get_position(const lx_batch *batch);
+
+/** Returns the epoch of the order to which the batch belongs. */
+LX_API uint64_t lx_batch_get_epoch(const lx_batch *batch);
+
+/**
+ * Computes the random key of each record, as lx_random_get_key() does from the seed, the epoch and
+ * the index. A transform gets the same keys for any number of threads and ranks.
+ *
+ * @param[in]  batch  The batch.
+ * @param[in]  seed   Any number.
+ * @param[out] keys   Receives two numbers for each record.
+ */
+LX_API void lx_batch_get_keys(const lx_batch *batch, uint64_t seed, uint64_t *keys);
+
+/** Returns the number of columns. */
+LX_API size_t lx_batch_get_column_count(const lx_batch *batch);
+
+/** Returns the column at @p position; NULL if the position is not below
+ * lx_batch_get_column_count(). */
+LX_API const lx_column *lx_batch_get_column(const lx_batch *batch, size_t position);
+
+/** Returns the column with the name @p name; NULL if the batch has no such column. */
+LX_API const lx_column *lx_batch_find_column(const lx_batch *batch, const char *name);
+
+/** Returns what the transform stored with lx_batch_set_result(); NULL if it stored nothing. */
+LX_API void *lx_batch_get_result(const lx_batch *batch);
+
+/**
+ * Stores a result of a transform in its batch. @p release, if not NULL, is called with it when the
+ * last reference to the batch is dropped, on the thread that drops it. A result must not hold a
+ * reference to its own batch. An earlier result is released at once.
+ */
+LX_API void lx_batch_set_result(lx_batch *batch, void *result, lx_release_function release);
+
+/**
+ * Adds a reference. Returns @p batch. A transform adds one if it keeps the batch beyond its call: a
+ * seek or a failure may drop the batch without returning it.
+ */
+LX_API lx_batch *lx_batch_ref(lx_batch *batch);
+
+/** Drops a reference; dropping the last one returns the batch's memory to its loader. NULL is
+ * allowed. */
+LX_API void lx_batch_unref(lx_batch *batch);
+
+/** @} */
+
+LX_END_DECLS
+
+#endif
