@@ -90,8 +90,9 @@ static lx_status check_request(const request *r, lx_error *error)
     if (r->range_given && r->indices_path != NULL)
         return fail(error, LX_ERR_ARGUMENT, "--range and --indices exclude each other");
     if (r->append && r->field_count != 0)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--field and --append exclude each other: the dataset has its fields");
+        return fail(
+            error, LX_ERR_ARGUMENT,
+            "--field and --append exclude each other: --append uses the fields of the dataset");
     return LX_OK;
 }
 

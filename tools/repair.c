@@ -231,7 +231,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
         status = command_need_directory(r.path, error);
     if (status == LX_OK && r.apply && r.into != NULL)
         status = fail(error, LX_ERR_ARGUMENT,
-                      "--apply changes DIR, and --into leaves it as it is: give one of them");
+                      "--apply changes DIR, and --into leaves it unchanged: use one of them");
     if (status == LX_OK)
         status = directory_check(r.path, error);
     return status == LX_OK ? repair(&r, error) : status;

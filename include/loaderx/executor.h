@@ -19,7 +19,7 @@ LX_BEGIN_DECLS
  *
  * An executor owns three queues of tasks, for reading, for writing and for cleaning up, and the
  * threads that serve them. It runs tasks and knows nothing of their purpose. One executor can serve
- * any number of loaders, datasets and writers; those that are given none open one of their own.
+ * any number of loaders, datasets and writers; those without one open their own.
  * There is no global executor, and no environment variable has an effect.
  *
  * A queue starts a thread when it has more work than its threads can take, and never before its
@@ -229,7 +229,7 @@ typedef struct lx_ticket lx_ticket;
  *
  * @param part   The number of the part, from 0.
  * @param user   As given to lx_executor_submit().
- * @param error  Without a failure yet; the function may describe its failure there.
+ * @param error  Empty at the call; the function can describe its failure there.
  * @return #LX_OK or #LX_END if the part succeeded; a negative status fails the task.
  */
 typedef lx_status (*lx_task_function)(size_t part, void *user, lx_error *error);

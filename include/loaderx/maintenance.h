@@ -46,7 +46,7 @@ typedef struct lx_verify_result {
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
  * decompresses it. It checks that each chunk file exists, also those without a live value. Of a
  * sealed dataset it also checks the checksums of the tables and the exact lengths of all files.
- * lx_dataset_repair() finds the same damages. A value that the disk does not return (EIO) is one.
+ * lx_dataset_repair() finds the same damages. A value that the disk cannot read (EIO) is one of them.
  * Values of zstd fields, which this version cannot decompress, are checked by their checksums.
  *
  * The readers of the dataset's executor check parts of it in parallel; without one, those of an
@@ -106,7 +106,7 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  * @retval LX_ERR_ARGUMENT   @p path lies among the files of a dataset or is empty, or a pointer is
  *                           NULL.
  * @retval LX_ERR_NOT_FOUND  The parent directory does not exist.
- * @retval LX_ERR_EXISTS     Something is at @p path; it is unchanged.
+ * @retval LX_ERR_EXISTS     @p path exists, and is unchanged.
  * @retval LX_ERR_BUSY       A writer is creating a dataset there.
  * @retval LX_ERR_CORRUPT    A file is missing, or shorter than its committed bytes.
  * @retval LX_ERR_STATE      The snapshot was lost with pages of the page cache: refresh the

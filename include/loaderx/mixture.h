@@ -89,7 +89,7 @@ LX_API lx_status lx_mixture_add_part(lx_mixture *mixture, lx_order *order, uint6
                                      double weight, lx_error *error);
 
 /**
- * Sets other weights from an offset of each epoch on: a curriculum. Add all parts before. The
+ * Sets other weights from an offset of each epoch on: a curriculum. Add all parts first. The
  * offsets ascend from call to call.
  *
  * @param[in]  mixture  The mixture.

@@ -56,7 +56,7 @@ LX_BEGIN_DECLS
  * @par
  * The directory is created if it does not exist. If it cannot be written, orders whose files exist
  * can still be made. Processes that need the same table at the same time each compute it, and the
- * last file stays: where that is too much, let one process make the order first. The library
+ * last file stays: if that is too much work, let one process make the order first. The library
  * removes only the tables of epochs, when it writes the table of the second epoch after. Files that
  * are no longer needed can be deleted at any time, also while they are read. So can files whose
  * names end in .new: a process leaves one if it is killed while it writes.
@@ -70,7 +70,7 @@ LX_BEGIN_DECLS
  * the order is made or when the damage is read; delete the file, and it is written again.
  *
  * @par Thread safety
- * Full: an order never changes.
+ * Full, because an order never changes.
  */
 typedef struct lx_order lx_order;
 
@@ -245,8 +245,8 @@ LX_API lx_status lx_order_options_set_bucket_size(lx_order_options *options, uin
 
 /**
  * Sets the most samples of a batch of lx_order_new_budgeted(); 0, the default, for as many as fit.
- * A loader keeps memory for the largest possible batch, of the cheapest sample alone. Set it if
- * some samples are far cheaper than most.
+ * A loader reserves memory for the largest possible batch, which has only the cheapest samples.
+ * Set a limit if some samples are far cheaper than most.
  *
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.

@@ -45,7 +45,7 @@ typedef enum lx_repair_action {
                                        a chunk, of a table, of the WAL, or those that a seal
                                        demands. */
     LX_REPAIR_ACTION_CUT = 4,     /**< The WAL is cut at its first invalid frame, and what follows
-                                       is kept in a file beside the dataset. */
+                                       is kept in a file next to the dataset. */
     LX_REPAIR_ACTION_RESTAMP = 5  /**< The checksum of meta.json is corrected: nothing else is wrong
                                        in it. */
 } lx_repair_action;
@@ -158,7 +158,7 @@ typedef struct lx_repair_result {
  * - no longer refers to bytes that a chunk file lacks, and writes no more payloads to that chunk;
  * - removes a seal that the files contradict, and any seal before it changes anything else;
  * - cuts a WAL at its first invalid frame. All commits before that are kept. The rest goes to the
- *   file DIR.log-tail-N beside the dataset, with the first number that is free. The finding names
+ *   file DIR.log-tail-N next to the dataset, with the first unused number. The finding names
  *   it. Chunk files that only lost commits name are removed by the next writer;
  * - restamps meta.json if nothing but its checksum is wrong. Other damages are found after that.
  *
@@ -186,7 +186,7 @@ typedef struct lx_repair_result {
  * @retval LX_ERR_ARGUMENT     @p path is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
  * @retval LX_ERR_IO           A system call failed; the error has its errno. A value that the disk
- *                             does not return (EIO) is a damage.
+ *                             cannot read (EIO) is damaged.
  */
 LX_API lx_status lx_dataset_repair(const char *path, const lx_repair_options *options,
                                    lx_repair_result *result, lx_error *error);

@@ -132,13 +132,12 @@ const char *lxpy_text(PyObject *object, const char *argument)
     const char *text = PyUnicode_AsUTF8AndSize(object, &size);
     if (text == NULL) {
         if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
-            PyErr_Format(PyExc_ValueError, "%s must be without surrogates, not %R", argument,
-                         object);
+            PyErr_Format(PyExc_ValueError, "%s must not contain surrogates: %R", argument, object);
         return NULL;
     }
     if (strlen(text) == (size_t)size)
         return text;
-    PyErr_Format(PyExc_ValueError, "%s must be without NUL, not %R", argument, object);
+    PyErr_Format(PyExc_ValueError, "%s must not contain NUL: %R", argument, object);
     return NULL;
 }
 
@@ -201,6 +200,6 @@ PyObject *lxpy_path(PyObject *object, const char *argument)
         PyErr_Format(PyExc_ValueError, "%s must be a path that can be encoded, not %R", argument,
                      object);
     else if (PyErr_ExceptionMatches(PyExc_ValueError))
-        PyErr_Format(PyExc_ValueError, "%s must be a path without NUL, not %R", argument, object);
+        PyErr_Format(PyExc_ValueError, "%s must not contain NUL: %R", argument, object);
     return NULL;
 }

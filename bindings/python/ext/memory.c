@@ -58,7 +58,7 @@ PyObject *lxpy_memory_new(lxpy_state *state, void *data, size_t size, bool writa
                           void (*release)(void *owner))
 {
     if (size > PY_SSIZE_T_MAX) {
-        PyErr_Format(PyExc_ValueError, "%zu bytes are more than an object can have", size);
+        PyErr_Format(PyExc_ValueError, "%zu bytes exceed the largest size of an object", size);
         return NULL;
     }
     memory *m = PyObject_New(memory, (PyTypeObject *)LXPY(state, MEMORY_TYPE));

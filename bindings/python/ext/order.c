@@ -74,7 +74,7 @@ static int take(order *self, uint64_t wanted, uint64_t **indices, uint64_t *take
                    ? malloc(wanted != 0 ? (size_t)wanted * sizeof **indices : 1)
                    : NULL;
     if (*indices == NULL) {
-        PyErr_Format(PyExc_MemoryError, "no memory for k = %llu indices",
+        PyErr_Format(PyExc_MemoryError, "out of memory for k = %llu indices",
                      (unsigned long long)wanted);
         return -1;
     }

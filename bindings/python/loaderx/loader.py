@@ -40,7 +40,7 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
             raise ValueError('fields must have at least one name; None takes all')
     for place, name in enumerate(names):
         if not isinstance(name, str):
-            raise TypeError(f'fields must be names, which are str, not {type(name).__name__}')
+            raise TypeError(f'fields must be names (str), not {type(name).__name__}')
         if name not in shapes:
             there = ', '.join(shapes) or 'no fields'
             raise ValueError(f'fields: the source has {there}, but no {name!r}')

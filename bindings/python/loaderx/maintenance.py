@@ -132,7 +132,7 @@ def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Di
     chosen: Dict[str, Field] = {}
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f'fields must be names, which are str, not {type(name).__name__}')
+            raise TypeError(f'fields must be names (str), not {type(name).__name__}')
         if name not in found:
             raise ValueError(f'fields: there are {list(found)}, but no {name!r}')
         if name in chosen:
@@ -227,7 +227,7 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
     findings: List[Dict[str, Any]] = []
     apply, delete = boolean('apply', apply), boolean('delete', delete)
     if apply and into is not None:
-        raise ValueError('apply changes the dataset and into leaves it as it is: give one of them')
+        raise ValueError('apply changes the dataset and into leaves it unchanged: use one of them')
     if found is not None and not callable(found):
         raise TypeError(f'found must be callable or None, not {type(found).__name__}')
 

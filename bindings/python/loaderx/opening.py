@@ -68,7 +68,7 @@ def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Wr
         raise TypeError(f'fields must be a dict of loaderx.Field, not {type(fields).__name__}')
     for name, field in fields.items():
         if not isinstance(name, str):
-            raise TypeError(f'fields must have names that are str, not {name!r}')
+            raise TypeError(f'names of fields must be str, not {name!r}')
         if not isinstance(field, Field):
             raise TypeError(f'fields[{name!r}] must be a loaderx.Field, not {field!r}')
     if not fields:

@@ -76,7 +76,7 @@ def test_repr_of_grouped_orders():
 def test_empty_groups():
     assert len(lx.Balanced([])) == len(lx.Bucketed([], 5)) == 0
     assert len(lx.Balanced(np.array([], 'U3'))) == 0
-    with pytest.raises(ValueError, match='classes must have at least one'):
+    with pytest.raises(ValueError, match='classes must not be empty'):
         lx.Balanced([], 5)
 
 

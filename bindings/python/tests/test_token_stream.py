@@ -436,7 +436,7 @@ def test_the_interpreter_ends_while_it_runs():
 @pytest.mark.parametrize('how, kind, message', [
     ({'sequence_length': 0}, ValueError, 'sequence_length must be from 1'),
     ({'separator': 'none'}, ValueError, "separator: the tokenizer has no token 'none'"),
-    ({'separator': 10**6}, ValueError, 'no token of number 1000000'),
+    ({'separator': 10**6}, ValueError, 'no token 1000000'),
     ({'order': 5}, TypeError, 'order must be an Order'),
     ({'epochs': 0}, ValueError, 'epochs must be from 1'),
     ({'rank': 1}, ValueError, 'rank must be from 0 to 0'),

@@ -300,8 +300,8 @@ def test_reports_a_text_that_the_tokenizer_rejects(tmp_path):
 
 @pytest.mark.parametrize('how, message', [
     ({'eos': 'none'}, "eos: the tokenizer has no token 'none'"),
-    ({'eos': 5000}, 'eos: the tokenizer has no token of number 5000'),
-    ({'eos': '5000'}, 'eos: the tokenizer has no token of number 5000'),
+    ({'eos': 5000}, 'eos: the tokenizer has no token 5000'),
+    ({'eos': '5000'}, 'eos: the tokenizer has no token 5000'),
     ({'eos': -1}, 'eos must be from 0'),
     ({'errors': 'ignore'}, "errors must be 'strict' or 'replace'"),
     ({'dtype': 'int64'}, "dtype must be uint16 or int32 for format 'megatron'"),

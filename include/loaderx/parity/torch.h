@@ -19,7 +19,7 @@ LX_BEGIN_DECLS
  * @defgroup lx_order_new_torch_random The orders of torch.utils.data
  *
  * Each order reproduces exactly what torch's sampler of that name returns on a CPU, epoch after
- * epoch: to continue a training, or to compare one with another. For anything else use
+ * epoch: to continue a training run, or to compare two. For anything else use
  * lx_order_new_shuffle(), which needs no table and enters any position at once. torch's
  * BatchSampler is how a loader makes batches.
  *

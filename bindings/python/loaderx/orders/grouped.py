@@ -56,7 +56,7 @@ class Balanced(Order):
         self._seed = natural('seed', seed)
         n = natural('n', len(self._classes) if n is None else n)
         if n != 0 and len(self._classes) == 0:
-            raise ValueError('classes must have at least one unless n is 0')
+            raise ValueError('classes must not be empty unless n is 0')
         self._order = _core.balanced(_count_classes(self._classes), n, self._seed,
                                      self._tables)
 

@@ -215,7 +215,7 @@ class Nanoset(Order):
         self._seed = natural('seed', seed, most=_MOST)
         self._weights = None if weights is None else reals('weights', weights)
         if len(self._lengths) == 0:
-            raise ValueError('lengths must have at least one')
+            raise ValueError('lengths must not be empty')
         for i in np.flatnonzero(self._lengths == 0)[:1]:
             raise ValueError(f'lengths[{i}] is 0: leave the set out')
         if self._weights is not None and len(self._weights) != len(self._lengths):

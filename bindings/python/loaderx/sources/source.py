@@ -78,7 +78,7 @@ def as_source(source: Any, what: str = 'source') -> _core.Source:
             raise ValueError(f'{what} is empty: give at least one source')
         for name in source:
             if not isinstance(name, str):
-                raise TypeError(f'{what} must have names that are str, not {type(name).__name__}')
+                raise TypeError(f'{what} must have str names, not {type(name).__name__}')
         made = [core_of(one, f'{what}[{name!r}]')[0] for name, one in source.items()]
         return _zip(made, list(source), what)
     if not isinstance(source, (tuple, list)):

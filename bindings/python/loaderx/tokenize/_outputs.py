@@ -115,8 +115,8 @@ class Megatron(Output):
 
     def write(self, tokens: _Array, lengths: _Array) -> None:
         if len(lengths) and int(lengths.max()) > self._LONGEST:
-            raise LoaderxError(f'a document has {lengths.max()} tokens, and those of Megatron have '
-                               f'{self._LONGEST} at most: cut it, or choose another format')
+            raise LoaderxError(f'a document has {lengths.max()} tokens, and Megatron's format '
+                               f'allows at most {self._LONGEST}: cut it, or choose another format')
         super().write(tokens, lengths)
         self.files.write(self.index, lengths.astype('<i4').data)
 
@@ -155,7 +155,7 @@ def choose_output(path: Any, asked: Optional[str]) -> str:
     if asked is None:
         ending = os.path.splitext(name)[1]
         if ending not in _ENDINGS:
-            raise ValueError(f'format must be given: the name {name!r} ends with none of '
+            raise ValueError(f'give format, because the name {name!r} does not end with '
                              f"{', '.join(_ENDINGS)}")
         return _ENDINGS[ending]
     if asked not in FORMATS:

@@ -90,7 +90,7 @@ def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optiona
             raise ValueError(f'{name}: the tokenizer has no token {token!r}')
         return int(found)
     if tokenizer.id_to_token(number) is None:
-        raise ValueError(f'{name}: the tokenizer has no token of number {number}; it has '
+        raise ValueError(f'{name}: the tokenizer has no token {number}: its vocabulary has '
                          f'{vocabulary(tokenizer)}')
     return number
 
