@@ -40,14 +40,16 @@ typedef enum lx_damage_policy {
 
 /**
  * The access mode: how tables and chunks are read. Records and errors are the same in all modes,
- * except where another process truncates a file while it is read, or a disk cannot read a sector.
+ * except where another process truncates a file while it is open, or a disk cannot read a sector. A
+ * file that is too short when it is opened is #LX_ERR_CORRUPT in all modes.
  */
 typedef enum lx_access {
     LX_ACCESS_AUTO = 0, /**< MMAP on local file systems, PREAD on network ones; the
                              default. */
     LX_ACCESS_MMAP = 1, /**< By mmap(2), which is fastest, and reads records where they lie.
-                             Truncation of a file by another process, or a bad sector, raises
-                             SIGBUS, which ends the process. */
+                             If another process truncates a file that is open, or a sector is
+                             bad, SIGBUS ends the process; in the last page of a truncated file
+                             bytes can read as zeros instead, without an error. */
     LX_ACCESS_PREAD = 2 /**< By pread(2); nothing is mapped. Truncation is #LX_ERR_CORRUPT, and
                              a bad sector #LX_ERR_IO; the error has field, record, file and
                              offset. A view holds a copy of its values. */
@@ -201,7 +203,7 @@ typedef struct lx_dataset lx_dataset;
  *
  * @retval LX_OK               The dataset is open.
  * @retval LX_ERR_NOT_FOUND    @p path is not a dataset, or does not exist.
- * @retval LX_ERR_CORRUPT      meta.json or LOG is damaged, or a table is too short.
+ * @retval LX_ERR_CORRUPT      meta.json or LOG is damaged, or a table is missing or too short.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library. Or the dataset is on a network file system and not sealed:
  *                             seal it on the machine that wrote it, or copy it to a local disk.

@@ -26,7 +26,9 @@ LX_BEGIN_DECLS
 typedef enum lx_durability {
     LX_DURABILITY_FULL = 0,     /**< A power loss: the commit is synced before it returns. */
     LX_DURABILITY_PERIODIC = 1, /**< The end of the process at once, kill -9 included; a power loss
-                                     within about a second. The default. */
+                                     within about a second. Outside a transaction the writer also
+                                     commits by itself after each 256 MiB of payloads, which a
+                                     rollback does not undo. The default. */
     LX_DURABILITY_NONE = 2      /**< The end of the process; a power loss only after
                                      lx_writer_sync() or lx_writer_close(). */
 } lx_durability;
@@ -486,8 +488,8 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
  * after; the next writer removes the remains. After a failure it is as before, and unless a sync
  * failed the writer can be used, after lx_writer_rollback() at the latest.
  *
- * Readers keep reading the files that they have open. Obsolete files are removed when the last of
- * these readers has closed, or at the latest when the next writer opens the dataset.
+ * Readers keep reading the files that they have open. A writer removes obsolete files
+ * that no reader uses: after this call, when it closes, and when the next writer opens the dataset.
  *
  * @code
  * lx_rebalance_result result;

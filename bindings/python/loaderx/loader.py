@@ -120,7 +120,7 @@ class Loader(_core.Loader):
 
     Parameters
     ----------
-    source : Dataset, NPDataset, array, path, tuple, list or dict
+    source : dataset of loaderx, array, path, tuple, list or dict
         The data to read. An open dataset is read in its present state, even if it is refreshed or
         closed later. A live dataset is read in its newest state for each batch; the length stays,
         and a record that is deleted meanwhile raises IndexError. An array is read in place, without

@@ -36,7 +36,7 @@ typedef struct lx__install {
  * lx__install_end(). */
 lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *error);
 
-/** Makes empty tables of the next table generation in self->rows, for as many rows as there are
+/** Makes empty tables of the next table generation in self->tables, for as many rows as there are
  * records. */
 lx_status lx__install_make_tables(lx__install *self, lx_error *error);
 
@@ -62,7 +62,7 @@ lx_status lx__sync_or_poison(const lx__file *file, lx_error *error);
 /** Removes the obsolete files or, without a successful finish, the new ones. */
 void lx__install_end(lx__install *self);
 
-/** Makes the tables in self->rows durable. */
+/** Makes the tables in self->tables durable. */
 lx_status lx__install_sync_tables(lx__install *self, lx_error *error);
 
 /** What installs a generation, within a call of a user. */

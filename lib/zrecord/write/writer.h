@@ -55,7 +55,7 @@ struct lx_writer {
     lx__write_ring ring;
     lx__flush flush;
     lx__applied applied;
-    lx__table_writer tables; /**< rows.first is never below committed.state.rows. */
+    lx__table_writer tables; /**< tables.first is never below committed.state.rows. */
     lx__sync_list sync_list;
     lx__committed committed;
     lx__wal_writer wal;

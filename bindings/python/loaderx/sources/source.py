@@ -51,7 +51,7 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
     if isinstance(dataset, Dataset):
         return _core.source_dataset(dataset), False
     raise TypeError(
-        f'{name} must be a Dataset, an NPDataset or another of these, an array, a path, or '
+        f'{name} must be a dataset of loaderx, an array, a path, or '
         f'several of them in a tuple or a dict, not {type(source).__name__}'
     )
 
