@@ -368,7 +368,7 @@ static PyGetSetDef dataset_getset[] = {
      NULL},
     {"identity", dataset_get_identity, NULL,
      "The identity of this dataset and of its current snapshot: a dict of uuid, generation,\n"
-     "epoch, crc and sealed.",
+     "sequence, checksum and sealed.",
      NULL},
     {NULL},
 };
