@@ -165,7 +165,7 @@ def test_the_seed_of_a_nanoset_matches_nanotron():
 
 
 @pytest.mark.parametrize('call, error, word', [
-    (lambda: lx.Nanoset([]), ValueError, 'lengths must have'),
+    (lambda: lx.Nanoset([]), ValueError, 'lengths must not be empty'),
     (lambda: lx.Nanoset(5), TypeError, 'lengths'),
     (lambda: lx.Nanoset([5, 0]), ValueError, r'lengths\[1\] is 0'),
     (lambda: lx.Nanoset([5, -1]), ValueError, r'lengths\[1\]'),

@@ -115,7 +115,7 @@ class Megatron(Output):
 
     def write(self, tokens: _Array, lengths: _Array) -> None:
         if len(lengths) and int(lengths.max()) > self._LONGEST:
-            raise LoaderxError(f'a document has {lengths.max()} tokens, and Megatron's format '
+            raise LoaderxError(f"a document has {lengths.max()} tokens, and Megatron's format "
                                f'allows at most {self._LONGEST}: cut it, or choose another format')
         super().write(tokens, lengths)
         self.files.write(self.index, lengths.astype('<i4').data)
