@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads and time: the same batches from any thread, failures in order, cancel, close, limits,
  * fork. */
+#include "loader/loader-private.h"
 #include "loader/pipeline.h"
 
 #include "../sampler/orders.h"
@@ -336,6 +337,15 @@ static void *open_later(void *user)
     return NULL;
 }
 
+/** The number of threads that are in lx_loader_next(): one waits for a batch, the others for it. */
+static size_t count_users(lx_loader *loader)
+{
+    pthread_mutex_lock(&loader->mutex.mutex);
+    size_t users = loader->mutex.users;
+    pthread_mutex_unlock(&loader->mutex.mutex);
+    return users;
+}
+
 START_TEST(close_wakes_all_waiting_threads)
 {
     for (int round = 0; round < 20; round++) {
@@ -347,7 +357,8 @@ START_TEST(close_wakes_all_waiting_threads)
         for (int i = 0; i < 3; i++)
             pthread_create(&consumers[i], NULL, consume, loader);
         gate_await(&gate, 1);
-        nap(5 * MILLISECOND); /* the others wait for the first */
+        /* A thread that has not entered the loader yet must not find it closed. */
+        eventually(count_users(loader) == 3);
         pthread_create(&opener, NULL, open_later, &gate);
         lx_loader_close(loader);
         for (int i = 0; i < 3; i++)
