@@ -41,7 +41,7 @@ static lx_status take(lx_sampler *sampler, batch *self, lx_error *error)
     lx_status status = self->room == 0 ? make_room(self, FEW, error) : LX_OK;
     if (status != LX_OK)
         return status;
-    status = lx_sampler_take_batch(sampler, self->room, self->indices, &self->count, &too_long);
+    status = lx_sampler_take_batch(sampler, self->indices, self->room, &self->count, &too_long);
     if (status >= 0)
         return status;
     if (status != LX_ERR_LIMIT || self->count <= self->room) {

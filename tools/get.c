@@ -106,7 +106,7 @@ static lx_status read_record(getting *g, uint64_t index, uint64_t *size, lx_erro
     if (status == LX_OK)
         status = reserve(g, offsets[1], error);
     if (status == LX_OK)
-        status = lx_dataset_gather_bytes(g->dataset, g->position, &index, 1, g->buffer, offsets,
+        status = lx_dataset_gather_bytes(g->dataset, g->position, &index, 1, offsets, g->buffer,
                                          error);
     *size = status == LX_OK && present ? offsets[1] : LX_NONE;
     return status;

@@ -251,7 +251,8 @@ static lx_status collect(statement *s, lx_error *error)
     lx_status status = dataset_open_with(s->path, NULL, &s->dataset, error);
     if (status != LX_OK)
         return status;
-    s->access = lx_dataset_get_access(s->dataset, &s->network);
+    s->access = lx_dataset_get_access(s->dataset);
+    s->network = lx_dataset_get_network(s->dataset);
     s->schema = lx_dataset_get_schema(s->dataset);
     lx_dataset_get_identity(s->dataset, &s->identity);
     size_t count = lx_schema_get_field_count(s->schema);

@@ -87,7 +87,7 @@ int main(void)
     if (lx_dataset_get_sizes(dataset, CAPTION_FIELD, wanted, 3, offsets, present, &error) !=
             LX_OK ||
         offsets[3] > sizeof captions ||
-        lx_dataset_gather_bytes(dataset, CAPTION_FIELD, wanted, 3, captions, offsets, &error) !=
+        lx_dataset_gather_bytes(dataset, CAPTION_FIELD, wanted, 3, offsets, captions, &error) !=
             LX_OK)
         return complain(&error);
     for (int i = 0; i < 3; i++)

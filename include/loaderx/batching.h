@@ -105,7 +105,8 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
  * @retval LX_ERR_ARGUMENT  A cost is 0 or exceeds the budget, @p budget is 0, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part has indices that are not below @p count, or is cut into batches.
  * @retval LX_ERR_LIMIT     @p part has too many positions, or the order would consist of more than
- *                          65,535 orders, or be nested more than 64 deep.
+ *                          #LX_MAX_ORDERS orders, or be nested deeper than
+ *                          #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t count,

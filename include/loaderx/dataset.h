@@ -236,12 +236,14 @@ LX_API const char *lx_dataset_get_path(const lx_dataset *dataset);
 
 /**
  * Returns the access mode: the one that was set, or the one that #LX_ACCESS_AUTO selected.
- *
- * @param[in]  dataset  The dataset.
- * @param[out] network  Receives the name of the network file system that holds the dataset ("NFS"),
- *                      a constant, or NULL if a local one does. May be NULL.
  */
-LX_API lx_access lx_dataset_get_access(lx_dataset *dataset, const char **network);
+LX_API lx_access lx_dataset_get_access(lx_dataset *dataset);
+
+/**
+ * Returns the name of the network file system that holds the dataset ("NFS"), a constant string, or
+ * NULL if a local file system does.
+ */
+LX_API const char *lx_dataset_get_network(lx_dataset *dataset);
 
 /** Identifies a dataset and one snapshot of it. */
 typedef struct lx_dataset_identity {
@@ -307,9 +309,9 @@ LX_API lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const u
  * @param[in]  field    The position of a field in the schema.
  * @param[in]  indices  The same indices as for lx_dataset_get_sizes().
  * @param[in]  count    The number of records.
+ * @param[in]  offsets  The offsets of lx_dataset_get_sizes().
  * @param[out] out      Receives the records: at least offsets[count] bytes; may be NULL if that is
  *                      0.
- * @param[in]  offsets  The offsets of lx_dataset_get_sizes().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_ERR_MISMATCH  The size of a record differs from @p offsets: the dataset was refreshed
@@ -318,7 +320,7 @@ LX_API lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const u
  * @return Otherwise as lx_dataset_get_sizes().
  */
 LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint64_t *indices,
-                                         size_t count, void *out, const uint64_t *offsets,
+                                         size_t count, const uint64_t *offsets, void *out,
                                          lx_error *error);
 
 /** @} */

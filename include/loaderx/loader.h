@@ -301,7 +301,7 @@ LX_API void lx_loader_cancel(lx_loader *loader);
 LX_API lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *error);
 
 /** Returns the position after the last batch that was returned. */
-LX_API uint64_t lx_loader_tell(lx_loader *loader);
+LX_API uint64_t lx_loader_tell(const lx_loader *loader);
 
 /**
  * Counts the batches of this rank in an epoch that the loader enters at the beginning. Of an order
@@ -334,7 +334,7 @@ LX_API lx_status lx_loader_get_batch_count(const lx_loader *loader, uint64_t *co
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_loader_save(lx_loader *loader, char *text, size_t size, size_t *length,
+LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size, size_t *length,
                                 lx_error *error);
 
 /**
@@ -370,7 +370,7 @@ typedef struct lx_loader_stats {
 } lx_loader_stats;
 
 /** Copies the statistics of a loader since it was opened. */
-LX_API void lx_loader_get_stats(lx_loader *loader, lx_loader_stats *stats);
+LX_API void lx_loader_get_stats(const lx_loader *loader, lx_loader_stats *stats);
 
 /** @} */
 

@@ -81,7 +81,8 @@ LX_API void lx_mixture_free(lx_mixture *mixture);
  * @retval LX_ERR_ARGUMENT  @p weight is negative, infinite or not a number, the order is empty, an
  *                          index would exceed 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p order is cut into batches.
- * @retval LX_ERR_LIMIT     The mixture has 65,535 parts, or the order is nested 64 deep.
+ * @retval LX_ERR_LIMIT     The mixture has 65,535 parts, or the order is nested
+ *                          #LX_MAX_ORDER_DEPTH deep.
  * @retval LX_ERR_STATE     lx_mixture_set_weights() was called already.
  * @retval LX_ERR_NOMEM     Out of memory.
  */

@@ -18,7 +18,7 @@ LX_BEGIN_DECLS
  * @defgroup lx_npy_info Read and write headers of .npy files
  *
  * A file of NumPy's format .npy (numpy.lib.format) is a header and the elements of one array.
- * @see lx_dataset_export_npy(), lx_error, lx_source_open_npy()
+ * @see lx_dataset_export_npy(), lx_error, lx_source_open()
  * @{
  */
 

@@ -40,6 +40,12 @@ LX_BEGIN_DECLS
  * @{
  */
 
+/** The most levels of nested orders: the stack to read them is proportional. */
+#define LX_MAX_ORDER_DEPTH 64
+
+/** The most orders in an order, itself and repetitions included: a saved state describes each. */
+#define LX_MAX_ORDERS 65536
+
 /**
  * An order. One of length 0 is valid and has no positions.
  *
@@ -271,7 +277,8 @@ LX_API lx_status lx_order_options_set_padded(lx_order_options *options, bool pad
  *
  * The parts are orders of any kind, except those that are cut into batches
  * (lx_order_new_budgeted()). Each part is read in its own epochs. The new order takes references to
- * its parts. An order can be nested 64 deep, and consist of 65,535 orders in all.
+ * its parts. An order can be nested #LX_MAX_ORDER_DEPTH deep, and consist of #LX_MAX_ORDERS orders,
+ * itself included.
  *
  * The first tenth of the records for validation, and the others, shuffled, for training:
  *
@@ -301,8 +308,8 @@ LX_API lx_status lx_order_options_set_padded(lx_order_options *options, bool pad
  * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  The epochs of @p part are shorter, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
- *                          than 64 deep.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
+ *                          nested deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t length,
@@ -323,8 +330,8 @@ LX_API lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t len
  * @retval LX_ERR_ARGUMENT  @p multiple is 0, the length would exceed 2^64 - 1, or a pointer is
  *                          NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
- *                          than 64 deep.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
+ *                          nested deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **order,
@@ -342,8 +349,8 @@ LX_API lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order
  * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  @p times is 0, the length would exceed 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
- *                          than 64 deep.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
+ *                          nested deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order,
@@ -364,8 +371,8 @@ LX_API lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **
  * @retval LX_ERR_ARGUMENT  @p count is 0, the length or an index would exceed 2^64 - 1, or a
  *                          pointer is NULL.
  * @retval LX_ERR_MISMATCH  One of @p parts is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
- *                          than 64 deep.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
+ *                          nested deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, size_t count,
@@ -385,8 +392,8 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
  * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part has indices that are not below @p count, or is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
- *                          than 64 deep.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
+ *                          nested deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
  */

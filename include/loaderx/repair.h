@@ -90,9 +90,9 @@ LX_API void lx_repair_options_free(lx_repair_options *options);
  * Sets how damaged values are treated.
  *
  * @retval LX_OK            It is set.
- * @retval LX_ERR_ARGUMENT  @p mode is invalid, or @p options is NULL.
+ * @retval LX_ERR_ARGUMENT  @p policy is invalid, or @p options is NULL.
  */
-LX_API lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_repair_policy mode,
+LX_API lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_repair_policy policy,
                                               lx_error *error);
 
 /**
@@ -145,8 +145,7 @@ typedef struct lx_repair_result {
     uint64_t cut_bytes; /**< Bytes of the WAL after its first invalid frame. */
     uint64_t copied_bytes; /**< Bytes of chunks that lx_dataset_recover() copied, since the file
                                 system could not link them. */
-    uint32_t changed;      /**< 1 if the dataset was changed, or the new one was made. */
-    uint32_t unused;       /**< Zero. */
+    bool changed;          /**< Whether the dataset was changed, or the new one was made. */
     uint64_t reserved[8];  /**< Zero. */
 } lx_repair_result;
 

@@ -100,22 +100,23 @@ LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *
  * in the next epoch. After a seek into a batch, the step begins with the rest of it. On failure the
  * sampler does not move.
  *
- * @param[in]  sampler  The sampler.
- * @param[in]  room     The number of indices that fit; lx_order_get_max_batch_size() is always
- *                      enough.
- * @param[out] indices  Receives the indices of the batch, in order.
- * @param[out] taken    Receives their number, also if @p room is too small; 0 on any other failure.
- * @param[out] error    Receives the first failure; may be NULL.
+ * @param[in]  sampler   The sampler.
+ * @param[out] indices   Receives the indices of the batch, in order.
+ * @param[in]  capacity  The number of indices that fit; lx_order_get_max_batch_size() is always
+ *                       enough.
+ * @param[out] taken     Receives their number, also if @p capacity is too small; 0 on any other
+ *                       failure.
+ * @param[out] error     Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The batch is at @p indices.
  * @retval LX_END              Nothing is left, as for lx_sampler_take().
  * @retval LX_ERR_UNSUPPORTED  The order is not cut into batches.
- * @retval LX_ERR_LIMIT        The batch is larger than @p room. Or the rank has no batch in 100
+ * @retval LX_ERR_LIMIT        The batch is larger than @p capacity. Or the rank has no batch in 100
  *                             epochs, because they have fewer batches than there are ranks.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
  */
-LX_API lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *indices,
+LX_API lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, uint64_t capacity,
                                        uint64_t *taken, lx_error *error);
 
 /**

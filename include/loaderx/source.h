@@ -50,6 +50,10 @@ typedef struct lx_column_info {
 /**
  * Opens a dataset or an .npy file: a directory is opened as a dataset, a file as an .npy file.
  *
+ * An .npy file is of version 1.0 to 3.0, and its array is little-endian, in C order, of an
+ * ::lx_dtype and has at least one axis. The first axis counts the records. The only column is
+ * "data". The file is mapped.
+ *
  * @param[in]  path     A directory or a file.
  * @param[in]  options  The options of a dataset; NULL for the defaults.
  * @param[out] source   Receives the source, to be released with lx_source_unref().
@@ -66,14 +70,6 @@ typedef struct lx_column_info {
  */
 LX_API lx_status lx_source_open(const char *path, const lx_dataset_options *options,
                                 lx_source **source, lx_error *error);
-
-/**
- * Opens an .npy file of version 1.0 to 3.0 and maps it. The array must be little-endian and in C
- * order, of an ::lx_dtype, with at least one axis. The first axis counts the records. The only
- * column is "data".
- * @return As lx_source_open().
- */
-LX_API lx_status lx_source_open_npy(const char *path, lx_source **source, lx_error *error);
 
 /**
  * Opens a file of bare records and maps it: little-endian values, one after another, with nothing
@@ -278,7 +274,7 @@ LX_API lx_status lx_source_new_subset(lx_source *part, const uint64_t *indices, 
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_new_null(lx_source *source, lx_source **null, lx_error *error);
+LX_API lx_status lx_source_new_null(const lx_source *source, lx_source **null, lx_error *error);
 
 /** Adds a reference. Returns @p source. */
 LX_API lx_source *lx_source_ref(lx_source *source);

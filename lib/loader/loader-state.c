@@ -30,7 +30,7 @@ static json_t *make_state(const lx_loader *loader)
     return NULL;
 }
 
-lx_status lx_loader_save(lx_loader *loader, char *text, size_t size, size_t *length,
+lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size, size_t *length,
                          lx_error *error)
 {
     if (loader == NULL)

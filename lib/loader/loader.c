@@ -328,7 +328,7 @@ lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *error)
 
 /* ---- state and statistics */
 
-uint64_t lx_loader_tell(lx_loader *loader)
+uint64_t lx_loader_tell(const lx_loader *loader)
 {
     return atomic_load_explicit(&loader->position, memory_order_relaxed);
 }
@@ -347,7 +347,7 @@ lx_status lx_loader_get_batch_count(const lx_loader *loader, uint64_t *count, lx
     return lx__batch_schedule_count(&loader->schedule, position, count, error);
 }
 
-void lx_loader_get_stats(lx_loader *loader, lx_loader_stats *stats)
+void lx_loader_get_stats(const lx_loader *loader, lx_loader_stats *stats)
 {
     lx__pool_stats pool = {0};
     if (!is_in_child(loader))

@@ -79,7 +79,7 @@ static void take_batches(void *context)
     static uint64_t indices[65536];
     uint64_t taken;
     for (int i = 0; i < 1000; i++)
-        if (lx_sampler_take_batch(context, 65536, indices, &taken, NULL) != LX_OK)
+        if (lx_sampler_take_batch(context, indices, 65536, &taken, NULL) != LX_OK)
             abort();
 }
 

@@ -54,7 +54,7 @@ static lx_status read_all(const char *path, lx_error *error)
         uint8_t *out = NULL;
         status = lx_dataset_get_sizes(dataset, 0, &i, 1, offsets, NULL, error);
         if (status == LX_OK && (out = malloc((size_t)offsets[1] + 1)) != NULL)
-            status = lx_dataset_gather_bytes(dataset, 0, &i, 1, out, offsets, error);
+            status = lx_dataset_gather_bytes(dataset, 0, &i, 1, offsets, out, error);
         free(out);
     }
     lx_dataset_close(dataset);

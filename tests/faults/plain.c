@@ -272,7 +272,7 @@ bool plain_check_values(const struct plain *plain, lx_dataset *dataset, size_t c
     *status = lx_dataset_get_sizes(dataset, column, indices, count, offsets, present, &error);
     if (*status == LX_OK) {
         data = need(malloc((size_t)offsets[count] + 1));
-        *status = lx_dataset_gather_bytes(dataset, column, indices, count, data, offsets, &error);
+        *status = lx_dataset_gather_bytes(dataset, column, indices, count, offsets, data, &error);
     }
     if (*status != LX_OK)
         lx_error_describe(&error, why, size);

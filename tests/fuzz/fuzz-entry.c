@@ -118,7 +118,7 @@ static struct value read_bytes(lx_dataset *dataset, size_t field, uint64_t index
     value.size = ends[1];
     value.present = present != 0;
     value.data = guarded_take(memory, VALUE_MAX, (size_t)value.size);
-    lx_status status = lx_dataset_gather_bytes(dataset, field, &index, 1, value.data, ends, NULL);
+    lx_status status = lx_dataset_gather_bytes(dataset, field, &index, 1, ends, value.data, NULL);
     if (status == LX_ERR_MISMATCH)
         fuzz_fail("a record has not the length that was measured");
     value.there = status == LX_OK;

@@ -55,7 +55,7 @@ static void read_value(lx_dataset *dataset, size_t field, uint64_t index, struct
     value->size = ends[1];
     value->present = present != 0;
     value->data = need(malloc((size_t)value->size + 1));
-    value->there = lx_dataset_gather_bytes(dataset, field, &index, 1, value->data, ends, NULL) ==
+    value->there = lx_dataset_gather_bytes(dataset, field, &index, 1, ends, value->data, NULL) ==
                    LX_OK;
 }
 

@@ -174,7 +174,7 @@ static void read_any(lx_dataset *dataset, size_t field, uint64_t index)
         offsets[1] > BYTES)
         return;
     uint8_t *out = need(malloc((size_t)offsets[1] + 1));
-    lx_status status = lx_dataset_gather_bytes(dataset, field, &index, 1, out, offsets, NULL);
+    lx_status status = lx_dataset_gather_bytes(dataset, field, &index, 1, offsets, out, NULL);
     if (status == LX_ERR_MISMATCH)
         fuzz_fail("a record has not the length that was measured");
     free(out);

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Functions of the headers that return a status. new_x() of tests/new-orders.h and new-sources.h
 # call lx_order_new_x() and lx_source_new_x().
-cat "$top_srcdir"/include/loaderx/*.h | tr '\n' ' ' | sed 's/;/;\n/g' |
+cat "$top_srcdir"/include/loaderx/*.h "$top_srcdir"/include/loaderx/*/*.h | tr '\n' ' ' | sed 's/;/;\n/g' |
     sed -nE 's/.*LX_API[[:space:]]+lx_status[[:space:]]+(lx_[a-z0-9_]+)\(.*/\1/p' | sort -u >"$work/public"
 [ -s "$work/public" ]
 cat "$top_srcdir"/tests/faults/failing/*.c "$top_srcdir"/tests/faults/plain.c |
@@ -24,6 +24,19 @@ lx_loader_options_set_executor
 lx_loader_options_set_order
 lx_loader_options_set_prefetch_bytes
 lx_loader_options_set_rank
+lx_megatron_options_set_columns
+lx_megatron_options_set_documents
+lx_megatron_options_set_drop_last_partial
+lx_megatron_options_set_dtype
+lx_megatron_options_set_eod
+lx_megatron_options_set_extra_token
+lx_megatron_options_set_mask_eod
+lx_megatron_options_set_num_samples
+lx_megatron_options_set_pad
+lx_megatron_options_set_seed
+lx_megatron_options_set_sequence_length
+lx_megatron_options_set_split_at_eod
+lx_megatron_options_set_vocabulary
 lx_npy_parse_header
 lx_order_options_set_bucket_size
 lx_order_options_set_length

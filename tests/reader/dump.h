@@ -60,7 +60,7 @@ static inline lx_status dump_one(FILE *to, lx_dataset *dataset, size_t position,
     lx_status status = lx_dataset_get_sizes(dataset, position, &index, 1, offsets, &present, error);
     uint8_t *value = status == LX_OK ? malloc((size_t)offsets[1] + 1) : NULL;
     if (value != NULL) {
-        status = lx_dataset_gather_bytes(dataset, position, &index, 1, value, offsets, error);
+        status = lx_dataset_gather_bytes(dataset, position, &index, 1, offsets, value, error);
         if (status == LX_OK)
             dump_value(to, index, field->name, value, present ? offsets[1] : LX_NONE);
     }

@@ -49,7 +49,7 @@ static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *in
         j->data = allocate((size_t)j->offsets[count], error);
         if (j->data == NULL)
             break;
-        status = lx_dataset_gather_bytes(dataset, position, indices, count, j->data, j->offsets,
+        status = lx_dataset_gather_bytes(dataset, position, indices, count, j->offsets, j->data,
                                          error);
     }
 }

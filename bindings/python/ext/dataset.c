@@ -197,7 +197,7 @@ static PyObject *dataset_get_access(PyObject *object, void *ignored)
     (void)ignored;
     if (lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    lx_access access = lx_dataset_get_access(reading.handle, NULL);
+    lx_access access = lx_dataset_get_access(reading.handle);
     lxpy_reading_end(&reading);
     return PyUnicode_FromString(lxpy_access_name(access));
 }

@@ -14,7 +14,7 @@ static PyObject *item_bytes(lxpy_reading *self, size_t position, uint64_t index,
         return NULL;
     char *out = PyBytes_AS_STRING(record);
     LXPY_WITHOUT_GIL(
-        lx_dataset_gather_bytes(self->handle, position, &index, 1, out, offsets, &error));
+        lx_dataset_gather_bytes(self->handle, position, &index, 1, offsets, out, &error));
     if (error.status == LX_OK)
         return record;
     Py_DECREF(record);

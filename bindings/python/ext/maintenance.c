@@ -139,7 +139,7 @@ static PyObject *repair_result(const lx_repair_result *r, PyObject *exception)
         "({s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:N}N)", "records", NUMBER(r->records), "values",
         NUMBER(r->values), "damages", NUMBER(r->damages), "missing", NUMBER(r->missing), "deleted",
         NUMBER(r->deleted), "cut_bytes", NUMBER(r->cut_bytes), "copied_bytes",
-        NUMBER(r->copied_bytes), "changed", PyBool_FromLong(r->changed != 0), exception);
+        NUMBER(r->copied_bytes), "changed", PyBool_FromLong(r->changed), exception);
 }
 
 /** The arguments of a repair. */

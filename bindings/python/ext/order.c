@@ -144,7 +144,7 @@ static lx_status take_batch(order *self, uint64_t **indices, uint64_t *taken, lx
             return LX_ERR_NOMEM;
         }
         *indices = larger;
-        status = lx_sampler_take_batch(self->sampler, room, larger, taken, error);
+        status = lx_sampler_take_batch(self->sampler, larger, room, taken, error);
     }
     return status;
 }

@@ -115,8 +115,8 @@ static PyObject *totals_stat(const lx_storage_stats *t, uint64_t bytes)
 /** How it is read, and the name of the network file system that it is on; -1 with an exception. */
 static int put_access(PyObject *all, lx_dataset *handle)
 {
-    const char *network;
-    lx_access access = lx_dataset_get_access(handle, &network);
+    const char *network = lx_dataset_get_network(handle);
+    lx_access access = lx_dataset_get_access(handle);
     if (put(all, "access", PyUnicode_FromString(lxpy_access_name(access))) < 0)
         return -1;
     return put(all, "network",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A source over a mapped .npy file. */
+#include "loader/sources/source-npy.h"
+
 #include "base/error.h"
 #include "loader/sources/npy-header.h"
 #include "loader/sources/source-array.h"
@@ -20,13 +22,8 @@ static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
                                 error);
 }
 
-lx_status lx_source_open_npy(const char *path, lx_source **source, lx_error *error)
+lx_status lx__source_open_npy(const char *path, lx_source **source, lx_error *error)
 {
-    LX__CLEAR(source);
-    if (path == NULL)
-        return lx__fail_null(error, "path");
-    if (source == NULL)
-        return lx__fail_null(error, "source");
     lx__file file;
     lx_status status = lx__file_open(&file, LX__CWD, path, O_RDONLY, error);
     if (status != LX_OK)

@@ -36,7 +36,7 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {
     .kind = "null", .describe = describe, .snapshot_id = snapshot_id, .dispose = dispose};
 
-lx_status lx_source_new_null(lx_source *source, lx_source **null, lx_error *error)
+lx_status lx_source_new_null(const lx_source *source, lx_source **null, lx_error *error)
 {
     LX__CLEAR(null);
     lx_source *made;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "loader/sources/source-npy.h"
 #include "loader/sources/source-zrecord.h"
 #include "loader/sources/source.h"
 
@@ -13,7 +14,7 @@ lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx
     LX__CLEAR(source);
     struct stat about;
     if (path == NULL || source == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "path or source is NULL");
+        return lx__fail_null(error, path == NULL ? "path" : "source");
     if (stat(path, &about) == -1) {
         lx_status status = errno == ENOENT
                                ? lx__fail(error, LX_ERR_NOT_FOUND, "file or directory not found")
@@ -24,7 +25,7 @@ lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx
     if (S_ISDIR(about.st_mode))
         return lx__source_open_zrecord(path, options, source, error);
     if (S_ISREG(about.st_mode))
-        return lx_source_open_npy(path, source, error);
+        return lx__source_open_npy(path, source, error);
     lx_status status = lx__fail(error, LX_ERR_UNSUPPORTED,
                                 "the path is neither a directory nor a regular file: pass a "
                                 "dataset or an .npy file");

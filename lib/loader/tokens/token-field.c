@@ -301,8 +301,8 @@ static lx_status gather(const lx__token_field *self, const block *b, uint8_t *ou
     if (self->field->size != LX_NONE)
         return lx_dataset_gather(self->dataset, self->position, b->records, b->count, out,
                                  (size_t)self->field->size, error);
-    return lx_dataset_gather_bytes(self->dataset, self->position, b->records, b->count, out,
-                                   b->offsets, error);
+    return lx_dataset_gather_bytes(self->dataset, self->position, b->records, b->count, b->offsets,
+                                   out, error);
 }
 
 static lx_status copy_gathered(copying *c, lx_error *error)
@@ -357,7 +357,7 @@ static lx_status start(lx__token_field *self, lx_dataset *dataset, lx_error *err
     self->field = lx_schema_get_field(lx_dataset_get_schema(self->dataset), self->position);
     self->documents = lx_dataset_get_length(self->dataset);
     self->zeros = self->dataset->options.damage == LX_DAMAGE_ZEROS;
-    self->in_place = lx_dataset_get_access(self->dataset, NULL) == LX_ACCESS_MMAP &&
+    self->in_place = lx_dataset_get_access(self->dataset) == LX_ACCESS_MMAP &&
                      self->field->compression == LX_COMPRESSION_RAW && self->field->size > SHORT;
     return make_index(self, error);
 }

@@ -67,14 +67,14 @@ lx_status lx__inner_order_check_size(const lx_order *inner, size_t size, lx_erro
         return lx__fail(error, LX_ERR_MISMATCH,
                         "the part is cut into batches, whose bounds another order would not keep: "
                         "cut the outer order instead");
-    if (inner->depth >= LX__ORDER_DEPTH_MAX)
+    if (inner->depth >= LX_MAX_ORDER_DEPTH)
         return lx__fail(error, LX_ERR_LIMIT, "orders are nested deeper than %d: use fewer levels",
-                        LX__ORDER_DEPTH_MAX);
-    if (size >= LX__ORDER_SIZE_MAX)
+                        LX_MAX_ORDER_DEPTH);
+    if (size >= LX_MAX_ORDERS)
         return lx__fail(error, LX_ERR_LIMIT,
                         "an order may consist of at most %d orders, including those within its "
                         "parts",
-                        LX__ORDER_SIZE_MAX);
+                        LX_MAX_ORDERS);
     return LX_OK;
 }
 

@@ -68,8 +68,8 @@ lx_status lx__inner_order_check(const lx_order *inner, lx_order **made, lx_error
 
 /** Checks a part against the limits; @p size is the total of all parts up to this one.
  * @retval LX_ERR_MISMATCH  It is cut into batches.
- * @retval LX_ERR_LIMIT     The nesting has reached #LX__ORDER_DEPTH_MAX, or the total
- *             #LX__ORDER_SIZE_MAX. */
+ * @retval LX_ERR_LIMIT     The nesting has reached #LX_MAX_ORDER_DEPTH, or the total
+ *             #LX_MAX_ORDERS. */
 lx_status lx__inner_order_check_size(const lx_order *inner, size_t size, lx_error *error);
 
 #endif

@@ -22,11 +22,6 @@
 /** Upper limit of the positions. */
 #define LX__POSITION_END UINT64_MAX
 
-/** Most levels of nested orders: the stack to read them is proportional. */
-#define LX__ORDER_DEPTH_MAX 64
-/** Most orders within an order, with repetitions: a state describes each of them. */
-#define LX__ORDER_SIZE_MAX 65536
-
 /** Most positions per call of a class's read: limits the buffers of nested orders. */
 #define LX__ORDER_BLOCK 1024
 

@@ -103,7 +103,7 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
     return done != 0 || count == 0 ? LX_OK : LX_END;
 }
 
-lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *indices,
+lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, uint64_t capacity,
                                 uint64_t *taken, lx_error *error)
 {
     lx__rank_slice slice;
@@ -112,7 +112,7 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *in
     *taken = 0;
     if (sampler == NULL)
         return lx__fail_null(error, "sampler");
-    if (indices == NULL && room != 0)
+    if (indices == NULL && capacity != 0)
         return lx__fail_null(error, "indices");
     if (sampler->order->batch_bounds == NULL)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
@@ -126,11 +126,11 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *in
         sampler->position = position;
     if (status != LX_OK)
         return status;
-    if (slice.count > room) {
+    if (slice.count > capacity) {
         *taken = slice.count;
         return lx__fail(error, LX_ERR_LIMIT,
                         "the batch has %" PRIu64 " samples, but the buffer has room for %" PRIu64,
-                        slice.count, room);
+                        slice.count, capacity);
     }
     status = lx__order_read(sampler->order, sampler->scratch, slice.first, 1, slice.count, indices,
                             error);

@@ -294,7 +294,7 @@ static lx_status recover(lx__recovery *self, const char *into, lx_error *error)
         status = make_files(self, error);
     if (status == LX_OK)
         status = lx__repair_run(&self->repair, error);
-    self->repair.result.changed = 0;
+    self->repair.result.changed = false;
     if (status == LX_OK)
         status = install(self, error);
     if (self->made)

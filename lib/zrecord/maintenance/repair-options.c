@@ -7,7 +7,7 @@ lx_repair_options *lx_repair_options_new(void)
 {
     lx_repair_options *options = lx__alloc(sizeof *options);
     if (options != NULL)
-        *options = (lx_repair_options){.mode = LX_REPAIR_MISSING};
+        *options = (lx_repair_options){.policy = LX_REPAIR_MISSING};
     return options;
 }
 
@@ -16,15 +16,15 @@ void lx_repair_options_free(lx_repair_options *options)
     lx__free(options);
 }
 
-lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_repair_policy mode,
+lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_repair_policy policy,
                                        lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
-    if (mode != LX_REPAIR_MISSING && mode != LX_REPAIR_DELETE)
-        return lx__fail(error, LX_ERR_ARGUMENT, "mode %d is invalid: use missing or delete",
-                        (int)mode);
-    options->mode = mode;
+    if (policy != LX_REPAIR_MISSING && policy != LX_REPAIR_DELETE)
+        return lx__fail(error, LX_ERR_ARGUMENT, "policy %d is invalid: use missing or delete",
+                        (int)policy);
+    options->policy = policy;
     return LX_OK;
 }
 

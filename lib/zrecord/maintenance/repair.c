@@ -45,7 +45,7 @@ typedef struct run {
     lx_error *error; /**< The caller's. */
 } run;
 
-static const lx_repair_options defaults = {.mode = LX_REPAIR_MISSING};
+static const lx_repair_options defaults = {.policy = LX_REPAIR_MISSING};
 
 lx__repair lx__repair_of(const char *path, const lx_repair_options *options, bool apply)
 {
@@ -100,7 +100,7 @@ static lx_status add_value(run *self, const lx__found *found)
         return lx__fail_memory(self->error, "a repair");
     self->values = list;
     list[self->count++] = (damaged_value){found->index, found->field};
-    if (self->repair->options->mode == LX_REPAIR_DELETE)
+    if (self->repair->options->policy == LX_REPAIR_DELETE)
         self->repair->result.deleted += !same;
     else
         self->repair->result.missing++;
@@ -111,7 +111,7 @@ static lx_status add_value(run *self, const lx__found *found)
 static lx_status take(void *user, const lx__found *found)
 {
     run *self = user;
-    bool deletes = self->repair->options->mode == LX_REPAIR_DELETE;
+    bool deletes = self->repair->options->policy == LX_REPAIR_DELETE;
     size_t fields = self->snapshot->store->meta.schema->count;
     lx_repair_action action = LX_REPAIR_ACTION_DROP;
     lx_status status = LX_OK;
@@ -319,8 +319,9 @@ static lx_status change_values(const run *self, lx_writer *writer, lx_error *err
         return LX_OK;
     lx_status status = lx_writer_begin_transaction(writer, error);
     if (status == LX_OK)
-        status = (self->repair->options->mode == LX_REPAIR_DELETE ? delete_records : make_missing)(
-            self, writer, error);
+        status = (self->repair->options->policy == LX_REPAIR_DELETE
+                      ? delete_records
+                      : make_missing)(self, writer, error);
     return status == LX_OK ? lx_writer_end_transaction(writer, error) : status;
 }
 
@@ -443,7 +444,7 @@ lx_status lx__repair_run(lx__repair *repair, lx_error *error)
                 .error = error};
     lx_status status = work(&self, error);
     if (self.restamped || self.cut)
-        repair->result.changed = 1;
+        repair->result.changed = true;
     if (self.snapshot != NULL)
         lx__snapshot_unref(self.snapshot);
     lx__writer_unlock(&self.lock);

@@ -11,7 +11,7 @@
 #include "zrecord/wal/replay.h"
 
 struct lx_repair_options {
-    lx_repair_policy mode;
+    lx_repair_policy policy;
     bool apply;
     lx_finding_function found;
     void *found_user;

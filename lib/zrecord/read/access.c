@@ -19,12 +19,18 @@ lx_status lx_dataset_options_set_access(lx_dataset_options *options, lx_access a
                     (int)access);
 }
 
-lx_access lx_dataset_get_access(lx_dataset *dataset, const char **network)
+lx_access lx_dataset_get_access(lx_dataset *dataset)
 {
     lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
     lx_access access = snapshot->store->access;
-    if (network != NULL)
-        *network = snapshot->store->network; /* a string constant */
     lx__snapshot_unref(snapshot);
     return access;
+}
+
+const char *lx_dataset_get_network(lx_dataset *dataset)
+{
+    lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
+    const char *network = snapshot->store->network; /* a string constant */
+    lx__snapshot_unref(snapshot);
+    return network;
 }

@@ -59,7 +59,7 @@ lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const uint64_t
 }
 
 lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint64_t *indices,
-                                  size_t count, void *out, const uint64_t *offsets, lx_error *error)
+                                  size_t count, const uint64_t *offsets, void *out, lx_error *error)
 {
     lx_status status = check_call(dataset, field, indices, count, error);
     if (status != LX_OK)

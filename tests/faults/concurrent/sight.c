@@ -53,8 +53,8 @@ static lx_status gather_bytes(struct sight *sight, lx_dataset *dataset, size_t f
     for (size_t i = 0; i < reading->count; i++)
         reading->slices[field][i] = (lx_slice){sight->present[i] ? out + sight->offsets[i] : NULL,
                                                sight->offsets[i + 1] - sight->offsets[i]};
-    return lx_dataset_gather_bytes(dataset, field, reading->indices, reading->count, out,
-                                   sight->offsets, error);
+    return lx_dataset_gather_bytes(dataset, field, reading->indices, reading->count, sight->offsets,
+                                   out, error);
 }
 
 lx_status sight_gather(struct sight *sight, lx_dataset *dataset, size_t field, size_t first,

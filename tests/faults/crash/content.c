@@ -23,7 +23,7 @@ static lx_status read_lossy(struct content *content, lx_dataset *dataset, size_t
         uint8_t *data = need(realloc(content->data[field], (size_t)(end + size) + 1));
         content->data[field] = data;
         if (status == LX_OK)
-            status = lx_dataset_gather_bytes(dataset, field, &i, 1, data + end, sizes, error);
+            status = lx_dataset_gather_bytes(dataset, field, &i, 1, sizes, data + end, error);
         if (status != LX_OK && status != LX_ERR_CORRUPT)
             return status;
         if (status != LX_OK) {
@@ -49,7 +49,7 @@ static lx_status read_field(struct content *content, lx_dataset *dataset, size_t
     if (status != LX_OK)
         return status;
     content->data[field] = need(malloc((size_t)offsets[count] + 1));
-    return lx_dataset_gather_bytes(dataset, field, indices, count, content->data[field], offsets,
+    return lx_dataset_gather_bytes(dataset, field, indices, count, offsets, content->data[field],
                                    error);
 }
 

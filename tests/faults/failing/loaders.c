@@ -61,7 +61,7 @@ static lx_source *open_npy(struct run *run)
     char name[4300];
     lx_source *source;
     snprintf(name, sizeof name, "%s.npy", run->path);
-    return TRY(run, lx_source_open_npy(name, &source, &run->error)) ? source : NULL;
+    return TRY(run, lx_source_open(name, NULL, &source, &run->error)) ? source : NULL;
 }
 
 static lx_source *open_own(struct run *run)
@@ -490,11 +490,13 @@ static void fill_megatron_in(struct run *run, lx_tokens *all, const char *folder
     lx_source *source = NULL;
     float mask[48];
     uint64_t number = 7, length;
-    lx_megatron_options how = LX__MEGATRON_DEFAULTS;
-    how.sequence_length = 48;
-    how.columns = LX_MEGATRON_LOSS_MASK;
-    how.tables = folder;
-    if (TRY(run, lx_source_new_megatron(all, &how, &source, &run->error))) {
+    lx_megatron_options *how;
+    if (!TRY_NEW(run, how, lx_megatron_options_new()))
+        return;
+    how->sequence_length = 48;
+    how->columns = LX_MEGATRON_LOSS_MASK;
+    if (TRY(run, lx_megatron_options_set_tables(how, folder, &run->error)) &&
+        TRY(run, lx_source_new_megatron(all, how, &source, &run->error))) {
         const lx_target targets[] = {{NULL, 0}, {mask, sizeof mask}};
         if (TRY(run, lx_source_fill(source, &first, 1, targets, &run->error)) &&
             TRY(run, lx_source_read_megatron_index(source, LX_MEGATRON_DOCUMENTS, 1, 1, &number,
@@ -502,6 +504,7 @@ static void fill_megatron_in(struct run *run, lx_tokens *all, const char *folder
             (mask[0] != 1 || mask[47] != 1 || number > 1 || length != 2))
             run_fail(run, "the samples of Megatron's are wrong");
     }
+    lx_megatron_options_free(how);
     lx_source_unref(source);
 }
 

@@ -185,7 +185,7 @@ static void walk_batches(struct run *run, lx_order *order)
         (begin != 20 || end != 30))
         run_fail(run, "a batch is elsewhere");
     if (TRY(run, lx_sampler_new(order, 1, 3, &sampler, &run->error))) {
-        if (TRY(run, lx_sampler_take_batch(sampler, LENGTH, indices, &taken, &run->error)) &&
+        if (TRY(run, lx_sampler_take_batch(sampler, indices, LENGTH, &taken, &run->error)) &&
             (taken != 10 || lx_sampler_tell(sampler) != 30))
             run_fail(run, "a batch has other samples");
         lx_sampler_free(sampler);

@@ -62,7 +62,7 @@ static void gather_bytes(struct run *run, lx_dataset *dataset)
             continue;
         uint8_t *out = need(malloc((size_t)offsets[COUNT] + 1));
         if (TRY(run,
-                lx_dataset_gather_bytes(dataset, field, indices, COUNT, out, offsets, &run->error)))
+                lx_dataset_gather_bytes(dataset, field, indices, COUNT, offsets, out, &run->error)))
             for (size_t i = 0; i < COUNT; i++)
                 expect(run, field, indices[i], out + offsets[i], offsets[i + 1] - offsets[i],
                        present[i] != 0);

@@ -73,7 +73,7 @@ static lx_status read_field(lx_dataset *dataset, size_t field, struct reading *r
         return status;
     reading->data = need(realloc(reading->data, (size_t)reading->offsets[reading->count] + 1));
     return lx_dataset_gather_bytes(dataset, field, reading->indices, (size_t)reading->count,
-                                   reading->data, reading->offsets, error);
+                                   reading->offsets, reading->data, error);
 }
 
 static bool parse_field(const struct reading *reading, size_t field, uint32_t *found,

@@ -51,7 +51,7 @@ START_TEST(batches_follow_the_order)
                 check_batch(batch);
                 ck_assert_uint_eq(lx_batch_get_position(batch), lx_sampler_tell(sampler));
                 ck_assert_uint_eq(lx_batch_get_epoch(batch), epoch);
-                unit_ok(lx_sampler_take_batch(sampler, 300, indices, &taken, &error));
+                unit_ok(lx_sampler_take_batch(sampler, indices, 300, &taken, &error));
                 ck_assert_uint_eq(lx_batch_get_row_count(batch), taken);
                 ck_assert_mem_eq(lx_batch_get_indices(batch), indices, taken * 8);
                 ck_assert_uint_eq(lx_loader_tell(loader), lx_sampler_tell(sampler));

@@ -65,7 +65,7 @@ static lx_source *array_of(const json_t *description)
     snprintf(header + used, sizeof header - (size_t)used, ")}");
     size_t start = write_npy("array.npy", 1, header, items * size);
     if (strcmp(word(description, "kind"), "npy") == 0)
-        unit_ok(lx_source_open_npy("array.npy", &source, &error));
+        unit_ok(lx_source_open("array.npy", NULL, &source, &error));
     else
         unit_ok(lx_source_open_flat("array.npy", &info, start, &source, &error));
     free(shape);

@@ -60,7 +60,7 @@ static inline struct answers *ask(lx_dataset *dataset, size_t field, const uint6
     a->measured = lx_dataset_get_sizes(dataset, field, indices, count, a->offsets, a->present,
                                        &a->errors[0]);
     if (a->measured == LX_OK)
-        a->gathered = lx_dataset_gather_bytes(dataset, field, indices, count, a->bytes, a->offsets,
+        a->gathered = lx_dataset_gather_bytes(dataset, field, indices, count, a->offsets, a->bytes,
                                               &a->errors[1]);
     /* Close to each other, and far apart. */
     a->dense = lx_dataset_gather(dataset, field, indices, count, a->rows,

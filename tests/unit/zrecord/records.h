@@ -221,7 +221,7 @@ static inline lx_status read_value(lx_dataset *dataset, size_t field, uint64_t i
     ck_assert_uint_le(offsets[1], VALUE_MAX);
     *size = offsets[1];
     *there = present;
-    return lx_dataset_gather_bytes(dataset, field, &index, 1, value, offsets, error);
+    return lx_dataset_gather_bytes(dataset, field, &index, 1, offsets, value, error);
 }
 
 /** The value must be the one of records.h. */

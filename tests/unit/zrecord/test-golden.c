@@ -104,7 +104,7 @@ static void expect_gathered(lx_dataset *dataset, size_t position, uint64_t size)
         unit_ok(lx_dataset_get_sizes(dataset, position, indices, length, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[length], length * size);
         unit_ok(
-            lx_dataset_gather_bytes(dataset, position, indices, length, bytes, offsets, &error));
+            lx_dataset_gather_bytes(dataset, position, indices, length, offsets, bytes, &error));
         ck_assert_int_eq(memcmp(dense, bytes, length * (size_t)size), 0);
     }
     free(bytes);
@@ -130,7 +130,7 @@ static void expect_viewed(lx_dataset *dataset, size_t position, uint64_t index)
     if (present) {
         uint8_t *value = malloc((size_t)offsets[1] + 1);
         ck_assert_uint_eq(slice.size, offsets[1]);
-        unit_ok(lx_dataset_gather_bytes(dataset, position, &index, 1, value, offsets, &error));
+        unit_ok(lx_dataset_gather_bytes(dataset, position, &index, 1, offsets, value, &error));
         ck_assert_int_eq(memcmp(slice.data, value, (size_t)offsets[1]), 0);
         free(value);
     }

@@ -129,7 +129,7 @@ START_TEST(rejects_parts_with_different_columns)
     lx_error_clear(&error);
     write_npy("a.npy", 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (5,)}", 5);
     lx_source *npy;
-    unit_ok(lx_source_open_npy("a.npy", &npy, &error));
+    unit_ok(lx_source_open("a.npy", NULL, &npy, &error));
     unit_fails(lx_source_new_concat((lx_source *[]){parts[0], npy}, 2, &all, &error),
                LX_ERR_MISMATCH);
     unit_fails(lx_source_new_concat(parts, 0, &all, &error), LX_ERR_ARGUMENT);

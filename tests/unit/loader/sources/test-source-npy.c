@@ -17,7 +17,7 @@ START_TEST(the_first_axis_counts_the_records)
     char *scratch = scratch_make();
     lx_source *source;
     write_npy("a.npy", 1, HEADER("<u2", "(5, 3, 2)"), 60);
-    unit_ok(lx_source_open_npy("a.npy", &source, &error));
+    unit_ok(lx_source_open("a.npy", NULL, &source, &error));
     ck_assert_uint_eq(lx_source_get_length(source), 5);
     ck_assert_uint_eq(lx_source_get_column_count(source), 1);
     const lx_column_info *column = lx_source_get_column(source, 0);
@@ -51,7 +51,7 @@ START_TEST(leaves_out_columns_that_are_not_requested)
     lx_source *source;
     const uint64_t index = 2;
     write_npy("a.npy", 1, HEADER("|u1", "(5, 3)"), 15);
-    unit_ok(lx_source_open_npy("a.npy", &source, &error));
+    unit_ok(lx_source_open("a.npy", NULL, &source, &error));
     unit_ok(lx_source_fill(source, &index, 1, &(lx_target){NULL, 0}, &error));
     lx_source_unref(source);
     scratch_remove(scratch);
@@ -64,19 +64,19 @@ START_TEST(scalars_and_empty_arrays_are_sources)
     char *scratch = scratch_make();
     lx_source *source;
     write_npy("a.npy", 2, HEADER("<i8", "(2,)"), 16);
-    unit_ok(lx_source_open_npy("a.npy", &source, &error));
+    unit_ok(lx_source_open("a.npy", NULL, &source, &error));
     ck_assert_uint_eq(lx_source_get_column(source, 0)->ndim, 0);
     ck_assert_uint_eq(lx_source_get_column(source, 0)->size, 8);
     lx_source_unref(source);
 
     write_npy("a.npy", 1, HEADER("<f4", "(0, 28, 28)"), 0);
-    unit_ok(lx_source_open_npy("a.npy", &source, &error));
+    unit_ok(lx_source_open("a.npy", NULL, &source, &error));
     ck_assert_uint_eq(lx_source_get_length(source), 0);
     ck_assert_uint_eq(lx_source_get_column(source, 0)->size, 28 * 28 * 4);
     lx_source_unref(source);
 
     write_npy("a.npy", 1, HEADER("<f4", "(7, 0)"), 0);
-    unit_ok(lx_source_open_npy("a.npy", &source, &error));
+    unit_ok(lx_source_open("a.npy", NULL, &source, &error));
     ck_assert_uint_eq(lx_source_get_length(source), 7);
     ck_assert_uint_eq(lx_source_get_column(source, 0)->size, 0);
     const uint64_t index = 6;
@@ -92,7 +92,7 @@ static void expect_refusal(lx_status status)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    ck_assert_int_eq(lx_source_open_npy("a.npy", &source, &error), status);
+    ck_assert_int_eq(lx_source_open("a.npy", NULL, &source, &error), status);
     ck_assert_str_eq(error.path, "a.npy");
     ck_assert_int_ne(error.message[0], '\0');
     ck_assert_int_eq(lx_source_open("a.npy", NULL, &source, NULL), status);
@@ -111,7 +111,7 @@ START_TEST(rejects_invalid_arrays_with_their_path)
     expect_refusal(LX_ERR_UNSUPPORTED);
     write_bytes("a.npy", "hello, world", 12);
     expect_refusal(LX_ERR_UNSUPPORTED);
-    unit_fails(lx_source_open_npy("none.npy", &source, &error), LX_ERR_NOT_FOUND);
+    unit_fails(lx_source_open("none.npy", NULL, &source, &error), LX_ERR_NOT_FOUND);
     scratch_remove(scratch);
 }
 END_TEST
@@ -176,8 +176,8 @@ START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    unit_refuses_null(lx_source_open_npy(NULL, &source, &error), "path");
-    unit_refuses_null(lx_source_open_npy("x.npy", NULL, &error), "source");
+    unit_refuses_null(lx_source_open(NULL, NULL, &source, &error), "path");
+    unit_refuses_null(lx_source_open("x.npy", NULL, NULL, &error), "source");
 }
 END_TEST
 

@@ -17,7 +17,7 @@ static lx_source *bytes_source(const char *path, unsigned length)
     snprintf(header, sizeof header, "{'descr': '|u1', 'fortran_order': False, 'shape': (%u,)}",
              length);
     write_npy(path, 1, header, length);
-    unit_ok(lx_source_open_npy(path, &source, &error));
+    unit_ok(lx_source_open(path, NULL, &source, &error));
     return source;
 }
 

@@ -85,7 +85,7 @@ START_TEST(rejects_orders_nested_too_deeply)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order = make_order("shuffle", 100000, 42, 0), *more;
-    for (uint64_t i = 1; i < LX__ORDER_DEPTH_MAX; i++)
+    for (uint64_t i = 1; i < LX_MAX_ORDER_DEPTH; i++)
         order = slice(order, 0, 100000 - i);
     lx_order *const parts[] = {order};
     static const uint64_t indices[100000];

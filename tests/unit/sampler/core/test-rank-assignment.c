@@ -106,7 +106,7 @@ static uint64_t take_step(uint64_t world, uint64_t position, uint8_t *seen)
         lx_sampler *sampler;
         unit_ok(lx_sampler_new(cut.order, rank, world, &sampler, &error));
         unit_ok(lx_sampler_seek(sampler, position, &error));
-        lx_status status = lx_sampler_take_batch(sampler, 300, indices, &taken, &error);
+        lx_status status = lx_sampler_take_batch(sampler, indices, 300, &taken, &error);
         uint64_t stands = lx_sampler_tell(sampler);
         if (status == LX_OK && stands <= epoch_end) {
             ck_assert(cut_fits(&cut, indices, taken));
@@ -160,8 +160,8 @@ START_TEST(a_seek_continues_as_an_uninterrupted_run)
                                         &error));
             within = begin + within % (end - begin);
             unit_ok(lx_sampler_seek(other, within, &error));
-            unit_ok(lx_sampler_take_batch(sampler, 300, ours, &taken, &error));
-            unit_ok(lx_sampler_take_batch(other, 300, theirs, &their_count, &error));
+            unit_ok(lx_sampler_take_batch(sampler, ours, 300, &taken, &error));
+            unit_ok(lx_sampler_take_batch(other, theirs, 300, &their_count, &error));
             ck_assert_uint_eq(taken, end - begin);
             ck_assert_uint_eq(their_count, end - within); /* the rest of it */
             ck_assert_mem_eq(ours + (within - begin), theirs, their_count * sizeof *theirs);
@@ -185,7 +185,7 @@ START_TEST(a_state_continues_with_another_world_size)
     make_cut(&cut, "shuffle", 300, 100, &state);
     unit_ok(lx_sampler_new(cut.order, 1, 3, &one, &error));
     unit_ok(lx_sampler_new(cut.order, 0, 2, &other, &error));
-    unit_ok(lx_sampler_take_batch(one, 300, indices, &taken, &error));
+    unit_ok(lx_sampler_take_batch(one, indices, 300, &taken, &error));
     unit_ok(lx_sampler_save(one, text, sizeof text, NULL, &error));
     unit_ok(lx_sampler_restore(other, text, &error));
     ck_assert_uint_eq(lx_sampler_tell(one), lx_sampler_tell(other));
@@ -205,25 +205,25 @@ START_TEST(rejects_invalid_arguments)
     make_cut(&cut, "shuffle", 300, 100, &state);
     unit_ok(lx_sampler_new(cut.order, 0, 1, &sampler, &error));
     unit_ok(lx_sampler_new(order, 0, 1, &uncut, &error));
-    unit_fails(lx_sampler_take_batch(NULL, 300, indices, &taken, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_sampler_take_batch(NULL, indices, 300, &taken, &error), LX_ERR_ARGUMENT);
     ck_assert_uint_eq(taken, 0);
-    unit_fails(lx_sampler_take_batch(sampler, 300, NULL, &taken, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_sampler_take_batch(sampler, 300, indices, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_sampler_take_batch(uncut, 300, indices, &taken, &error), LX_ERR_UNSUPPORTED);
-    unit_fails(lx_sampler_take_batch(sampler, 2, indices, &taken, &error), LX_ERR_LIMIT);
+    unit_fails(lx_sampler_take_batch(sampler, NULL, 300, &taken, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_sampler_take_batch(sampler, indices, 300, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_sampler_take_batch(uncut, indices, 300, &taken, &error), LX_ERR_UNSUPPORTED);
+    unit_fails(lx_sampler_take_batch(sampler, indices, 2, &taken, &error), LX_ERR_LIMIT);
     ck_assert_uint_eq(lx_sampler_tell(sampler), 0);
     wanted = taken;
-    unit_fails(lx_sampler_take_batch(sampler, 0, NULL, &taken, &error), LX_ERR_LIMIT);
+    unit_fails(lx_sampler_take_batch(sampler, NULL, 0, &taken, &error), LX_ERR_LIMIT);
     ck_assert_uint_eq(taken, wanted);
     scarce_begin(0);
-    unit_fails(lx_sampler_take_batch(sampler, 300, indices, &taken, &error), LX_ERR_NOMEM);
+    unit_fails(lx_sampler_take_batch(sampler, indices, 300, &taken, &error), LX_ERR_NOMEM);
     ck_assert_uint_eq(lx_sampler_tell(sampler), 0);
     ck_assert_uint_eq(taken, 0);
     scarce_begin(1000);
-    unit_ok(lx_sampler_take_batch(sampler, wanted, indices, &taken, &error));
+    unit_ok(lx_sampler_take_batch(sampler, indices, wanted, &taken, &error));
     ck_assert_uint_eq(taken, wanted);
     unit_ok(lx_sampler_seek(sampler, UINT64_MAX, &error));
-    ck_assert_int_eq(lx_sampler_take_batch(sampler, 300, indices, &taken, &error), LX_END);
+    ck_assert_int_eq(lx_sampler_take_batch(sampler, indices, 300, &taken, &error), LX_END);
     lx_sampler_free(uncut);
     lx_sampler_free(sampler);
     lx_order_unref(order);

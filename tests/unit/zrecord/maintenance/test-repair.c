@@ -43,7 +43,7 @@ START_TEST(leaves_a_valid_dataset_unchanged)
             ck_assert_uint_eq(found.count, 0);
             ck_assert_uint_eq(result.records, 30);
             ck_assert_uint_eq(result.values, 30 * FIELDS);
-            ck_assert(result.damages == 0 && result.changed == 0);
+            ck_assert(result.damages == 0 && !result.changed);
             ck_assert_uint_eq(digest_of("d"), before);
         }
         unit_ok(lx_dataset_repair("d", NULL, NULL, &error));
@@ -71,7 +71,7 @@ START_TEST(makes_damaged_values_missing)
         ck_assert_uint_eq(found.count, damages);
         ck_assert_uint_eq(result.damages, damages);
         ck_assert_uint_eq(result.missing, 2);
-        ck_assert_uint_eq(result.changed, 0);
+        ck_assert(!result.changed);
         ck_assert_int_eq(found.findings[0].action, LX_REPAIR_ACTION_MISSING);
         ck_assert_str_eq(found.findings[1].damage.field, "image");
         ck_assert_uint_eq(found.findings[1].damage.record, 9);
@@ -79,11 +79,11 @@ START_TEST(makes_damaged_values_missing)
 
         unit_ok(repair(APPLY, &found, &result, &error));
         ck_assert_uint_eq(found.count, damages);
-        ck_assert_uint_eq(result.changed, 1);
+        ck_assert(result.changed);
         expect_whole("d", 25, is_bad_image);
         /* Nothing is left to do. */
         unit_ok(repair(APPLY, &found, &result, &error));
-        ck_assert_uint_eq(result.changed, 0);
+        ck_assert(!result.changed);
         unit_ok(lx_dataset_remove("d", &error));
     }
     scratch_remove(scratch);
@@ -402,7 +402,7 @@ START_TEST(cuts_the_log_at_the_first_invalid_frame)
         ck_assert_uint_eq(result.cut_bytes, size - ends[frame - 1]);
         ck_assert_uint_eq(digest_of("d"), before);
         unit_ok(repair(APPLY, &found, &result, &error));
-        ck_assert_uint_eq(result.changed, 1);
+        ck_assert(result.changed);
         char name[64];
         snprintf(name, sizeof name, "d.log-tail-%zu", frame);
         ck_assert_ptr_nonnull(strstr(found.findings[0].damage.message, name));

@@ -336,25 +336,23 @@ START_TEST(network_file_systems_need_sealed_datasets)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    const char *network = "";
     lx_dataset *dataset;
     lx_writer *writer;
     records_make("d", 20, 0);
     records_make_sealed("s", 20);
     dataset = open_placed("s", (struct placed){0});
-    ck_assert_int_eq(lx_dataset_get_access(dataset, &network), LX_ACCESS_MMAP);
-    ck_assert_ptr_null(network);
+    ck_assert_int_eq(lx_dataset_get_access(dataset), LX_ACCESS_MMAP);
+    ck_assert_ptr_null(lx_dataset_get_network(dataset));
     lx_dataset_close(dataset);
 
     file_system_type = NFS;
     dataset = open_placed("s", (struct placed){0});
-    ck_assert_int_eq(lx_dataset_get_access(dataset, &network), LX_ACCESS_PREAD);
-    ck_assert_int_eq(lx_dataset_get_access(dataset, NULL), LX_ACCESS_PREAD);
-    ck_assert_str_eq(network, "NFS");
+    ck_assert_int_eq(lx_dataset_get_access(dataset), LX_ACCESS_PREAD);
+    ck_assert_str_eq(lx_dataset_get_network(dataset), "NFS");
     expect_records(dataset, 20);
     lx_dataset_close(dataset);
     dataset = open_placed("s", (struct placed){.access = LX_ACCESS_MMAP});
-    ck_assert_int_eq(lx_dataset_get_access(dataset, &network), LX_ACCESS_MMAP);
+    ck_assert_int_eq(lx_dataset_get_access(dataset), LX_ACCESS_MMAP);
     lx_dataset_close(dataset);
 
     expect_refused("d", LX_ERR_UNSUPPORTED, "NFS", "d");

@@ -208,7 +208,7 @@ START_TEST(other_errors_still_fail)
     unit_fails(lx_dataset_view(dataset, WAVE, &shrunk, 1, slices, &view, &error),
                LX_ERR_UNSUPPORTED);
     const uint64_t wrong[] = {0, 3};
-    unit_fails(lx_dataset_gather_bytes(dataset, IMAGE, none, 1, out, wrong, &error),
+    unit_fails(lx_dataset_gather_bytes(dataset, IMAGE, none, 1, wrong, out, &error),
                LX_ERR_MISMATCH);
     ck_assert_uint_eq(met(dataset), 0);
     lx_dataset_close(dataset);

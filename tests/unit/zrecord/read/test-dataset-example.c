@@ -37,7 +37,7 @@ static void expect_example(lx_dataset *dataset)
     unit_ok(lx_dataset_get_sizes(dataset, 2, indices, 3, offsets, present, &error));
     ck_assert(present[0] && present[1] && !present[2]);
     ck_assert(offsets[1] == 0 && offsets[2] == 15 && offsets[3] == 15);
-    unit_ok(lx_dataset_gather_bytes(dataset, 2, indices, 3, captions, offsets, &error));
+    unit_ok(lx_dataset_gather_bytes(dataset, 2, indices, 3, offsets, captions, &error));
     ck_assert_mem_eq(captions, "go, go, go, go!", 15);
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
 }

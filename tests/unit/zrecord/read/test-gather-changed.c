@@ -70,7 +70,7 @@ static void expect_copies(lx_dataset *dataset, const struct copies *copies, uint
             unit_ok(
                 lx_dataset_gather(dataset, field, indices, count, out, dense_sizes[field], &error));
         else
-            unit_ok(lx_dataset_gather_bytes(dataset, field, indices, count, out, offsets, &error));
+            unit_ok(lx_dataset_gather_bytes(dataset, field, indices, count, offsets, out, &error));
         for (size_t i = 0; i < count; i++) {
             uint8_t right[VALUE_MAX] = {0};
             uint64_t size = record_value((int)field, copies->of[field][indices[i]], right);

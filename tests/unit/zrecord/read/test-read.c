@@ -23,7 +23,7 @@ START_TEST(rejects_invalid_arguments_without_change)
         expect_error(wrong, LX_ERR_ARGUMENT, "not found", "d");
         unit_fails(lx_dataset_get_sizes(dataset, none[i], indices, 2, offsets, present, &error),
                    LX_ERR_ARGUMENT);
-        unit_fails(lx_dataset_gather_bytes(dataset, none[i], indices, 2, out, offsets, &error),
+        unit_fails(lx_dataset_gather_bytes(dataset, none[i], indices, 2, offsets, out, &error),
                    LX_ERR_ARGUMENT);
         unit_fails(lx_dataset_view(dataset, none[i], indices, 2, slices, &view, &error),
                    LX_ERR_ARGUMENT);
@@ -65,13 +65,13 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_dataset_get_sizes(dataset, BLOB, &index, 1, NULL, NULL, &error),
                       "offsets");
     unit_ok(lx_dataset_get_sizes(dataset, IMAGE, &index, 1, offsets, NULL, &error));
-    unit_refuses_null(lx_dataset_gather_bytes(NULL, IMAGE, &index, 1, out, offsets, &error),
+    unit_refuses_null(lx_dataset_gather_bytes(NULL, IMAGE, &index, 1, offsets, out, &error),
                       "dataset");
-    unit_refuses_null(lx_dataset_gather_bytes(dataset, IMAGE, NULL, 1, out, offsets, &error),
+    unit_refuses_null(lx_dataset_gather_bytes(dataset, IMAGE, NULL, 1, offsets, out, &error),
                       "indices");
-    unit_refuses_null(lx_dataset_gather_bytes(dataset, IMAGE, &index, 1, NULL, offsets, &error),
+    unit_refuses_null(lx_dataset_gather_bytes(dataset, IMAGE, &index, 1, offsets, NULL, &error),
                       "out");
-    unit_refuses_null(lx_dataset_gather_bytes(dataset, IMAGE, &index, 1, out, NULL, &error),
+    unit_refuses_null(lx_dataset_gather_bytes(dataset, IMAGE, &index, 1, NULL, out, &error),
                       "offsets");
     unit_refuses_null(lx_dataset_view(NULL, IMAGE, &index, 1, &slice, &view, &error), "dataset");
     unit_refuses_null(lx_dataset_view(dataset, IMAGE, NULL, 1, &slice, &view, &error), "indices");
@@ -94,7 +94,7 @@ START_TEST(reading_no_records_allocates_nothing)
     unit_ok(lx_dataset_gather(dataset, IMAGE, NULL, 0, NULL, 12, &error));
     unit_ok(lx_dataset_get_sizes(dataset, BLOB, NULL, 0, &offset, NULL, &error));
     ck_assert_uint_eq(offset, 0);
-    unit_ok(lx_dataset_gather_bytes(dataset, BLOB, NULL, 0, NULL, &offset, &error));
+    unit_ok(lx_dataset_gather_bytes(dataset, BLOB, NULL, 0, &offset, NULL, &error));
     unit_ok(lx_dataset_view(dataset, BLOB, NULL, 0, NULL, &view, &error));
     lx_view_free(view);
     for (uint64_t index = 0; index < 15; index++) { /* empty and missing ones, neither */
@@ -102,7 +102,7 @@ START_TEST(reading_no_records_allocates_nothing)
             continue;
         unit_ok(lx_dataset_get_sizes(dataset, BLOB, &index, 1, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[1], 0);
-        unit_ok(lx_dataset_gather_bytes(dataset, BLOB, &index, 1, NULL, offsets, &error));
+        unit_ok(lx_dataset_gather_bytes(dataset, BLOB, &index, 1, offsets, NULL, &error));
     }
     lx_dataset_close(dataset);
     scratch_remove(scratch);

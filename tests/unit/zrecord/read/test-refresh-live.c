@@ -47,7 +47,7 @@ START_TEST(a_live_handle_sees_the_newest_commit_in_each_call)
             break;
         case 2:
             unit_ok(lx_dataset_get_sizes(live, 1, &index, 1, offsets, NULL, &error));
-            unit_ok(lx_dataset_gather_bytes(live, 1, &index, 1, &value, offsets, &error));
+            unit_ok(lx_dataset_gather_bytes(live, 1, &index, 1, offsets, &value, &error));
             ck_assert_uint_eq(value, changer_value(version, 1, 3));
             break;
         case 3:

@@ -151,7 +151,7 @@ START_TEST(reports_failed_allocations)
             lx_error_clear(&error);
             status = call == 0 ? lx_dataset_gather(dataset, IMAGE, indices, 3, out, 12, &error)
                      : call == 1
-                         ? lx_dataset_gather_bytes(dataset, WAVE, indices, 3, out, offsets, &error)
+                         ? lx_dataset_gather_bytes(dataset, WAVE, indices, 3, offsets, out, &error)
                      : call == 2
                          ? lx_dataset_get_sizes(dataset, BLOB, indices, 3, offsets, NULL, &error)
                          : lx_dataset_view(dataset, BLOB, indices, 3, slices, &view, &error);

@@ -251,7 +251,7 @@ START_TEST(appends_records_larger_than_a_write_buffer)
         uint64_t offsets[2];
         unit_ok(lx_dataset_get_sizes(dataset, 0, &i, 1, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[1], sizes[i]);
-        unit_ok(lx_dataset_gather_bytes(dataset, 0, &i, 1, back, offsets, &error));
+        unit_ok(lx_dataset_gather_bytes(dataset, 0, &i, 1, offsets, back, &error));
         ck_assert_mem_eq(back, data + i, sizes[i]);
     }
     free(data);

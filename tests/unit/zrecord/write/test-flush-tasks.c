@@ -62,7 +62,7 @@ static void expect_slow(const char *path, uint64_t length)
         slow_value(i, right);
         unit_ok(lx_dataset_get_sizes(dataset, 0, &i, 1, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[1], SLOW);
-        unit_ok(lx_dataset_gather_bytes(dataset, 0, &i, 1, got, offsets, &error));
+        unit_ok(lx_dataset_gather_bytes(dataset, 0, &i, 1, offsets, got, &error));
         ck_assert_msg(memcmp(got, right, SLOW) == 0, "record %d is wrong", (int)i);
     }
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));

@@ -47,7 +47,7 @@ static void expect_sizes(const char *path, const uint64_t *sizes, size_t count)
         uint8_t *right = make_bytes(sizes[i], i), *got = malloc(sizes[i] + 1);
         unit_ok(lx_dataset_get_sizes(dataset, 0, &i, 1, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[1], sizes[i]);
-        unit_ok(lx_dataset_gather_bytes(dataset, 0, &i, 1, got, offsets, &error));
+        unit_ok(lx_dataset_gather_bytes(dataset, 0, &i, 1, offsets, got, &error));
         ck_assert_msg(memcmp(got, right, sizes[i]) == 0, "value %d", (int)i);
         free(right);
         free(got);
