@@ -135,12 +135,11 @@ LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool l
                                              lx_error *error);
 
 /**
- * Sets the executor of a dataset. Its cleaners close and unmap files; its readers work for
- * lx_dataset_verify(). With NULL, the default, the thread that releases the last view or batch of a
- * file closes it.
+ * Sets the executor whose readers verify the records in lx_dataset_verify(). With NULL, the
+ * default, the calling thread does.
  *
  * The options hold a reference to @p executor. A dataset holds none: once the executor is closed,
- * the releasing thread does the work again.
+ * the calling thread does the work again.
  *
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.

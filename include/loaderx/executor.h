@@ -17,8 +17,8 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_executor Threads that run tasks
  *
- * An executor owns three queues of tasks, for reading, for writing and for cleaning up, and the
- * threads that serve them. It runs tasks and knows nothing of their purpose. One executor can serve
+ * An executor owns two queues of tasks, for reading and for writing, and the threads that serve
+ * them. It runs tasks and knows nothing of their purpose. One executor can serve
  * any number of loaders, datasets and writers; those without one open their own.
  * There is no global executor, and no environment variable has an effect.
  *
@@ -48,14 +48,11 @@ LX_BEGIN_DECLS
 #define LX_MAX_READERS 64
 /** The most threads that write, each into a chunk of its own. */
 #define LX_MAX_WRITERS 4
-/** The most threads that clean up. */
-#define LX_MAX_CLEANERS 4
 
 /** The purpose of a task, which selects the threads that run it. */
 typedef enum lx_queue {
-    LX_QUEUE_READ = 0,  /**< Filling batches, by the readers. */
-    LX_QUEUE_WRITE = 1, /**< Compressing, writing and committing, by the writers. */
-    LX_QUEUE_GC = 2     /**< Unmapping, closing, unlinking and freeing, by the cleaners. */
+    LX_QUEUE_READ = 0, /**< Filling batches, by the readers. */
+    LX_QUEUE_WRITE = 1 /**< Compressing, writing and committing, by the writers. */
 } lx_queue;
 
 /**
@@ -67,7 +64,7 @@ typedef enum lx_queue {
 typedef struct lx_executor_options lx_executor_options;
 
 /**
- * Three queues of tasks and their threads.
+ * Two queues of tasks and their threads.
  *
  * @par Ownership
  * An executor is counted. lx_executor_open() returns the first reference, lx_executor_ref() adds
@@ -96,9 +93,9 @@ typedef struct lx_queue_stats {
 } lx_queue_stats;
 
 /**
- * Returns options with the defaults: one writer, one cleaner, and a reader for each CPU of the
- * process (by its affinity and the CPU quotas of its control groups, versions 1 and 2), up to
- * #LX_MAX_READERS. Returns NULL when out of memory.
+ * Returns options with the defaults: one writer, and a reader for each CPU of the process (by its
+ * affinity and the CPU quotas of its control groups, version 2), up to #LX_MAX_READERS. Returns
+ * NULL when out of memory.
  */
 LX_API lx_executor_options *lx_executor_options_new(void);
 
@@ -121,13 +118,6 @@ LX_API lx_status lx_executor_options_set_reader_count(lx_executor_options *optio
  */
 LX_API lx_status lx_executor_options_set_writer_count(lx_executor_options *options, uint32_t count,
                                                       lx_error *error);
-
-/**
- * Sets the number of threads that clean up, 1 to #LX_MAX_CLEANERS.
- * @return As lx_executor_options_set_reader_count().
- */
-LX_API lx_status lx_executor_options_set_cleaner_count(lx_executor_options *options, uint32_t count,
-                                                       lx_error *error);
 
 /**
  * Opens an executor. It starts no thread yet.
@@ -168,9 +158,6 @@ LX_API uint32_t lx_executor_get_reader_count(const lx_executor *executor);
 
 /** Returns the most writers that it can have. */
 LX_API uint32_t lx_executor_get_writer_count(const lx_executor *executor);
-
-/** Returns the most cleaners that it can have. */
-LX_API uint32_t lx_executor_get_cleaner_count(const lx_executor *executor);
 
 /**
  * Copies the statistics of a queue.

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/file.h"
 
 #define PATH_SIZE 4096
-/* Machines with thousands of containers list thousands of mounts; the list is cut at this size. */
-#define TEXT_SIZE ((size_t)1 << 20)
+/* More than the longest group takes, with the lines of version 1 before it; the list is cut here. */
+#define TEXT_SIZE 16384
+#define MOUNT_POINT "/sys/fs/cgroup"
 /* The kernel's limit on x86-64 is 8192 CPUs; a mask of this many takes 16 KiB. */
 #define MOST_CPUS (1 << 17)
 
@@ -79,165 +79,55 @@ static uint32_t whole_cpus(uint64_t quota, uint64_t period)
     return cpus < LX__CPUS_UNLIMITED ? (uint32_t)cpus : LX__CPUS_UNLIMITED;
 }
 
-/** The quota of the control group at @p directory itself. */
-static uint32_t group_quota(const char *directory, bool version2)
+/** The quota of the control group at @p directory itself: "max 100000" or "150000 100000". */
+static uint32_t group_quota(const char *directory)
 {
     char path[PATH_SIZE], text[128], *end;
     uint64_t quota, period;
-    if (version2) { /* "max 100000" or "150000 100000" */
-        if (!join(path, directory, "/cpu.max", "") || !read_text(path, text, sizeof text) ||
-            !read_number(text, &end, &quota) || *end != ' ' || !read_number(end + 1, &end, &period))
-            return LX__CPUS_UNLIMITED;
-        return whole_cpus(quota, period);
-    }
-    /* Two files; a quota of -1 means unlimited. */
-    if (!join(path, directory, "/cpu.cfs_quota_us", "") || !read_text(path, text, sizeof text) ||
-        !read_number(text, &end, &quota) || !join(path, directory, "/cpu.cfs_period_us", "") ||
-        !read_text(path, text, sizeof text) || !read_number(text, &end, &period))
+    if (!join(path, directory, "/cpu.max", "") || !read_text(path, text, sizeof text) ||
+        !read_number(text, &end, &quota) || *end != ' ' || !read_number(end + 1, &end, &period))
         return LX__CPUS_UNLIMITED;
     return whole_cpus(quota, period);
 }
 
-/** The smallest quota from mount point + group up to the mount point. */
-static uint32_t least_quota(const char *root, const char *mount_point, const char *group,
-                            bool version2)
+/** Whether @p group is a path below the mount point; "/../x" is outside the process's namespace. */
+static bool is_below_mount(const char *group)
 {
-    char path[PATH_SIZE];
-    if (!join(path, root, mount_point, group))
-        return LX__CPUS_UNLIMITED;
-    size_t top = strlen(root) + strlen(mount_point);
-    uint32_t least = LX__CPUS_UNLIMITED;
-    for (size_t length = strlen(path);; length--) {
-        if (length == top || (path[length - 1] != '/' && (path[length] == '/' || !path[length]))) {
-            path[length] = '\0';
-            uint32_t quota = group_quota(path, version2);
-            least = quota < least ? quota : least;
-        }
-        if (length == top)
-            return least;
-    }
-}
-
-/** Whether the list "a,b,c" of @p length bytes contains @p name. */
-static bool has_item(const char *list, size_t length, const char *name)
-{
-    size_t wanted = strlen(name);
-    for (const char *at = list, *end = list + length; at < end;) {
-        const char *comma = memchr(at, ',', (size_t)(end - at));
-        size_t item = (size_t)((comma != NULL ? comma : end) - at);
-        if (item == wanted && memcmp(at, name, item) == 0)
-            return true;
-        at += item + 1;
-    }
-    return false;
-}
-
-/** Undoes the octal escapes of mountinfo ("\040" is a space) in place. */
-static void unescape(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from != '\0';) {
-        unsigned a = (unsigned char)from[0] == '\\' ? (unsigned)(from[1] - '0') : 8;
-        unsigned b = a < 4 ? (unsigned)(from[2] - '0') : 8;
-        unsigned c = b < 8 ? (unsigned)(from[3] - '0') : 8;
-        bool escaped = c < 8;
-        *to++ = escaped ? (char)(a << 6 | b << 3 | c) : *from;
-        from += escaped ? 4 : 1;
-    }
-    *to = '\0';
-}
-
-/** The relevant fields of a line of /proc/self/mountinfo. */
-typedef struct mount_line {
-    char *shown;   /* root of the mount within the hierarchy: "/" for all of it */
-    char *point;   /* mount point */
-    char *type;    /* "cgroup2", "cgroup", ... */
-    char *options; /* options of the file system: the controllers, for version 1 */
-} mount_line;
-
-/** Splits a line in place: "36 35 98:0 /shown /point rw shared:1 - type device rw,cpu". */
-static bool parse_mount(char *line, mount_line *mount)
-{
-    char *rest = NULL, *before[5], *after[3];
-    char *separator = strstr(line, " - ");
-    if (separator == NULL)
-        return false;
-    *separator = '\0';
-    for (int i = 0; i < 5; i++)
-        if ((before[i] = strtok_r(i == 0 ? line : NULL, " ", &rest)) == NULL)
-            return false;
-    for (int i = 0; i < 3; i++)
-        if ((after[i] = strtok_r(i == 0 ? separator + 3 : NULL, " ", &rest)) == NULL)
-            return false;
-    unescape(before[3]);
-    unescape(before[4]);
-    *mount = (mount_line){before[3], before[4], after[0], after[2]};
-    return true;
-}
-
-/** The path of group @p path below a mount whose root is @p shown; "" is the mount point itself. */
-static const char *below_mount(const char *path, const char *shown)
-{
-    size_t length = strcmp(shown, "/") == 0 ? 0 : strlen(shown);
-    if (strncmp(path, shown, length) != 0 || (path[length] != '/' && path[length] != '\0'))
-        return ""; /* a container that mounts only its own group, under the name that it has on the
-                      host */
-    /* A group outside the namespace of the process is "/../x": it cannot be reached. */
-    for (const char *at = path; (at = strstr(at, "/..")) != NULL; at += 3)
+    for (const char *at = group; (at = strstr(at, "/..")) != NULL; at += 3)
         if (at[3] == '/' || at[3] == '\0')
-            return "";
-    return path + length;
+            return false;
+    return group[0] == '/';
 }
 
-/** The quota of @p group in the first of @p mounts for its hierarchy. Modifies @p mounts. */
-static uint32_t hierarchy_quota(const char *root, char *mounts, const char *group, bool version2)
+/** Reads the group of the process, the line "0::/a/b" of /proc/self/cgroup, into @p path, with the
+ * mount point; false if it is not there. */
+static bool read_group(const char *root, char path[PATH_SIZE])
 {
-    char *rest = NULL;
-    for (char *line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        mount_line mount;
-        if (!parse_mount(line, &mount) ||
-            strcmp(mount.type, version2 ? "cgroup2" : "cgroup") != 0 ||
-            (!version2 && !has_item(mount.options, strlen(mount.options), "cpu")))
-            continue;
-        const char *point = strcmp(mount.point, "/") == 0 ? "" : mount.point;
-        return least_quota(root, point, below_mount(group, mount.shown), version2);
-    }
-    return LX__CPUS_UNLIMITED;
-}
-
-/** Reads the group of the process from /proc/self/cgroup, whose lines are "4:cpu,cpuacct:/a/b" for
- * version 1 and a single "0::/a/b" for version 2. */
-static bool read_group(const char *root, char *text, bool version2, char group[PATH_SIZE])
-{
-    char path[PATH_SIZE], *rest = NULL;
-    if (!join(path, root, "/proc/self/cgroup", "") || !read_text(path, text, TEXT_SIZE))
+    char text[TEXT_SIZE], *rest = NULL;
+    if (!join(path, root, "/proc/self/cgroup", "") || !read_text(path, text, sizeof text))
         return false;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        char *list = strchr(line, ':');
-        char *last = list != NULL ? strchr(list + 1, ':') : NULL;
-        if (last == NULL)
-            continue;
-        size_t length = (size_t)(last - ++list);
-        if (version2 ? length == 0 && strncmp(line, "0:", 2) == 0 : has_item(list, length, "cpu"))
-            return join(group, last + 1, "", "");
-    }
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (strncmp(line, "0::", 3) == 0)
+            return join(path, root, MOUNT_POINT, is_below_mount(line + 3) ? line + 3 : "");
     return false;
 }
 
 uint32_t lx__cpus_quota(const char *root)
 {
-    char path[PATH_SIZE], group[PATH_SIZE];
+    char path[PATH_SIZE];
+    if (!read_group(root, path))
+        return LX__CPUS_UNLIMITED;
+    size_t top = strlen(root) + strlen(MOUNT_POINT);
     uint32_t least = LX__CPUS_UNLIMITED;
-    char *text = lx__alloc(TEXT_SIZE);
-    for (int version2 = 0; version2 < 2 && text != NULL; version2++) {
-        if (!read_group(root, text, version2, group) ||
-            !join(path, root, "/proc/self/mountinfo", "") || !read_text(path, text, TEXT_SIZE))
-            continue;
-        uint32_t quota = hierarchy_quota(root, text, group, version2);
-        least = quota < least ? quota : least;
+    for (size_t length = strlen(path);; length--) {
+        if (length == top || (path[length - 1] != '/' && (path[length] == '/' || !path[length]))) {
+            path[length] = '\0';
+            uint32_t quota = group_quota(path);
+            least = quota < least ? quota : least;
+        }
+        if (length == top)
+            return least;
     }
-    lx__free(text);
-    return least;
 }
 
 uint32_t lx__cpus_available(void)

@@ -16,12 +16,12 @@ uint32_t lx__cpus_allowed(void);
 
 /**
  * The CPU quota of the process's control groups, in CPUs, rounded up, at least 1: the smallest
- * quota on the path from its own group to the root of the mounted hierarchy, in version 2 (cpu.max)
- * and version 1 (cpu.cfs_quota_us); #LX__CPUS_UNLIMITED if no quota is set or readable.
+ * cpu.max on the path from its own group up to /sys/fs/cgroup; #LX__CPUS_UNLIMITED if no quota is
+ * set or readable. Groups of cgroup version 1 are ignored.
  *
- * @param root  Prefix of /proc and of the mount points: "" except in tests.
+ * @param root  Prefix of /proc and /sys: "" except in tests.
  *
- * Source: cgroups(7), proc_pid_mountinfo(5), and the kernel's cgroup-v2.rst, "CPU Interface Files".
+ * Source: cgroups(7), and the kernel's cgroup-v2.rst, "CPU Interface Files".
  */
 uint32_t lx__cpus_quota(const char *root);
 

@@ -9,13 +9,13 @@
 #include "base/process.h"
 #include "executor/queue.h"
 
-#define LX__QUEUES 3
+#define LX__QUEUES 2
 
 /** One reader per CPU. */
 #define LX__READERS_AUTOMATIC UINT32_MAX
 
 struct lx_executor_options {
-    uint32_t readers, writers, cleaners;
+    uint32_t readers, writers;
 };
 
 extern const lx_executor_options lx__executor_defaults;
@@ -24,8 +24,7 @@ struct lx_executor {
     lx__process process;         /**< Owner of the threads. */
     uint32_t limits[LX__QUEUES]; /**< Maximum number of threads per queue, from the options. */
     atomic_uint users;           /**< References; all of them together count as one hold. */
-    atomic_uint holds;           /**< Holds that keep the memory: users, workers, tickets and pools.
-                                      */
+    atomic_uint holds;           /**< Holds that keep the memory: see lifetime.h. */
     lx__queue queues[LX__QUEUES];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lock order. There are three kinds of locks: those of queues, tickets and pools. A thread holds at
- * most one of them at a time, and none while a callback runs (run, finish, a task's function, the
+ * Lock order. There are two kinds of locks: those of queues and of tickets. A thread holds at most
+ * one of them at a time, and none while a callback runs (run, finish, a task's function, the
  * log hook, the allocator) or memory is mapped and unmapped; the longest operation under a lock is
  * starting a thread. They therefore need no order among each other, and come after all locks of the
  * layers above, which may be held during every call into this layer except those that run or finish
@@ -20,7 +20,7 @@
 #include "executor/lifetime.h"
 #include "executor/scheduler.h"
 
-const lx_executor_options lx__executor_defaults = {LX__READERS_AUTOMATIC, 1, 1};
+const lx_executor_options lx__executor_defaults = {LX__READERS_AUTOMATIC, 1};
 
 static uint32_t readers_for(uint32_t cpus)
 {
@@ -31,7 +31,7 @@ lx_status lx_executor_open(const lx_executor_options *options, lx_executor **exe
                            lx_error *error)
 {
     LX__CLEAR(executor);
-    static const char *const names[LX__QUEUES] = {"lx-read", "lx-write", "lx-gc"};
+    static const char *const names[LX__QUEUES] = {"lx-read", "lx-write"};
     if (executor == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "executor is NULL");
     if (options == NULL)
@@ -45,12 +45,10 @@ lx_status lx_executor_open(const lx_executor_options *options, lx_executor **exe
     made->limits[LX_QUEUE_READ] = options->readers == LX__READERS_AUTOMATIC ? readers_for(cpus)
                                                                             : options->readers;
     made->limits[LX_QUEUE_WRITE] = options->writers;
-    made->limits[LX_QUEUE_GC] = options->cleaners;
     atomic_init(&made->users, 1);
     atomic_init(&made->holds, 1);
     for (int i = 0; i < LX__QUEUES; i++) {
-        /* More spinning threads than CPUs hinder each other; and no thread waits for a cleaner. */
-        bool spins = i != LX_QUEUE_GC && made->limits[i] <= cpus;
+        bool spins = made->limits[i] <= cpus; /* more spinning threads hinder each other */
         lx__queue_init(&made->queues[i], made, names[i], made->limits[i], spins);
     }
     *executor = made;
@@ -107,11 +105,6 @@ uint32_t lx_executor_get_reader_count(const lx_executor *executor)
 uint32_t lx_executor_get_writer_count(const lx_executor *executor)
 {
     return executor->limits[LX_QUEUE_WRITE];
-}
-
-uint32_t lx_executor_get_cleaner_count(const lx_executor *executor)
-{
-    return executor->limits[LX_QUEUE_GC];
 }
 
 lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx_queue_stats *stats,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The memory of an executor stays until its users, workers, tickets and pools are gone.
+ * @brief The memory of an executor stays until its users, workers, tickets and batch
+ * pools are gone.
  */
 #ifndef LX_EXECUTOR_LIFETIME_H
 #define LX_EXECUTOR_LIFETIME_H

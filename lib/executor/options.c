@@ -44,12 +44,3 @@ lx_status lx_executor_options_set_writer_count(lx_executor_options *options, uin
         options->writers = count;
     return status;
 }
-
-lx_status lx_executor_options_set_cleaner_count(lx_executor_options *options, uint32_t count,
-                                                lx_error *error)
-{
-    lx_status status = check(options, count, 1, LX_MAX_CLEANERS, "cleaners", error);
-    if (status == LX_OK)
-        options->cleaners = count;
-    return status;
-}

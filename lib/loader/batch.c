@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/batch.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/pages.h"
 #include "executor/executor.h"
+#include "executor/lifetime.h"
 #include "sampler/random/sample-key.h"
 
 /* Alignment of columns: a cache line, which suits vector code and devices, too. */
@@ -58,7 +61,8 @@ static bool lay_out(lx__layout *layout, uint64_t bytes, uint64_t *start)
     uint64_t all;
     *start = lx__align_up(layout->bytes, COLUMN_ALIGN);
     return lx__multiply_fits(bytes, layout->batch_rows, &all) &&
-           lx__add_fits(*start, all, &layout->bytes) && layout->bytes <= LX__BLOCK_MAX;
+           lx__add_fits(*start, all, &layout->bytes) && layout->bytes <= LX__BATCH_MAX &&
+           layout->bytes <= SIZE_MAX / 4;
 }
 
 lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fields,
@@ -96,7 +100,7 @@ void lx__layout_free(lx__layout *layout)
 
 /* ---- pool of batches */
 
-lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, uint64_t keep_bytes,
+lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, size_t idle_max,
                              lx__batch_pool **batch_pool, lx_error *error)
 {
     lx__batch_pool *made = lx__alloc_array(1, sizeof *made);
@@ -107,36 +111,68 @@ lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, uint64_t
     atomic_init(&made->references, 1);
     pthread_mutex_init(&made->mutex, NULL);
     made->layout = *layout;
+    made->idle_max = idle_max;
+    lx__executor_hold(executor);
     made->executor = executor;
-    lx_status status = lx__pool_new(executor, keep_bytes, &made->pool, error);
-    if (status == LX_OK)
-        *batch_pool = made;
-    else
-        lx__batch_pool_unref(made);
-    return status;
+    *batch_pool = made;
+    return LX_OK;
 }
 
-static void free_batch(lx_batch *batch)
+static bool is_in_child(const lx__batch_pool *batch_pool)
 {
+    return lx__executor_check(batch_pool->executor, NULL) != LX_OK;
+}
+
+static void count_bytes(lx__batch_pool *batch_pool, size_t before, size_t after)
+{
+    atomic_fetch_add_explicit(&batch_pool->block_bytes, (uint64_t)after - before,
+                              memory_order_relaxed);
+}
+
+static void free_batch(lx__batch_pool *batch_pool, lx_batch *batch)
+{
+    count_bytes(batch_pool, batch->capacity, 0);
+    lx__pages_free(batch->data, batch->capacity);
     lx__free(batch->columns);
     lx__free(batch->targets);
     lx__free(batch);
 }
 
-void lx__batch_pool_unref(lx__batch_pool *batch_pool)
+/** Frees the idle batches; true if there were any. From then on at most @p idle_max are kept. */
+static bool drop_idle(lx__batch_pool *batch_pool, size_t idle_max)
+{
+    pthread_mutex_lock(&batch_pool->mutex);
+    lx_batch *batch = batch_pool->idle;
+    batch_pool->idle = NULL;
+    batch_pool->idle_count = 0;
+    batch_pool->idle_max = idle_max;
+    pthread_mutex_unlock(&batch_pool->mutex);
+    bool any = batch != NULL;
+    while (batch != NULL) {
+        lx_batch *next = batch->next;
+        free_batch(batch_pool, batch);
+        batch = next;
+    }
+    return any;
+}
+
+/** Drops the reference of the loader or of a batch. */
+static void pool_unref(lx__batch_pool *batch_pool)
 {
     if (atomic_fetch_sub_explicit(&batch_pool->references, 1, memory_order_acq_rel) != 1)
         return;
-    while (batch_pool->idle != NULL) {
-        lx_batch *batch = batch_pool->idle;
-        batch_pool->idle = batch->next;
-        free_batch(batch);
-    }
-    if (batch_pool->pool != NULL)
-        lx__pool_free(batch_pool->pool);
+    if (!is_in_child(batch_pool))
+        lx__executor_release(batch_pool->executor);
     lx__layout_free(&batch_pool->layout);
     pthread_mutex_destroy(&batch_pool->mutex);
     lx__free(batch_pool);
+}
+
+void lx__batch_pool_close(lx__batch_pool *batch_pool)
+{
+    if (!is_in_child(batch_pool))
+        drop_idle(batch_pool, 0);
+    pool_unref(batch_pool);
 }
 
 /** Allocates a batch with the members that all batches of the pool share. */
@@ -150,7 +186,7 @@ static lx_status new_batch(lx__batch_pool *batch_pool, lx_batch **batch, lx_erro
     made->targets = lx__alloc_array(lx_source_get_column_count(layout->source),
                                     sizeof *made->targets);
     if (made->columns == NULL || made->targets == NULL) {
-        free_batch(made);
+        free_batch(batch_pool, made);
         return lx__fail_memory(error, "a batch");
     }
     for (size_t i = 0; i < layout->count; i++) {
@@ -169,44 +205,79 @@ static lx_batch *take_idle(lx__batch_pool *batch_pool)
 {
     pthread_mutex_lock(&batch_pool->mutex);
     lx_batch *batch = batch_pool->idle;
-    if (batch != NULL)
+    if (batch != NULL) {
         batch_pool->idle = batch->next;
+        batch_pool->idle_count--;
+    }
     pthread_mutex_unlock(&batch_pool->mutex);
     return batch;
 }
 
+/** Makes @p batch idle, or frees it if enough batches are idle. */
 static void put_idle(lx__batch_pool *batch_pool, lx_batch *batch)
 {
     pthread_mutex_lock(&batch_pool->mutex);
-    batch->next = batch_pool->idle;
-    batch_pool->idle = batch;
+    bool kept = batch_pool->idle_count < batch_pool->idle_max;
+    if (kept) {
+        batch->next = batch_pool->idle;
+        batch_pool->idle = batch;
+        batch_pool->idle_count++;
+    }
     pthread_mutex_unlock(&batch_pool->mutex);
+    if (!kept)
+        free_batch(batch_pool, batch);
+}
+
+/** Replaces the memory of @p batch by @p size bytes; if there is no memory, frees the idle batches
+ * and retries. */
+static lx_status grow(lx__batch_pool *batch_pool, lx_batch *batch, uint64_t size, lx_error *error)
+{
+    count_bytes(batch_pool, batch->capacity, 0);
+    lx__pages_free(batch->data, batch->capacity);
+    batch->capacity = 0;
+    batch->data = lx__pages_alloc((size_t)size);
+    if (batch->data == NULL && drop_idle(batch_pool, batch_pool->idle_max))
+        batch->data = lx__pages_alloc((size_t)size);
+    if (batch->data == NULL)
+        return lx__fail(error, LX_ERR_NOMEM,
+                        "no memory for a batch of %" PRIu64 " bytes: release batches, or make "
+                        "them smaller or fewer at a time",
+                        size);
+    batch->capacity = (size_t)size;
+    count_bytes(batch_pool, 0, batch->capacity);
+    atomic_fetch_add_explicit(&batch_pool->blocks, 1, memory_order_relaxed);
+    return LX_OK;
 }
 
 lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
                               lx_batch **batch, lx_error *error)
 {
     const lx__layout *layout = &batch_pool->layout;
-    lx_batch *taken = take_idle(batch_pool);
-    lx_status status = taken == NULL ? new_batch(batch_pool, &taken, error) : LX_OK;
+    *batch = NULL;
+    lx_status status = lx__executor_check(batch_pool->executor, error);
     if (status != LX_OK)
         return status;
-    status = lx__pool_take(batch_pool->pool, layout->bytes, &taken->block, error);
-    if (status != LX_OK) {
-        put_idle(batch_pool, taken);
-        return status;
+    lx_batch *taken = take_idle(batch_pool);
+    if (taken == NULL)
+        status = new_batch(batch_pool, &taken, error);
+    if (status == LX_OK && taken->capacity < layout->bytes) {
+        status = grow(batch_pool, taken, layout->bytes, error);
+        if (status != LX_OK)
+            free_batch(batch_pool, taken);
     }
+    if (status != LX_OK)
+        return status;
     atomic_fetch_add_explicit(&batch_pool->references, 1, memory_order_relaxed);
     atomic_store_explicit(&taken->references, 1, memory_order_relaxed);
     taken->batch_pool = batch_pool;
     taken->rows = rows;
     taken->damaged = 0;
     taken->position = position;
-    taken->indices = (uint64_t *)(void *)(taken->block->data + layout->indices_start);
+    taken->indices = (uint64_t *)(void *)(taken->data + layout->indices_start);
     for (size_t i = 0; i < layout->count; i++) {
         lx_column *column = &taken->columns[i];
         column->rows = rows;
-        column->data = taken->block->data + layout->starts[i];
+        column->data = taken->data + layout->starts[i];
         taken->targets[layout->positions[i]] = (lx_target){column->data, (size_t)column->size};
     }
     *batch = taken;
@@ -284,11 +355,7 @@ void lx_batch_unref(lx_batch *batch)
         return;
     lx__batch_pool *batch_pool = batch->batch_pool;
     lx_batch_set_result(batch, NULL, NULL);
-    lx__block_release(batch->block);
-    batch->block = NULL;
-    if (lx__executor_check(batch_pool->executor, NULL) == LX_OK)
+    if (!is_in_child(batch_pool))
         put_idle(batch_pool, batch);
-    else
-        free_batch(batch); /* a child of fork() may have inherited the pool's mutex locked */
-    lx__batch_pool_unref(batch_pool);
+    pool_unref(batch_pool);
 }

@@ -3,8 +3,15 @@
  * @file
  * @brief Batches, and the pool that they are taken from and returned to.
  *
- * The batch pool outlives its loader: each batch in use holds a reference. The pool also keeps the
- * batch structs and their column arrays, so a warm loader allocates no memory.
+ * The batch pool outlives its loader: each batch in use holds a reference. A released batch keeps
+ * its memory while it is idle, and the batch released last is taken first. So a warm loader makes no
+ * call to allocate memory, and no page fault. Memory is not touched before a batch is filled: its
+ * pages are allocated on the NUMA node of the thread that fills them first.
+ *
+ * @par Thread safety
+ * Full. A batch may be released on any thread, and after its loader and executor are closed. A child
+ * of fork() may release batches and close the pool, which leaks the memory: a thread that does not
+ * exist there may hold the mutex.
  */
 #ifndef LX_LOADER_BATCH_H
 #define LX_LOADER_BATCH_H
@@ -14,7 +21,8 @@
 
 #include <loaderx/batch.h>
 
-#include "executor/pool.h"
+/** Maximum size of a batch's memory. */
+#define LX__BATCH_MAX ((uint64_t)1 << 46)
 
 /** The memory layout that all batches of a loader share, for the selected columns. */
 typedef struct lx__layout {
@@ -29,19 +37,23 @@ typedef struct lx__layout {
 } lx__layout;
 
 typedef struct lx__batch_pool {
-    atomic_size_t references;
+    atomic_size_t references; /**< The loader's, and one for each batch in use. */
     lx__layout layout;
-    lx_executor *executor; /**< The pool keeps its memory alive. */
-    lx__pool *pool;
-    pthread_mutex_t mutex; /**< Protects the list. A leaf lock. */
-    lx_batch *idle;
+    lx_executor *executor;         /**< Counted by a hold. */
+    _Atomic(uint64_t) blocks;      /**< Blocks mapped since the start. */
+    _Atomic(uint64_t) block_bytes; /**< Bytes of the blocks that are mapped now. */
+    pthread_mutex_t mutex;         /**< Protects all that follows. A leaf lock. */
+    lx_batch *idle;                /**< The batch released last comes first. */
+    size_t idle_count;
+    size_t idle_max; /**< 0 after the pool is closed. */
 } lx__batch_pool;
 
 struct lx_batch {
     atomic_size_t references;
     lx__batch_pool *batch_pool;
-    lx_batch *next;   /**< In the pool's free list. */
-    lx__block *block; /**< NULL while the batch is in the free list. */
+    lx_batch *next;  /**< In the pool's list of idle batches. */
+    uint8_t *data;   /**< Aligned to a page, and to 2 MiB if large enough. */
+    size_t capacity; /**< Bytes at @a data. */
     uint64_t rows;
     uint64_t damaged; /**< Records skipped or filled with zeros. */
     uint64_t position;
@@ -60,14 +72,24 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
 /** Frees a layout that was not passed to a batch pool. */
 void lx__layout_free(lx__layout *layout);
 
-/** Creates a batch pool. It owns @p layout even on failure. */
-lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, uint64_t keep_bytes,
+/**
+ * Creates a batch pool. It owns @p layout even on failure.
+ *
+ * @param idle_max  Most idle batches that keep their memory. A batch that is released when so many
+ *                  are idle is freed.
+ */
+lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, size_t idle_max,
                              lx__batch_pool **batch_pool, lx_error *error);
 
-/** Drops the loader's reference. */
-void lx__batch_pool_unref(lx__batch_pool *batch_pool);
+/** Frees the idle batches; those in use stay valid, and are freed when they are released. */
+void lx__batch_pool_close(lx__batch_pool *batch_pool);
 
-/** Returns a batch of @p rows records at @p position; its indices and columns are uninitialized. */
+/**
+ * Returns a batch of @p rows records at @p position; its indices and columns are uninitialized.
+ *
+ * @retval LX_ERR_NOMEM   Out of memory, even after the idle batches are freed.
+ * @retval LX_ERR_FORKED  The executor belongs to the parent process.
+ */
 lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
                               lx_batch **batch, lx_error *error);
 

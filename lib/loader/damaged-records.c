@@ -78,7 +78,7 @@ static void move_record(lx_batch *batch, uint64_t from, uint64_t to)
     batch->indices[to] = batch->indices[from];
     for (size_t i = 0; i < layout->count; i++) {
         size_t size = (size_t)batch->columns[i].size;
-        uint8_t *data = batch->block->data + layout->starts[i];
+        uint8_t *data = batch->data + layout->starts[i];
         if (size != 0)
             memcpy(data + to * size, data + from * size, size);
     }

@@ -66,8 +66,8 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
     }
     loader->pipeline.damage = options->damage;
     /* For the batches in flight and two that the consumer may hold. */
-    uint64_t keep = lx__pool_capacity(layout.bytes) * (loader->pipeline.depth + 2);
-    return lx__batch_pool_new(loader->executor, &layout, keep, &loader->batch_pool, error);
+    size_t idle_max = loader->pipeline.depth + 2;
+    return lx__batch_pool_new(loader->executor, &layout, idle_max, &loader->batch_pool, error);
 }
 
 /** Moves to a position. The caller holds the lock. */
@@ -129,7 +129,7 @@ void lx_loader_close(lx_loader *loader)
     if (loader->pipeline.executor != NULL)
         lx__pipeline_close(&loader->pipeline);
     if (loader->batch_pool != NULL)
-        lx__batch_pool_unref(loader->batch_pool);
+        lx__batch_pool_close(loader->batch_pool);
     if (loader->own_executor)
         lx_executor_close(loader->executor);
     else
@@ -349,20 +349,18 @@ lx_status lx_loader_get_batch_count(const lx_loader *loader, uint64_t *count, lx
 
 void lx_loader_get_stats(const lx_loader *loader, lx_loader_stats *stats)
 {
-    lx__pool_stats pool = {0};
-    if (!is_in_child(loader))
-        lx__pool_read_stats(loader->batch_pool->pool, &pool);
+    const lx__batch_pool *pool = loader->batch_pool;
     uint64_t records = atomic_load_explicit(&loader->records, memory_order_relaxed);
     *stats = (lx_loader_stats){
         .batches = atomic_load_explicit(&loader->batches, memory_order_relaxed),
         .records = records,
-        .bytes = records * loader->batch_pool->layout.record_bytes,
+        .bytes = records * pool->layout.record_bytes,
         .failures = atomic_load_explicit(&loader->failures, memory_order_relaxed),
         .damaged = atomic_load_explicit(&loader->damaged, memory_order_relaxed),
         .wait_ns = atomic_load_explicit(&loader->wait_ns, memory_order_relaxed),
         .fill_ns = atomic_load_explicit(&loader->pipeline.fill_ns, memory_order_relaxed),
         .transform_ns = atomic_load_explicit(&loader->pipeline.transform_ns, memory_order_relaxed),
-        .blocks = pool.blocks_made,
-        .block_bytes = pool.bytes_mapped,
+        .blocks = atomic_load_explicit(&pool->blocks, memory_order_relaxed),
+        .block_bytes = atomic_load_explicit(&pool->block_bytes, memory_order_relaxed),
         .prefetched = atomic_load_explicit(&loader->prefetched, memory_order_relaxed)};
 }

@@ -9,16 +9,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "executor/clock.h"
 #include "executor/executor.h"
-#include "executor/pool.h"
 #include "executor/task.h"
 
 #define PARTS 1000000
 #define BATCH_PARTS 64
-#define BATCH_BYTES ((size_t)200 << 10)
 #define PAUSE_NS 300000
 
 static lx_executor *open_with(uint32_t readers)
@@ -160,62 +157,10 @@ static void bench_parts(bench_run *bench, const char *title, const char *unit, s
         lx_executor_close(jobs[i].executor);
 }
 
-/* A batch is filled where it lies: each page of it is written once. */
-static void fill(volatile uint8_t *data)
-{
-    for (size_t i = 0; i < BATCH_BYTES; i += 4096)
-        data[i] = 1;
-}
-
-static void use_pool(void *context)
-{
-    lx__block *block;
-    if (lx__pool_take(context, BATCH_BYTES, &block, NULL) != LX_OK)
-        abort();
-    fill(block->data);
-    lx__block_release(block);
-}
-
-static void use_malloc(void *context)
-{
-    (void)context;
-    uint8_t *data = malloc(BATCH_BYTES);
-    if (data == NULL)
-        abort();
-    fill(data);
-    free(data);
-}
-
-static void use_mmap(void *context)
-{
-    (void)context;
-    uint8_t *data = mmap(NULL, BATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                         0);
-    if (data == MAP_FAILED)
-        abort();
-    fill(data);
-    munmap(data, BATCH_BYTES);
-}
-
-static void bench_memory(bench_run *bench)
-{
-    lx_executor *executor = open_with(0);
-    lx__pool *pool = NULL;
-    if (lx__pool_new(executor, UINT64_MAX, &pool, NULL) != LX_OK)
-        abort();
-    bench_case cases[] = {{"malloc and free", use_malloc, NULL, 1},
-                          {"mmap and munmap", use_mmap, NULL, 1},
-                          {"a warm pool", use_pool, pool, 1}};
-    bench_compare(bench, "memory of 200 KiB, a byte of each page written", "batch", cases, 3);
-    lx__pool_free(pool);
-    lx_executor_close(executor);
-}
-
 void bench_executor(bench_run *bench)
 {
     bench_round(bench, "a task of 1 part, one after the other", 0);
     bench_round(bench, "a task of 1 part after the caller worked for 300 us", PAUSE_NS);
     bench_parts(bench, "handing out parts, a task of a million", "part", PARTS, PARTS);
     bench_parts(bench, "a task of 64 parts, one after the other", "task", BATCH_PARTS, 1);
-    bench_memory(bench);
 }

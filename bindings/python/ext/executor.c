@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Executor: threads, and three queues of tasks for them. */
+/* Executor: threads, and two queues of tasks for them. */
 #include "lxpy.h"
 
 typedef struct executor {
@@ -25,10 +25,9 @@ static int set_count(lx_executor_options *options, PyObject *object, const char 
 
 static lx_executor_options *make_options(PyObject *args, PyObject *kwargs, lx_error *error)
 {
-    static char *names[] = {"readers", "writers", "cleaners", NULL};
-    PyObject *readers = NULL, *writers = NULL, *cleaners = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOO:Executor", names, &readers, &writers,
-                                     &cleaners))
+    static char *names[] = {"readers", "writers", NULL};
+    PyObject *readers = NULL, *writers = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:Executor", names, &readers, &writers))
         return NULL;
     lx_executor_options *options = lx_executor_options_new();
     if (options == NULL)
@@ -36,9 +35,7 @@ static lx_executor_options *make_options(PyObject *args, PyObject *kwargs, lx_er
     if (set_count(options, readers, "readers", 0, LX_MAX_READERS,
                   lx_executor_options_set_reader_count, error) == 0 &&
         set_count(options, writers, "writers", 1, LX_MAX_WRITERS,
-                  lx_executor_options_set_writer_count, error) == 0 &&
-        set_count(options, cleaners, "cleaners", 1, LX_MAX_CLEANERS,
-                  lx_executor_options_set_cleaner_count, error) == 0)
+                  lx_executor_options_set_writer_count, error) == 0)
         return options;
     lx_executor_options_free(options);
     return NULL;
@@ -114,7 +111,7 @@ static PyObject *executor_stats(PyObject *object, PyObject *ignored)
     static const struct {
         const char *name;
         lx_queue queue;
-    } queues[] = {{"read", LX_QUEUE_READ}, {"write", LX_QUEUE_WRITE}, {"gc", LX_QUEUE_GC}};
+    } queues[] = {{"read", LX_QUEUE_READ}, {"write", LX_QUEUE_WRITE}};
     executor *self = (executor *)object;
     (void)ignored;
     if (self->handle == NULL)
@@ -155,7 +152,7 @@ static PyMethodDef executor_methods[] = {
      "Returns\n"
      "-------\n"
      "dict\n"
-     "    For each of 'read', 'write' and 'gc' a dict of ints: current threads and queued tasks;\n"
+     "    For each of 'read' and 'write' a dict of ints: current threads and queued tasks;\n"
      "    finished tasks, canceled tasks, parts run, and idle time of the threads in nanoseconds."},
     {NULL},
 };
@@ -165,9 +162,6 @@ static PyGetSetDef executor_getset[] = {
      (void *)lx_executor_get_reader_count},
     {"writers", executor_get_count, NULL, "Maximum number of writer threads.",
      (void *)lx_executor_get_writer_count},
-    {"cleaners", executor_get_count, NULL,
-     "Maximum number of cleaner threads, which release memory.",
-     (void *)lx_executor_get_cleaner_count},
     {"closed", executor_get_closed, NULL, "Whether the executor is closed.", NULL},
     {NULL},
 };

@@ -11,11 +11,11 @@ from processes import run_script
 
 
 def test_numbers_of_threads():
-    with lx.Executor(readers=3, writers=2, cleaners=4) as executor:
-        assert (executor.readers, executor.writers, executor.cleaners) == (3, 2, 4)
-        assert repr(executor) == 'loaderx.Executor(readers=3, writers=2, cleaners=4)'
+    with lx.Executor(readers=3, writers=2) as executor:
+        assert (executor.readers, executor.writers) == (3, 2)
+        assert repr(executor) == 'loaderx.Executor(readers=3, writers=2)'
     with lx.Executor(None, writers=None) as executor:
-        assert 0 < executor.readers <= 64 and executor.writers == executor.cleaners == 1
+        assert 0 < executor.readers <= 64 and executor.writers == 1
     with lx.Executor(readers=0) as executor:
         assert executor.readers == 0
 
@@ -23,7 +23,7 @@ def test_numbers_of_threads():
 def test_starts_threads_with_the_first_task():
     with lx.Executor() as executor:
         stats = executor.stats()
-        assert list(stats) == ['read', 'write', 'gc']
+        assert list(stats) == ['read', 'write']
         assert all(queue['threads'] == queue['tasks'] == 0 for queue in stats.values())
 
 
@@ -31,7 +31,7 @@ def test_starts_threads_with_the_first_task():
     ({'readers': 65}, ValueError), ({'readers': -1}, ValueError), ({'readers': 2.0}, TypeError),
     ({'readers': '2'}, TypeError), ({'readers': True}, TypeError), ({'writers': True}, TypeError),
     ({'readers': 2 ** 80}, ValueError), ({'writers': 0}, ValueError),
-    ({'writers': 5}, ValueError), ({'cleaners': 0}, ValueError), ({'cleaners': 5}, ValueError),
+    ({'writers': 5}, ValueError),
     ({'threads': 3}, TypeError),
 ])
 def test_rejects_invalid_numbers_by_name(options, error):

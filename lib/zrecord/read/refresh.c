@@ -90,7 +90,6 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
                                                            dataset->options.access, &store, error);
         if (status != LX_OK)
             return status;
-        lx__store_set_executor(store, dataset->options.executor);
         status = replay_all(dataset, store, share ? former : NULL, snapshot, &why);
         bool replaced = lx__store_was_replaced(store);
         lx__store_unref(store);

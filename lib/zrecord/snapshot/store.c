@@ -300,29 +300,7 @@ static void store_free(lx__store *store)
     lx__file_close(&store->directory);
     pthread_mutex_destroy(&store->mutex);
     pthread_mutex_destroy(&store->log_mutex);
-    if (store->executor != NULL)
-        lx__executor_release(store->executor);
     lx__free(store);
-}
-
-static void run_ending(lx__task *task, size_t part)
-{
-    (void)task, (void)part; /* the store contains the task, so only finish_ending() can free it */
-}
-
-static void finish_ending(lx__task *task, bool canceled)
-{
-    (void)canceled; /* then the thread that closes the executor frees the store here */
-    store_free((lx__store *)((char *)task - offsetof(lx__store, ending)));
-}
-
-void lx__store_set_executor(lx__store *store, lx_executor *executor)
-{
-    if (executor == NULL)
-        return;
-    lx__executor_hold(executor);
-    store->executor = executor;
-    lx__task_init(&store->ending, run_ending, finish_ending, 1);
 }
 
 lx__store *lx__store_ref(lx__store *store)
@@ -333,18 +311,8 @@ lx__store *lx__store_ref(lx__store *store)
 
 void lx__store_unref(lx__store *store)
 {
-    if (atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) != 1)
-        return;
-    lx_executor *executor = store->executor;
-    if (executor == NULL) {
+    if (atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) == 1)
         store_free(store);
-        return;
-    }
-    /* Hold the executor: the store, and its own hold, may be gone before the submit returns. */
-    lx__executor_hold(executor);
-    if (lx__executor_submit(executor, LX_QUEUE_GC, &store->ending, NULL) != LX_OK)
-        store_free(store);
-    lx__executor_release(executor);
 }
 
 static void reset_log(lx__store *store)

@@ -43,9 +43,6 @@ typedef struct lx__chunk_map {
 
 typedef struct lx__store {
     atomic_size_t references;
-    lx_executor *executor; /**< Frees the store on its cleaner threads; held. NULL: the thread that
-                                releases the last reference frees it. */
-    lx__task ending;
     lx__file directory;
     lx__file chunk_directory;
     lx__file lock;      /**< Holds the reader's lock; closed if no lock is needed. */
@@ -98,10 +95,6 @@ lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error 
 
 /** Opens the WAL unless it is open. The caller holds @c log_mutex. */
 lx_status lx__store_open_log(lx__store *store, lx_error *error);
-
-/** Makes the cleaner threads of @p executor free @p store. NULL is a no-op: the thread that
- * releases the last reference frees it. */
-void lx__store_set_executor(lx__store *store, lx_executor *executor);
 
 lx__store *lx__store_ref(lx__store *store);
 void lx__store_unref(lx__store *store);

@@ -38,11 +38,9 @@ static void execute(struct run *run)
         return;
     if (TRY(run, lx_executor_options_set_reader_count(options, 3, &run->error)) &&
         TRY(run, lx_executor_options_set_writer_count(options, 2, &run->error)) &&
-        TRY(run, lx_executor_options_set_cleaner_count(options, 2, &run->error)) &&
         TRY(run, lx_executor_open(options, &executor, &run->error))) {
         work(run, executor, LX_QUEUE_READ);
         work(run, executor, LX_QUEUE_WRITE);
-        work(run, executor, LX_QUEUE_GC);
         lx_executor_close(executor);
     }
     lx_executor_options_free(options);

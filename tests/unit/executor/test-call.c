@@ -12,7 +12,7 @@ static void is_inside(struct job *job, size_t part)
 
 START_TEST(a_helping_thread_counts_as_inside)
 {
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct job job;
     job_init(&job, 3);
     job.also = is_inside;
@@ -38,7 +38,7 @@ static void within_both(struct job *job, size_t part)
     struct nest *nest = job->user;
     ck_assert(lx__call_is_inside(nest->outer));
     ck_assert(lx__call_is_inside(nest->inner));
-    ck_assert(lx__executor_must_help(nest->outer, LX_QUEUE_GC));
+    ck_assert(lx__executor_must_help(nest->outer, LX_QUEUE_WRITE));
 }
 
 static void help_inner(struct job *job, size_t part)
@@ -57,7 +57,7 @@ static void help_inner(struct job *job, size_t part)
 START_TEST(calls_nest)
 {
     struct job outer, inner;
-    struct nest nest = {open_executor(1, 1, 1), open_executor(0, 1, 1), &inner};
+    struct nest nest = {open_executor(1, 1), open_executor(0, 1), &inner};
     job_init(&outer, 1);
     job_init(&inner, 2);
     outer.also = help_inner;

@@ -10,11 +10,11 @@ START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_queue_stats stats;
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     unit_fails(lx_executor_open(NULL, NULL, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_executor_get_stats(NULL, LX_QUEUE_READ, &stats, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_executor_get_stats(executor, LX_QUEUE_READ, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_executor_get_stats(executor, (lx_queue)3, &stats, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_get_stats(executor, (lx_queue)2, &stats, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_executor_get_stats(executor, (lx_queue)-1, &stats, &error), LX_ERR_ARGUMENT);
     lx_executor_close(NULL);
     lx_executor_unref(NULL);
@@ -25,7 +25,7 @@ END_TEST
 START_TEST(references_outlive_close)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(2, 1, 1);
+    lx_executor *executor = open_executor(2, 1);
     ck_assert_ptr_eq(lx_executor_ref(executor), executor);
     struct job job;
     job_init(&job, 1);
@@ -34,7 +34,7 @@ START_TEST(references_outlive_close)
     lx_executor_close(executor);
 
     unit_fails(lx__executor_submit(executor, LX_QUEUE_READ, &job.task, &error), LX_ERR_STATE);
-    unit_fails(lx__executor_submit_after(executor, LX_QUEUE_GC, &job.task, 1, &error),
+    unit_fails(lx__executor_submit_after(executor, LX_QUEUE_WRITE, &job.task, 1, &error),
                LX_ERR_STATE);
     lx__executor_help(executor, &job.task);
     ck_assert(!lx__executor_cancel(executor, &job.task));
@@ -65,7 +65,7 @@ static void *close_later(void *user)
 START_TEST(close_cancels_queued_tasks)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     struct gate shut = GATE_SHUT;
     struct job running, waiting, timed, unhelped;
     job_init(&running, 2);
@@ -77,8 +77,8 @@ START_TEST(close_cancels_queued_tasks)
     gate_await(&shut, 1);
     job_submit(executor, LX_QUEUE_WRITE, &waiting);
     unit_ok(
-        lx__executor_submit_after(executor, LX_QUEUE_GC, &timed.task, 3600ull * SECOND, &error));
-    lx_executor *other = open_executor(0, 1, 1);
+        lx__executor_submit_after(executor, LX_QUEUE_WRITE, &timed.task, 3600ull * SECOND, &error));
+    lx_executor *other = open_executor(0, 1);
     job_submit(other, LX_QUEUE_READ, &unhelped);
     lx_executor_close(other);
     ck_assert(job_is_over(&unhelped) && unhelped.canceled);
@@ -110,7 +110,7 @@ static void *help(void *user)
 
 START_TEST(close_waits_for_helpers_too)
 {
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct gate shut = GATE_SHUT;
     struct job job;
     job_init(&job, 2);
@@ -148,7 +148,7 @@ static void close_then_open_gate(struct job *job, size_t part)
 
 START_TEST(close_from_a_callback_lets_others_run)
 {
-    lx_executor *executor = open_executor(2, 1, 1);
+    lx_executor *executor = open_executor(2, 1);
     struct gate shut = GATE_SHUT;
     struct job job;
     job_init(&job, 2);
@@ -175,7 +175,7 @@ static void close_from_inside(struct job *job, size_t part)
 START_TEST(close_from_a_callback_does_not_wait)
 {
     for (int round = 0; round < 50; round++) {
-        lx_executor *executor = open_executor(2, 1, 1);
+        lx_executor *executor = open_executor(2, 1);
         struct job job;
         job_init(&job, round % 3 == 0 ? 1 : 4);
         job.also = close_from_inside;
@@ -208,7 +208,7 @@ static void unref_at_finish(lx__task *task, bool canceled)
 START_TEST(a_callback_can_drop_the_last_reference)
 {
     for (int round = 0; round < 100; round++) {
-        lx_executor *executor = open_executor(2, 1, 1);
+        lx_executor *executor = open_executor(2, 1);
         struct gate shut = GATE_SHUT;
         struct job job;
         job_init(&job, 2);
@@ -237,7 +237,7 @@ START_TEST(close_at_any_moment_returns)
     uint64_t random = 42;
     for (int round = 0; round < 60; round++) {
         enum { JOBS = 12, CLOSERS = 3 };
-        lx_executor *executor = open_executor((uint32_t)(random_next(&random) % 5), 2, 1);
+        lx_executor *executor = open_executor((uint32_t)(random_next(&random) % 5), 2);
         struct closer closers[CLOSERS];
         pthread_t threads[CLOSERS];
         for (int i = 0; i < CLOSERS; i++) {
@@ -251,7 +251,7 @@ START_TEST(close_at_any_moment_returns)
             job_init(&jobs[i], 1 + random_next(&random) % 64);
             jobs[i].also = nap_a_little;
             bool timed = i % 4 == 3;
-            lx_queue queue = timed ? LX_QUEUE_WRITE : (lx_queue)(random_next(&random) % 3);
+            lx_queue queue = timed ? LX_QUEUE_WRITE : (lx_queue)(random_next(&random) % 2);
             lx_status status = timed
                                    ? lx__executor_submit_after(executor, queue, &jobs[i].task,
                                                                random_next(&random) % 2000000, NULL)
@@ -277,11 +277,11 @@ END_TEST
 START_TEST(makes_and_frees_a_thousand_executors)
 {
     for (int round = 0; round < 1000; round++) {
-        lx_executor *executor = open_executor(2, 1, 1);
+        lx_executor *executor = open_executor(2, 1);
         if (round % 2 == 0) {
             struct job job;
             job_init(&job, 2);
-            job_submit(executor, (lx_queue)(round / 2 % 3), &job);
+            job_submit(executor, (lx_queue)(round / 2 % 2), &job);
             if (round % 4 == 0) {
                 job_wait(&job);
                 lx_executor_close(executor);
@@ -299,7 +299,7 @@ END_TEST
 
 START_TEST(help_runs_tasks_until_the_deadline)
 {
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct job job;
     job_init(&job, 5);
     job_submit(executor, LX_QUEUE_READ, &job);
@@ -348,7 +348,7 @@ static int child(lx_executor *executor, lx_ticket *ticket, struct job *job)
     if (lx_ticket_wait(ticket, NULL) != LX_ERR_FORKED ||
         lx_ticket_wait_timed(ticket, 1, NULL) != LX_ERR_FORKED)
         return 3;
-    if (lx__executor_submit_after(executor, LX_QUEUE_GC, &job->task, 1, NULL) != LX_ERR_FORKED)
+    if (lx__executor_submit_after(executor, LX_QUEUE_WRITE, &job->task, 1, NULL) != LX_ERR_FORKED)
         return 4;
     lx__executor_help(executor, &job->task);
     if (lx__executor_cancel(executor, &job->task))
@@ -369,7 +369,7 @@ static void *load(void *user)
     for (int i = 0; i < 300; i++) {
         struct job job;
         job_init(&job, 20);
-        job_submit(user, (lx_queue)(i % 3), &job);
+        job_submit(user, (lx_queue)(i % 2), &job);
         job_wait(&job);
         ck_assert_uint_eq(job_count(&job), 20);
         job_free(&job);
@@ -380,7 +380,7 @@ static void *load(void *user)
 START_TEST(a_child_gets_an_error_and_the_parent_continues)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(3, 2, 1);
+    lx_executor *executor = open_executor(3, 2);
     lx_ticket *ticket;
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)

@@ -5,10 +5,9 @@
 
 START_TEST(an_executor_follows_its_options)
 {
-    lx_executor *executor = open_executor(7, 3, 2);
+    lx_executor *executor = open_executor(7, 3);
     ck_assert_uint_eq(lx_executor_get_reader_count(executor), 7);
     ck_assert_uint_eq(lx_executor_get_writer_count(executor), 3);
-    ck_assert_uint_eq(lx_executor_get_cleaner_count(executor), 2);
     lx_executor_close(executor);
 }
 END_TEST
@@ -24,7 +23,6 @@ START_TEST(defaults_to_one_reader_per_cpu)
         ck_assert_uint_eq(lx_executor_get_reader_count(executor),
                           cpus < LX_MAX_READERS ? cpus : LX_MAX_READERS);
         ck_assert_uint_eq(lx_executor_get_writer_count(executor), 1);
-        ck_assert_uint_eq(lx_executor_get_cleaner_count(executor), 1);
         lx_executor_close(executor);
     }
     lx_executor_options_free(options);
@@ -39,15 +37,12 @@ START_TEST(rejects_counts_out_of_bounds)
     lx_executor_options *options = lx_executor_options_new();
     unit_ok(lx_executor_options_set_reader_count(options, 0, &error));
     unit_ok(lx_executor_options_set_writer_count(options, LX_MAX_WRITERS, &error));
-    unit_ok(lx_executor_options_set_cleaner_count(options, LX_MAX_CLEANERS, &error));
     unit_fails(lx_executor_options_set_reader_count(options, LX_MAX_READERS + 1, &error),
                LX_ERR_ARGUMENT);
     unit_fails(lx_executor_options_set_reader_count(options, UINT32_MAX, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_executor_options_set_writer_count(options, 0, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_executor_options_set_writer_count(options, LX_MAX_WRITERS + 1, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_executor_options_set_cleaner_count(options, 0, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_executor_options_set_cleaner_count(NULL, 1, &error), LX_ERR_ARGUMENT);
     ck_assert_int_eq(lx_executor_options_set_reader_count(NULL, 1, NULL), LX_ERR_ARGUMENT);
 
     unit_ok(lx_executor_open(options, &executor, &error));

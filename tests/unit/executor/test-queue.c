@@ -17,7 +17,7 @@ static void note_place(struct job *job, size_t part)
 
 START_TEST(tasks_begin_oldest_first)
 {
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     struct gate shut = GATE_SHUT;
     struct job first, jobs[TASKS];
     job_init(&first, 1);
@@ -54,7 +54,7 @@ static void note_part(struct job *job, size_t part)
 
 START_TEST(runs_parts_in_order)
 {
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     unsigned parts[1000];
     struct job job;
     job_init(&job, 1000);
@@ -71,7 +71,7 @@ END_TEST
 
 START_TEST(a_task_of_many_parts_stays_in_front)
 {
-    lx_executor *executor = open_executor(2, 1, 1);
+    lx_executor *executor = open_executor(2, 1);
     struct gate shut = GATE_SHUT;
     struct job many, next;
     job_init(&many, 3);
@@ -100,7 +100,7 @@ static void stop_at_ten(struct job *job, size_t part)
 
 START_TEST(a_stopped_task_is_done_and_not_canceled)
 {
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     struct job job;
     job_init(&job, 1000);
     job.also = stop_at_ten;
@@ -119,7 +119,7 @@ START_TEST(timers_fire_in_time)
     static const unsigned delays[] = {30, 10, 20, 10, 0};
     static const unsigned places[] = {4, 1, 3, 2, 0};
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct job jobs[5];
     struct gate shut = GATE_SHUT;
     struct job first;
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(an_earlier_timer_fires_first)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 2, 1);
+    lx_executor *executor = open_executor(0, 2);
     struct job late, early;
     job_init(&late, 1);
     job_init(&early, 1);
@@ -173,7 +173,7 @@ END_TEST
 START_TEST(a_timer_fires_while_threads_are_busy)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 2, 1);
+    lx_executor *executor = open_executor(0, 2);
     struct gate shut = GATE_SHUT;
     struct job timer, busy;
     job_init(&timer, 1);
@@ -195,7 +195,7 @@ END_TEST
 START_TEST(a_waiting_timer_can_be_canceled)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct job job;
     job_init(&job, 4);
     ck_assert(!lx__executor_cancel(executor, &job.task));
@@ -215,7 +215,7 @@ END_TEST
 START_TEST(a_queue_without_threads_fires_no_timers)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct job job;
     job_init(&job, 1);
     unit_fails(lx__executor_submit_after(executor, LX_QUEUE_READ, &job.task, 1, &error),
@@ -250,7 +250,7 @@ static void tick_again(lx__task *task, bool canceled)
 START_TEST(a_task_can_resubmit_itself)
 {
     lx_error error = LX_ERROR_INIT;
-    struct ticking ticking = {.executor = open_executor(0, 1, 1)};
+    struct ticking ticking = {.executor = open_executor(0, 1)};
     sem_init(&ticking.over, 0, 0);
     lx__task_init(&ticking.task, tick, tick_again, 1);
     unit_ok(lx__executor_submit(ticking.executor, LX_QUEUE_WRITE, &ticking.task, &error));
@@ -278,7 +278,7 @@ static void *submit_many(void *user)
         for (int i = 0; i < AT_ONCE; i++) {
             job_init(&jobs[i], 1 + random_next(&random) % 200);
             jobs[i].also = spend;
-            job_submit(executor, (lx_queue)(random_next(&random) % 3), &jobs[i]);
+            job_submit(executor, (lx_queue)(random_next(&random) % 2), &jobs[i]);
             if (random_next(&random) % 4 == 0)
                 lx__executor_help(executor, &jobs[i].task);
         }
@@ -295,14 +295,14 @@ static void *submit_many(void *user)
 
 START_TEST(parts_run_once_each_under_many_threads)
 {
-    lx_executor *executor = open_executor(8, 4, 2);
+    lx_executor *executor = open_executor(8, 4);
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, submit_many, executor), 0);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     uint64_t tasks = 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         lx_queue_stats stats = stats_of(executor, (lx_queue)i);
         ck_assert_uint_eq(stats.queued, 0);
         ck_assert_uint_eq(stats.canceled, 0);
@@ -315,11 +315,11 @@ END_TEST
 
 START_TEST(each_task_runs_or_is_canceled)
 {
-    lx_executor *executor = open_executor(3, 2, 1);
+    lx_executor *executor = open_executor(3, 2);
     uint64_t random = 1, ran = 0, parts = 0, canceled = 0;
     enum { ROUNDS = 3000 };
     for (int round = 0; round < ROUNDS; round++) {
-        lx_queue queue = (lx_queue)(random_next(&random) % 3);
+        lx_queue queue = (lx_queue)(random_next(&random) % 2);
         struct job job;
         job_init(&job, 1 + random_next(&random) % 40);
         job.also = spend;
@@ -338,7 +338,7 @@ START_TEST(each_task_runs_or_is_canceled)
         job_free(&job);
     }
     uint64_t counted = 0, counted_parts = 0, tasks = 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         counted += stats_of(executor, (lx_queue)i).canceled;
         counted_parts += stats_of(executor, (lx_queue)i).parts;
         tasks += stats_of(executor, (lx_queue)i).tasks;

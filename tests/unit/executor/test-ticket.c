@@ -27,7 +27,7 @@ START_TEST(a_wait_ends_after_all_parts)
 {
     lx_error error = LX_ERROR_INIT;
     for (uint32_t readers = 0; readers < 4; readers++) {
-        lx_executor *executor = open_executor(readers, 1, 1);
+        lx_executor *executor = open_executor(readers, 1);
         for (size_t parts = 1; parts < 2000; parts = parts * 3 + 1) {
             atomic_uint ran = 0;
             lx_ticket *ticket = submit(executor, count, &ran, parts);
@@ -48,7 +48,7 @@ END_TEST
 START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     lx_ticket *ticket = (lx_ticket *)&error;
     unit_fails(lx_executor_submit(executor, LX_QUEUE_READ, count, NULL, 0, &ticket, &error),
                LX_ERR_ARGUMENT);
@@ -94,7 +94,7 @@ START_TEST(reports_the_lowest_failure_for_any_threads)
 {
     lx_error error = LX_ERROR_INIT;
     for (uint32_t readers = 0; readers < 9; readers += 2) {
-        lx_executor *executor = open_executor(readers, 1, 1);
+        lx_executor *executor = open_executor(readers, 1);
         for (size_t first = 0; first < 100; first += 9) {
             struct failing failing = {first, 0};
             char expected[64];
@@ -130,7 +130,7 @@ static lx_status fail_silently(size_t part, void *user, lx_error *error)
 START_TEST(a_failure_without_message_gets_one)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(2, 1, 1);
+    lx_executor *executor = open_executor(2, 1);
     lx_status status = LX_ERR_CALLBACK;
     lx_ticket *ticket = submit(executor, fail_silently, &status, 4);
     ck_assert_int_eq(lx_ticket_wait(ticket, &error), LX_ERR_CALLBACK);
@@ -157,7 +157,7 @@ static lx_status say_one_return_other(size_t part, void *user, lx_error *error)
 START_TEST(returns_the_status_of_the_task)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     lx_ticket *ticket = submit(executor, say_one_return_other, NULL, 1);
     ck_assert_int_eq(lx_ticket_wait(ticket, &error), LX_ERR_MISMATCH);
     ck_assert_int_eq(error.status, LX_ERR_MISMATCH);
@@ -177,7 +177,7 @@ static lx_status pass_gate(size_t part, void *user, lx_error *error)
 START_TEST(a_timed_wait_ends_and_leaves_the_error)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     struct gate shut = GATE_SHUT;
     lx_ticket *ticket = submit(executor, pass_gate, &shut, 1);
     ck_assert_int_eq(lx_ticket_wait_timed(ticket, 0, &error), LX_ERR_TIMEOUT);
@@ -203,7 +203,7 @@ static lx_status nap_part(size_t part, void *user, lx_error *error)
 START_TEST(a_timed_wait_without_readers_makes_progress)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     atomic_uint ran = 0;
     lx_ticket *ticket = submit(executor, nap_part, &ran, 5);
     ck_assert_int_eq(lx_ticket_wait_timed(ticket, 0, &error), LX_ERR_TIMEOUT);
@@ -222,7 +222,7 @@ END_TEST
 START_TEST(a_canceled_task_reports_it)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     struct gate shut = GATE_SHUT;
     atomic_uint ran = 0;
     lx_ticket *running = submit(executor, pass_gate, &shut, 3);
@@ -246,7 +246,7 @@ END_TEST
 START_TEST(a_failure_takes_precedence_over_a_cancel)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct failing failing = {1, 0};
     lx_ticket *ticket = submit(executor, fail_from, &failing, 10);
     ck_assert_int_eq(lx_ticket_wait_timed(ticket, 0, &error), LX_ERR_TIMEOUT);
@@ -268,7 +268,7 @@ END_TEST
 START_TEST(tickets_outlive_their_executor)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     atomic_uint ran = 0;
     lx_ticket *done = submit(executor, count, &ran, 3);
     unit_ok(lx_ticket_wait(done, &error));
@@ -289,10 +289,10 @@ END_TEST
 START_TEST(a_closed_executor_rejects_tasks)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = lx_executor_ref(open_executor(1, 1, 1));
+    lx_executor *executor = lx_executor_ref(open_executor(1, 1));
     lx_executor_close(executor);
     lx_ticket *ticket;
-    unit_fails(lx_executor_submit(executor, LX_QUEUE_GC, count, NULL, 1, &ticket, &error),
+    unit_fails(lx_executor_submit(executor, LX_QUEUE_WRITE, count, NULL, 1, &ticket, &error),
                LX_ERR_STATE);
     ck_assert_ptr_null(ticket);
     lx_executor_unref(executor);
@@ -301,7 +301,7 @@ END_TEST
 
 START_TEST(a_ticket_can_be_released_at_once)
 {
-    lx_executor *executor = open_executor(2, 1, 1);
+    lx_executor *executor = open_executor(2, 1);
     atomic_uint ran = 0;
     for (int i = 0; i < 500; i++)
         lx_ticket_unref(submit(executor, count, &ran, 2));
@@ -340,7 +340,7 @@ START_TEST(tasks_can_wait_for_tasks)
 {
     lx_error error = LX_ERROR_INIT;
     for (uint32_t readers = 0; readers < 4; readers++) {
-        lx_executor *executor = open_executor(readers, 1, 1);
+        lx_executor *executor = open_executor(readers, 1);
         atomic_uint nodes = 0;
         struct tree root = {executor, 7, &nodes};
         lx_ticket *ticket = submit(executor, grow, &root, 1);
@@ -369,7 +369,7 @@ START_TEST(several_threads_can_wait)
 {
     for (int round = 0; round < 200; round++) {
         enum { WAITERS = 4 };
-        lx_executor *executor = open_executor((uint32_t)round % 3, 1, 1);
+        lx_executor *executor = open_executor((uint32_t)round % 3, 1);
         atomic_uint ran = 0;
         struct waiter waiters[WAITERS];
         pthread_t threads[WAITERS];
@@ -397,7 +397,7 @@ START_TEST(submits_nothing_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     scarce_begin(100);
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     lx_ticket *ticket;
     scarce_left = 0;
     unit_fails(lx_executor_submit(executor, LX_QUEUE_READ, count, NULL, 1, &ticket, &error),

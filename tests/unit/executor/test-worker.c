@@ -54,7 +54,7 @@ START_TEST(starts_threads_on_demand)
     eventually(thread_is_gone(tid));
     unsigned before = threads_of_process();
 
-    lx_executor *executor = open_executor(8, 4, 4);
+    lx_executor *executor = open_executor(8, 4);
     struct job job;
     struct gate shut = GATE_SHUT;
     job_init(&job, 3);
@@ -73,12 +73,12 @@ START_TEST(starts_threads_on_demand)
     /* Tasks of one part, one after the other, need no more threads. */
     for (int i = 0; i < 20; i++) {
         job_init(&job, 1);
-        job_submit(executor, LX_QUEUE_GC, &job);
+        job_submit(executor, LX_QUEUE_WRITE, &job);
         job_wait(&job);
         job_free(&job);
-        eventually(is_idle(executor, LX_QUEUE_GC));
+        eventually(is_idle(executor, LX_QUEUE_WRITE));
     }
-    ck_assert_uint_eq(stats_of(executor, LX_QUEUE_GC).threads, 1);
+    ck_assert_uint_eq(stats_of(executor, LX_QUEUE_WRITE).threads, 1);
     lx_executor_close(executor);
     eventually(threads_of_process() == before);
 }
@@ -101,9 +101,9 @@ static void look_at_thread(struct job *job, size_t part)
 
 START_TEST(threads_have_names_and_block_signals)
 {
-    static char names[][16] = {"lx-read-0", "lx-write-0", "lx-gc-0"};
-    lx_executor *executor = open_executor(1, 1, 1);
-    for (int i = 0; i < 3; i++) {
+    static char names[][16] = {"lx-read-0", "lx-write-0"};
+    lx_executor *executor = open_executor(1, 1);
+    for (int i = 0; i < 2; i++) {
         struct job job;
         job_init(&job, 1);
         job.also = look_at_thread;
@@ -122,7 +122,7 @@ END_TEST
 START_TEST(a_large_task_wakes_all_sleepers)
 {
     enum { THREADS = 16 };
-    lx_executor *executor = open_executor(THREADS, 1, 1);
+    lx_executor *executor = open_executor(THREADS, 1);
     for (int round = 0; round < 20; round++) {
         struct gate shut = GATE_SHUT;
         struct job job;
@@ -144,7 +144,7 @@ END_TEST
 START_TEST(no_task_waits_for_a_thread_that_sleeps)
 {
     /* Two tasks of one part, submitted in all orders of time, must run at the same time. */
-    lx_executor *executor = open_executor(2, 1, 1);
+    lx_executor *executor = open_executor(2, 1);
     uint64_t random = 7;
     for (int round = 0; round < 500; round++) {
         struct gate shut = GATE_SHUT;
@@ -171,7 +171,7 @@ END_TEST
 
 START_TEST(idle_time_is_counted)
 {
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     struct job job;
     job_init(&job, 1);
     job_submit(executor, LX_QUEUE_WRITE, &job);
@@ -182,7 +182,7 @@ START_TEST(idle_time_is_counted)
     ck_assert_uint_lt(first, 60ull * SECOND);
     nap(10 * MILLISECOND);
     ck_assert_uint_gt(stats_of(executor, LX_QUEUE_WRITE).idle_ns, first);
-    ck_assert_uint_eq(stats_of(executor, LX_QUEUE_GC).idle_ns, 0);
+    ck_assert_uint_eq(stats_of(executor, LX_QUEUE_READ).idle_ns, 0);
     job_free(&job);
     lx_executor_close(executor);
 }
@@ -205,11 +205,11 @@ START_TEST(survives_a_storm_of_signals)
     setitimer(ITIMER_REAL, &often, NULL);
     uint64_t end = lx__clock_after(SECOND);
     for (int round = 0; round < 200 && lx__clock_now() < end; round++) {
-        lx_executor *executor = open_executor(3, 1, 1);
+        lx_executor *executor = open_executor(3, 1);
         struct job jobs[8];
         for (int i = 0; i < 8; i++) {
             job_init(&jobs[i], 50);
-            job_submit(executor, (lx_queue)(i % 3), &jobs[i]);
+            job_submit(executor, (lx_queue)(i % 2), &jobs[i]);
         }
         for (int i = 0; i < 8; i++) {
             if (i % 2 == 0)
@@ -251,7 +251,7 @@ static void limit_memory(bool limited)
 START_TEST(reports_a_thread_that_cannot_start)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(4, 1, 1);
+    lx_executor *executor = open_executor(4, 1);
     struct gate shut = GATE_SHUT;
     struct job job, more;
     job_init(&job, 1);

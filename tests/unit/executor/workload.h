@@ -19,14 +19,13 @@
 #define MILLISECOND 1000000u
 #define SECOND 1000000000u
 
-static inline lx_executor *open_executor(uint32_t readers, uint32_t writers, uint32_t cleaners)
+static inline lx_executor *open_executor(uint32_t readers, uint32_t writers)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor;
     lx_executor_options *options = lx_executor_options_new();
     unit_ok(lx_executor_options_set_reader_count(options, readers, &error));
     unit_ok(lx_executor_options_set_writer_count(options, writers, &error));
-    unit_ok(lx_executor_options_set_cleaner_count(options, cleaners, &error));
     unit_ok(lx_executor_open(options, &executor, &error));
     lx_executor_options_free(options);
     return executor;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/batch.h"
 
+#include <unistd.h>
+
 #include "../scarce.h"
 #include "loaders.h"
 
@@ -14,7 +16,7 @@ static lx__batch_pool *make_ring(lx_executor *executor, struct numbers *numbers,
     lx__batch_pool *batch_pool;
     unit_ok(lx__layout_init(&layout, source, fields, field_count, rows, &error));
     lx_source_unref(source);
-    unit_ok(lx__batch_pool_new(executor, &layout, 1 << 20, &batch_pool, &error));
+    unit_ok(lx__batch_pool_new(executor, &layout, 8, &batch_pool, &error));
     return batch_pool;
 }
 
@@ -28,7 +30,7 @@ static lx_batch *take_batch(lx__batch_pool *batch_pool, uint64_t rows, uint64_t 
 
 START_TEST(aligns_and_separates_columns)
 {
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     for (uint64_t width = 0; width < 130; width += 13) {
         struct numbers numbers = {.length = 9, .width = width};
         lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
@@ -41,16 +43,15 @@ START_TEST(aligns_and_separates_columns)
         ck_assert_uint_eq((uintptr_t)indices % 64, 0);
         ck_assert((uint8_t *)label->data + 7 * 8 <= (uint8_t *)image->data);
         ck_assert((uint8_t *)image->data + 7 * width <= indices);
-        ck_assert_uint_ge(batch->block->capacity,
-                          (size_t)(indices - batch->block->data) + 7 * sizeof(uint64_t));
-        ck_assert_uint_eq(batch->block->capacity, lx__pool_capacity(batch_pool->layout.bytes));
-        memset(batch->block->data, 0xff, batch_pool->layout.bytes);
+        ck_assert_uint_ge(batch->capacity, (size_t)(indices - batch->data) + 7 * sizeof(uint64_t));
+        ck_assert_uint_eq(batch->capacity, batch_pool->layout.bytes);
+        memset(batch->data, 0xff, batch_pool->layout.bytes);
         ck_assert_uint_eq(label->size, 8);
         ck_assert_uint_eq(image->size, width);
         ck_assert_uint_eq(image->ndim, 1);
         ck_assert_uint_eq(image->shape[0], width);
         lx_batch_unref(batch);
-        lx__batch_pool_unref(batch_pool);
+        lx__batch_pool_close(batch_pool);
         ck_assert_uint_eq(numbers.released, 1);
     }
     lx_executor_close(executor);
@@ -59,7 +60,7 @@ END_TEST
 
 START_TEST(a_short_batch_reports_its_rows)
 {
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct numbers numbers = {.length = 9, .width = 4};
     lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
     lx_batch_unref(take_batch(batch_pool, 7, 0));
@@ -69,41 +70,39 @@ START_TEST(a_short_batch_reports_its_rows)
     ck_assert_uint_eq(lx_batch_find_column(batch, "image")->rows, 2);
     lx_batch_unref(batch);
     lx_batch_unref(NULL);
-    lx__batch_pool_unref(batch_pool);
+    lx__batch_pool_close(batch_pool);
     lx_executor_close(executor);
 }
 END_TEST
 
 START_TEST(reuses_released_batches)
 {
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct numbers numbers = {.length = 9, .width = 4000};
     lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
     lx_batch *first = take_batch(batch_pool, 7, 0);
-    uint8_t *data = first->block->data;
+    uint8_t *data = first->data;
     lx_batch_unref(first);
-    lx__pool_stats stats;
     scarce_begin(0); /* a warm ring allocates nothing */
     for (int i = 0; i < 100; i++) {
         lx_batch *batch = take_batch(batch_pool, 7, 0);
         ck_assert_ptr_eq(batch, first);
-        ck_assert_ptr_eq(batch->block->data, data);
+        ck_assert_ptr_eq(batch->data, data);
         lx_batch_unref(batch);
     }
-    lx__pool_read_stats(batch_pool->pool, &stats);
-    ck_assert_uint_eq(stats.blocks_made, 1);
-    lx__batch_pool_unref(batch_pool);
+    ck_assert_uint_eq(batch_pool->blocks, 1);
+    lx__batch_pool_close(batch_pool);
     lx_executor_close(executor);
 }
 END_TEST
 
 START_TEST(a_batch_outlives_ring_and_executor)
 {
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     struct numbers numbers = {.length = 9, .width = 4};
     lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
     lx_batch *batch = take_batch(batch_pool, 7, 0);
-    lx__batch_pool_unref(batch_pool);
+    lx__batch_pool_close(batch_pool);
     lx_executor_close(executor);
     ck_assert_uint_eq(numbers.released, 0); /* names and shapes are those of the source */
     ck_assert_str_eq(lx_batch_get_column(batch, 1)->name, "image");
@@ -122,7 +121,7 @@ static void release_result(void *result)
 
 START_TEST(a_result_is_released_once)
 {
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct numbers numbers = {.length = 9, .width = 4};
     lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
     lx_batch *batch = take_batch(batch_pool, 7, 0);
@@ -139,7 +138,7 @@ START_TEST(a_result_is_released_once)
     lx_batch_set_result(batch, &one, NULL);
     lx_batch_unref(batch);
     ck_assert_uint_eq(results_released, 101);
-    lx__batch_pool_unref(batch_pool);
+    lx__batch_pool_close(batch_pool);
     lx_executor_close(executor);
 }
 END_TEST
@@ -197,7 +196,7 @@ START_TEST(a_failed_layout_leaks_nothing)
     ck_assert_int_eq(lx__layout_init(&layout, source, twice, 2, 7, &error), LX_ERR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.message, "'image'"));
     lx__layout_free(&layout);
-    static const uint64_t rows[] = {UINT64_MAX, UINT64_MAX / 8, 1ull << 61, LX__BLOCK_MAX / 12};
+    static const uint64_t rows[] = {UINT64_MAX, UINT64_MAX / 8, 1ull << 61, LX__BATCH_MAX / 12};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         unit_fails(lx__layout_init(&layout, source, NULL, 0, rows[i], &error), LX_ERR_LIMIT);
         lx__layout_free(&layout);
@@ -218,7 +217,7 @@ END_TEST
 START_TEST(a_ring_stays_usable_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct numbers numbers = {.length = 9, .width = 4};
     lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
     lx_batch *batch;
@@ -229,9 +228,9 @@ START_TEST(a_ring_stays_usable_after_a_failed_allocation)
         status = lx__batch_pool_take(batch_pool, 7, 0, &batch, &error);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
     }
-    memset(batch->block->data, 1, batch_pool->layout.bytes);
+    memset(batch->data, 1, batch_pool->layout.bytes);
     lx_batch_unref(batch);
-    lx__batch_pool_unref(batch_pool);
+    lx__batch_pool_close(batch_pool);
     lx_executor_close(executor);
     ck_assert_uint_eq(numbers.released, 1);
 }
@@ -254,7 +253,7 @@ static void *release_others(void *user)
 
 START_TEST(any_thread_can_release)
 {
-    lx_executor *executor = open_executor(0, 1, 1);
+    lx_executor *executor = open_executor(0, 1);
     struct numbers numbers = {.length = 9, .width = 4};
     struct hand hand = {.batch_pool = make_ring(executor, &numbers, NULL, 0, 7)};
     pthread_t threads[2];
@@ -270,16 +269,136 @@ START_TEST(any_thread_can_release)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < 4; i++)
         lx_batch_unref(hand.slots[i]);
-    lx__pool_stats stats;
-    lx__pool_read_stats(hand.batch_pool->pool, &stats);
-    ck_assert_uint_le(stats.blocks_made, 8);
-    ck_assert_uint_eq(stats.blocks_out, 0);
-    lx__batch_pool_unref(hand.batch_pool);
+    ck_assert_uint_le(hand.batch_pool->blocks, 8);
+    ck_assert_uint_eq(hand.batch_pool->block_bytes,
+                      hand.batch_pool->blocks * hand.batch_pool->layout.bytes);
+    lx__batch_pool_close(hand.batch_pool);
     lx_executor_close(executor);
+}
+END_TEST
+
+START_TEST(frees_surplus_batches)
+{
+    enum { BATCHES = 20, IDLE = 8 };
+    lx_executor *executor = open_executor(0, 1);
+    struct numbers numbers = {.length = 9, .width = 4000};
+    lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+    uint64_t bytes = batch_pool->layout.bytes;
+    lx_batch *batches[BATCHES];
+    for (int round = 0; round < 2; round++) {
+        for (uint64_t i = 0; i < BATCHES; i++)
+            batches[i] = take_batch(batch_pool, 7, i);
+        ck_assert_uint_eq(batch_pool->block_bytes, BATCHES * bytes);
+        for (int i = 0; i < BATCHES; i++)
+            lx_batch_unref(batches[i]);
+        ck_assert_uint_eq(batch_pool->block_bytes, IDLE * bytes);
+    }
+    ck_assert_uint_eq(batch_pool->blocks, 2 * BATCHES - IDLE);
+    for (uint64_t i = 0; i < 3; i++)
+        batches[i] = take_batch(batch_pool, 7, i);
+    lx__batch_pool_close(batch_pool);
+    ck_assert_uint_eq(batch_pool->block_bytes, 3 * bytes);
+    lx_batch_unref(batches[0]);
+    lx_batch_unref(batches[1]);
+    ck_assert_uint_eq(batch_pool->block_bytes, bytes);
+    lx_executor_close(executor);
+    lx_batch_unref(batches[2]);
+    ck_assert_uint_eq(numbers.released, 1);
+}
+END_TEST
+
+START_TEST(an_idle_batch_grows)
+{
+    lx_executor *executor = open_executor(0, 1);
+    struct numbers numbers = {.length = 9, .width = 4000};
+    lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch_unref(take_batch(batch_pool, 7, 0));
+    batch_pool->layout.bytes *= 3;
+    lx_batch *batch = take_batch(batch_pool, 7, 0);
+    ck_assert_uint_ge(batch->capacity, batch_pool->layout.bytes);
+    memset(batch->data, 1, batch_pool->layout.bytes);
+    ck_assert_uint_eq(batch_pool->block_bytes, batch_pool->layout.bytes);
+    lx_batch_unref(batch);
+    lx__batch_pool_close(batch_pool);
+    lx_executor_close(executor);
+}
+END_TEST
+
+START_TEST(frees_idle_batches_when_memory_is_short)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor = open_executor(0, 1);
+    struct numbers numbers = {.length = 9, .width = 4000};
+    lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch *one = take_batch(batch_pool, 7, 0), *two = take_batch(batch_pool, 7, 0);
+    uint64_t bytes = batch_pool->layout.bytes;
+    lx_batch_unref(one);
+    lx_batch_unref(two);
+    ck_assert_uint_eq(batch_pool->block_bytes, 2 * bytes);
+    batch_pool->layout.bytes = (uint64_t)1 << 62; /* more than a process can map */
+    lx_batch *batch;
+    unit_fails(lx__batch_pool_take(batch_pool, 7, 0, &batch, &error), LX_ERR_NOMEM);
+    ck_assert_ptr_null(batch);
+    ck_assert_uint_eq(batch_pool->block_bytes, 0);
+    batch_pool->layout.bytes = bytes;
+    lx_batch_unref(take_batch(batch_pool, 7, 0));
+    ck_assert_uint_eq(batch_pool->block_bytes, bytes);
+    lx__batch_pool_close(batch_pool);
+    lx_executor_close(executor);
+}
+END_TEST
+
+START_TEST(batch_pool_and_executor_end_in_any_order)
+{
+    static const char orders[6][4] = {"bpe", "bep", "pbe", "peb", "ebp", "epb"};
+    for (int order = 0; order < 6; order++) {
+        lx_executor *executor = open_executor(0, 1);
+        struct numbers numbers = {.length = 9, .width = 4000};
+        lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+        lx_batch *idle = take_batch(batch_pool, 7, 0), *used = take_batch(batch_pool, 7, 0);
+        memset(used->data, 7, batch_pool->layout.bytes);
+        lx_batch_unref(idle);
+        for (const char *at = orders[order]; *at != '\0'; at++) {
+            if (*at == 'b')
+                lx_batch_unref(used);
+            else if (*at == 'p')
+                lx__batch_pool_close(batch_pool);
+            else
+                lx_executor_close(executor);
+        }
+        ck_assert_uint_eq(numbers.released, 1);
+    }
+}
+END_TEST
+
+START_TEST(a_child_does_not_touch_the_batch_pool)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor = open_executor(0, 1);
+    struct numbers numbers = {.length = 9, .width = 4000};
+    lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch *batch = take_batch(batch_pool, 7, 0);
+    uint8_t *data = batch->data;
+    data[0] = 5;
+    pthread_mutex_lock(&batch_pool->mutex); /* as by another thread at the moment of the fork */
+    if (unit_in_child()) {
+        lx_batch *none;
+        lx_status status = lx__batch_pool_take(batch_pool, 7, 0, &none, &error);
+        lx_batch_unref(batch);
+        lx__batch_pool_close(batch_pool);
+        _exit(status == LX_ERR_FORKED && none == NULL && data[0] == 5 ? 0 : 1);
+    }
+    pthread_mutex_unlock(&batch_pool->mutex);
+    lx_batch_unref(batch);
+    lx__batch_pool_close(batch_pool);
+    lx_executor_close(executor);
+    ck_assert_uint_eq(numbers.released, 1);
 }
 END_TEST
 
 UNIT_MAIN("loader/batch", aligns_and_separates_columns, a_short_batch_reports_its_rows,
           reuses_released_batches, a_batch_outlives_ring_and_executor, a_result_is_released_once,
           releases_results_of_undelivered_batches, a_failed_layout_leaks_nothing,
-          a_ring_stays_usable_after_a_failed_allocation, any_thread_can_release)
+          a_ring_stays_usable_after_a_failed_allocation, any_thread_can_release,
+          frees_surplus_batches, an_idle_batch_grows, frees_idle_batches_when_memory_is_short,
+          batch_pool_and_executor_end_in_any_order, a_child_does_not_touch_the_batch_pool)

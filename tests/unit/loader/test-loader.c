@@ -448,7 +448,7 @@ START_TEST(reports_why_opening_fails)
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 20, .width = 5};
     lx_source *source = numbers_source(&numbers);
-    lx_executor *executor = open_executor(1, 1, 1);
+    lx_executor *executor = open_executor(1, 1);
     lx_loader_options *options = make_options((struct setup){.executor = executor});
     lx_loader *loader;
     unit_ok(lx_loader_options_set_reader_count(options, 2, &error));

@@ -75,7 +75,7 @@ END_TEST
 
 START_TEST(loaders_of_one_executor_do_not_mix)
 {
-    lx_executor *executor = open_executor(2, 1, 1);
+    lx_executor *executor = open_executor(2, 1);
     struct numbers numbers[3];
     lx_loader *loaders[3];
     for (uint64_t i = 0; i < 3; i++) {
@@ -105,7 +105,7 @@ END_TEST
 
 START_TEST(the_caller_fills_small_batches)
 {
-    lx_executor *executor = open_executor(2, 1, 1);
+    lx_executor *executor = open_executor(2, 1);
     struct numbers numbers = {.length = 64, .width = 20};
     lx_loader *loader = open_numbers(&numbers,
                                      (struct setup){.batch_size = 16, .executor = executor});
@@ -516,7 +516,7 @@ END_TEST
 START_TEST(closing_the_executor_of_a_loader_is_an_error)
 {
     struct numbers numbers = {.length = 640, .width = WIDE};
-    lx_executor *executor = open_executor(2, 1, 1);
+    lx_executor *executor = open_executor(2, 1);
     lx_loader *loader = open_numbers(&numbers,
                                      (struct setup){.batch_size = 16, .executor = executor});
     lx_batch_unref(next_batch(loader));

@@ -428,59 +428,11 @@ START_TEST(leaves_no_descriptor_open)
 }
 END_TEST
 
-static lx_status hold_up(size_t part, void *user, lx_error *error)
-{
-    (void)part, (void)error;
-    while (!atomic_load((atomic_bool *)user))
-        sched_yield();
-    return LX_OK;
-}
-
-START_TEST(a_cleaner_unmaps_old_mappings)
-{
-    char *scratch = scratch_make();
-    lx_error error = LX_ERROR_INIT;
-    records_make("d", 5, 2);
-    size_t before = descriptors();
-    lx_executor *executor;
-    lx_dataset_options *options = lx_dataset_options_new();
-    unit_ok(lx_executor_open(NULL, &executor, &error));
-    unit_ok(lx_dataset_options_set_executor(options, executor, &error));
-    for (int round = 0; round < 2; round++) {
-        lx_dataset *dataset;
-        lx_ticket *ticket;
-        atomic_bool go_on = false;
-        unit_ok(lx_dataset_open("d", options, &dataset, &error));
-        expect_records(dataset, 7);
-        size_t open = descriptors();
-        ck_assert_uint_gt(open, before);
-        unit_ok(lx_executor_submit(executor, LX_QUEUE_GC, hold_up, &go_on, 1, &ticket, &error));
-        lx_dataset_close(dataset);
-        ck_assert_uint_eq(descriptors(), open); /* the cleaner is blocked, and no call waits for
-                                                 * it */
-        atomic_store(&go_on, true);
-        unit_ok(lx_ticket_wait(ticket, &error));
-        lx_ticket_unref(ticket);
-        while (descriptors() != before) /* the test's time limit ends it */
-            sched_yield();
-    }
-    lx_dataset *dataset;
-    unit_ok(lx_dataset_open("d", options, &dataset, &error));
-    lx_dataset_options_free(options);
-    lx_executor_close(executor);
-    expect_records(dataset, 7);
-    lx_dataset_close(dataset); /* the cleaner has ended */
-    ck_assert_uint_eq(descriptors(), before);
-    scratch_remove(scratch);
-}
-END_TEST
-
 START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_storage_stats totals;
-    lx_chunk_stats chunk;
     unit_refuses_null(lx_dataset_options_set_verify_policy(NULL, LX_VERIFY_FIRST, &error),
                       "options");
     unit_refuses_null(lx_dataset_options_set_durable(NULL, true, &error), "options");
@@ -492,7 +444,6 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_dataset_refresh(NULL, NULL, &error), "dataset");
     unit_refuses_null(lx_dataset_verify(NULL, NULL, NULL, NULL, NULL, &error), "dataset");
     unit_refuses_null(lx_dataset_stat(NULL, &totals, NULL, &error), "dataset");
-    ck_assert_int_eq(lx_dataset_get_chunk(NULL, 0, &chunk, NULL), LX_ERR_ARGUMENT);
     lx_dataset_options_free(NULL);
     lx_dataset_close(NULL);
     char *scratch = scratch_make();
@@ -500,7 +451,6 @@ START_TEST(rejects_null_by_name)
     dataset = open_dataset("d");
     unit_refuses_null(lx_dataset_stat(dataset, NULL, NULL, &error), "totals");
     unit_refuses_null(lx_dataset_pin(dataset, NULL, &error), "pinned");
-    ck_assert_int_eq(lx_dataset_get_chunk(dataset, 0, NULL, NULL), LX_ERR_ARGUMENT);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
@@ -512,5 +462,4 @@ UNIT_MAIN("zrecord/dataset", reports_why_opening_fails, rejects_newer_formats_by
           sees_commits_of_another_process, durable_shows_only_data_that_survives_a_power_loss,
           durable_works_on_file_systems_without_sync, reports_a_meta_json_of_another_dataset,
           a_failed_refresh_keeps_the_old_snapshot, reads_changes_and_deletes_of_later_versions,
-          skips_updates_of_unknown_fields, leaves_no_descriptor_open, a_cleaner_unmaps_old_mappings,
-          rejects_null_by_name)
+          skips_updates_of_unknown_fields, leaves_no_descriptor_open, rejects_null_by_name)

@@ -10,10 +10,8 @@
 #include <sys/mount.h>
 #include <sys/syscall.h>
 
-#include "../../scarce.h"
 #include "../frames.h"
 #include "../records.h"
-#include "executor/executor-private.h"
 
 static lx__store *open_store(const char *path)
 {
@@ -266,80 +264,6 @@ START_TEST(reuses_inflaters_by_one_thread_at_a_time)
 }
 END_TEST
 
-static void *of_executor;     /* its memory */
-static atomic_bool was_freed; /* and whether that was released */
-static atomic_bool signals_wait, signal_waits;
-
-static void note_release(void *memory, void *user)
-{
-    (void)user;
-    if (memory == of_executor)
-        atomic_store(&was_freed, true);
-    free(memory);
-}
-
-/** The last call of a submit, without a lock: here it may be blocked. */
-int pthread_cond_signal(pthread_cond_t *condition)
-{
-    while (atomic_load(&signals_wait)) {
-        atomic_store(&signal_waits, true);
-        sched_yield();
-    }
-    return pthread_cond_broadcast(condition);
-}
-
-static void *let_go(void *user)
-{
-    lx__store_unref(user);
-    return NULL;
-}
-
-/** Waits until the cleaner is idle: only then must it be woken. */
-static void let_sleep(lx_executor *executor)
-{
-    lx__queue *queue = &executor->queues[LX_QUEUE_GC];
-    for (bool asleep = false; !asleep; sched_yield()) {
-        pthread_mutex_lock(&queue->lock);
-        asleep = queue->asleep.idle != 0;
-        pthread_mutex_unlock(&queue->lock);
-    }
-}
-
-START_TEST(an_executor_lives_until_its_last_store_is_released)
-{
-    static const lx_allocator noting = {scarce_alloc, scarce_resize, note_release, NULL};
-    char *scratch = scratch_make();
-    lx_error error = LX_ERROR_INIT;
-    lx_executor *executor;
-    pthread_t thread;
-    records_make("d", 5, 2);
-    scarce_left = INT_MAX;
-    unit_ok(lx_set_allocator(&noting, &error));
-    size_t before = directory_count("/proc/self/fd");
-    unit_ok(lx_executor_open(NULL, &executor, &error));
-    of_executor = executor;
-    for (int i = 0; i < 2; i++) { /* the first one starts the cleaner */
-        lx__store *store = open_store("d");
-        lx__store_set_executor(store, executor);
-        atomic_store(&signals_wait, i == 1);
-        ck_assert_int_eq(pthread_create(&thread, NULL, let_go, store), 0);
-        if (i == 1)
-            break;
-        pthread_join(thread, NULL);
-        let_sleep(executor);
-    }
-    while (!atomic_load(&signal_waits))
-        sched_yield();
-    lx_executor_unref(executor); /* ends the store, too */
-    ck_assert_uint_eq(directory_count("/proc/self/fd"), before);
-    ck_assert(!atomic_load(&was_freed));
-    atomic_store(&signals_wait, false);
-    pthread_join(thread, NULL);
-    ck_assert(atomic_load(&was_freed));
-    scratch_remove(scratch);
-}
-END_TEST
-
 START_TEST(a_child_discards_unfinished_changes)
 {
     char *scratch = scratch_make();
@@ -366,4 +290,4 @@ UNIT_MAIN("zrecord/store", a_store_lives_as_long_as_it_is_referenced,
           a_reader_does_not_create_the_lock_file, reads_read_only_media, sees_a_replaced_meta_json,
           opening_fails_if_the_generation_keeps_changing,
           the_next_generation_inherits_needed_mappings, reuses_inflaters_by_one_thread_at_a_time,
-          an_executor_lives_until_its_last_store_is_released, a_child_discards_unfinished_changes)
+          a_child_discards_unfinished_changes)
