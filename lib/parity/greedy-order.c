@@ -26,8 +26,6 @@ struct greedy_scratch {
                              block */
     uint16_t *counts;     /* of each set */
     uint64_t *given;      /* positions of each set before the block */
-    size_t next;          /* end of the positions read in sequence, as an offset in the block */
-    uint16_t *had;        /* positions of each set in the block before next */
 };
 
 /* ---- reading */
@@ -44,10 +42,7 @@ static lx_status prepare(const struct greedy_blend *self, struct greedy_scratch 
         scratch->ranks = lx__alloc_array(LX__GREEDY_BLOCK, sizeof *scratch->ranks);
     if (scratch->counts == NULL)
         scratch->counts = lx__alloc_array(self->sets.count, sizeof *scratch->counts);
-    if (scratch->had == NULL)
-        scratch->had = lx__alloc_array(self->sets.count, sizeof *scratch->had);
-    if (scratch->of != NULL && scratch->ranks != NULL && scratch->counts != NULL &&
-        scratch->had != NULL)
+    if (scratch->of != NULL && scratch->ranks != NULL && scratch->counts != NULL)
         scratch->given = lx__alloc_array(self->sets.count, sizeof *scratch->given);
     scratch->block = UINT64_MAX;
     return scratch->given != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
@@ -69,8 +64,6 @@ static lx_status assign_block(const struct greedy_blend *self, struct greedy_scr
     for (size_t i = 0; i < count; i++)
         scratch->ranks[i] = scratch->counts[scratch->of[i]]++;
     scratch->block = block;
-    scratch->next = 0;
-    memset(scratch->had, 0, self->sets.count * sizeof *scratch->had);
     return LX_OK;
 }
 
@@ -80,75 +73,35 @@ static inline lx_status enter_block(const struct greedy_blend *self, struct gree
     return scratch->block == block ? LX_OK : assign_block(self, scratch, block, error);
 }
 
-/** Reads offsets of an epoch in any order: finds their sets, and the positions in the sets. */
-static lx_status read_any(const struct greedy_blend *self, struct greedy_scratch *scratch,
-                          uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
+/** Reads offsets of an epoch: finds their sets, and the positions in the sets. */
+static lx_status read_some(const lx_order *order, void *memory, uint64_t epoch, uint64_t *positions,
+                           size_t count, size_t *here, lx_error *error)
 {
+    const struct greedy_blend *self = (const struct greedy_blend *)order;
+    struct greedy_scratch *scratch = memory;
+    *here = count;
     for (size_t i = 0; i < count; i++) {
-        uint64_t block = places[i] / LX__GREEDY_BLOCK, at = places[i] % LX__GREEDY_BLOCK;
+        uint64_t block = positions[i] / LX__GREEDY_BLOCK, at = positions[i] % LX__GREEDY_BLOCK;
         lx_status status = enter_block(self, scratch, block, error);
         if (status != LX_OK)
             return status;
         uint16_t set = scratch->of[at];
         scratch->sets.of[i] = set;
-        places[i] = lx__mixture_sets_place(&self->sets, self->plan.totals, epoch, set,
-                                           scratch->given[set] + scratch->ranks[at]);
+        positions[i] = lx__mixture_sets_place(&self->sets, self->plan.totals, epoch, set,
+                                              scratch->given[set] + scratch->ranks[at]);
     }
-    return lx__mixture_sets_read(&self->sets, &scratch->sets, places, count, error);
+    return lx__mixture_sets_read(&self->sets, &scratch->sets, positions, count, error);
 }
 
-/** Reads offsets that continue the previous read of the block: each set's run starts where its last
- * one ended. */
-static lx_status read_next(const struct greedy_blend *self, struct greedy_scratch *scratch,
-                           uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
-{
-    lx__mixture_run *runs = scratch->sets.runs;
-    uint16_t *had = scratch->had;
-    size_t sets = self->sets.count;
-    const uint16_t *of = scratch->of + scratch->next, *ranks = scratch->ranks + scratch->next;
-    for (size_t i = 0; i < sets; i++)
-        runs[i].number = had[i];
-    for (size_t i = 0; i < count; i++) {
-        scratch->sets.of[i] = of[i];
-        places[i] = ranks[i];
-        had[of[i]] = (uint16_t)(ranks[i] + 1);
-    }
-    for (size_t i = 0; i < sets; i++) {
-        runs[i].end = had[i];
-        if (runs[i].end != runs[i].number)
-            runs[i].place = lx__mixture_sets_place(&self->sets, self->plan.totals, epoch, i,
-                                                   scratch->given[i] + runs[i].number);
-    }
-    scratch->next += count;
-    return lx__mixture_sets_read_runs(&self->sets, &scratch->sets, places, count, error);
-}
-
-/** Reads offsets of an epoch: those of one block if they are consecutive, otherwise all. */
-static lx_status read_some(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
-                           size_t count, size_t *here, lx_error *error)
-{
-    const struct greedy_blend *self = (const struct greedy_blend *)order;
-    struct greedy_scratch *scratch = memory;
-    size_t place = (size_t)(places[0] % LX__GREEDY_BLOCK), left = LX__GREEDY_BLOCK - place;
-    *here = count;
-    if (!lx__mixture_sets_have_runs(&self->sets, places, count))
-        return read_any(self, scratch, epoch, places, count, error);
-    *here = count < left ? count : left;
-    lx_status status = enter_block(self, scratch, places[0] / LX__GREEDY_BLOCK, error);
-    if (status != LX_OK)
-        return status;
-    return place == scratch->next ? read_next(self, scratch, epoch, places, *here, error)
-                                  : read_any(self, scratch, epoch, places, *here, error);
-}
-
-static lx_status greedy_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
+static lx_status greedy_read(const lx_order *order, void *memory, uint64_t *positions, size_t count,
                              lx_error *error)
 {
     const struct greedy_blend *self = (const struct greedy_blend *)order;
     struct greedy_scratch *scratch = memory;
     lx_status status = prepare(self, scratch, error);
-    return status == LX_OK ? lx__order_read_pieces(order, scratch, places, count, read_some, error)
-                           : status;
+    return status == LX_OK
+               ? lx__order_read_pieces(order, scratch, positions, count, read_some, error)
+               : status;
 }
 
 static void greedy_clear(void *memory)
@@ -160,7 +113,6 @@ static void greedy_clear(void *memory)
     lx__free(scratch->ranks);
     lx__free(scratch->counts);
     lx__free(scratch->given);
-    lx__free(scratch->had);
 }
 
 /* ---- class */

@@ -306,9 +306,9 @@ static lx_status set_columns(megatron_source *self, lx_error *error)
 static lx_status make(megatron_source *self, const lx_megatron_options *how, lx_error *error)
 {
     uint32_t *lengths = NULL;
-    uint64_t behind = self->format.tokens->documents - how->first_document;
+    uint64_t remaining = self->format.tokens->documents - how->first_document;
     self->plan = (lx__gpt_plan){.first = how->first_document,
-                                .count = how->document_count == LX_NONE ? behind
+                                .count = how->document_count == LX_NONE ? remaining
                                                                         : how->document_count,
                                 .sequence_length = how->sequence_length,
                                 .seed = (uint32_t)how->seed,

@@ -100,13 +100,13 @@ static uint32_t checksum(const making *m)
 
 /* ---- the order */
 
-static lx_status nanoset_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
-                              lx_error *error)
+static lx_status nanoset_read(const lx_order *order, void *scratch, uint64_t *positions,
+                              size_t count, lx_error *error)
 {
     (void)scratch;
     for (size_t i = 0; i < count; i++)
-        places[i] %= order->length; /* all epochs are equal */
-    return lx__index_table_map(&((const struct nanoset *)order)->table, places, count, error);
+        positions[i] %= order->length; /* all epochs are equal */
+    return lx__index_table_map(&((const struct nanoset *)order)->table, positions, count, error);
 }
 
 static int nanoset_describe(const lx_order *order, json_t *object)

@@ -93,10 +93,10 @@ static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, 
 
 /* ---- class */
 
-static lx_status torch_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+static lx_status torch_read(const lx_order *order, void *scratch, uint64_t *positions, size_t count,
                             lx_error *error)
 {
-    return lx__epoch_tables_read(((const struct torch *)order)->epochs, order, scratch, places,
+    return lx__epoch_tables_read(((const struct torch *)order)->epochs, order, scratch, positions,
                                  count, error);
 }
 

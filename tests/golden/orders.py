@@ -302,7 +302,8 @@ def wrong(goldens):
             state = to_json(in_state(order))
         first, step = (from_json(golden[key]) for key in ('first', 'step'))
         cut = batches(order, first, at) if order['kind'] == 'budgeted' else None
-        if (indices(order, first, step, len(golden['indices'])) != golden['indices'] or
+        if (not golden['indices'] or
+                indices(order, first, step, len(golden['indices'])) != golden['indices'] or
                 cut != golden.get('batches') or
                 state != golden.get('state', golden.get('order', state))):
             yield golden

@@ -93,9 +93,9 @@ static lx_status fill(void *user, lx__index_table *table, lx_error *error)
     table->narrow = indices;
     lx_status status = wanted->epochs->fill(wanted->order, wanted->number, indices, count, error);
     if (status == LX_OK && wanted->number >= 2) {
-        struct wanted behind = {wanted->epochs, wanted->order, wanted->number - 2};
+        struct wanted outdated = {wanted->epochs, wanted->order, wanted->number - 2};
         lx__index_table_maker maker = maker_of(wanted->order);
-        lx__index_table_cache_remove(wanted->epochs->tables, &maker, &behind);
+        lx__index_table_cache_remove(wanted->epochs->tables, &maker, &outdated);
     }
     return status;
 }
@@ -179,15 +179,15 @@ void lx__epoch_table_clear_scratch(void *scratch)
 }
 
 lx_status lx__epoch_tables_read(lx__epoch_tables *epochs, const lx_order *order, void *scratch,
-                                uint64_t *places, size_t count, lx_error *error)
+                                uint64_t *positions, size_t count, lx_error *error)
 {
     lx__epoch_table **held = scratch;
     lx_status status = LX_OK;
     for (size_t done = 0, here; status == LX_OK && done < count; done += here) {
-        uint64_t number = lx__order_split_epoch(order, places + done, count - done, &here);
+        uint64_t number = lx__order_split_epoch(order, positions + done, count - done, &here);
         status = lx__epoch_tables_get(epochs, order, number, held, error);
         if (status == LX_OK)
-            status = lx__index_table_map(&(*held)->table, places + done, here, error);
+            status = lx__index_table_map(&(*held)->table, positions + done, here, error);
     }
     return status;
 }

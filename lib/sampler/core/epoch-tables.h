@@ -62,7 +62,7 @@ LX_API void lx__epoch_table_clear_scratch(void *scratch);
 /** Replaces each position by the index at its offset in the table of its epoch, for a class whose
  * scratch is an lx__epoch_table pointer. */
 LX_API lx_status lx__epoch_tables_read(lx__epoch_tables *epochs, const lx_order *order,
-                                       void *scratch, uint64_t *places, size_t count,
+                                       void *scratch, uint64_t *positions, size_t count,
                                        lx_error *error);
 
 #endif

@@ -29,22 +29,12 @@ void lx__inner_order_clear(lx__inner_order *inner)
     *inner = (lx__inner_order){0};
 }
 
-lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch, uint64_t *places,
-                              size_t count, lx_error *error)
+lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch,
+                              uint64_t *positions, size_t count, lx_error *error)
 {
     lx_status status = *scratch == NULL ? lx__scratch_new(inner->order, scratch, error) : LX_OK;
-    return status == LX_OK ? lx__order_map(inner->order, *scratch, places, count, error) : status;
-}
-
-lx_status lx__inner_order_find_feistel(const lx__inner_order *inner, lx__scratch **scratch,
-                                       uint64_t *places, size_t count, const lx__feistel **feistel,
-                                       lx_error *error)
-{
-    lx_status status = *scratch == NULL ? lx__scratch_new(inner->order, scratch, error) : LX_OK;
-    *feistel = NULL;
-    if (status == LX_OK)
-        *feistel = lx__order_find_feistel(inner->order, *scratch, places, count);
-    return status;
+    return status == LX_OK ? lx__order_map(inner->order, *scratch, positions, count, error)
+                           : status;
 }
 
 void lx__inner_order_clear_scratch(void *scratch)

@@ -34,16 +34,8 @@ static inline uint64_t lx__inner_order_place(const lx__inner_order *inner, uint6
  * As lx__order_map() of the part. The scratch at @p scratch is NULL at first, created when needed,
  * and freed by lx__scratch_free().
  */
-lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch, uint64_t *places,
-                              size_t count, lx_error *error);
-
-/**
- * Calls find_feistel of the part's class, which must have it, and sets @p feistel to the
- * permutation that maps all places. For the scratch see lx__inner_order_map().
- */
-lx_status lx__inner_order_find_feistel(const lx__inner_order *inner, lx__scratch **scratch,
-                                       uint64_t *places, size_t count, const lx__feistel **feistel,
-                                       lx_error *error);
+lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch,
+                              uint64_t *positions, size_t count, lx_error *error);
 
 /** Frees a part's scratch, to which @p scratch points: for a class with one part. */
 void lx__inner_order_clear_scratch(void *scratch);

@@ -85,22 +85,16 @@ void lx__scratch_free(lx__scratch *scratch)
     lx_order_unref(order);
 }
 
-lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places, size_t count,
-                        lx_error *error)
+lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *positions,
+                        size_t count, lx_error *error)
 {
     lx_status status = LX_OK;
     assert(count == 0 || (order->length != 0 && scratch->order == order));
     for (size_t done = 0, block; status == LX_OK && done < count; done += block) {
         block = count - done < LX__ORDER_BLOCK ? count - done : LX__ORDER_BLOCK;
-        status = order->class->read(order, scratch->memory, places + done, block, error);
+        status = order->class->read(order, scratch->memory, positions + done, block, error);
     }
     return status;
-}
-
-const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *scratch,
-                                          uint64_t *places, size_t count)
-{
-    return order->class->find_feistel(order, scratch->memory, places, count);
 }
 
 lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first, uint64_t step,

@@ -38,15 +38,8 @@ typedef struct lx__order_class {
 
     /** Replaces each of 1 to #LX__ORDER_BLOCK positions, in any order, by its index; should be fast
      * for ascending positions. The order's length is 1 or more. */
-    lx_status (*read)(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+    lx_status (*read)(const lx_order *order, void *scratch, uint64_t *positions, size_t count,
                       lx_error *error);
-
-    /** Returns the one permutation that maps 1 to #LX__ORDER_BLOCK positions, as an alternative to
-     * read: replaces the positions by its inputs; its outputs are the indices. The permutation is
-     * valid until the next use of the scratch. Returns NULL and leaves the positions if one
-     * permutation does not map them all. A NULL function always means that. */
-    const lx__feistel *(*find_feistel)(const lx_order *order, void *scratch, uint64_t *places,
-                                       size_t count);
 
     /** Adds members to @p object that distinguish this order from others of its kind and length.
      * Returns 0, or -1 if memory is short. */
@@ -74,13 +67,13 @@ struct lx_order {
 
 /** Returns the epoch of the first of @p count positions; replaces it and those that follow in the
  * same epoch by offsets, and sets @p here to their number. */
-static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *places, size_t count,
-                                             size_t *here)
+static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *positions,
+                                             size_t count, size_t *here)
 {
-    uint64_t epoch = places[0] / order->length, start = epoch * order->length;
+    uint64_t epoch = positions[0] / order->length, start = epoch * order->length;
     size_t i = 0;
-    for (; i < count && places[i] - start < order->length; i++)
-        places[i] -= start;
+    for (; i < count && positions[i] - start < order->length; i++)
+        positions[i] -= start;
     *here = i;
     return epoch;
 }
@@ -88,21 +81,22 @@ static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *pl
 /** Reads the first of @p count offsets of an epoch together with some that follow, and sets @p here
  * to their number. */
 typedef lx_status (*lx__read_piece)(const lx_order *order, void *scratch, uint64_t epoch,
-                                    uint64_t *places, size_t count, size_t *here, lx_error *error);
+                                    uint64_t *positions, size_t count, size_t *here,
+                                    lx_error *error);
 
 /** Implements read of a class by pieces of epochs. Inlined into each class, because pieces may be
  * short. */
 static inline __attribute__((always_inline)) lx_status
-lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *positions, size_t count,
                       lx__read_piece read, lx_error *error)
 {
     lx_status status = LX_OK;
     while (status == LX_OK && count != 0) {
         size_t of_epoch, here = 0;
-        uint64_t epoch = lx__order_split_epoch(order, places, count, &of_epoch);
+        uint64_t epoch = lx__order_split_epoch(order, positions, count, &of_epoch);
         for (size_t at = 0; status == LX_OK && at < of_epoch; at += here)
-            status = read(order, scratch, epoch, places + at, of_epoch - at, &here, error);
-        places += of_epoch;
+            status = read(order, scratch, epoch, positions + at, of_epoch - at, &here, error);
+        positions += of_epoch;
         count -= of_epoch;
     }
     return status;
@@ -146,12 +140,8 @@ LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uin
  *
  * @return As lx__order_read().
  */
-lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places, size_t count,
-                        lx_error *error);
-
-/** Calls find_feistel of its class, which must have it. */
-const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *scratch,
-                                          uint64_t *places, size_t count);
+lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *positions,
+                        size_t count, lx_error *error);
 
 /** Returns the upper limit of the order's indices. */
 LX_API uint64_t lx__order_get_bound(const lx_order *order);

@@ -98,30 +98,30 @@ static lx_status read_class(const struct balanced *self, struct balanced_scratch
 /** Reads the first of the positions and those that follow in the same round, and sets @p here to
  * their number. */
 static lx_status read_round(const struct balanced *self, struct balanced_scratch *scratch,
-                            uint64_t *places, size_t count, size_t *here, lx_error *error)
+                            uint64_t *positions, size_t count, size_t *here, lx_error *error)
 {
-    uint64_t round = places[0] / self->class_count, begin = round * self->class_count;
+    uint64_t round = positions[0] / self->class_count, begin = round * self->class_count;
     size_t n = 0;
     lx_status status = lx__permutation_set(&scratch->round, self->class_count, self->rounds_seed,
                                            round, LX__GROUP_TABLE, error);
-    for (; n < count && places[n] - begin < self->class_count; n++)
-        places[n] -= begin;
+    for (; n < count && positions[n] - begin < self->class_count; n++)
+        positions[n] -= begin;
     *here = n;
     if (status == LX_OK)
-        lx__permutation_map(&scratch->round, places, n);
+        lx__permutation_map(&scratch->round, positions, n);
     for (size_t i = 0; status == LX_OK && i < n; i++)
-        status = read_class(self, scratch, round, places[i], &places[i], error);
+        status = read_class(self, scratch, round, positions[i], &positions[i], error);
     return status;
 }
 
-static lx_status balanced_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
-                               lx_error *error)
+static lx_status balanced_read(const lx_order *order, void *memory, uint64_t *positions,
+                               size_t count, lx_error *error)
 {
     const struct balanced *self = (const struct balanced *)order;
     struct balanced_scratch *scratch = memory;
     lx_status status = prepare(self, scratch, error);
     for (size_t done = 0, here; status == LX_OK && done < count; done += here)
-        status = read_round(self, scratch, places + done, count - done, &here, error);
+        status = read_round(self, scratch, positions + done, count - done, &here, error);
     return status;
 }
 

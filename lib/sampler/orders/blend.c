@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "base/error.h"
 #include "sampler/orders/mixture-phases.h"
 #include "sampler/orders/mixture-sets.h"
-#include "sampler/orders/mixture-split-find.h"
+#include "sampler/orders/mixture-split.h"
 #include "sampler/orders/mixture-weights.h"
 
 struct blend {
@@ -43,54 +41,21 @@ static inline uint64_t place_of(const struct blend *self, const struct spot *spo
 
 /** Finds the sets, and the positions in them, for the first position and those that follow in the
  * same phase and epoch. Returns their number. */
-static size_t find_in_phase(const struct blend *self, uint64_t *places, size_t count,
+static size_t find_in_phase(const struct blend *self, uint64_t *positions, size_t count,
                             uint16_t *sets)
 {
-    const struct spot spot = find_spot(self, places[0]);
+    const struct spot spot = find_spot(self, positions[0]);
     uint64_t size = spot.end - spot.start;
     size_t n = 0;
-    for (; n < count && places[n] - spot.start < size; n++)
-        places[n] -= spot.start;
-    lx__mixture_split_find(&spot.phase->split, places, n, sets);
+    for (; n < count && positions[n] - spot.start < size; n++)
+        positions[n] -= spot.start;
+    lx__mixture_split_find(&spot.phase->split, positions, n, sets);
     for (size_t i = 0; i < n; i++)
-        places[i] = place_of(self, &spot, sets[i], places[i]);
+        positions[i] = place_of(self, &spot, sets[i], positions[i]);
     return n;
 }
 
-/** Finds each set's run within consecutive positions. */
-static void find_runs(const struct blend *self, const struct spot *spot,
-                      lx__mixture_sets_scratch *scratch, uint64_t first, size_t count)
-{
-    lx__mixture_run *runs = scratch->runs;
-    uint64_t *counts = scratch->above; /* unused until the runs are read */
-    size_t sets = self->sets.count;
-    memset(counts, 0, sets * sizeof *counts); /* for sets without weight in this phase */
-    lx__mixture_split_count(&spot->phase->split, first, counts);
-    for (size_t i = 0; i < sets; i++)
-        runs[i].number = counts[i];
-    lx__mixture_split_count(&spot->phase->split, first + count, counts);
-    for (size_t i = 0; i < sets; i++) {
-        runs[i].end = counts[i];
-        if (runs[i].end != runs[i].number)
-            runs[i].place = place_of(self, spot, i, runs[i].number);
-    }
-}
-
-/** Reads consecutive positions of one phase: each set's positions are consecutive, too, so they
- * need no sorting. */
-static lx_status read_runs(const struct blend *self, const struct spot *spot,
-                           lx__mixture_sets_scratch *scratch, uint64_t *places, size_t count,
-                           lx_error *error)
-{
-    uint64_t first = places[0] - spot->start;
-    find_runs(self, spot, scratch, first, count);
-    for (size_t i = 0; i < count; i++)
-        places[i] = first + i;
-    lx__mixture_split_find(&spot->phase->split, places, count, scratch->of);
-    return lx__mixture_sets_read_runs(&self->sets, scratch, places, count, error);
-}
-
-static lx_status blend_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
+static lx_status blend_read(const lx_order *order, void *memory, uint64_t *positions, size_t count,
                             lx_error *error)
 {
     const struct blend *self = (const struct blend *)order;
@@ -98,14 +63,9 @@ static lx_status blend_read(const lx_order *order, void *memory, uint64_t *place
     lx_status status = lx__mixture_sets_prepare(&self->sets, scratch, error);
     if (status != LX_OK)
         return status;
-    if (lx__mixture_sets_have_runs(&self->sets, places, count)) {
-        const struct spot spot = find_spot(self, places[0]);
-        if (spot.end - places[0] >= count)
-            return read_runs(self, &spot, scratch, places, count, error);
-    }
     for (size_t done = 0; done < count;)
-        done += find_in_phase(self, places + done, count - done, scratch->of + done);
-    return lx__mixture_sets_read(&self->sets, scratch, places, count, error);
+        done += find_in_phase(self, positions + done, count - done, scratch->of + done);
+    return lx__mixture_sets_read(&self->sets, scratch, positions, count, error);
 }
 
 static void blend_clear(void *scratch)

@@ -65,8 +65,8 @@ static struct slot find_slot(const struct blocks *self, const struct blocks_scra
 }
 
 /** Reads the offsets that lie in one block, and sets @p here to their number. */
-static lx_status read_block(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
-                            size_t count, size_t *here, lx_error *error)
+static lx_status read_block(const lx_order *order, void *memory, uint64_t epoch,
+                            uint64_t *positions, size_t count, size_t *here, lx_error *error)
 {
     const struct blocks *self = (const struct blocks *)order;
     struct blocks_scratch *scratch = memory;
@@ -74,25 +74,25 @@ static lx_status read_block(const lx_order *order, void *memory, uint64_t epoch,
     lx_status status = enter_epoch(self, scratch, epoch, error);
     if (status != LX_OK)
         return status;
-    struct slot slot = find_slot(self, scratch, places[0]);
+    struct slot slot = find_slot(self, scratch, positions[0]);
     lx__key(self->seed, slot.block, LX__STREAM_BLOCK, 1, &seed);
     status = lx__permutation_set(&scratch->within, slot.length, seed, epoch, TABLE_LENGTH, error);
     size_t n = 0;
-    for (; n < count && places[n] - slot.begin < slot.length; n++)
-        places[n] -= slot.begin;
+    for (; n < count && positions[n] - slot.begin < slot.length; n++)
+        positions[n] -= slot.begin;
     *here = n;
     if (status != LX_OK)
         return status;
-    lx__permutation_map(&scratch->within, places, n);
+    lx__permutation_map(&scratch->within, positions, n);
     for (size_t i = 0; i < n; i++)
-        places[i] += slot.block * self->block;
+        positions[i] += slot.block * self->block;
     return LX_OK;
 }
 
-static lx_status blocks_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
+static lx_status blocks_read(const lx_order *order, void *memory, uint64_t *positions, size_t count,
                              lx_error *error)
 {
-    return lx__order_read_pieces(order, memory, places, count, read_block, error);
+    return lx__order_read_pieces(order, memory, positions, count, read_block, error);
 }
 
 static void blocks_clear(void *memory)

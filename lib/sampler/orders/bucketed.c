@@ -28,17 +28,17 @@ struct bucketed_scratch {
 
 /** Reads the first of an epoch's offsets and those that follow in the same batch, and sets @p here
  * to their number. */
-static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
-                            size_t count, size_t *here, lx_error *error)
+static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch,
+                            uint64_t *positions, size_t count, size_t *here, lx_error *error)
 {
     const struct bucketed *self = (const struct bucketed *)order;
     struct bucketed_scratch *scratch = memory;
     uint64_t length = self->order.length, whole = length / self->batch;
-    uint64_t number = places[0] / self->batch, begin = number * self->batch, seed;
+    uint64_t number = positions[0] / self->batch, begin = number * self->batch, seed;
     uint64_t room = number < whole ? self->batch : length - begin; /* a partial batch stays last */
     lx_status status = LX_OK;
     size_t n = 0;
-    for (; n < count && places[n] >= begin && places[n] - begin < room; n++)
+    for (; n < count && positions[n] >= begin && positions[n] - begin < room; n++)
         continue;
     *here = n;
     if (number < whole) {
@@ -56,17 +56,17 @@ static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch,
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < n; i++)
-        places[i] = number * self->batch - first + (places[i] - begin);
-    lx__permutation_map(&scratch->within, places, n);
+        positions[i] = number * self->batch - first + (positions[i] - begin);
+    lx__permutation_map(&scratch->within, positions, n);
     for (size_t i = 0; i < n; i++)
-        places[i] += first;
-    return lx__index_table_map(&self->table, places, n, error);
+        positions[i] += first;
+    return lx__index_table_map(&self->table, positions, n, error);
 }
 
-static lx_status bucketed_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
-                               lx_error *error)
+static lx_status bucketed_read(const lx_order *order, void *memory, uint64_t *positions,
+                               size_t count, lx_error *error)
 {
-    return lx__order_read_pieces(order, memory, places, count, read_batch, error);
+    return lx__order_read_pieces(order, memory, positions, count, read_batch, error);
 }
 
 static void bucketed_clear(void *memory)

@@ -24,11 +24,11 @@ struct budgeted {
     uint64_t *wide;
 };
 
-static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
-                               lx_error *error)
+static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *positions,
+                               size_t count, lx_error *error)
 {
     const struct budgeted *self = (const struct budgeted *)order;
-    return lx__inner_order_map(&self->part, scratch, places, count, error);
+    return lx__inner_order_map(&self->part, scratch, positions, count, error);
 }
 
 /* ---- cutting an epoch into batches */
@@ -72,15 +72,15 @@ static bool add_padded(struct growing *batch, uint64_t cost, uint64_t budget)
 }
 
 /** Replaces indices by their costs. */
-static void look_up(const struct budgeted *self, uint64_t *places, size_t count)
+static void look_up(const struct budgeted *self, uint64_t *positions, size_t count)
 {
     if (self->narrow != NULL) {
         for (size_t i = 0; i < count; i++)
-            places[i] = self->narrow[places[i]];
+            positions[i] = self->narrow[positions[i]];
         return;
     }
     for (size_t i = 0; i < count; i++)
-        places[i] = self->wide[places[i]];
+        positions[i] = self->wide[positions[i]];
 }
 
 static void cut_block(const struct budgeted *self, struct growing *batch, const uint64_t *costs,
@@ -101,7 +101,7 @@ static lx_status cut_epoch(const lx_order *order, uint64_t epoch, uint32_t *tabl
     (void)size;
     const struct budgeted *self = (const struct budgeted *)order;
     uint64_t start = epoch * order->length, length = order->length;
-    uint64_t places[LX__ORDER_BLOCK];
+    uint64_t positions[LX__ORDER_BLOCK];
     /* Full, so the first sample starts a batch. */
     struct growing batch = {UINT64_MAX, .most = self->rows != 0 ? self->rows : UINT64_MAX};
     lx__scratch *scratch;
@@ -112,10 +112,10 @@ static lx_status cut_epoch(const lx_order *order, uint64_t epoch, uint32_t *tabl
         length = LX__POSITION_END - start;
     for (uint64_t at = 0, here; status == LX_OK && at < length; at += here) {
         here = length - at < LX__ORDER_BLOCK ? length - at : LX__ORDER_BLOCK;
-        status = lx__order_read(self->part.order, scratch, start + at, 1, here, places, error);
+        status = lx__order_read(self->part.order, scratch, start + at, 1, here, positions, error);
         if (status == LX_OK) {
-            look_up(self, places, (size_t)here);
-            cut_block(self, &batch, places, (size_t)here, at, table);
+            look_up(self, positions, (size_t)here);
+            cut_block(self, &batch, positions, (size_t)here, at, table);
         }
     }
     lx__scratch_free(scratch);

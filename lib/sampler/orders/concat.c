@@ -40,24 +40,25 @@ static size_t find(const struct concat *self, uint64_t offset)
 }
 
 /** Reads the offsets of an epoch that lie in one piece, and sets @p here to their number. */
-static lx_status read_piece(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
-                            size_t count, size_t *here, lx_error *error)
+static lx_status read_piece(const lx_order *order, void *memory, uint64_t epoch,
+                            uint64_t *positions, size_t count, size_t *here, lx_error *error)
 {
     const struct concat *self = (const struct concat *)order;
     const struct concat_scratch *scratch = memory;
-    size_t which = find(self, places[0]), n = 0;
+    size_t which = find(self, positions[0]), n = 0;
     const struct piece *piece = &self->pieces[which];
     uint64_t start = lx__inner_order_place(&piece->part, epoch, 0);
-    for (; n < count && places[n] >= piece->begin && places[n] < piece->end; n++)
-        places[n] = places[n] - piece->begin + start;
-    lx_status status = lx__inner_order_map(&piece->part, &scratch->parts[which], places, n, error);
+    for (; n < count && positions[n] >= piece->begin && positions[n] < piece->end; n++)
+        positions[n] = positions[n] - piece->begin + start;
+    lx_status status = lx__inner_order_map(&piece->part, &scratch->parts[which], positions, n,
+                                           error);
     for (size_t i = 0; i < n; i++)
-        places[i] += piece->add;
+        positions[i] += piece->add;
     *here = n;
     return status;
 }
 
-static lx_status concat_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
+static lx_status concat_read(const lx_order *order, void *memory, uint64_t *positions, size_t count,
                              lx_error *error)
 {
     const struct concat *self = (const struct concat *)order;
@@ -67,7 +68,7 @@ static lx_status concat_read(const lx_order *order, void *memory, uint64_t *plac
     if (scratch->parts == NULL)
         return lx__fail_memory(error, "reading an order");
     scratch->count = self->count;
-    return lx__order_read_pieces(order, scratch, places, count, read_piece, error);
+    return lx__order_read_pieces(order, scratch, positions, count, read_piece, error);
 }
 
 static void concat_clear(void *memory)

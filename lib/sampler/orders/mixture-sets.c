@@ -4,8 +4,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sampler/core/saved-state.h"
-#include "sampler/random/feistel-map.h"
-#include "sampler/random/feistel-mixed.h"
 
 lx_status lx__mixture_sets_new(const lx_mixture *mixture, lx_order *order, lx__mixture_sets *sets,
                                lx_error *error)
@@ -62,11 +60,7 @@ lx_status lx__mixture_sets_prepare(const lx__mixture_sets *sets, lx__mixture_set
     if (scratch->parts != NULL)
         return LX_OK;
     scratch->starts = lx__alloc_array(sets->count, sizeof *scratch->starts);
-    scratch->feistels = lx__alloc_array(sets->count, sizeof *scratch->feistels);
-    scratch->runs = lx__alloc_array(sets->count, sizeof *scratch->runs);
-    scratch->above = lx__alloc_array(sets->count, sizeof *scratch->above);
-    if (scratch->starts != NULL && scratch->feistels != NULL && scratch->runs != NULL &&
-        scratch->above != NULL)
+    if (scratch->starts != NULL)
         scratch->parts = lx__alloc_array(sets->count, sizeof *scratch->parts);
     if (scratch->parts == NULL) {
         lx__mixture_sets_clear(scratch);
@@ -82,14 +76,12 @@ void lx__mixture_sets_clear(lx__mixture_sets_scratch *scratch)
         lx__scratch_free(scratch->parts[i]);
     lx__free(scratch->parts);
     lx__free(scratch->starts);
-    lx__free(scratch->feistels);
-    lx__free(scratch->runs);
-    lx__free(scratch->above);
     *scratch = (lx__mixture_sets_scratch){0};
 }
 
 /** Sorts positions by set, stably. Returns the number of sets that occur. */
-static size_t sort_by_sets(lx__mixture_sets_scratch *scratch, const uint64_t *places, size_t count)
+static size_t sort_by_sets(lx__mixture_sets_scratch *scratch, const uint64_t *positions,
+                           size_t count)
 {
     size_t present = 0;
     uint16_t *starts = scratch->starts, start = 0;
@@ -107,116 +99,34 @@ static size_t sort_by_sets(lx__mixture_sets_scratch *scratch, const uint64_t *pl
     for (size_t i = 0; i < count; i++) {
         uint16_t set = scratch->of[i], at = (uint16_t)(scratch->ranks[i] + starts[set]);
         scratch->ranks[i] = at;
-        scratch->sorted[at] = places[i];
-        scratch->sorted_of[at] = set;
+        scratch->sorted[at] = positions[i];
     }
     return present;
 }
 
-/** Maps the sorted positions from @p first to @p end by the permutations of their sets. */
-static void map_waiting(lx__mixture_sets_scratch *scratch, size_t first, size_t end)
-{
-    if (first != end)
-        lx__feistel_map_mixed(scratch->feistels, scratch->sorted_of + first,
-                              scratch->sorted + first, end - first);
-}
-
-/** Reads the sorted positions of @p present sets. Those that one permutation maps are collected
- * over several sets, because a set may have few of them. */
+/** Reads the sorted positions of @p present sets. */
 static lx_status read_sorted(const lx__mixture_sets *sets, lx__mixture_sets_scratch *scratch,
                              size_t present, size_t count, lx_error *error)
 {
     lx_status status = LX_OK;
-    size_t waiting = 0; /* start of the positions collected so far */
-    for (size_t i = 0, start, end; i < present; i++) {
-        size_t set = scratch->present[i];
-        start = scratch->starts[set];
-        end = i + 1 < present ? scratch->starts[scratch->present[i + 1]] : count;
+    for (size_t i = 0; i < present; i++) {
+        size_t set = scratch->present[i], start = scratch->starts[set];
+        size_t end = i + 1 < present ? scratch->starts[scratch->present[i + 1]] : count;
         scratch->starts[set] = 0;
-        uint64_t *places = scratch->sorted + start;
-        const lx__inner_order *part = &sets->parts[set];
-        lx__scratch **of_part = &scratch->parts[set];
-        const lx__feistel *feistel = NULL;
-        if (status == LX_OK && part->order->class->find_feistel != NULL)
-            status = lx__inner_order_find_feistel(part, of_part, places, end - start, &feistel,
-                                                  error);
-        scratch->feistels[set] = feistel;
-        if (status != LX_OK || feistel != NULL)
-            continue;
-        map_waiting(scratch, waiting, start);
-        status = lx__inner_order_map(part, of_part, places, end - start, error);
-        waiting = end;
+        if (status == LX_OK)
+            status = lx__inner_order_map(&sets->parts[set], &scratch->parts[set],
+                                         scratch->sorted + start, end - start, error);
     }
-    if (status == LX_OK)
-        map_waiting(scratch, waiting, count);
     return status;
 }
 
 lx_status lx__mixture_sets_read(const lx__mixture_sets *sets, lx__mixture_sets_scratch *scratch,
-                                uint64_t *places, size_t count, lx_error *error)
+                                uint64_t *positions, size_t count, lx_error *error)
 {
-    size_t present = sort_by_sets(scratch, places, count);
+    size_t present = sort_by_sets(scratch, positions, count);
     lx_status status = read_sorted(sets, scratch, present, count, error);
     const uint64_t *offsets = sets->offsets;
     for (size_t i = 0; i < count; i++)
-        places[i] = scratch->sorted[scratch->ranks[i]] + offsets[scratch->of[i]];
-    return status;
-}
-
-/* ---- runs */
-
-/* Least positions per set for which runs are worthwhile. */
-#define RUN_LENGTH 8
-
-bool lx__mixture_sets_have_runs(const lx__mixture_sets *sets, const uint64_t *places, size_t count)
-{
-    uint64_t first = places[0], differ = 0;
-    if (sets->count > count / RUN_LENGTH || places[count - 1] - first != count - 1)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        differ |= (places[i] - i) ^ first;
-    return differ == 0;
-}
-
-/** Writes the sorted positions of a set, from @p start on. */
-static void lay_run(lx__mixture_sets_scratch *scratch, size_t set, size_t start, size_t count)
-{
-    uint64_t *sorted = scratch->sorted + start, place = scratch->runs[set].place;
-    uint16_t *of = scratch->sorted_of + start;
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = place + i;
-        of[i] = (uint16_t)set;
-    }
-    scratch->starts[set] = (uint16_t)start;
-    scratch->above[set] = scratch->runs[set].number - start;
-}
-
-/** Writes the sorted positions of all sets. Returns the number of sets that occur. */
-static size_t lay_runs(lx__mixture_sets_scratch *scratch)
-{
-    size_t present = 0, start = 0;
-    for (size_t set = 0; set < scratch->count; set++) {
-        const lx__mixture_run *run = &scratch->runs[set];
-        size_t count = (size_t)(run->end - run->number);
-        if (count == 0)
-            continue;
-        lay_run(scratch, set, start, count);
-        scratch->present[present++] = (uint16_t)set;
-        start += count;
-    }
-    return present;
-}
-
-lx_status lx__mixture_sets_read_runs(const lx__mixture_sets *sets,
-                                     lx__mixture_sets_scratch *scratch, uint64_t *places,
-                                     size_t count, lx_error *error)
-{
-    size_t present = lay_runs(scratch);
-    lx_status status = read_sorted(sets, scratch, present, count, error);
-    const uint64_t *offsets = sets->offsets, *above = scratch->above;
-    for (size_t i = 0; i < count; i++) {
-        uint16_t set = scratch->of[i];
-        places[i] = scratch->sorted[places[i] - above[set]] + offsets[set];
-    }
+        positions[i] = scratch->sorted[scratch->ranks[i]] + offsets[scratch->of[i]];
     return status;
 }

@@ -39,13 +39,6 @@ static inline uint64_t lx__mixture_sets_place(const lx__mixture_sets *sets, cons
                : lx__inner_order_place(&sets->parts[set], epoch, n);
 }
 
-/** A set's run within a block of consecutive positions: its places are consecutive, too. */
-typedef struct lx__mixture_run {
-    uint64_t number; /**< Number of its first sample. */
-    uint64_t place;  /**< Place of its first sample. */
-    uint64_t end;    /**< One past the number of its last sample. */
-} lx__mixture_run;
-
 /** A thread's scratch. Zeroed memory is a valid empty scratch. */
 typedef struct lx__mixture_sets_scratch {
     size_t count; /* of sets */
@@ -55,11 +48,6 @@ typedef struct lx__mixture_sets_scratch {
     uint16_t ranks[LX__ORDER_BLOCK];
     uint16_t present[LX__ORDER_BLOCK]; /* sets that occur in the block */
     uint64_t sorted[LX__ORDER_BLOCK];
-    uint16_t sorted_of[LX__ORDER_BLOCK]; /* the set of each sorted position */
-    const lx__feistel **feistels;        /* permutation of each set for this block, or NULL */
-    lx__mixture_run
-        *runs;       /**< Of each set; the caller of lx__mixture_sets_read_runs() fills it in. */
-    uint64_t *above; /* of each set: sample number minus index in sorted */
 } lx__mixture_sets_scratch;
 
 /** Allocates the scratch for lx__mixture_sets_read(), unless it has memory already. */
@@ -69,18 +57,8 @@ LX_API lx_status lx__mixture_sets_prepare(const lx__mixture_sets *sets,
 /** Replaces each of @p count positions, at most a block, by its index. The scratch has the set of
  * each position. */
 LX_API lx_status lx__mixture_sets_read(const lx__mixture_sets *sets,
-                                       lx__mixture_sets_scratch *scratch, uint64_t *places,
+                                       lx__mixture_sets_scratch *scratch, uint64_t *positions,
                                        size_t count, lx_error *error);
-
-/** Whether the positions are consecutive, and enough of them for runs. */
-LX_API bool lx__mixture_sets_have_runs(const lx__mixture_sets *sets, const uint64_t *places,
-                                       size_t count);
-
-/** As lx__mixture_sets_read(), for positions whose runs are in the scratch; the places are sample
- * numbers within the runs. */
-LX_API lx_status lx__mixture_sets_read_runs(const lx__mixture_sets *sets,
-                                            lx__mixture_sets_scratch *scratch, uint64_t *places,
-                                            size_t count, lx_error *error);
 
 LX_API void lx__mixture_sets_clear(lx__mixture_sets_scratch *scratch);
 

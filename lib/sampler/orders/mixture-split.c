@@ -104,8 +104,8 @@ static inline uint64_t left_of(uint64_t ratio, uint64_t end, bool *next)
     return high + (low >> 63);
 }
 
-void lx__mixture_split_find_scalar(const lx__mixture_split *split, uint64_t *places, size_t count,
-                                   uint16_t *sets)
+void lx__mixture_split_find(const lx__mixture_split *split, uint64_t *positions, size_t count,
+                            uint16_t *sets)
 {
     memset(sets, 0, count * sizeof *sets);
     /* Level by level, so that the computations of positions are independent. */
@@ -113,9 +113,9 @@ void lx__mixture_split_find_scalar(const lx__mixture_split *split, uint64_t *pla
         const uint64_t *ratios = split->ratios + level_begin(level);
         for (size_t i = 0; i < count; i++) {
             bool is_left;
-            uint64_t left = left_of(ratios[sets[i]], places[i], &is_left);
-            uint64_t right = places[i] - left;
-            places[i] = is_left ? left : right;
+            uint64_t left = left_of(ratios[sets[i]], positions[i], &is_left);
+            uint64_t right = positions[i] - left;
+            positions[i] = is_left ? left : right;
             sets[i] = (uint16_t)(2 * sets[i] + !is_left);
         }
     }

@@ -48,16 +48,10 @@ lx_status lx__mixture_split_new(const double *weights, size_t count, lx__mixture
 
 void lx__mixture_split_free(lx__mixture_split *split);
 
-/** A kernel of lx__mixture_split_find(). */
-typedef void lx__mixture_split_kernel(const lx__mixture_split *split, uint64_t *places,
-                                      size_t count, uint16_t *sets);
-
-/** Plain C; the reference for the other kernel. */
-lx__mixture_split_kernel lx__mixture_split_find_scalar;
-#if defined(__x86_64__)
-/** Requires AVX2. */
-lx__mixture_split_kernel lx__mixture_split_find_avx2;
-#endif
+/** Finds the set of each of @p count positions, and replaces the position by the set's number of
+ * positions below it. */
+void lx__mixture_split_find(const lx__mixture_split *split, uint64_t *positions, size_t count,
+                            uint16_t *sets);
 
 /** Counts the positions below @p end by set. Leaves the counts of sets with weight 0 unchanged. */
 void lx__mixture_split_count(const lx__mixture_split *split, uint64_t end, uint64_t *counts);

@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 
-/** Most weights of an order: its tables have 32-bit places and 64-bit sums. */
+/** Most weights of an order: its tables have 32-bit positions and 64-bit sums. */
 #define LX__WEIGHTS_MAX ((UINT64_C(1) << 31) - 1)
 
 /** Properties of weights. */

@@ -11,18 +11,18 @@ struct padded {
     uint64_t multiple;
 };
 
-static lx_status padded_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
-                             lx_error *error)
+static lx_status padded_read(const lx_order *order, void *scratch, uint64_t *positions,
+                             size_t count, lx_error *error)
 {
     const struct padded *self = (const struct padded *)order;
     uint64_t length = self->part.order->length;
     for (size_t at = 0, here; at < count; at += here) {
-        uint64_t epoch = lx__order_split_epoch(order, places + at, count - at, &here);
+        uint64_t epoch = lx__order_split_epoch(order, positions + at, count - at, &here);
         uint64_t start = lx__inner_order_place(&self->part, epoch, 0);
         for (size_t i = at; i < at + here; i++) /* positions after the end repeat the head */
-            places[i] = start + (places[i] < length ? places[i] : places[i] % length);
+            positions[i] = start + (positions[i] < length ? positions[i] : positions[i] % length);
     }
-    return lx__inner_order_map(&self->part, scratch, places, count, error);
+    return lx__inner_order_map(&self->part, scratch, positions, count, error);
 }
 
 static int padded_describe(const lx_order *order, json_t *object)

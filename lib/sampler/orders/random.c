@@ -12,25 +12,25 @@ struct random_order {
     uint64_t seed, key;
 };
 
-static bool follow_each_other(const uint64_t *places, size_t count)
+static bool follow_each_other(const uint64_t *positions, size_t count)
 {
     uint64_t off = 0;
     for (size_t i = 0; i < count; i++)
-        off |= places[i] - places[0] - i;
+        off |= positions[i] - positions[0] - i;
     return off == 0;
 }
 
-static lx_status random_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
-                             lx_error *error)
+static lx_status random_read(const lx_order *order, void *scratch, uint64_t *positions,
+                             size_t count, lx_error *error)
 {
     (void)scratch, (void)error;
     const uint64_t key = ((const struct random_order *)order)->key, length = order->length;
-    if (follow_each_other(places, count))
-        lx__philox_draws(key, places[0], count, places);
+    if (follow_each_other(positions, count))
+        lx__philox_draws(key, positions[0], count, positions);
     else
-        lx__philox_draws_at(key, places, count);
+        lx__philox_draws_at(key, positions, count);
     for (size_t i = 0; i < count; i++)
-        places[i] = lx__draw_below(places[i], length);
+        positions[i] = lx__draw_below(positions[i], length);
     return LX_OK;
 }
 

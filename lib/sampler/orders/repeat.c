@@ -13,10 +13,10 @@ struct repeat {
 };
 
 /* Reads the part directly: longer epochs do not change the index of any position. */
-static lx_status repeat_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
-                             lx_error *error)
+static lx_status repeat_read(const lx_order *order, void *scratch, uint64_t *positions,
+                             size_t count, lx_error *error)
 {
-    return lx__inner_order_map(&((const struct repeat *)order)->part, scratch, places, count,
+    return lx__inner_order_map(&((const struct repeat *)order)->part, scratch, positions, count,
                                error);
 }
 

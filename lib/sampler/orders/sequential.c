@@ -43,31 +43,31 @@ static void advance(struct cursor *cursor, uint64_t position)
     jump(cursor, cursor->jump, cursor->jump_index);
 }
 
-static void read_windows(const struct sequential *self, uint64_t *places, size_t count)
+static void read_windows(const struct sequential *self, uint64_t *positions, size_t count)
 {
     const uint64_t length = self->order.length;
     struct cursor cursor = {
         .length = length, .window = self->window, .slide = self->stride % length};
     for (size_t i = 0; i < count; i++) {
         /* A window may wrap around the positions, so the difference alone does not suffice. */
-        if (places[i] < cursor.start || places[i] - cursor.start >= cursor.window)
-            advance(&cursor, places[i]);
-        uint64_t within = places[i] - cursor.start;
-        places[i] = lx__add_mod(cursor.base, within < length ? within : within % length, length);
+        if (positions[i] < cursor.start || positions[i] - cursor.start >= cursor.window)
+            advance(&cursor, positions[i]);
+        uint64_t within = positions[i] - cursor.start;
+        positions[i] = lx__add_mod(cursor.base, within < length ? within : within % length, length);
     }
 }
 
-static lx_status sequential_read(const lx_order *order, void *scratch, uint64_t *places,
+static lx_status sequential_read(const lx_order *order, void *scratch, uint64_t *positions,
                                  size_t count, lx_error *error)
 {
     (void)scratch, (void)error;
     const struct sequential *self = (const struct sequential *)order;
     if (self->window != self->stride) {
-        read_windows(self, places, count);
+        read_windows(self, positions, count);
         return LX_OK;
     }
-    for (size_t here; count != 0; places += here, count -= here)
-        (void)lx__order_split_epoch(order, places, count, &here);
+    for (size_t here; count != 0; positions += here, count -= here)
+        (void)lx__order_split_epoch(order, positions, count, &here);
     return LX_OK;
 }
 

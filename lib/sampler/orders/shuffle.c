@@ -10,47 +10,23 @@ struct shuffle {
     uint64_t seed;
 };
 
-static lx_status shuffle_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
-                              lx_error *error)
+static lx_status shuffle_read(const lx_order *order, void *scratch, uint64_t *positions,
+                              size_t count, lx_error *error)
 {
     const struct shuffle *self = (const struct shuffle *)order;
     lx__permutation *permutation = scratch; /* of the current epoch */
     lx_status status = LX_OK;
     while (status == LX_OK && count != 0) {
         size_t here;
-        uint64_t epoch = lx__order_split_epoch(order, places, count, &here);
+        uint64_t epoch = lx__order_split_epoch(order, positions, count, &here);
         status = lx__permutation_set(permutation, order->length, self->seed, epoch,
                                      LX__FISHER_YATES_LENGTH, error);
         if (status == LX_OK)
-            lx__permutation_map(permutation, places, here);
-        places += here;
+            lx__permutation_map(permutation, positions, here);
+        positions += here;
         count -= here;
     }
     return status;
-}
-
-static const lx__feistel *shuffle_find_feistel(const lx_order *order, void *scratch,
-                                               uint64_t *places, size_t count)
-{
-    const struct shuffle *self = (const struct shuffle *)order;
-    lx__permutation *permutation = scratch;
-    uint64_t epoch = places[0] / order->length, start = epoch * order->length;
-    if (order->length <= LX__FISHER_YATES_LENGTH)
-        return NULL;
-    bool beyond = false;
-    for (size_t i = 0; i < count; i++) {
-        places[i] -= start;
-        beyond |= places[i] >= order->length;
-    }
-    if (beyond) {
-        for (size_t i = 0; i < count; i++)
-            places[i] += start;
-        return NULL;
-    }
-    /* Cannot fail, since a long permutation has no table. */
-    (void)lx__permutation_set(permutation, order->length, self->seed, epoch,
-                              LX__FISHER_YATES_LENGTH, NULL);
-    return &permutation->feistel;
 }
 
 static void shuffle_clear(void *scratch)
@@ -69,7 +45,6 @@ static const lx__order_class shuffle_class = {.kind = "shuffle",
                                               .scratch_size = sizeof(lx__permutation),
                                               .clear_scratch = shuffle_clear,
                                               .read = shuffle_read,
-                                              .find_feistel = shuffle_find_feistel,
                                               .describe = shuffle_describe};
 
 lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order **order, lx_error *error)

@@ -12,17 +12,17 @@ struct slice {
     uint64_t first;
 };
 
-static lx_status slice_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+static lx_status slice_read(const lx_order *order, void *scratch, uint64_t *positions, size_t count,
                             lx_error *error)
 {
     const struct slice *self = (const struct slice *)order;
     for (size_t at = 0, here; at < count; at += here) {
-        uint64_t epoch = lx__order_split_epoch(order, places + at, count - at, &here);
+        uint64_t epoch = lx__order_split_epoch(order, positions + at, count - at, &here);
         uint64_t start = lx__inner_order_place(&self->part, epoch, self->first);
         for (size_t i = at; i < at + here; i++)
-            places[i] += start;
+            positions[i] += start;
     }
-    return lx__inner_order_map(&self->part, scratch, places, count, error);
+    return lx__inner_order_map(&self->part, scratch, positions, count, error);
 }
 
 static int slice_describe(const lx_order *order, json_t *object)

@@ -13,13 +13,13 @@ struct subset {
     lx__index_table table;
 };
 
-static lx_status subset_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
-                             lx_error *error)
+static lx_status subset_read(const lx_order *order, void *scratch, uint64_t *positions,
+                             size_t count, lx_error *error)
 {
     const struct subset *self = (const struct subset *)order;
-    lx_status status = lx__inner_order_map(&self->part, scratch, places, count, error);
+    lx_status status = lx__inner_order_map(&self->part, scratch, positions, count, error);
     if (status == LX_OK)
-        status = lx__index_table_map(&self->table, places, count, error);
+        status = lx__index_table_map(&self->table, positions, count, error);
     return status;
 }
 

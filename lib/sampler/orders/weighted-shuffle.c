@@ -72,11 +72,11 @@ static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, 
     return status;
 }
 
-static lx_status weighted_shuffle_read(const lx_order *order, void *scratch, uint64_t *places,
+static lx_status weighted_shuffle_read(const lx_order *order, void *scratch, uint64_t *positions,
                                        size_t count, lx_error *error)
 {
     const struct weighted_shuffle *self = (const struct weighted_shuffle *)order;
-    return lx__epoch_tables_read(self->epochs, order, scratch, places, count, error);
+    return lx__epoch_tables_read(self->epochs, order, scratch, positions, count, error);
 }
 
 static int weighted_shuffle_describe(const lx_order *order, json_t *object)

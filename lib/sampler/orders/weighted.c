@@ -15,12 +15,12 @@ struct weighted {
     lx__alias alias;
 };
 
-static lx_status weighted_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
-                               lx_error *error)
+static lx_status weighted_read(const lx_order *order, void *scratch, uint64_t *positions,
+                               size_t count, lx_error *error)
 {
     const struct weighted *self = (const struct weighted *)order;
     (void)scratch;
-    return lx__alias_draw(&self->alias, self->key, places, count, error);
+    return lx__alias_draw(&self->alias, self->key, positions, count, error);
 }
 
 static int weighted_describe(const lx_order *order, json_t *object)

@@ -6,14 +6,9 @@
 #ifndef LX_SAMPLER_FEISTEL_MAP_H
 #define LX_SAMPLER_FEISTEL_MAP_H
 
-#include "sampler/random/feistel-mixed.h"
+#include "sampler/random/feistel.h"
 
 /** Replaces each of @p count numbers below the length by its image, with the fastest kernel. */
 void lx__feistel_map(const lx__feistel *feistel, uint64_t *values, size_t count);
-
-/** Replaces each of @p count numbers by its image under permutation number @p of, whose length
- * exceeds it. Fastest if numbers of one permutation are adjacent. */
-void lx__feistel_map_mixed(const lx__feistel *const *feistels, const uint16_t *of, uint64_t *values,
-                           size_t count);
 
 #endif

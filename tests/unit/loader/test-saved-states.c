@@ -244,9 +244,9 @@ static size_t fields_of(const lx_source *source, const char **fields)
 }
 
 /** Calls @p check with a loader like the one that saved the state. */
-static void with_loader(const struct kept_state *kept, struct setup setup,
+static void with_loader(const struct saved_state *kept, struct setup setup,
                         void (*check)(lx_source *source, lx_loader *loader,
-                                      const struct kept_state *kept))
+                                      const struct saved_state *kept))
 {
     char *scratch = scratch_make();
     struct sources sources = {0};
@@ -264,7 +264,7 @@ static void with_loader(const struct kept_state *kept, struct setup setup,
     scratch_remove(scratch);
 }
 
-static void expect_indices(lx_source *source, lx_loader *loader, const struct kept_state *kept)
+static void expect_indices(lx_source *source, lx_loader *loader, const struct saved_state *kept)
 {
     (void)source;
     lx_error error = LX_ERROR_INIT;
@@ -282,7 +282,7 @@ static void expect_indices(lx_source *source, lx_loader *loader, const struct ke
     }
 }
 
-static void loads(const struct kept_state *kept)
+static void loads(const struct saved_state *kept)
 {
     with_loader(kept, (struct setup){.batch_size = 7, .threads = 1}, expect_indices);
 }
@@ -293,7 +293,7 @@ START_TEST(loads_states_of_version_1)
 }
 END_TEST
 
-static void expect_text(lx_source *source, lx_loader *loader, const struct kept_state *kept)
+static void expect_text(lx_source *source, lx_loader *loader, const struct saved_state *kept)
 {
     (void)source;
     lx_error error = LX_ERROR_INIT;
@@ -301,10 +301,10 @@ static void expect_text(lx_source *source, lx_loader *loader, const struct kept_
     const json_t *state = json_object_get(kept->file, "state");
     unit_ok(lx_loader_seek(loader, number_of(state, "position"), &error));
     unit_ok(lx_loader_save(loader, text, sizeof text, NULL, &error));
-    kept_state_is(kept, text);
+    saved_state_is(kept, text);
 }
 
-static void is_written(const struct kept_state *kept)
+static void is_written(const struct saved_state *kept)
 {
     const json_t *state = json_object_get(kept->file, "state");
     struct setup setup = {.batch_size = number_of(state, "batch_size"),
@@ -320,7 +320,7 @@ START_TEST(saves_the_states_of_version_1)
 END_TEST
 
 /** A rank without data has the same states: it loads this one, and saves it again. */
-static void is_of_the_null_one(lx_source *source, lx_loader *loader, const struct kept_state *kept)
+static void is_of_the_null_one(lx_source *source, lx_loader *loader, const struct saved_state *kept)
 {
     (void)loader;
     lx_error error = LX_ERROR_INIT;
@@ -340,7 +340,7 @@ static void is_of_the_null_one(lx_source *source, lx_loader *loader, const struc
     lx_order_unref(setup.order);
 }
 
-static void is_of_the_null_ones(const struct kept_state *kept)
+static void is_of_the_null_ones(const struct saved_state *kept)
 {
     with_loader(kept, (struct setup){.batch_size = 1}, is_of_the_null_one);
 }

@@ -94,8 +94,8 @@ static void make_model(struct model *model, const uint32_t *lengths, const lx_me
     for (size_t i = 0; i < model->places; i++)
         model->documents[i] = (uint32_t)(how->first_document + i % n);
     SHUFFLE(&generator, model->documents, model->places - last);
-    uint32_t *behind = model->documents + model->places - last;
-    SHUFFLE(&generator, behind, last);
+    uint32_t *last_ones = model->documents + model->places - last;
+    SHUFFLE(&generator, last_ones, last);
     list_tokens(model, lengths);
     model->samples = (model->count - extra + (how->drop_last_partial ? 0 : length - 1)) / length;
     for (size_t i = 0; i < model->samples; i++)

@@ -14,14 +14,14 @@
 #define KEPT_INDICES 40
 
 /** A saved state. */
-struct kept_state {
+struct saved_state {
     char name[256]; /* "samplers/shuffle" */
     json_t *file;   /* its order, source, state and indices */
     char *text;     /* only the state */
     uint64_t indices[KEPT_INDICES];
 };
 
-static inline void kept_state_read(struct kept_state *kept)
+static inline void kept_state_read(struct saved_state *kept)
 {
     size_t count;
     kept->text = json_dumps(json_object_get(kept->file, "state"), JSON_COMPACT);
@@ -35,7 +35,7 @@ static inline void kept_state_read(struct kept_state *kept)
 /** Calls @p check for each state of "samplers" or "loaders", of which there must be at least @p
  * least. */
 static inline void saved_states_each(const char *kind, size_t least,
-                                     void (*check)(const struct kept_state *kept))
+                                     void (*check)(const struct saved_state *kept))
 {
     char path[64];
     const char *name;
@@ -48,7 +48,7 @@ static inline void saved_states_each(const char *kind, size_t least,
     ck_assert_uint_ge(json_object_size(all), least);
     json_object_foreach(all, name, file)
     {
-        struct kept_state kept = {.file = file};
+        struct saved_state kept = {.file = file};
         snprintf(kept.name, sizeof kept.name, "%s/%s", kind, name);
         kept_state_read(&kept);
         check(&kept);
@@ -58,7 +58,7 @@ static inline void saved_states_each(const char *kind, size_t least,
 }
 
 /** Saving after loading a state must give the same state. */
-static inline void kept_state_is(const struct kept_state *kept, const char *text)
+static inline void saved_state_is(const struct saved_state *kept, const char *text)
 {
     lx_error error = LX_ERROR_INIT;
     json_t *ours;

@@ -3,7 +3,7 @@
 #include "saved-states.h"
 #include "orders.h"
 
-static void expect_indices(lx_sampler *sampler, const struct kept_state *kept)
+static void expect_indices(lx_sampler *sampler, const struct saved_state *kept)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t indices[KEPT_INDICES], taken;
@@ -13,7 +13,7 @@ static void expect_indices(lx_sampler *sampler, const struct kept_state *kept)
         ck_assert_msg(indices[i] == kept->indices[i], "%s: index %d", kept->name, i);
 }
 
-static void loads(const struct kept_state *kept)
+static void loads(const struct saved_state *kept)
 {
     lx_error error = LX_ERROR_INIT;
     lx_sampler *sampler;
@@ -34,7 +34,7 @@ START_TEST(loads_states_of_version_1)
 }
 END_TEST
 
-static void is_written(const struct kept_state *kept)
+static void is_written(const struct saved_state *kept)
 {
     lx_error error = LX_ERROR_INIT;
     lx_sampler *sampler;
@@ -45,7 +45,7 @@ static void is_written(const struct kept_state *kept)
                            &error));
     unit_ok(lx_sampler_seek(sampler, number_of(state, "position"), &error));
     unit_ok(lx_sampler_save(sampler, text, sizeof text, NULL, &error));
-    kept_state_is(kept, text);
+    saved_state_is(kept, text);
     lx_sampler_free(sampler);
     lx_order_unref(order);
 }
@@ -57,7 +57,7 @@ START_TEST(saves_the_states_of_version_1)
 END_TEST
 
 /** Every other order must reject the state. */
-static void is_of_no_other(const struct kept_state *kept)
+static void is_of_no_other(const struct saved_state *kept)
 {
     lx_error error = LX_ERROR_INIT;
     lx_sampler *sampler;

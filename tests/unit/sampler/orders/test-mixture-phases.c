@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/orders/mixture-phases.h"
-#include "sampler/orders/mixture-split-find.h"
+#include "sampler/orders/mixture-split.h"
 
 #include <limits.h>
 

@@ -7,7 +7,7 @@
 
 #define SETS 5
 /* Bytes that a thread holds in addition to those of each set. */
-#define ALLOCATIONS 5
+#define ALLOCATIONS 2
 
 /* An order that has the bound of sets, and nothing else. */
 static const lx__order_class empty_class = {.kind = "empty", .formula = 1};

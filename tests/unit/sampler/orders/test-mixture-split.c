@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/orders/mixture-split-find.h"
 #include "sampler/orders/mixture-split.h"
 
 #include <limits.h>
@@ -179,43 +178,6 @@ START_TEST(rejects_invalid_weights)
 }
 END_TEST
 
-/** Numbers of all sizes, those at the ends of words among them. */
-static uint64_t next_place(uint64_t *state)
-{
-    static const uint64_t ends[] = {
-        0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX - 1};
-    uint64_t drawn = next_choice(state);
-    return drawn % 8 == 0 ? ends[drawn / 8 % 6] - drawn / 64 % 2 * (drawn / 8 % 6 != 0)
-                          : (drawn ^ next_choice(state) << 31) >> drawn / 8 % 60;
-}
-
-START_TEST(kernels_agree)
-{
-    enum { COUNT = 77 };
-    uint64_t state = 5;
-    for (size_t count = 1; count <= MOST; count += 1 + count / 8) {
-        double weights[MOST];
-        lx_error error = LX_ERROR_INIT;
-        lx__mixture_split split;
-        for (size_t i = 0; i < count; i++)
-            weights[i] = ldexp(1 + (double)(next_choice(&state) % 1000),
-                               -(int)(next_choice(&state) % 50));
-        unit_ok(lx__mixture_split_new(weights, count, &split, &error));
-        for (int round = 0; round < 200; round++) {
-            uint64_t places[COUNT], right[COUNT];
-            uint16_t sets[COUNT], right_sets[COUNT];
-            for (size_t i = 0; i < COUNT; i++)
-                places[i] = right[i] = next_place(&state) >> (round % 2 == 0 ? 0 : 32);
-            lx__mixture_split_find_scalar(&split, right, COUNT, right_sets);
-            lx__mixture_split_find(&split, places, COUNT, sets);
-            ck_assert_mem_eq(places, right, sizeof places);
-            ck_assert_mem_eq(sets, right_sets, sizeof sets);
-        }
-        lx__mixture_split_free(&split);
-    }
-}
-END_TEST
-
-UNIT_MAIN("sampler/mixture-split", kernels_agree, each_set_has_its_share_to_half_a_level,
+UNIT_MAIN("sampler/mixture-split", each_set_has_its_share_to_half_a_level,
           two_sets_are_off_by_half_a_sample, stops_at_the_first_exhausted_set,
           rejects_invalid_weights)
