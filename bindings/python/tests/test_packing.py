@@ -23,13 +23,15 @@ def best_fit(lengths, capacity):
     bins = [[(int(begin) + k * capacity, capacity)]
             for begin, length in zip(begins, lengths) for k in range(length // capacity)]
     rests = [(length % capacity, i) for i, length in enumerate(lengths) if length % capacity]
-    full, rooms = len(bins), []
+    full, rooms, turns = len(bins), [], []
     for length, i in sorted(rests, key=lambda rest: (-rest[0], rest[1])):
-        _, best = min(((room, k) for k, room in enumerate(rooms) if room >= length),
-                      default=(None, len(rooms)))
+        _, _, best = min(((room, -turns[k], k) for k, room in enumerate(rooms) if room >= length),
+                         default=(None, None, len(rooms)))
         if best == len(rooms):
             rooms.append(capacity)
+            turns.append(0)
             bins.append([])
+        turns[best] = max(turns) + 1
         rooms[best] -= length
         bins[full + best].append((int(begins[i + 1]) - length, length))
     return bins

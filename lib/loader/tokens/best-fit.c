@@ -37,24 +37,12 @@ static bool sort(const uint32_t *lengths, uint32_t count, uint32_t capacity, sor
     return true;
 }
 
-/**
- * Finds the bin of each piece and returns the number of bins.
- *
- * From the first piece of a length on, the lists of all spaces that are large enough for it grow no
- * more, except for one bin in an empty list: the bin that had the least sufficient space and still
- * has enough. So each list is sorted once, when the lengths reach its space.
- */
+/** Finds the bin of each piece and returns the number of bins. */
 static uint32_t place(const sorted_pieces *order, uint32_t capacity, lx__bin_lists *lists,
                       uint32_t *places)
 {
-    uint32_t bins = 0, sorted = capacity, at = 0;
+    uint32_t bins = 0, at = 0;
     for (uint32_t length = capacity; --length > 0;) {
-        if (at == order->ends[length])
-            continue;
-        for (uint32_t space = lx__bin_lists_find(lists, length); space < sorted;
-             space = lx__bin_lists_find(lists, space + 1))
-            lx__bin_lists_sort(lists, space);
-        sorted = length;
         for (; at < order->ends[length]; at++) {
             uint32_t space = lx__bin_lists_find(lists, length);
             bool fits = space != LX__BIN_LISTS_NONE;

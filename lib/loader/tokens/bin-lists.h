@@ -3,8 +3,7 @@
  * @file
  * @brief Free lists of bins by free space: finds the least sufficient space and its first bin.
  *
- * The bins of equal free space form a list. Call lx__bin_lists_sort() after the last bin is added
- * to a list and before the first is taken.
+ * The bins of equal free space form a list; the one that was added last comes first.
  */
 #ifndef LX_LOADER_BIN_LISTS_H
 #define LX_LOADER_BIN_LISTS_H
@@ -42,8 +41,5 @@ uint32_t lx__bin_lists_find(const lx__bin_lists *self, uint32_t least);
 
 /** Removes and returns the first bin of a space that has one. */
 uint32_t lx__bin_lists_take(lx__bin_lists *self, uint32_t space);
-
-/** Sorts the bins of a space that has some; fastest if they were added in order. */
-void lx__bin_lists_sort(lx__bin_lists *self, uint32_t space);
 
 #endif

@@ -266,9 +266,9 @@ void lx__token_field_prefetch(const lx__token_field *self, uint64_t at, uint64_t
             break;
     }
     lx_slice slice = predict_slice(self, first, at, end),
-             behind = predict_slice(self, last, at, end);
-    if (last != first && are_adjacent(&slice, &behind, count * self->width)) {
-        const uint8_t *from = slice.data, *to = (const uint8_t *)behind.data + behind.size;
+             last_slice = predict_slice(self, last, at, end);
+    if (last != first && are_adjacent(&slice, &last_slice, count * self->width)) {
+        const uint8_t *from = slice.data, *to = (const uint8_t *)last_slice.data + last_slice.size;
         lx__prefetch_pages(from, (uint64_t)(to - from));
         return;
     }

@@ -39,22 +39,22 @@ static lx_status measure(lx__token_file *file, const lx__file *opened, uint64_t 
     lx_status status = lx__file_size(opened, size, error);
     if (status != LX_OK)
         return status;
-    uint64_t behind = *size < file->offset ? 0 : *size - file->offset;
+    uint64_t remaining = *size < file->offset ? 0 : *size - file->offset;
     if (length == LX_NONE) {
-        file->length = behind / width;
-        if (behind % width == 0)
+        file->length = remaining / width;
+        if (remaining % width == 0)
             return LX_OK;
         return lx__fail(error, LX_ERR_CORRUPT,
                         "after the last whole token of %" PRIu64 " bytes the file has %" PRIu64
                         " more bytes: it is truncated, or its tokens are of another dtype",
-                        width, behind % width);
+                        width, remaining % width);
     }
     file->length = length;
-    if (lx__multiply_fits(length, width, &bytes) && bytes <= behind)
+    if (lx__multiply_fits(length, width, &bytes) && bytes <= remaining)
         return LX_OK;
     return lx__fail(error, LX_ERR_CORRUPT,
                     "the file is truncated: it should have %" PRIu64 " tokens, but has %" PRIu64,
-                    length, behind / width);
+                    length, remaining / width);
 }
 
 lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dtype,

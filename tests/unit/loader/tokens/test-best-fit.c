@@ -16,21 +16,26 @@ static uint32_t draw(uint32_t below)
 static uint32_t place_plainly(const uint32_t *lengths, uint32_t count, uint32_t capacity,
                               uint32_t *places)
 {
-    uint32_t bins = 0, *lists = malloc(count * sizeof *lists + 1);
+    uint32_t bins = 0, turn = 0, *lists = malloc(count * sizeof *lists + 1);
+    uint32_t *turns = malloc(count * sizeof *turns + 1); /* at which a bin was filled last */
     for (uint32_t length = capacity - 1; length > 0; length--)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t best = bins;
             if (lengths[i] != length)
                 continue;
             for (uint32_t bin = bins; bin-- > 0;)
-                if (lists[bin] >= length && (best == bins || lists[bin] <= lists[best]))
+                if (lists[bin] >= length &&
+                    (best == bins || lists[bin] < lists[best] ||
+                     (lists[bin] == lists[best] && turns[bin] > turns[best])))
                     best = bin;
             if (best == bins)
                 lists[bins++] = capacity;
             lists[best] -= length;
+            turns[best] = turn++;
             places[i] = best;
         }
     free(lists);
+    free(turns);
     return bins;
 }
 

@@ -40,32 +40,6 @@ START_TEST(finds_the_smallest_sufficient_room)
 }
 END_TEST
 
-START_TEST(sorts_any_list)
-{
-    enum { BINS = 3000 };
-    static uint32_t bins[BINS];
-    lx__bin_lists self;
-    for (uint32_t count = 1; count <= BINS; count = count * 3 / 2 + 1)
-        for (uint32_t swaps = 0; swaps <= count; swaps += 1 + count / 3) {
-            ck_assert(lx__bin_lists_init(&self, 10, BINS));
-            for (uint32_t i = 0; i < count; i++)
-                bins[i] = i;
-            for (uint32_t i = 0; i < swaps; i++) {
-                uint32_t a = draw(count), b = draw(count), kept = bins[a];
-                bins[a] = bins[b];
-                bins[b] = kept;
-            }
-            for (uint32_t i = 0; i < count; i++)
-                lx__bin_lists_add(&self, bins[i], 7);
-            lx__bin_lists_sort(&self, 7);
-            for (uint32_t i = 0; i < count; i++)
-                ck_assert_uint_eq(lx__bin_lists_take(&self, 7), i);
-            ck_assert_uint_eq(lx__bin_lists_find(&self, 0), LX__BIN_LISTS_NONE);
-            lx__bin_lists_free(&self);
-        }
-}
-END_TEST
-
 START_TEST(matches_a_plain_list)
 {
     enum { BINS = 200, ROOMS = 5000 };
@@ -92,5 +66,4 @@ START_TEST(matches_a_plain_list)
 }
 END_TEST
 
-UNIT_MAIN("loader/bin-lists", finds_the_smallest_sufficient_room, sorts_any_list,
-          matches_a_plain_list)
+UNIT_MAIN("loader/bin-lists", finds_the_smallest_sufficient_room, matches_a_plain_list)
