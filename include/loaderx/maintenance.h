@@ -181,27 +181,9 @@ typedef struct lx_chunk_stats {
     uint32_t id;           /**< The id; the file is chunk/ID.zr. */
     uint64_t records;      /**< Payloads, live or not. */
     uint64_t bytes;        /**< Committed bytes. */
-    uint64_t live_records; /**< Payloads to which a record refers; #LX_NONE if they are not
-                                counted. */
-    uint64_t live_bytes;   /**< The bytes of those; #LX_NONE if they are not counted. */
+    uint64_t live_records; /**< Payloads to which a record refers. */
+    uint64_t live_bytes;   /**< The bytes of those. */
 } lx_chunk_stats;
-
-/**
- * Returns the sizes of the chunk at @p position, in ascending order of ids, without those of its
- * live payloads.
- *
- * @param[in]  dataset   The dataset.
- * @param[in]  position  Which chunk, from 0.
- * @param[out] info      Receives the sizes.
- * @param[out] error     Receives the first failure; may be NULL.
- *
- * @retval LX_OK            The sizes are at @p info.
- * @retval LX_END           @p position is not below the number of chunks; not a failure.
- * @retval LX_ERR_ARGUMENT  A pointer is NULL.
- * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
- */
-LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_stats *info,
-                                      lx_error *error);
 
 /**
  * Returns the sizes of all chunks of one snapshot, in ascending order of ids, and counts their live

@@ -536,8 +536,8 @@ typedef struct lx_rebalance_result {
 /**
  * Rebalances the dataset (compaction): writes the payloads of all records to new chunks, in the
  * order of the records, and new tables for them. Each payload is verified by its checksum and
- * copied as it is stored. The disk must have room for the old and the new files. Memory is bounded,
- * however large the dataset is.
+ * copied as it is stored. The disk must have room for the old and the new files. Memory is bounded
+ * by 48 MiB and the size of the largest value, however large the dataset is.
  *
  * @param[in]  writer    The writer; its other callers wait.
  * @param[in]  progress  Receives the records that are done, and all; may be NULL. It must not call

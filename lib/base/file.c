@@ -192,7 +192,7 @@ void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size)
     }
 }
 
-void lx__file_start_sync(const lx__file *file, uint64_t offset, uint64_t size)
+void lx__file_start_writeback(const lx__file *file, uint64_t offset, uint64_t size)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
     (void)sync_file_range(file->fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);

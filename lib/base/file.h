@@ -105,7 +105,7 @@ LX_API lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error
 
 /** Starts writing @p size bytes at @p offset (0: all from there to the end) to the disk, where the
  * system supports that, ahead of a sync. It neither waits nor reports failures; the sync does. */
-LX_API void lx__file_start_sync(const lx__file *file, uint64_t offset, uint64_t size);
+LX_API void lx__file_start_writeback(const lx__file *file, uint64_t offset, uint64_t size);
 
 /** Makes the file's data durable (fdatasync: includes the length, excludes the times). Never retry
  * a failed sync: the kernel may have dropped the pages that it could not write. */

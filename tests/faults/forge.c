@@ -78,7 +78,7 @@ char *forge_meta(size_t count, const char *compress)
 }
 
 void forge_frame(struct forge *forge, lx__frame frame, const lx__chunk_item *chunks,
-                 size_t chunk_count, const lx__update_item *sets, size_t update_count)
+                 size_t chunk_count, const lx__update_item *updates, size_t update_count)
 {
     char path[4300];
     if (lx__frame_begin(&forge->builder, chunk_count, update_count, NULL) != LX_OK)
@@ -86,7 +86,7 @@ void forge_frame(struct forge *forge, lx__frame frame, const lx__chunk_item *chu
     for (size_t i = 0; i < chunk_count; i++)
         lx__frame_add_chunk(&forge->builder, &chunks[i]);
     for (size_t i = 0; i < update_count; i++)
-        lx__frame_add_update(&forge->builder, &sets[i]);
+        lx__frame_add_update(&forge->builder, &updates[i]);
     frame.sequence = forge->sequence++;
     frame.previous_crc = forge->crc;
     lx__frame_finish(&forge->builder, &frame, &forge->identity);

@@ -32,7 +32,7 @@ char *forge_meta(size_t count, const char *compress);
 
 /** Adds a frame with the numbers of @p frame; its chunk items and updates are @p items. */
 void forge_frame(struct forge *forge, lx__frame frame, const lx__chunk_item *chunks,
-                 size_t chunk_count, const lx__update_item *sets, size_t update_count);
+                 size_t chunk_count, const lx__update_item *updates, size_t update_count);
 
 /** Makes a file, with a hole after the bytes up to @p length. */
 void forge_file(const struct forge *forge, const char *name, const void *data, size_t size,

@@ -197,11 +197,11 @@ static void make_heads(const char *path)
     uint8_t *bytes = need(calloc(1, size));
     begin_plain(&forge, path, "raw");
     for (size_t at = 0; at + 72 < size; at += 72) {
-        uint32_t sets = (uint32_t)((size - at) / 2 / LX__FRAME_UPDATE);
+        uint32_t updates = (uint32_t)((size - at) / 2 / LX__FRAME_UPDATE);
         lx__store_le32(bytes + at, LX__FRAME_MAGIC);
-        lx__store_le32(bytes + at + 4, (uint32_t)lx__frame_size(0, sets));
+        lx__store_le32(bytes + at + 4, (uint32_t)lx__frame_size(0, updates));
         lx__store_le64(bytes + at + 8, 1 << 20);
-        lx__store_le32(bytes + at + 36, sets);
+        lx__store_le32(bytes + at + 36, updates);
         lx__store_le32(bytes + at + 44, LX__FRAME_SYNCED);
     }
     snprintf(log, sizeof log, "%s/LOG", path);
@@ -220,14 +220,14 @@ static void make_sets(const char *path)
     enum { COUNT = 60000 };
     struct forge forge;
     char *meta = forge_meta(LX_MAX_FIELDS, "raw");
-    lx__update_item *sets = need(calloc(COUNT, sizeof *sets));
+    lx__update_item *updates = need(calloc(COUNT, sizeof *updates));
     for (uint64_t i = 0; i < COUNT; i++)
-        sets[i].index = i;
+        updates[i].index = i;
     forge_begin(&forge, path, meta, strlen(meta));
-    forge_frame(&forge, (lx__frame){.length = COUNT, .flags = LX__FRAME_SYNCED}, NULL, 0, sets,
+    forge_frame(&forge, (lx__frame){.length = COUNT, .flags = LX__FRAME_SYNCED}, NULL, 0, updates,
                 COUNT);
     forge_end(&forge);
-    free(sets);
+    free(updates);
     free(meta);
 }
 
@@ -494,8 +494,8 @@ static const struct hostile table[] = {
     {"a log with a hole of a tebibyte, written to", make_hole, write_to, FINE},
     {"a log full of heads of frames", make_heads, NULL, DAMAGED},
     {"a log full of heads of frames, written to", make_heads, write_to, DAMAGED},
-    {"sets in a dataset of 4,096 fields", make_sets, NULL, FINE | TOO_MUCH},
-    {"sets in a dataset of 4,096 fields, written to", make_sets, write_to,
+    {"updates in a dataset of 4,096 fields", make_sets, NULL, FINE | TOO_MUCH},
+    {"updates in a dataset of 4,096 fields, written to", make_sets, write_to,
      TOO_MUCH | DAMAGED | NEEDS_LIMIT},
     {"half a million chunks", make_chunks, NULL, FINE},
     {"as many rows as there may be, and no tables", make_most_rows, NULL, DAMAGED},

@@ -149,11 +149,11 @@ void plain_add_column(struct plain *plain, const char *name, enum plain_kind kin
 
 void plain_drop_column(struct plain *plain, size_t column)
 {
-    size_t behind = --plain->column_count - column;
-    memmove(&plain->columns[column], &plain->columns[column + 1], behind * sizeof *plain->columns);
+    size_t after = --plain->column_count - column;
+    memmove(&plain->columns[column], &plain->columns[column + 1], after * sizeof *plain->columns);
     for (uint64_t i = 0; i < plain->count; i++) {
         uint32_t *tokens = plain->records[i].tokens;
-        memmove(&tokens[column], &tokens[column + 1], behind * sizeof *tokens);
+        memmove(&tokens[column], &tokens[column + 1], after * sizeof *tokens);
     }
 }
 

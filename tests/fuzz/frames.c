@@ -6,7 +6,7 @@
 #include "zrecord/wal/frame.h"
 
 /** Numbers from which something can follow. */
-static void make_sensible(uint8_t *frame, uint32_t chunks, uint32_t sets)
+static void make_sensible(uint8_t *frame, uint32_t chunks, uint32_t updates)
 {
     lx__store_le64(frame + 16, lx__load_le64(frame + 16) % (FUZZ_ROWS * 2));
     lx__store_le64(frame + 24, lx__load_le64(frame + 24) % (FUZZ_ROWS + 1));
@@ -18,7 +18,7 @@ static void make_sensible(uint8_t *frame, uint32_t chunks, uint32_t sets)
         lx__store_le32(item, i);
         lx__store_le64(item + 8, lx__load_le64(item + 8) % (FRAMES_CHUNK_BYTES + 1));
     }
-    for (uint32_t i = 0; i < sets; i++, item += LX__FRAME_UPDATE) {
+    for (uint32_t i = 0; i < updates; i++, item += LX__FRAME_UPDATE) {
         lx__store_le32(item, lx__load_le32(item) % 5);
         lx__store_le32(item + 4, 0);
         lx__store_le64(item + 8, lx__load_le64(item + 8) % (FUZZ_ROWS * 2));
@@ -36,26 +36,26 @@ static size_t repair(uint8_t *log, size_t size, unsigned options)
     if (boot == 0)
         boot = lx__boot_id();
     memcpy(identity.uuid, fuzz_uuid, sizeof fuzz_uuid);
-    for (uint64_t epoch = 0; size - at >= LX__FRAME_HEADER + LX__FRAME_TRAILER; epoch++) {
+    for (uint64_t sequence = 0; size - at >= LX__FRAME_HEADER + LX__FRAME_TRAILER; sequence++) {
         uint8_t *frame = log + at;
         size_t room = size - at - LX__FRAME_HEADER - LX__FRAME_TRAILER;
         uint32_t chunks = lx__load_le32(frame + 32) % (FRAMES_CHUNKS + 1);
         if (chunks * LX__FRAME_CHUNK > room)
             chunks = (uint32_t)(room / LX__FRAME_CHUNK);
         room -= chunks * LX__FRAME_CHUNK;
-        uint32_t sets = lx__load_le32(frame + 36) % 64;
-        if (sets * LX__FRAME_UPDATE > room)
-            sets = (uint32_t)(room / LX__FRAME_UPDATE);
-        uint32_t bytes = (uint32_t)lx__frame_size(chunks, sets);
+        uint32_t updates = lx__load_le32(frame + 36) % 64;
+        if (updates * LX__FRAME_UPDATE > room)
+            updates = (uint32_t)(room / LX__FRAME_UPDATE);
+        uint32_t bytes = (uint32_t)lx__frame_size(chunks, updates);
         lx__store_le32(frame, LX__FRAME_MAGIC);
         lx__store_le32(frame + 4, bytes);
-        lx__store_le64(frame + 8, epoch);
+        lx__store_le64(frame + 8, sequence);
         lx__store_le32(frame + 32, chunks);
-        lx__store_le32(frame + 36, sets);
+        lx__store_le32(frame + 36, updates);
         lx__store_le32(frame + 40, crc);
         if (options & FRAMES_SENSIBLE)
-            make_sensible(frame, chunks, sets);
-        if ((options & FRAMES_BASE_FIRST) && epoch == 0)
+            make_sensible(frame, chunks, updates);
+        if ((options & FRAMES_SNAPSHOT_FIRST) && sequence == 0)
             lx__store_le32(frame + 44, LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED);
         if (options & FRAMES_THIS_BOOT)
             lx__store_le64(frame + 48, boot);

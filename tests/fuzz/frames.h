@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief Frames of a log made of any bytes: since no fuzzer guesses a CRC, they are made valid if
- * that is asked for, and then it is their rules and their sets that are tried.
+ * that is asked for, and then it is their rules and their updates that are tried.
  */
 #ifndef LX_TESTS_FUZZ_FRAMES_H
 #define LX_TESTS_FUZZ_FRAMES_H
@@ -11,12 +11,12 @@
 
 /* What the options of an input mean, which is a byte of options and then the bytes of a log. */
 enum {
-    FRAMES_REPAIR = 1,     /* sizes, epochs and CRCs are made right */
-    FRAMES_THIS_BOOT = 2,  /* frames are of this boot */
-    FRAMES_SENSIBLE = 4,   /* lengths, rows and chunks are not far beyond what there is */
-    FRAMES_BASE_FIRST = 8, /* the first frame has the flags of one */
-    FRAMES_HOW_SHIFT = 4,  /* how it is read: three bits */
-    FRAMES_READ_ONLY = 128 /* no writer opens it, which takes ten times as long */
+    FRAMES_REPAIR = 1,         /* sizes, sequence numbers and CRCs are made right */
+    FRAMES_THIS_BOOT = 2,      /* frames are of this boot */
+    FRAMES_SENSIBLE = 4,       /* lengths, rows and chunks are not far beyond what there is */
+    FRAMES_SNAPSHOT_FIRST = 8, /* the first frame has the flags of one */
+    FRAMES_HOW_SHIFT = 4,      /* how it is read: three bits */
+    FRAMES_READ_ONLY = 128     /* no writer opens it, which takes ten times as long */
 };
 
 #define FRAMES_MAX ((size_t)65536)

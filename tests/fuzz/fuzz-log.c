@@ -2,7 +2,7 @@
 /* LOG, the whole form: a byte of options, then its bytes. A reader opens what is there, with tables
  * and chunks, then a writer does and continues, then another reader. fuzz-replay.c takes the same
  * inputs, and only replays them: that is where most executions belong. What only this form finds is
- * what comes of a log: entries of sets that are read, recovery, commits behind hostile frames. */
+ * what comes of a log: entries of updates that are read, recovery, commits after hostile frames. */
 #include "fuzz.h"
 
 #include "frames.h"

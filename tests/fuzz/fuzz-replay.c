@@ -67,11 +67,11 @@ static void take_sets(lx__state *state, const struct plain_log *plain, size_t li
     lx_error error = LX_ERROR_INIT;
     uint32_t field;
     if (lx__overlay_move(&state->overlay, &map, &error) != LX_OK)
-        fuzz_fail("the sets cannot be taken: %s", error.message);
+        fuzz_fail("the updates cannot be taken: %s", error.message);
     if (map.count != live)
-        fuzz_fail("%zu sets are taken, not %zu", map.count, live);
+        fuzz_fail("%zu updates are taken, not %zu", map.count, live);
     for (size_t i = 0; i < plain->update_count; i++) {
-        const struct plain_set *set = &plain->sets[i];
+        const struct plain_update *set = &plain->updates[i];
         if (!set->live || !lx__schema_find_id(schema, set->field, &field))
             continue;
         const lx__update *taken = lx__update_map_find(&map, field, set->index);
@@ -85,7 +85,7 @@ static void compare_sets(lx__state *state, const struct plain_log *plain)
 {
     size_t live = 0;
     for (size_t i = 0; i < plain->update_count; i++) {
-        const struct plain_set *set = &plain->sets[i];
+        const struct plain_update *set = &plain->updates[i];
         uint32_t field;
         if (!lx__schema_find_id(schema, set->field, &field))
             continue;
@@ -98,7 +98,7 @@ static void compare_sets(lx__state *state, const struct plain_log *plain)
     }
     /* So those that are not live are not there either. */
     if (lx__overlay_count(&state->overlay) != live)
-        fuzz_fail("%zu sets are live, not %zu", lx__overlay_count(&state->overlay), live);
+        fuzz_fail("%zu updates are live, not %zu", lx__overlay_count(&state->overlay), live);
     take_sets(state, plain, live);
 }
 
@@ -114,7 +114,7 @@ static void compare_chunks(const lx__state *state, const struct plain_log *plain
     }
 }
 
-/** Ends the sets of the state. */
+/** Ends the updates of the state. */
 static void compare(lx__state *state, const struct plain_log *plain)
 {
     if (state->length != plain->length || state->rows != plain->rows ||
@@ -133,10 +133,8 @@ static void compare(lx__state *state, const struct plain_log *plain)
 static lx_status replay(lx__state *state, bool durable)
 {
     lx_error error = LX_ERROR_INIT;
-    bool unknown;
-    lx_status status = lx__state_replay(state, &reader, schema,
-                                        durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, NULL,
-                                        &unknown, &error);
+    lx_status status = lx__state_replay(
+        state, &reader, schema, durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, NULL, &error);
     if (status != error.status)
         fuzz_fail("the error is not that of the status");
     return status;

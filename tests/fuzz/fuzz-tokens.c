@@ -105,7 +105,7 @@ static void check_documents(const lx_tokens *tokens)
             fuzz_fail("a document is not in the tokens");
     }
     if (lx_tokens_get_document(tokens, count, &first, &length, NULL) != LX_ERR_RANGE)
-        fuzz_fail("there is a document behind the last one");
+        fuzz_fail("there is a document after the last one");
 }
 
 /** Reads the first samples of a source, which it gives up; NULL is nothing. */

@@ -57,20 +57,20 @@ def meta():
         put('meta', name, json.dumps({**good, **change}).encode())
     text = json.dumps(good)
     for name, change in {
-            'twice': text[:-1] + ', "length": 0}', 'bom': '\ufeff' + text, 'behind': text + '{}',
+            'twice': text[:-1] + ', "length": 0}', 'bom': '\ufeff' + text, 'after': text + '{}',
             'nul': text.replace('uuid', 'u\\u0000id'), 'half': text.replace('uuid', '\\ud800'),
             'large': text.replace(': 0', ': 9223372036854775808', 1), 'cut': text[:200],
             'space': ' \t\r\n' + text + '\n'}.items():
         put('meta', name, change.encode())
 
 
-def frame(sets=(), chunks=(), length=0, rows=0, flags=2):
+def frame(updates=(), chunks=(), length=0, rows=0, flags=2):
     """Return a frame without its CRC, which the fuzzer fills in."""
-    size = 64 + 16 * len(chunks) + 40 * len(sets) + 8
-    head = struct.pack('<4sIQQQIIIIQII', b'LXLF', size, 0, length, rows, len(chunks), len(sets), 0,
+    size = 64 + 16 * len(chunks) + 40 * len(updates) + 8
+    head = struct.pack('<4sIQQQIIIIQII', b'LXLF', size, 0, length, rows, len(chunks), len(updates), 0,
                        flags, 0, 0, 4)
     return head + b''.join(struct.pack('<IIQ', *chunk) for chunk in chunks) + \
-        b''.join(struct.pack('<IIQ24s', field, 0, index, words) for field, index, words in sets) + \
+        b''.join(struct.pack('<IIQ24s', field, 0, index, words) for field, index, words in updates) + \
         bytes(8)
 
 

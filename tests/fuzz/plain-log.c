@@ -7,7 +7,7 @@
 
 #define ROWS_MAX ((UINT64_C(1) << 59) - 1)
 
-static struct plain_set all_sets[FRAMES_MAX / 40];
+static struct plain_update all_updates[FRAMES_MAX / 40];
 static struct plain_chunk all_chunks[FRAMES_MAX / 16];
 static size_t ends[FRAMES_MAX / 72];
 static struct plain_log plain;
@@ -34,14 +34,14 @@ static bool is_whole(const uint8_t *frame, size_t bytes)
 }
 
 /** What stands at and after an invalid frame (8.9). */
-static enum plain_log_end search(const uint8_t *log, size_t size, size_t at, uint64_t epoch)
+static enum plain_log_end search(const uint8_t *log, size_t size, size_t at, uint64_t sequence)
 {
     uint64_t tried = 0;
     enum plain_log_end found = PLAIN_LOG_WHOLE;
     for (size_t offset = at; offset < size; offset += 8) {
         const uint8_t *frame = log + offset;
         size_t bytes = frame_size(log, size, offset);
-        if (bytes == 0 || !(lx__load_le32(frame + 44) & 2) || lx__load_le64(frame + 8) < epoch)
+        if (bytes == 0 || !(lx__load_le32(frame + 44) & 2) || lx__load_le64(frame + 8) < sequence)
             continue;
         tried += bytes;
         if (is_whole(frame, bytes))
@@ -110,18 +110,18 @@ static void apply_sets(const uint8_t *frame)
     uint64_t length = lx__load_le64(frame + 16), rows = lx__load_le64(frame + 24);
     const uint8_t *item = frame + 64 + 16 * (size_t)lx__load_le32(frame + 32);
     for (size_t i = 0; i < plain.update_count; i++)
-        if (all_sets[i].index >= plain.rows && all_sets[i].index < rows)
-            all_sets[i].live = false;
+        if (all_updates[i].index >= plain.rows && all_updates[i].index < rows)
+            all_updates[i].live = false;
     for (uint32_t i = 0; i < lx__load_le32(frame + 36); i++, item += 40) {
-        struct plain_set now = {lx__load_le64(item + 8), lx__load_le32(item), true, item + 16};
+        struct plain_update now = {lx__load_le64(item + 8), lx__load_le32(item), true, item + 16};
         for (size_t k = 0; k < plain.update_count; k++)
-            if (all_sets[k].index == now.index && all_sets[k].field == now.field)
-                all_sets[k].live = false;
-        all_sets[plain.update_count++] = now;
+            if (all_updates[k].index == now.index && all_updates[k].field == now.field)
+                all_updates[k].live = false;
+        all_updates[plain.update_count++] = now;
     }
     for (size_t i = 0; i < plain.update_count; i++)
-        if (all_sets[i].index >= length)
-            all_sets[i].live = false;
+        if (all_updates[i].index >= length)
+            all_updates[i].live = false;
 }
 
 static void apply(const uint8_t *frame, size_t bytes)
@@ -186,7 +186,7 @@ static bool replay(const uint8_t *log, size_t count)
 
 const struct plain_log *plain_log_read(const uint8_t *log, size_t size, uint64_t boot, bool durable)
 {
-    plain = (struct plain_log){.sets = all_sets, .chunks = all_chunks, .ends = ends};
+    plain = (struct plain_log){.updates = all_updates, .chunks = all_chunks, .ends = ends};
     find_frames(log, size);
     if (plain.end == PLAIN_LOG_ROT)
         return &plain;

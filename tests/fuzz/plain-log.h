@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief A log read a second time, from memory, as doc/zrecord-format.md, 8.14, writes it down:
- * frame by frame, with all sets walked over at each. The library must come to the same.
+ * frame by frame, with all updates walked over at each. The library must come to the same.
  */
 #ifndef LX_TESTS_FUZZ_PLAIN_LOG_H
 #define LX_TESTS_FUZZ_PLAIN_LOG_H
@@ -16,7 +16,7 @@ enum plain_log_end {
     PLAIN_LOG_BROKEN  /* a valid frame that breaks a rule */
 };
 
-struct plain_set {
+struct plain_update {
     uint64_t index;
     uint32_t field; /* id */
     bool live;
@@ -34,10 +34,10 @@ struct plain_log {
     size_t *ends;  /* of each */
     uint64_t length, rows;
     uint32_t table_generation, next_chunk;
-    uint64_t sequence;      /* of the last frame */
-    uint32_t crc;           /* of it */
-    uint64_t offset;        /* of its end */
-    struct plain_set *sets; /* all that ever were: see live */
+    uint64_t sequence;            /* of the last frame */
+    uint32_t crc;                 /* of it */
+    uint64_t offset;              /* of its end */
+    struct plain_update *updates; /* all that ever were: see live */
     size_t update_count;
     struct plain_chunk *chunks; /* in no order */
     size_t chunk_count;

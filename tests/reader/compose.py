@@ -10,13 +10,13 @@ import re
 
 from zrbase import U32, crc32c, le32, le64
 from zrecord import show, table_name
-from zrlog import CHUNK_ITEM, HEADER, MAGIC, SET_ITEM, TRAILER, log_name
+from zrlog import CHUNK_ITEM, HEADER, MAGIC, UPDATE_ITEM, TRAILER, log_name
 from zrmeta import Field
 from zrvalue import ENTRY
 
 UUID = "00112233-4455-6677-8899-aabbccddeeff"
 BOOT = bytes.fromhex("4f1c2a907be34d58")
-BASE, SYNCED = 1, 2
+SNAPSHOT, SYNCED = 1, 2
 
 
 def field(number, name, dtype="bytes", shape=(), compress="raw", align=8, **other):
@@ -87,7 +87,7 @@ class Composer:
         self.table_generation = table_generation
         self.by_id = {one["id"]: Field(one, "fields", U32 + 1) for one in fields}
         self.log = bytearray()
-        self.epoch = self.crc = 0
+        self.sequence = self.crc = 0
         self.chunks = {}
         self.payloads = {}
         self.tables = {number: [] for number in self.by_id}
@@ -127,21 +127,21 @@ class Composer:
         """Return the present chunk item of a chunk."""
         return chunk, self.payloads.get(chunk, 0), len(self.chunks.setdefault(chunk, bytearray()))
 
-    def frame(self, length, rows=0, chunks=(), sets=(), next_chunk=None, flags=None, boot=BOOT):
-        """Add a frame; `sets` are (field id, index, words)."""
+    def frame(self, length, rows=0, chunks=(), updates=(), next_chunk=None, flags=None, boot=BOOT):
+        """Add a frame; `updates` are (field id, index, words)."""
         items = b"".join(CHUNK_ITEM.pack(*self.item(chunk)) for chunk in chunks)
-        items += b"".join(SET_ITEM.pack(number, 0, index, words) for number, index, words in sets)
+        items += b"".join(UPDATE_ITEM.pack(number, 0, index, words) for number, index, words in updates)
         if next_chunk is None:
             next_chunk = 1 + max(self.chunks, default=-1)
         if flags is None:
-            flags = SYNCED if self.epoch else BASE | SYNCED
-        head = HEADER.pack(MAGIC, HEADER.size + len(items) + TRAILER.size, self.epoch, length, rows,
-                           len(chunks), len(sets), self.crc, flags, boot, self.table_generation,
+            flags = SYNCED if self.sequence else SNAPSHOT | SYNCED
+        head = HEADER.pack(MAGIC, HEADER.size + len(items) + TRAILER.size, self.sequence, length, rows,
+                           len(chunks), len(updates), self.crc, flags, boot, self.table_generation,
                            next_chunk)
         body = head + items + bytes(4)
         self.crc = crc32c(self._uuid(), le64(self.generation), body)
         self.log += body + self.crc.to_bytes(4, "little")
-        self.epoch += 1
+        self.sequence += 1
 
     # The files.
 

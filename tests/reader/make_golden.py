@@ -35,7 +35,7 @@ def value(number, size=12):
 
 
 def replayed():
-    """The example of section 8.15: rows, sets, deletes, and appends after them."""
+    """The example of section 8.15: rows, updates, deletes, and appends after them."""
     new = Composer([field(0, "x")])
     a, b, c, other, d, e = (value(k) for k in range(6))
 
@@ -101,8 +101,8 @@ def generations():
     """A later generation of log and tables, with obsolete files and orphans."""
     new = Composer([field(0, "x")], 3, 2)
     new.tables[0] += [new.stored(0, k, value(k), 5) for k in range(3)]
-    sets = [(0, 1, new.stored(0, 1, value(8), 9)), (0, 3, new.entry(0, 3, b"three"))]
-    new.frame(4, 3, [5, 9], sets, next_chunk=10)
+    updates = [(0, 1, new.stored(0, 1, value(8), 9)), (0, 3, new.entry(0, 3, b"three"))]
+    new.frame(4, 3, [5, 9], updates, next_chunk=10)
     new.frame(5, 3, [7], [(0, 4, new.stored(0, 4, value(4), 7))], next_chunk=10)
     for name in ("LOG", "LOG.2", "LOG.4", "x.offset", "x.check", "x.offset.1", "x.check.3",
                  "meta.json.new", "chunk/2.zr", "chunk/12.zr", "other"):
@@ -117,18 +117,18 @@ def short_values():
     chunks = {"num": 0, "size": 100, "limit": 16, "unfull": []}
     new = Composer(fields, meta={"chunks": chunks})
     records = []
-    sets = []
+    updates = []
     for k in range(1, 9):
         record = {"one": value(k, k), "page": value(k, 3), "flate": value(k, 9 - k)}
         for number, what in enumerate(record.values()):
             chunk = 1 if number == 1 else 0
-            sets.append((number, k - 1, new.stored(number, k - 1, what, chunk, gap=b"g")))
+            updates.append((number, k - 1, new.stored(number, k - 1, what, chunk, gap=b"g")))
         records.append(record)
     records.append({"one": value(9, 5000), "page": None, "flate": b""})
-    sets += [(0, 8, new.stored(0, 8, value(9, 5000), 0xFFFFFFFE)), (1, 8, bytes(24)),
+    updates += [(0, 8, new.stored(0, 8, value(9, 5000), 0xFFFFFFFE)), (1, 8, bytes(24)),
              (2, 8, new.entry(2, 8, b""))]
     new.frame(0)
-    new.frame(9, 0, sorted(new.chunks), sets)
+    new.frame(9, 0, sorted(new.chunks), updates)
     for name in ("chunk/0.zr", "chunk/1.zr", "one.offset", "page.check"):
         new.extra[name] = b"spare" * 20
     return new, records
@@ -145,7 +145,7 @@ def schema():
         new.tables[number] += [new.entry(number, k, bytes([64 + number, k])) for k in range(3)]
     new.tables[6] += [bytes(24)] * 3
     new.frame(0)
-    # Field 4 is not in the schema: its sets are skipped, and count for the length.
+    # Field 4 is not in the schema: its updates are skipped, and count for the length.
     new.frame(3, 3, [], [(4, 0, lost), (6, 1, new.entry(6, 1, value(1, 8)))])
     new.frame(4, 3, [], [(4, 3, lost), (2, 3, new.entry(2, 3, b"new"))])
     records = [{"now": value(1, 8) if k == 1 else None,
@@ -174,11 +174,11 @@ def zstd():
                     field(1, "y", "uint8", (4, 5), "zstd")])
     x = [value(0, 30), b"inline", b"", None]
     new.frame(0)
-    sets = []
+    updates = []
     for k, what in enumerate(x):
-        sets.append((0, k, new.stored(0, k, what) if k == 0 else new.entry(0, k, what)))
-        sets.append((1, k, new.stored(1, k, value(k, 20))))
-    new.frame(4, 0, [0], sets)
+        updates.append((0, k, new.stored(0, k, what) if k == 0 else new.entry(0, k, what)))
+        updates.append((1, k, new.stored(1, k, value(k, 20))))
+    new.frame(4, 0, [0], updates)
     new.extra["x.dict"] = dictionary
     return new, [{"x": what, "y": value(k, 20)} for k, what in enumerate(x)]
 
@@ -226,7 +226,7 @@ def streams():
     """Deflate streams of all kinds: each type of block, several blocks, and the best ratio."""
     new = Composer([field(0, "x", compress="flate", align=1)])
     texts = [b"0123456789" * 40, value(1, 64) * 30, bytes(100000), b"ab" * 5000, bytes(9)]
-    sets = []
+    updates = []
     for k, text in enumerate(texts):
         strategy = (zlib.Z_FIXED, zlib.Z_DEFAULT_STRATEGY, zlib.Z_DEFAULT_STRATEGY,
                     zlib.Z_HUFFMAN_ONLY, zlib.Z_RLE)[k]
@@ -236,9 +236,9 @@ def streams():
         payload += packer.flush(zlib.Z_FULL_FLUSH) if k == 1 else b""
         payload += packer.compress(text[200:]) + packer.flush()
         assert len(payload) < len(text)
-        sets.append((0, k, new.stored(0, k, text, 0, payload)))
+        updates.append((0, k, new.stored(0, k, text, 0, payload)))
     new.frame(0)
-    new.frame(len(texts), 0, [0], sets)
+    new.frame(len(texts), 0, [0], updates)
     return new, [{"x": text} for text in texts]
 
 

@@ -85,7 +85,7 @@ def try_all(path, library, generator):
 
 
 def tiny():
-    """A dataset that has one of everything: rows and sets, all kinds of values, three commits."""
+    """A dataset that has one of everything: rows and updates, all kinds of values, three commits."""
     new = Composer([field(0, "x", "uint8", (3, 4), align=4), field(1, "n", "int16", (), align=2),
                     field(2, "z", compress="flate")])
     stream = b"\x4b\xcf\xd7\x51\x40\x60\x45\x00"

@@ -148,13 +148,13 @@ def test_record_moved_after_a_field_was_dropped(folder, monkeypatch):
     """A field is dropped, and a record moved without it, between reading meta.json and the log."""
     new = Composer([field(0, "x"), field(1, "y")])
     new.frame(0)
-    sets = [(number, k, new.stored(number, k, make_golden.value(2 * k + number)))
+    updates = [(number, k, new.stored(number, k, make_golden.value(2 * k + number)))
             for k in range(2) for number in (0, 1)]
-    new.frame(2, 0, [0], sets)
+    new.frame(2, 0, [0], updates)
     new.write(folder / "d")
     path = folder / "d"
     del new.meta["fields"][1], new.by_id[1], new.tables[1]
-    new.frame(1, 0, [], [(0, 0, moved(sets[2][2], 1, 0))])
+    new.frame(1, 0, [], [(0, 0, moved(updates[2][2], 1, 0))])
     replay = Dataset._replay
 
     def late(self, *arguments):

@@ -13,7 +13,7 @@ import struct
 import pytest
 
 from common import folder, golden, library, plain_text  # noqa: F401
-from compose import BASE, BOOT, SYNCED, Composer, edit_meta, field
+from compose import SNAPSHOT, BOOT, SYNCED, Composer, edit_meta, field
 from zrbase import Absent, Corrupt, Unsupported, crc32c
 from zrecord import Dataset
 from zrlog import HEADER, ROWS_MAX
@@ -198,39 +198,40 @@ def reserved(new):
     """An update with a reserved number that is not zero, in an otherwise valid frame."""
     new.frame(2, 1, [], [(0, 1, new.entry(0, 1, b"x"))])
     del new.log[-112:]
-    new.epoch -= 1
+    new.sequence -= 1
     new.crc = struct.unpack("<I", new.log[-4:])[0]
-    body = HEADER.pack(b"LXLF", 112, new.epoch, 2, 1, 0, 1, new.crc, SYNCED, BOOT, 0, 1)
+    body = HEADER.pack(b"LXLF", 112, new.sequence, 2, 1, 0, 1, new.crc, SYNCED, BOOT, 0, 1)
     body += struct.pack("<IIQ24s", 0, 1, 1, new.entry(0, 1, b"x")) + bytes(4)
     uuid = bytes.fromhex("00112233445566778899aabbccddeeff")
     new.log += body + struct.pack("<I", crc32c(uuid, bytes(8), body))
     return new
 
 
-def base(**options):
+def snapshot_frame(**options):
     """Return a function that gives the dataset a log of one frame, its snapshot frame."""
     def apply(new):
         fresh = small()
         fresh.log = bytearray()
-        fresh.epoch = fresh.crc = 0
+        fresh.sequence = fresh.crc = 0
         fresh.frame(**{"length": 1, "rows": 1, "next_chunk": 9, **options})
         return fresh
     return apply
 
 
 WRONG_FRAMES = {
-    "flags base": frame_case(flags=BASE | SYNCED), "flags of the future": frame_case(flags=8),
+    "snapshot flag": frame_case(flags=SNAPSHOT | SYNCED), "flags of the future": frame_case(flags=8),
     "flag bit 2": frame_case(flags=4), "flag bit 2, synced": frame_case(flags=4 | SYNCED),
-    "base with flag bit 2": base(flags=7, length=0, rows=0),
+    "snapshot frame with flag bit 2": snapshot_frame(flags=7, length=0, rows=0),
     "rows fall": frame_case(rows=0), "rows above the limit": frame_case(rows=ROWS_MAX + 1),
-    "length above rows and sets": frame_case(length=2), "reserved": reserved,
+    "length above rows and updates": frame_case(length=2), "reserved": reserved,
     "next chunk falls": frame_case(next_chunk=0),
     "chunk at next": frame_case(chunks=[0], next_chunk=0),
     "chunks do not ascend": frame_case(chunks=[3, 2], next_chunk=9),
     "a chunk twice": frame_case(chunks=[3, 3], next_chunk=9),
-    "base without its flag": base(flags=SYNCED), "base not synced": base(flags=BASE),
-    "base sets do not ascend": base(sets=[(0, 1, bytes(24)), (0, 0, bytes(24))]),
-    "base sets twice": base(sets=[(0, 0, bytes(24))] * 2),
+    "snapshot frame without its flag": snapshot_frame(flags=SYNCED),
+    "snapshot frame not synced": snapshot_frame(flags=SNAPSHOT),
+    "snapshot frame updates do not ascend": snapshot_frame(updates=[(0, 1, bytes(24)), (0, 0, bytes(24))]),
+    "snapshot frame updates twice": snapshot_frame(updates=[(0, 0, bytes(24))] * 2),
 }
 
 

@@ -144,7 +144,7 @@ class Dataset:
     def _open(self, durable, boot, log):
         """Open everything; return False if meta.json was replaced meanwhile: then try again.
 
-        There may be sets of a field that was added, records that were moved without one that was
+        There may be updates of a field that was added, records that were moved without one that was
         dropped, or records after a seal that was taken off.
         """
         try:
@@ -230,7 +230,7 @@ class Dataset:
             raise Corrupt("sealed, but the last frame is not synced, or has rows to come",
                           file=log_name(meta.generation))
         if any(field in known for field, _ in state.place):
-            raise Corrupt("sealed, but sets are live", file=log_name(meta.generation))
+            raise Corrupt("sealed, but updates are live", file=log_name(meta.generation))
         unfull = [(chunk, size, records) for chunk, (records, size) in sorted(state.chunks.items())
                   if records < meta.chunks_size and size < meta.chunks_limit]
         if meta.length != state.length:
@@ -292,7 +292,7 @@ class Dataset:
     def _words(self, field, index):
         """Return entry and check of a record, and their location: section 8.12."""
         state = self.state
-        words = state.sets.get(index, {}).get(field.id)
+        words = state.updates.get(index, {}).get(field.id)
         if words is not None:
             return words, log_name(self.meta.generation), state.place[field.id, index]
         if index >= state.rows:

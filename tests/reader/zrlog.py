@@ -8,11 +8,11 @@ from zrbase import Corrupt, crc32c, le64
 MAGIC = b"LXLF"
 HEADER = struct.Struct("<4sIQQQIIII8sII")
 CHUNK_ITEM = struct.Struct("<IIQ")
-SET_ITEM = struct.Struct("<IIQ24s")
+UPDATE_ITEM = struct.Struct("<IIQ24s")
 TRAILER = struct.Struct("<II")
 FRAME_MIN = HEADER.size + TRAILER.size
 FRAME_MAX = 1 << 30
-BASE = 1
+SNAPSHOT = 1
 SYNCED = 2
 ROWS_MAX = (1 << 59) - 1
 BYTES_MAX = (1 << 63) - 1
@@ -28,14 +28,14 @@ class Frame:
     """The header, the items and the trailer of one frame, at offset `at` of `log`."""
 
     def __init__(self, log, at):
-        (_, self.bytes, self.epoch, self.length, self.rows, chunk_items, set_items,
+        (_, self.bytes, self.sequence, self.length, self.rows, chunk_items, update_items,
          self.previous, self.flags, self.boot, self.table_generation,
          self.next_chunk) = HEADER.unpack_from(log, at)
         self.at = at
         place = at + HEADER.size
         self.chunks = [CHUNK_ITEM.unpack_from(log, place + 16 * k) for k in range(chunk_items)]
         place += 16 * chunk_items
-        self.sets = [SET_ITEM.unpack_from(log, place + 40 * k) for k in range(set_items)]
+        self.updates = [UPDATE_ITEM.unpack_from(log, place + 40 * k) for k in range(update_items)]
         self.zero, self.crc = TRAILER.unpack_from(log, at + self.bytes - TRAILER.size)
 
     @property
@@ -53,11 +53,11 @@ class State:
         As in the last frame.
     chunks : dict
         (records, bytes) of each chunk, by id.
-    sets : dict
-        The live sets: index to a dict of field id to the 24 bytes of entry and check.
+    updates : dict
+        The live updates: index to a dict of field id to the 24 bytes of entry and check.
     place : dict
         The offset in the log of each live set, by (field id, index).
-    epoch, crc, synced
+    sequence, crc, synced
         Of the last frame.
     """
 
@@ -65,16 +65,16 @@ class State:
         self.length = 0
         self.rows = 0
         self.chunks = {}
-        self.sets = {}
+        self.updates = {}
         self.place = {}
 
     def _drop(self, low, high):
-        """Drop the sets of the indices from low to high - 1, at the cost of the fewer."""
+        """Drop the updates of the indices from low to high - 1, at the cost of the fewer."""
         indices = range(low, high)
-        if len(self.sets) < high - low:
-            indices = [index for index in self.sets if low <= index < high]
+        if len(self.updates) < high - low:
+            indices = [index for index in self.updates if low <= index < high]
         for index in indices:
-            for field in self.sets.pop(index, ()):
+            for field in self.updates.pop(index, ()):
                 del self.place[field, index]
 
     def apply(self, frame):
@@ -82,17 +82,17 @@ class State:
         self._drop(self.rows, frame.rows)
         above = frame.length
         place = frame.at + HEADER.size + 16 * len(frame.chunks)
-        for field, _, index, words in frame.sets:
-            self.sets.setdefault(index, {})[field] = words
+        for field, _, index, words in frame.updates:
+            self.updates.setdefault(index, {})[field] = words
             self.place[field, index] = place
             above = max(above, index + 1)
-            place += SET_ITEM.size
+            place += UPDATE_ITEM.size
         self._drop(frame.length, max(above, self.length))
         self.length = frame.length
         self.rows = frame.rows
         self.table_generation = frame.table_generation
         self.chunks.update((chunk, (records, size)) for chunk, records, size in frame.chunks)
-        self.epoch, self.crc, self.synced = frame.epoch, frame.crc, frame.synced
+        self.sequence, self.crc, self.synced = frame.sequence, frame.crc, frame.synced
         self.end = frame.at + frame.bytes
 
 
@@ -103,35 +103,35 @@ class Rules:
         self.name = name
         self.rows = 0
         self.next_chunk = 0
-        self.set_items = 0
+        self.update_items = 0
         self.table_generation = None
         self.chunks = {}
 
     def _refuse(self, frame, what):
-        raise Corrupt(f"frame {frame.epoch}: {what}", file=self.name, offset=frame.at)
+        raise Corrupt(f"frame {frame.sequence}: {what}", file=self.name, offset=frame.at)
 
     def check(self, frame):
         """Check one frame, and remember its numbers."""
-        self.set_items += len(frame.sets)
-        if frame.epoch == 0:
+        self.update_items += len(frame.updates)
+        if frame.sequence == 0:
             self.table_generation = frame.table_generation
-        if frame.flags not in ((BASE | SYNCED,) if frame.epoch == 0 else (0, SYNCED)):
+        if frame.flags not in ((SNAPSHOT | SYNCED,) if frame.sequence == 0 else (0, SYNCED)):
             self._refuse(frame, f"flags are {frame.flags}")
-        if frame.zero or any(item[1] for item in frame.sets):
+        if frame.zero or any(item[1] for item in frame.updates):
             self._refuse(frame, "reserved bytes are not zero")
         if not self.rows <= frame.rows <= ROWS_MAX:
             self._refuse(frame, f"rows are {frame.rows}, {self.rows} before")
-        if frame.length > min(ROWS_MAX, frame.rows + self.set_items):
-            self._refuse(frame, f"length {frame.length} is above rows and sets")
+        if frame.length > min(ROWS_MAX, frame.rows + self.update_items):
+            self._refuse(frame, f"length {frame.length} is above rows and updates")
         if frame.table_generation != self.table_generation:
             self._refuse(frame, f"table generation is {frame.table_generation}")
         if frame.next_chunk < self.next_chunk:
             self._refuse(frame, f"next chunk id {frame.next_chunk}, {self.next_chunk} before")
         self._check_chunks(frame)
-        if frame.epoch == 0:
-            keys = [(index, field) for field, _, index, _ in frame.sets]
+        if frame.sequence == 0:
+            keys = [(index, field) for field, _, index, _ in frame.updates]
             if any(low >= high for low, high in zip(keys, keys[1:])):
-                self._refuse(frame, "sets do not ascend")
+                self._refuse(frame, "updates do not ascend")
         self.rows = frame.rows
         self.next_chunk = frame.next_chunk
 
@@ -173,8 +173,8 @@ class Log:
         if len(log) - at < FRAME_MIN or log[at:at + 4] != MAGIC:
             return 0
         header = HEADER.unpack_from(log, at)
-        size, chunk_items, set_items = header[1], header[5], header[6]
-        if size != FRAME_MIN + 16 * chunk_items + 40 * set_items:
+        size, chunk_items, update_items = header[1], header[5], header[6]
+        if size != FRAME_MIN + 16 * chunk_items + 40 * update_items:
             return 0
         return size if size <= min(FRAME_MAX, len(log) - at) else 0
 
@@ -187,12 +187,12 @@ class Log:
         crc, = struct.unpack_from("<I", self.data, at + size - 4)
         return size if crc32c(*self.prefix, body) == crc else 0
 
-    def _frame(self, at, epoch, previous):
+    def _frame(self, at, sequence, previous):
         """Return the valid frame at `at`, or None."""
         if not self._whole(at):
             return None
         frame = Frame(self.data, at)
-        return frame if (frame.epoch, frame.previous) == (epoch, previous) else None
+        return frame if (frame.sequence, frame.previous) == (sequence, previous) else None
 
     def _complete(self, at, boot):
         """Whether the invalid frame at `at` was written to its end in this boot: section 8.9.
@@ -208,8 +208,8 @@ class Log:
         frame = self.data[at:at + size]
         return frame if any(frame[-4:]) else None
 
-    def _later_from(self, at, epoch, boot):
-        """Whether a whole frame of `epoch` or later is at `at` or after it: synced, or of this boot."""
+    def _later_from(self, at, sequence, boot):
+        """Whether a whole frame of `sequence` or later is at `at` or after it: synced, or of this boot."""
         budget = SEARCH_FACTOR * (len(self.data) - at)
         while True:
             at = self.data.find(MAGIC, at)
@@ -219,7 +219,7 @@ class Log:
                 size, found = struct.unpack_from("<IQ", self.data, at + 4)
                 flags, = struct.unpack_from("<I", self.data, at + 44)
                 of_boot = boot and self.data[at + 48:at + 56] == boot
-                if (flags & SYNCED or of_boot) and found >= epoch:
+                if (flags & SYNCED or of_boot) and found >= sequence:
                     if self._whole(at):
                         return True
                     if size <= len(self.data) - at:
@@ -228,9 +228,9 @@ class Log:
                         return True
             at += 1
 
-    def _rot(self, at, epoch, boot):
+    def _rot(self, at, sequence, boot):
         """The proof that the invalid frame at `at` is rot; None for a torn end."""
-        return True if self._later_from(at, epoch, boot) else self._complete(at, boot)
+        return True if self._later_from(at, sequence, boot) else self._complete(at, boot)
 
     def read(self, boot):
         """Read all valid frames: sections 8.8 and 8.9. Rot is damage, a torn end is not.

@@ -27,7 +27,8 @@ lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rule
     return status;
 }
 
-lx_status lx__payload_fail_crc(const lx__entry *entry, uint32_t crc, lx_error *error)
+/** Fails because @p crc differs from the entry's CRC. */
+static lx_status fail_crc(const lx__entry *entry, uint32_t crc, lx_error *error)
 {
     return lx__fail(error, LX_ERR_CORRUPT, "checksum mismatch: %08x expected, %08x computed",
                     entry->crc, crc);
@@ -37,7 +38,7 @@ lx_status lx__payload_check(const lx__entry *entry, const lx__entry_rules *rules
                             const void *stored, lx_error *error)
 {
     uint32_t crc = lx__entry_crc(entry, rules, stored) ^ lx__index_crc(index);
-    return crc == entry->crc ? LX_OK : lx__payload_fail_crc(entry, crc, error);
+    return crc == entry->crc ? LX_OK : fail_crc(entry, crc, error);
 }
 
 lx_status lx__payload_check_codec(const lx__entry *entry, const lx__entry_rules *rules,

@@ -46,9 +46,6 @@ static inline bool lx__payload_is_stored(const lx__entry *entry)
 lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rules,
                              const lx__chunk_item *chunk, lx__extent *extent, lx_error *error);
 
-/** Fails with #LX_ERR_CORRUPT, because @p crc differs from the entry's CRC. */
-lx_status lx__payload_fail_crc(const lx__entry *entry, uint32_t crc, lx_error *error);
-
 /**
  * Compares the stored bytes of a located value with its CRC. The value must not be missing.
  * @retval LX_ERR_CORRUPT  They differ from the bytes that were written.

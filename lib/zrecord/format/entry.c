@@ -54,7 +54,7 @@ lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, 
     return status;
 }
 
-uint32_t lx__entry_crc_start(const lx__entry *entry, const lx__entry_rules *rules)
+static uint32_t crc_start(const lx__entry *entry, const lx__entry_rules *rules)
 {
     uint8_t seed[40];
     memcpy(seed, rules->uuid, LX__UUID_BYTES);
@@ -68,7 +68,7 @@ uint32_t lx__entry_crc_start(const lx__entry *entry, const lx__entry_rules *rule
 
 uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, const void *stored)
 {
-    return lx__crc32c(lx__entry_crc_start(entry, rules), stored, entry->physical);
+    return lx__crc32c(crc_start(entry, rules), stored, entry->physical);
 }
 
 uint32_t lx__index_crc(uint64_t index)

@@ -85,9 +85,6 @@ static inline void lx__entry_store(const lx__entry *entry, uint8_t offset_row[LX
 /** Checks an entry against all rules but those about its chunk (see lx__payload_locate()). */
 lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, lx_error *error);
 
-/** Returns the CRC of an entry's fixed part, to be continued over the stored bytes. */
-uint32_t lx__entry_crc_start(const lx__entry *entry, const lx__entry_rules *rules);
-
 /** Returns the CRC of an entry with these stored bytes, without the part of the index. */
 uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, const void *stored);
 

@@ -126,25 +126,6 @@ static lx_chunk_stats chunk_info(const lx__chunk_item *item, uint64_t live)
     return (lx_chunk_stats){item->id, item->records, item->bytes, live, live};
 }
 
-lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_stats *info,
-                               lx_error *error)
-{
-    if (dataset == NULL)
-        return lx__fail_null(error, "dataset");
-    if (info == NULL)
-        return lx__fail_null(error, "info");
-    lx__snapshot *snapshot;
-    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
-    if (status != LX_OK)
-        return status;
-    if (position < snapshot->state.chunk_count)
-        *info = chunk_info(&snapshot->state.chunks[position], LX_NONE);
-    else
-        status = LX_END;
-    lx__snapshot_unref(snapshot);
-    return status;
-}
-
 static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_stats *infos, size_t capacity,
                              lx_error *error)
 {

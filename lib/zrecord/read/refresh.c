@@ -41,11 +41,10 @@ static lx_status sync_log(const lx__store *store, lx_error *error)
 static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__state *state,
                             lx__log_scan *scan, lx_error *error)
 {
-    bool unknown; /* ignored: updates of dropped fields */
     uint64_t from = state->position.offset;
-    lx_status status = lx__state_follow(
-        state, &store->log, store->schema, store->meta.schema,
-        dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, scan, &unknown, error);
+    lx_status status = lx__state_replay(
+        state, &store->log, store->schema,
+        dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, scan, error);
     if (status == LX_OK && dataset->options.durable && state->position.offset != from)
         status = sync_log(store, error);
     return status;

@@ -32,11 +32,10 @@ typedef struct replay {
     lx__state *state;
     lx__log_reader *log;
     const lx_schema *schema;
-    const lx_schema *known;   /**< All fields of the dataset, of which @c schema may have a part. */
-    uint64_t rows;            /**< Rows before the first frame. */
-    uint64_t end;             /**< End of the last frame. */
-    uint32_t frames;          /**< Number of frames replayed so far. */
-    lx__overlay_layer *layer; /**< Their updates; NULL if there are none. */
+    uint64_t rows;                            /**< Rows before the first frame. */
+    uint64_t end;                             /**< End of the last frame. */
+    uint32_t frames;                          /**< Number of frames replayed so far. */
+    lx__overlay_layer *layer;                 /**< Their updates; NULL if there are none. */
     lx__update pending[LX__UPDATE_BATCH_MAX]; /**< Updates to put into the layer together. */
     size_t pending_count;
     uint32_t first_frame; /**< First frame with updates. */
@@ -48,7 +47,6 @@ typedef struct replay {
     uint32_t next_field;      /**< Expected position of the field of the next update. */
     bool follows;             /**< The next update is not the first one of its frame. */
     lx__update_item previous; /**< The update before; only field and index are set. */
-    bool unknown;
     /** Hash table of positions in the list of chunks plus 1. NULL while the chunks are in the order
      * of their ids. Made when a chunk arrives out of order, and the list is sorted at the end: to
      * keep millions of chunks sorted all the time would take quadratic time. */
@@ -252,19 +250,15 @@ static lx_status put_pending(replay *r, lx_error *error)
     return lx__update_map_put_many(&r->layer->map, r->pending, count, error);
 }
 
-/** Keeps an update of a shown field. Of other fields, checks whether they are known. */
+/** Keeps an update of a shown field, and skips those of other fields. */
 static lx_status add_update(replay *r, uint32_t id, uint64_t index, const uint8_t *rows,
                             lx_error *error)
 {
-    uint32_t field = r->next_field, ignored;
+    uint32_t field = r->next_field;
     /* Updates mostly come in the order of the schema. */
-    if (field >= r->schema->count || lx__schema_field(r->schema, field)->shown.id != id) {
-        if (!lx__schema_find_id(r->schema, id, &field)) {
-            r->unknown = r->unknown ||
-                         (r->known == r->schema || !lx__schema_find_id(r->known, id, &ignored));
-            return LX_OK;
-        }
-    }
+    if ((field >= r->schema->count || lx__schema_field(r->schema, field)->shown.id != id) &&
+        !lx__schema_find_id(r->schema, id, &field))
+        return LX_OK;
     r->next_field = field + 1 < r->schema->count ? field + 1 : 0;
     lx__update *update = &r->pending[r->pending_count++];
     update->index = index;
@@ -395,28 +389,16 @@ static lx_status finish(replay *r, lx_error *error)
                            error);
 }
 
-/** The fields whose updates are kept, and all fields of the dataset. */
-typedef struct fields {
-    const lx_schema *shown;
-    const lx_schema *known;
-} fields;
-
 /** Applies the frames up to @p end. */
-static lx_status apply_to(lx__state *state, lx__log_reader *log, const fields *of, uint64_t end,
-                          bool *unknown, lx_error *error)
+static lx_status apply_to(lx__state *state, lx__log_reader *log, const lx_schema *schema,
+                          uint64_t end, lx_error *error)
 {
-    replay r = {.state = state,
-                .log = log,
-                .schema = of->shown,
-                .known = of->known,
-                .rows = state->rows,
-                .end = end};
+    replay r = {.state = state, .log = log, .schema = schema, .rows = state->rows, .end = end};
     lx_status status = LX_OK;
     while (status == LX_OK && state->position.offset < end)
         status = apply_frame(&r, error);
     if (status == LX_OK)
         status = finish(&r, error);
-    *unknown = r.unknown;
     lx__overlay_layer_unref(r.layer);
     lx__free(r.grown.list);
     lx__free(r.truncations.list);
@@ -436,14 +418,11 @@ lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log, cons
     return status;
 }
 
-lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schema *shown,
-                           const lx_schema *known, lx__replay which, lx__log_scan *scan,
-                           bool *unknown, lx_error *error)
+lx_status lx__state_replay(lx__state *state, lx__log_reader *log, const lx_schema *schema,
+                           lx__replay which, lx__log_scan *scan, lx_error *error)
 {
-    const fields of = {shown, known};
     lx__log_scan found;
     lx__state next;
-    *unknown = false;
     lx_status status = lx__log_scan_from(log, &state->position, log->boot, &found, error);
     if (status == LX_OK && found.valid.offset == 0)
         status = lx__log_fail_first(log, error);
@@ -451,38 +430,28 @@ lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schem
     if (status != LX_OK)
         return status;
     lx__state_copy(&next, state);
-    status = apply_to(&next, log, &of,
-                      which == LX__REPLAY_DURABLE ? found.durable.offset
-                                                  : found.valid_in_boot.offset,
-                      unknown, error);
+    status = apply_to(
+        &next, log, schema,
+        which == LX__REPLAY_DURABLE ? found.durable.offset : found.valid_in_boot.offset, error);
     if (status == LX_OK)
-        status = lx__state_check_rest(&next, log, shown, found.valid.offset, error);
+        status = lx__state_check_rest(&next, log, schema, found.valid.offset, error);
     if (status != LX_OK) {
         lx__state_free(&next);
         return status;
     }
     lx__state_free(state);
     *state = next;
-    lx__log_set_end(log, next.position.offset);
     if (scan != NULL)
         *scan = found;
     return LX_OK;
 }
 
-lx_status lx__state_replay(lx__state *state, lx__log_reader *log, const lx_schema *schema,
-                           lx__replay which, lx__log_scan *scan, bool *unknown, lx_error *error)
-{
-    return lx__state_follow(state, log, schema, schema, which, scan, unknown, error);
-}
-
 lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_schema *schema,
                               uint64_t end, lx_error *error)
 {
-    const fields of = {schema, schema};
     lx__state next;
-    bool unknown;
     lx__state_copy(&next, state);
-    lx_status status = apply_to(&next, log, &of, end, &unknown, error);
+    lx_status status = apply_to(&next, log, schema, end, error);
     if (status != LX_OK) {
         lx__state_free(&next);
         return status;

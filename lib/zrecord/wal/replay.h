@@ -34,24 +34,12 @@ typedef enum lx__replay {
 /**
  * Replays the frames after @p state (zeros: all frames). After a failure the state is unchanged.
  *
- * @param[in,out] state    A state of this log.
- * @param[in]     schema   The fields whose updates are kept; those of other fields are skipped.
- * @param[out]    scan     Receives the result of the scan; may be NULL.
- * @param[out]    unknown  Whether an update of a field that is not in @p schema was skipped.
+ * @param[in,out] state   A state of this log.
+ * @param[in]     schema  The fields whose updates are kept; those of other fields are skipped.
+ * @param[out]    scan    Receives the result of the scan; may be NULL.
  */
 lx_status lx__state_replay(lx__state *state, lx__log_reader *log, const lx_schema *schema,
-                           lx__replay which, lx__log_scan *scan, bool *unknown, lx_error *error);
-
-/**
- * As lx__state_replay(), for a reader that shows only some fields.
- *
- * @param[in]   shown    The fields whose updates are kept.
- * @param[in]   known    All fields of the dataset.
- * @param[out]  unknown  Whether an update of a field that is not in @p known was skipped.
- */
-lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schema *shown,
-                           const lx_schema *known, lx__replay which, lx__log_scan *scan,
-                           bool *unknown, lx_error *error);
+                           lx__replay which, lx__log_scan *scan, lx_error *error);
 
 /** As lx__state_replay(), up to the frame that ends at @p end. A scan must have found it valid. */
 lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_schema *schema,

@@ -34,7 +34,7 @@ lx_status lx__sync_list_run(lx__sync_list *list, lx_error *error)
     /* Start all syncs before waiting for the first, so that the device can combine them. */
     for (size_t i = 0; list->count > 1 && i < list->count; i++)
         if (!list->items[i].directory)
-            lx__file_start_sync(&list->items[i].file, 0, 0);
+            lx__file_start_writeback(&list->items[i].file, 0, 0);
     for (size_t i = 0; status == LX_OK && i < list->count; i++)
         status = list->items[i].directory ? lx__file_sync(&list->items[i].file, error)
                                           : lx__file_sync_data(&list->items[i].file, error);

@@ -24,8 +24,6 @@
 #define FIRST_STEP ((size_t)4096)
 /* Magic and size of a frame. Zeros here mean that no frame was written yet. */
 #define FRAME_START 8
-/* Longer than the resolution of modification times in any supported file system. */
-#define MTIME_SECONDS 2
 
 lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
                        const lx__log_identity *identity, lx_error *error)
@@ -319,35 +317,11 @@ lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error)
     return status;
 }
 
-/** Reads the size and the modification time of the file. */
+/** Reads the size of the file, and forgets what was read of it. */
 static lx_status stat_file(lx__log_reader *log, lx_error *error)
 {
-    struct stat about;
-    struct timespec now;
-    if (fstat(log->file.fd, &about) == -1)
-        return lx__fail_errno(error, errno, log->file.path, "cannot look at");
-    clock_gettime(CLOCK_REALTIME, &now);
-    log->size = (uint64_t)about.st_size;
-    log->tail = (lx__log_tail){.mtime_reliable = now.tv_sec - about.st_mtim.tv_sec >= MTIME_SECONDS,
-                               .offset = LX_NONE,
-                               .mtime = about.st_mtim};
     clear_window(log);
-    return LX_OK;
-}
-
-void lx__log_set_end(lx__log_reader *log, uint64_t offset)
-{
-    log->tail.offset = offset;
-}
-
-/** Whether the file is unchanged since a scan found no valid frame from @p offset on. */
-static bool is_unchanged(const lx__log_reader *log, uint64_t offset)
-{
-    struct stat about;
-    return log->tail.mtime_reliable && log->tail.offset == offset &&
-           fstat(log->file.fd, &about) == 0 && (uint64_t)about.st_size == log->size &&
-           about.st_mtim.tv_sec == log->tail.mtime.tv_sec &&
-           about.st_mtim.tv_nsec == log->tail.mtime.tv_nsec;
+    return lx__file_size(&log->file, &log->size, error);
 }
 
 lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
@@ -364,8 +338,7 @@ lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
         return status;
     if (got < 4 || lx__load_le32(bytes) != position->crc)
         *change = LX__LOG_TRUNCATED;
-    else if (got == 4 || (got == sizeof bytes && lx__load_le64(bytes + 4) == 0) ||
-             is_unchanged(log, position->offset))
+    else if (got == 4 || (got == sizeof bytes && lx__load_le64(bytes + 4) == 0))
         *change = LX__LOG_UNCHANGED;
     return LX_OK;
 }

@@ -6,8 +6,6 @@
 #ifndef LX_ZRECORD_WAL_H
 #define LX_ZRECORD_WAL_H
 
-#include <time.h>
-
 #include "base/file.h"
 #include "zrecord/wal/frame.h"
 
@@ -28,14 +26,6 @@ typedef struct lx__log_scan {
     bool torn;                /**< There are bytes after the last valid frame. */
 } lx__log_scan;
 
-/** What a reader knows of the bytes after the last valid frame. */
-typedef struct lx__log_tail {
-    /** The modification time is old enough that any further write changes it. */
-    bool mtime_reliable;
-    uint64_t offset; /**< Start of these bytes; LX_NONE if unknown. */
-    struct timespec mtime;
-} lx__log_tail;
-
 /** A log that is open for reading. Only one thread at a time may use it. */
 typedef struct lx__log_reader {
     lx__file file;
@@ -48,7 +38,6 @@ typedef struct lx__log_reader {
     uint64_t window_start;
     uint64_t window_end;
     size_t step; /**< Least number of bytes to read next. */
-    lx__log_tail tail;
 } lx__log_reader;
 
 /** What lx__log_poll() found at the end of a state. */
@@ -96,9 +85,6 @@ lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error);
 
 /** Returns the end of the nonzero bytes of the log, searched from @p start on. */
 uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start);
-
-/** Records for lx__log_poll() that a scan found no valid frame from @p offset on. */
-void lx__log_set_end(lx__log_reader *log, uint64_t offset);
 
 /** Reads the header and the CRC of the frame at @p offset, which a scan found valid. */
 lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame,

@@ -107,8 +107,8 @@ lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operatio
     return finish(writer, buffer, error);
 }
 
-/** Does the commit and the sync that are due. */
-static lx_status catch_up(lx_writer *writer, lx_error *error)
+/** Commits and syncs if that is due. */
+static lx_status commit_and_sync_due(lx_writer *writer, lx_error *error)
 {
     lx_status status = LX_OK;
     if (writer->durability == LX_DURABILITY_PERIODIC && !writer->transaction &&
@@ -127,5 +127,5 @@ lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_erro
     writer->calls.made++;
     if (status != LX_OK)
         return lx__calls_fail(&writer->calls, writer->calls.made, status, failure, error);
-    return catch_up(writer, error);
+    return commit_and_sync_due(writer, error);
 }

@@ -21,7 +21,7 @@ static lx_status write_chunk(const lx__flush_task *task, const lx__chunk_file *c
 {
     lx_status status = lx__file_write(&chunk->file, data, size, start, error);
     if (status == LX_OK && task->chunks.pool->each_synced && size >= START_BYTES)
-        lx__file_start_sync(&chunk->file, start, size);
+        lx__file_start_writeback(&chunk->file, start, size);
     return status;
 }
 

@@ -92,10 +92,10 @@ static lx__write_buffer *take_buffer(lx__flush *flush)
 }
 
 /** Flushes a buffer and sets its state. The first failure is kept. */
-static lx_status flush_one(lx__flush *flush, lx__flush_task *worker, lx__write_buffer *buffer,
+static lx_status flush_one(lx__flush *flush, lx__flush_task *task, lx__write_buffer *buffer,
                            lx_error *failure)
 {
-    lx_status status = lx__flush_task_write(worker, buffer, failure);
+    lx_status status = lx__flush_task_write(task, buffer, failure);
     pthread_mutex_lock(&flush->mutex);
     buffer->flush_state = status == LX_OK ? LX__FLUSH_DONE : LX__FLUSH_FAILED;
     if (status != LX_OK)

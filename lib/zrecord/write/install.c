@@ -51,8 +51,8 @@ lx_status lx__install_sync_tables(lx__install *self, lx_error *error)
     lx_status status = LX_OK;
     /* Start writeback of all of them, then wait. */
     for (size_t i = 0; i < self->tables.field_count; i++) {
-        lx__file_start_sync(&self->tables.fields[i].offsets, 0, 0);
-        lx__file_start_sync(&self->tables.fields[i].checks, 0, 0);
+        lx__file_start_writeback(&self->tables.fields[i].offsets, 0, 0);
+        lx__file_start_writeback(&self->tables.fields[i].checks, 0, 0);
     }
     for (size_t i = 0; status == LX_OK && i < self->tables.field_count; i++) {
         if (LX__FAULT(INSTALL_TABLE_SYNC))

@@ -16,15 +16,13 @@ static lx_status load(lx__reader *reader, const lx__file *directory, const lx__m
 {
     lx__log_identity identity = {.generation = reader->generation};
     lx__log_reader log;
-    bool unknown;
     lx_schema *none = lx_schema_new();
     if (none == NULL)
         return LX_ERR_NOMEM;
     memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
     lx_status status = lx__log_open(&log, directory, &identity, NULL);
     if (status == LX_OK) {
-        status = lx__state_replay(&reader->state, &log, none, LX__REPLAY_NEWEST, NULL, &unknown,
-                                  NULL);
+        status = lx__state_replay(&reader->state, &log, none, LX__REPLAY_NEWEST, NULL, NULL);
         lx__log_close(&log);
     }
     lx_schema_free(none);

@@ -171,8 +171,7 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
                                         .from = &writer->committed.state,
                                         .to = &self->next.state,
                                         .records_limit = writer->meta.chunk_records,
-                                        .bytes_limit = writer->meta.chunk_limit,
-                                        .executor = writer->executor};
+                                        .bytes_limit = writer->meta.chunk_limit};
     if (status == LX_OK)
         status = lx__row_block_open(&self->block, writer, error);
     if (status == LX_OK)

@@ -1,45 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/write/relocate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
-#include "zrecord/table/table-file.h"
 
-/* Larger payloads are moved one at a time, in steps of this size. */
-#define STEP_BYTES ((uint64_t)1 << 20)
+/* A window: enough to keep a disk busy. A larger payload has a window of its own. */
+#define WINDOW_BYTES ((uint64_t)16 << 20)
+#define WINDOW_MOVES ((size_t)65536)
+/* Bytes written at once. */
+#define OUTPUT_BYTES ((size_t)8 << 20)
+/* Old chunks open at once. */
+#define OPEN_FILES 16
+/* A gap of at most this size is read ahead along with its neighbors. */
+#define GAP_MAX ((uint64_t)64 << 10)
+/* Most bytes to read ahead by one call. */
+#define AHEAD_MAX ((uint64_t)1 << 20)
 
 lx_status lx__relocation_open(lx__relocation *relocation, lx_error *error)
 {
-    lx__fd_cache_init(&relocation->old, LX__RELOCATION_OPEN_FILES, lx__fd_open_chunk,
+    lx__fd_cache_init(&relocation->files, OPEN_FILES, lx__fd_open_chunk,
                       (void *)relocation->directory);
+    lx__pread_init(&relocation->pread, &relocation->files, 0);
     relocation->chunk = (lx__file)LX__FILE_CLOSED;
-    relocation->input = lx__alloc(LX__IO_WINDOW_INPUT);
-    relocation->places = lx__alloc_array(LX__IO_WINDOW_MOVES, sizeof *relocation->places);
-    lx_status status = lx__block_writer_open(&relocation->output, relocation->executor, error);
-    if (status != LX_OK)
-        return status;
-    return lx__io_window_open(&relocation->windows[0]) &&
-                   lx__io_window_open(&relocation->windows[1]) && relocation->input != NULL &&
-                   relocation->places != NULL
+    relocation->moves = lx__alloc_array(WINDOW_MOVES, sizeof *relocation->moves);
+    relocation->sources = lx__alloc_array(WINDOW_MOVES, sizeof *relocation->sources);
+    relocation->extents = lx__alloc_array(WINDOW_MOVES, sizeof *relocation->extents);
+    relocation->input = lx__alloc(WINDOW_BYTES);
+    relocation->output = lx__alloc(OUTPUT_BYTES);
+    return relocation->moves != NULL && relocation->sources != NULL &&
+                   relocation->extents != NULL && relocation->input != NULL &&
+                   relocation->output != NULL
                ? LX_OK
                : lx__fail_memory(error, "moving records");
 }
 
 void lx__relocation_close(lx__relocation *relocation)
 {
-    lx__block_writer_close(&relocation->output);
-    lx__fd_cache_close(&relocation->old);
+    lx__pread_end(&relocation->pread);
+    lx__fd_cache_close(&relocation->files);
     lx__file_close(&relocation->chunk);
-    lx__io_window_close(&relocation->windows[0]);
-    lx__io_window_close(&relocation->windows[1]);
+    lx__free(relocation->moves);
+    lx__free(relocation->sources);
+    lx__free(relocation->extents);
     lx__free(relocation->input);
-    lx__free(relocation->places);
+    lx__free(relocation->output);
 }
 
 /** Adds to an error which value is damaged and where it is. */
@@ -59,61 +69,95 @@ static lx__entry load(const lx__move *move)
 
 /* ---- reading */
 
-/** Opens the old chunk at @p position, or finds it open. */
-static lx_status open_chunk(lx__relocation *relocation, uint32_t position, lx__open_file **file,
-                            lx_error *error)
+static int compare(const void *a, const void *b)
 {
-    const lx__chunk_item *chunk = &relocation->from->chunks[position];
-    const lx__file_name name = {.part = LX__PART_CHUNK, .number = chunk->id, .bytes = chunk->bytes};
-    return lx__fd_cache_take(&relocation->old, &name, file, error);
+    const lx__extent *left = &((const lx__move_source *)a)->extent;
+    const lx__extent *right = &((const lx__move_source *)b)->extent;
+    if (left->chunk != right->chunk)
+        return left->chunk < right->chunk ? -1 : 1;
+    return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
-/** Prefetches the bytes of a window. */
-static void prefetch_window(lx__relocation *relocation, const lx__io_window *window)
+/** Sorts the sources unless they are sorted: a dataset that was only appended to is. */
+static void sort_sources(lx__relocation *relocation)
 {
-    lx__io_extent next = {0};
-    lx__open_file *old;
-    while (lx__io_window_next(window, &next)) {
-        if (open_chunk(relocation, window->sources[next.first].chunk, &old, NULL) != LX_OK)
-            return; /* the read reports the error */
-        lx__file_will_need(&old->file, next.start, next.size);
-        lx__fd_cache_release(&relocation->old, old);
+    lx__move_source *sources = relocation->sources;
+    for (size_t i = 1; i < relocation->count; i++) {
+        if (compare(&sources[i - 1], &sources[i]) > 0) {
+            qsort(sources, relocation->count, sizeof *sources, compare);
+            return;
+        }
     }
 }
 
-static lx_status read_window(lx__relocation *relocation, const lx__io_window *window,
-                             lx_error *error)
+/** Asks the system for the bytes of the window, so that the disk has more than one request. */
+static void read_ahead(const lx__relocation *relocation)
 {
-    lx__io_extent next = {0};
-    lx__open_file *old;
+    for (size_t i = 0; i < relocation->count;) {
+        lx__extent ahead = relocation->extents[i++];
+        for (; i < relocation->count; i++) {
+            const lx__extent *next = &relocation->extents[i];
+            uint64_t end = ahead.offset + ahead.size;
+            if (next->chunk != ahead.chunk || next->offset < end || next->offset - end > GAP_MAX ||
+                next->offset + next->size - ahead.offset > AHEAD_MAX)
+                break;
+            ahead.size = (uint32_t)(next->offset + next->size - ahead.offset);
+        }
+        lx__pread_advise(&relocation->pread, &ahead);
+    }
+}
+
+static void take_payload(void *user, size_t which, const uint8_t *data)
+{
+    ((lx__relocation *)user)->sources[which].move->stored = data;
+}
+
+/** Fetches the payloads of the window. */
+static lx_status fetch_window(lx__relocation *relocation, lx_error *error)
+{
     uint64_t used = 0;
-    while (lx__io_window_next(window, &next)) {
-        const lx__source *sources = window->sources;
-        lx_status status = open_chunk(relocation, sources[next.first].chunk, &old, error);
-        if (status == LX_OK) {
-            status = lx__file_read(&old->file, relocation->input + used, (size_t)next.size,
-                                   next.start, error);
-            lx__fd_cache_release(&relocation->old, old);
-        }
-        if (status != LX_OK) {
-            const lx__move *move = &window->moves[sources[next.first].move];
-            lx__entry entry = load(move);
-            add_context(relocation, move, &entry, error);
-            return status;
-        }
-        for (size_t i = next.first; i < next.end; i++)
-            relocation->places[sources[i].move] = (uint32_t)(used + sources[i].offset - next.start);
-        used += next.size;
+    sort_sources(relocation);
+    for (size_t i = 0; i < relocation->count; i++) {
+        relocation->extents[i] = relocation->sources[i].extent;
+        /* A payload that is alone may be larger than the input: the fetcher has room for it. */
+        relocation->extents[i].into = relocation->count != 1 ? relocation->input + used : NULL;
+        used += relocation->extents[i].size;
     }
-    return LX_OK;
+    read_ahead(relocation);
+    lx__fetcher *fetcher = &relocation->pread.fetcher;
+    lx_status status = fetcher->fetch(fetcher, relocation->extents, relocation->count, take_payload,
+                                      relocation, error);
+    for (size_t i = 0; status != LX_OK && i < relocation->count; i++) {
+        const lx__move *move = relocation->sources[i].move;
+        if (move->stored != NULL)
+            continue;
+        lx__entry entry = load(move); /* the first one that was not fetched */
+        add_context(relocation, move, &entry, error);
+        break;
+    }
+    return status;
 }
 
 /* ---- writing */
 
+/** Writes @p size bytes before byte @p end of the chunk. */
+static lx_status write_bytes(const lx__relocation *relocation, const uint8_t *bytes, size_t size,
+                             uint64_t end, lx_error *error)
+{
+    if (size == 0)
+        return LX_OK;
+    lx_status status = lx__file_write(&relocation->chunk, bytes, size, end - size, error);
+    /* Writeback starts while the next bytes are prepared, so that the final sync is short. */
+    if (status == LX_OK)
+        lx__file_start_writeback(&relocation->chunk, end - size, size);
+    return status;
+}
+
 static lx_status write_output(lx__relocation *relocation, lx_error *error)
 {
-    return lx__block_writer_write(&relocation->output, &relocation->chunk,
-                                  relocation->filled.bytes - relocation->output.used, error);
+    size_t size = relocation->output_size;
+    relocation->output_size = 0;
+    return write_bytes(relocation, relocation->output, size, relocation->filled.bytes, error);
 }
 
 lx_status lx__relocation_finish(lx__relocation *relocation, lx_error *error)
@@ -121,8 +165,6 @@ lx_status lx__relocation_finish(lx__relocation *relocation, lx_error *error)
     if (relocation->chunk.fd == -1)
         return LX_OK;
     lx_status status = write_output(relocation, error);
-    if (status == LX_OK)
-        status = lx__block_writer_wait(&relocation->output, error);
     if (status == LX_OK && !LX__FAULT(INSTALL_CHUNK_SYNC) &&
         lx__file_sync(&relocation->chunk, error) != LX_OK)
         status = LX_ERR_POISONED;
@@ -160,132 +202,72 @@ static lx_status allocate(lx__relocation *relocation, uint64_t size, uint32_t al
     return status;
 }
 
-/** Accounts for the payload of @p entry, which is in the chunk now. */
-static void account(lx__relocation *relocation, const lx__entry *entry)
-{
-    relocation->filled.bytes = entry->offset + entry->physical;
-    relocation->filled.records++;
-    relocation->payloads++;
-    relocation->bytes += entry->physical;
-}
-
-/** Appends a payload to the output, after zeros for its alignment. */
+/** Appends a payload to the chunk, after zeros for its alignment. */
 static lx_status append(lx__relocation *relocation, const lx__entry *entry, const uint8_t *stored,
                         lx_error *error)
 {
     size_t gap = (size_t)(entry->offset - relocation->filled.bytes);
     lx_status status = LX_OK;
-    if (LX__BLOCK_WRITER_BYTES - relocation->output.used < gap + entry->physical)
+    if (OUTPUT_BYTES - relocation->output_size < gap + entry->physical)
         status = write_output(relocation, error);
-    uint8_t *to = relocation->output.data + relocation->output.used;
-    memset(to, 0, gap);
-    memcpy(to + gap, stored, entry->physical);
-    relocation->output.used += gap + entry->physical;
+    memset(relocation->output + relocation->output_size, 0, gap);
+    relocation->output_size += gap;
+    relocation->filled.bytes = entry->offset;
+    if (status == LX_OK && OUTPUT_BYTES - gap < entry->physical) {
+        status = write_output(relocation, error);
+        if (status == LX_OK)
+            status = write_bytes(relocation, stored, entry->physical,
+                                 entry->offset + entry->physical, error);
+    } else if (status == LX_OK) {
+        memcpy(relocation->output + relocation->output_size, stored, entry->physical);
+        relocation->output_size += entry->physical;
+    }
+    relocation->filled.bytes += entry->physical;
+    relocation->filled.records++;
+    relocation->payloads++;
+    relocation->bytes += entry->physical;
     return status;
 }
 
 /* ---- moving */
 
-static lx_status move_one(lx__relocation *relocation, const lx__move *move, const uint8_t *stored,
-                          lx_error *error)
+static lx_status move_one(lx__relocation *relocation, const lx__move *move, lx_error *error)
 {
     const lx__entry_rules *rules = &relocation->rules[move->field];
     lx__entry entry = load(move);
-    lx_status status = lx__payload_check(&entry, rules, move->index, stored, error);
+    lx_status status = lx__payload_check(&entry, rules, move->index, move->stored, error);
+    if (status != LX_OK)
+        add_context(relocation, move, &entry, error);
     if (status == LX_OK)
         status = allocate(relocation, entry.physical, rules->align, &entry, error);
     if (status == LX_OK)
-        status = append(relocation, &entry, stored, error);
+        status = append(relocation, &entry, move->stored, error);
     if (status != LX_OK)
         return status;
-    entry.crc = lx__entry_crc(&entry, rules, stored) ^ lx__index_crc(move->index);
+    entry.crc = lx__entry_crc(&entry, rules, move->stored) ^ lx__index_crc(move->index);
     lx__entry_store(&entry, move->offset_row, move->check_row);
-    account(relocation, &entry);
     return LX_OK;
-}
-
-/** Moves the payloads of a window, and clears it. */
-static lx_status move_window(lx__relocation *relocation, lx__io_window *window, lx_error *error)
-{
-    size_t count = window->count;
-    lx_status status = read_window(relocation, window, error);
-    lx__io_window_clear(window);
-    for (size_t i = 0; status == LX_OK && i < count; i++) {
-        lx__entry entry = load(&window->moves[i]);
-        status = move_one(relocation, &window->moves[i], relocation->input + relocation->places[i],
-                          error);
-        if (status != LX_OK)
-            add_context(relocation, &window->moves[i], &entry, error);
-    }
-    return status;
-}
-
-/** Prefetches the window that was filled, moves the other one, and fills that one next. */
-static lx_status swap_windows(lx__relocation *relocation, lx_error *error)
-{
-    lx__io_window *filled = &relocation->windows[relocation->filling];
-    lx__io_window_sort(filled);
-    prefetch_window(relocation, filled);
-    relocation->filling = !relocation->filling;
-    return move_window(relocation, &relocation->windows[relocation->filling], error);
 }
 
 lx_status lx__relocation_flush(lx__relocation *relocation, lx_error *error)
 {
-    lx_status status = swap_windows(relocation, error);
-    return status == LX_OK ? swap_windows(relocation, error) : status;
-}
-
-/** Copies the payload of @p from to its new place @p to in steps, and computes both CRCs. */
-static lx_status copy_steps(lx__relocation *relocation, uint32_t chunk, const lx__entry *from,
-                            const lx__entry *to, uint32_t crcs[2], lx_error *error)
-{
-    lx__open_file *old = NULL;
-    uint64_t start = relocation->filled.bytes;
-    lx_status status = open_chunk(relocation, chunk, &old, error);
-    /* The padding before it. */
-    memset(relocation->input, 0, LX__ALIGN_MAX);
-    if (status == LX_OK && to->offset != start)
-        status = lx__file_write(&relocation->chunk, relocation->input, (size_t)(to->offset - start),
-                                start, error);
-    for (uint64_t at = 0; status == LX_OK && at < from->physical; at += STEP_BYTES) {
-        size_t step = (size_t)(from->physical - at < STEP_BYTES ? from->physical - at : STEP_BYTES);
-        status = lx__file_read(&old->file, relocation->input, step, from->offset + at, error);
-        if (status == LX_OK)
-            status = lx__file_write(&relocation->chunk, relocation->input, step, to->offset + at,
-                                    error);
-        crcs[0] = lx__crc32c(crcs[0], relocation->input, step);
-        crcs[1] = lx__crc32c(crcs[1], relocation->input, step);
-    }
-    lx__fd_cache_release(&relocation->old, old);
+    size_t count = relocation->count;
+    lx_status status = fetch_window(relocation, error);
+    relocation->count = 0;
+    relocation->window_bytes = 0;
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = move_one(relocation, &relocation->moves[i], error);
     return status;
 }
 
-/** Moves a payload that is too large for a window. A wrong CRC is found after the copy, and ends
- * the relocation. */
-static lx_status move_large(lx__relocation *relocation, const lx__move *move, uint32_t chunk,
-                            const lx__entry *entry, lx_error *error)
+/** Locates a value; NULL as the chunk of @p extent: it is missing or inline. */
+static lx_status locate(const lx__relocation *relocation, const lx__move *move,
+                        const lx__entry *entry, lx__extent *extent, lx_error *error)
 {
-    const lx__entry_rules *rules = &relocation->rules[move->field];
-    lx__entry next = *entry;
-    lx_status status = lx__relocation_flush(relocation, error);
-    if (status == LX_OK)
-        status = allocate(relocation, entry->physical, rules->align, &next, error);
-    if (status == LX_OK)
-        status = write_output(relocation, error);
-    if (status != LX_OK)
-        return status;
-    uint32_t index_crc = lx__index_crc(move->index);
-    uint32_t crcs[2] = {lx__entry_crc_start(entry, rules), lx__entry_crc_start(&next, rules)};
-    status = copy_steps(relocation, chunk, entry, &next, crcs, error);
-    if (status == LX_OK && (crcs[0] ^ index_crc) != entry->crc)
-        status = lx__payload_fail_crc(entry, crcs[0] ^ index_crc, error);
-    if (status != LX_OK)
-        return status;
-    next.crc = crcs[1] ^ index_crc;
-    lx__entry_store(&next, move->offset_row, move->check_row);
-    account(relocation, &next);
-    return LX_OK;
+    const lx__chunk_item *chunk = lx__payload_is_stored(entry)
+                                      ? lx__state_find_chunk(relocation->from, entry->chunk)
+                                      : NULL;
+    return lx__payload_locate(entry, &relocation->rules[move->field], chunk, extent, error);
 }
 
 lx_status lx__relocation_check(const lx__relocation *relocation, const lx__move *move,
@@ -293,11 +275,7 @@ lx_status lx__relocation_check(const lx__relocation *relocation, const lx__move 
 {
     lx__extent extent;
     lx__entry entry = load(move);
-    const lx__chunk_item *chunk = lx__payload_is_stored(&entry)
-                                      ? lx__state_find_chunk(relocation->from, entry.chunk)
-                                      : NULL;
-    lx_status status = lx__payload_locate(&entry, &relocation->rules[move->field], chunk, &extent,
-                                          error);
+    lx_status status = locate(relocation, move, &entry, &extent, error);
     if (status != LX_OK)
         add_context(relocation, move, &entry, error);
     return status;
@@ -311,20 +289,22 @@ static lx_status verify_inline(const lx__relocation *relocation, const lx__move 
     return lx__payload_check(entry, &relocation->rules[move->field], move->index, slot, error);
 }
 
-static lx_status move_stored(lx__relocation *relocation, const lx__move *move,
-                             const lx__entry *entry, lx_error *error)
+/** Adds a value to the window, after moving those in it if it is full. */
+static lx_status add_stored(lx__relocation *relocation, const lx__move *move,
+                            const lx__entry *entry, lx_error *error)
 {
-    const lx__chunk_item *chunk = lx__state_find_chunk(relocation->from, entry->chunk);
-    uint32_t position = (uint32_t)(chunk - relocation->from->chunks);
-    if (entry->physical > STEP_BYTES)
-        return move_large(relocation, move, position, entry, error);
-    if (!lx__io_window_fits(&relocation->windows[relocation->filling], entry->physical)) {
-        lx_status status = swap_windows(relocation, error);
-        if (status != LX_OK)
-            return status;
-    }
-    lx__source source = {.offset = entry->offset, .chunk = position, .size = entry->physical};
-    lx__io_window_add(&relocation->windows[relocation->filling], move, source);
+    lx__extent extent;
+    lx_status status = locate(relocation, move, entry, &extent, error);
+    if (status == LX_OK &&
+        (relocation->count == WINDOW_MOVES ||
+         (relocation->count != 0 && relocation->window_bytes + extent.size > WINDOW_BYTES)))
+        status = lx__relocation_flush(relocation, error);
+    if (status != LX_OK)
+        return status;
+    lx__move *added = &relocation->moves[relocation->count];
+    *added = *move;
+    relocation->sources[relocation->count++] = (lx__move_source){extent, added};
+    relocation->window_bytes += extent.size;
     return LX_OK;
 }
 
@@ -333,8 +313,9 @@ lx_status lx__relocation_add(lx__relocation *relocation, const lx__move *move, l
     lx__entry entry = load(move);
     if (lx__entry_is_missing(&entry))
         return LX_OK;
-    lx_status status = lx__entry_is_inline(&entry) ? verify_inline(relocation, move, &entry, error)
-                                                   : move_stored(relocation, move, &entry, error);
+    if (lx__payload_is_stored(&entry))
+        return add_stored(relocation, move, &entry, error);
+    lx_status status = verify_inline(relocation, move, &entry, error);
     if (status != LX_OK)
         add_context(relocation, move, &entry, error);
     return status;

@@ -3,22 +3,30 @@
  * @file
  * @brief Moves payloads from the chunks of a state to new ones, in the order given.
  *
- * Payloads are collected in I/O windows. Those of a window are read in the order of their offsets,
- * in as few extents as possible, after the extents of the next window are prefetched. Each payload
- * is verified by its CRC and gets the CRC of its new place, while earlier ones are written. Memory
- * is bounded, even for a payload of gigabytes.
+ * Values are collected in a window. The payloads of a window are fetched in the order of their
+ * offsets, and written in the order given. Each one is verified by its CRC and gets the CRC of its
+ * new place. Memory is bounded by the size of a window, and by that of the largest payload.
  */
 #ifndef LX_ZRECORD_RELOCATE_H
 #define LX_ZRECORD_RELOCATE_H
 
-#include "zrecord/chunk/fd-cache.h"
-#include "zrecord/chunk/payload.h"
-#include "zrecord/write/block-writer.h"
-#include "zrecord/write/io-window.h"
+#include "zrecord/chunk/fetch.h"
 #include "zrecord/wal/replay.h"
 
-/** Chunks open for reading at once. */
-#define LX__RELOCATION_OPEN_FILES 16
+/** A value to be moved, and the place of its entry. */
+typedef struct lx__move {
+    uint8_t *offset_row;
+    uint8_t *check_row;
+    uint64_t index;
+    uint32_t field;        /**< Position in the schema. */
+    const uint8_t *stored; /**< Its payload once it is fetched. */
+} lx__move;
+
+/** The present place of the payload of a move. */
+typedef struct lx__move_source {
+    lx__extent extent;
+    lx__move *move;
+} lx__move_source;
 
 typedef struct lx__relocation {
     /* Set by the caller; only `to` changes. */
@@ -30,18 +38,22 @@ typedef struct lx__relocation {
     /** Receives the items of new chunks; its next_chunk is larger than all their ids. */
     lx__state *to;
     uint64_t records_limit, bytes_limit;
-    lx_executor *executor; /**< Writes the output. */
 
-    lx__fd_cache old; /**< The old chunks. */
-    lx__io_window windows[2];
-    /** The window that is being filled; the other one, if not empty, was prefetched. */
-    unsigned filling;
-    uint8_t *input;
-    uint32_t *places; /**< The offset in the input of each move's payload. */
+    lx__fd_cache files; /**< The old chunks. */
+    lx__pread pread;
+
+    /* The window: the payloads that are moved next. */
+    lx__move *moves;          /**< In the order given. */
+    lx__move_source *sources; /**< Of each move. */
+    lx__extent *extents;      /**< In the order of their offsets. */
+    size_t count;
+    uint64_t window_bytes; /**< Of its payloads. */
+    uint8_t *input;        /**< Receives the payloads. */
 
     lx__file chunk;        /**< The chunk that is being filled. */
     lx__chunk_item filled; /**< Its extent once the output is written. */
-    lx__block_writer output;
+    uint8_t *output;
+    size_t output_size;
     uint64_t payloads; /**< Payloads moved so far. */
     uint64_t bytes;
 } lx__relocation;

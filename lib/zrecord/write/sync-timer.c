@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-/* The time between two syncs, and between two attempts while the writer is busy, in nanoseconds. */
-#define INTERVAL 1000000000ull
+/* The time between two attempts while the writer is busy, in nanoseconds. */
 #define RETRY 10000000ull
 
 static lx__sync_timer *timer_of(lx__task *task)
@@ -37,7 +36,8 @@ static void finish(lx__task *task, bool canceled)
     bool again = !canceled && !timer->closing && (timer->retries || timer->wanted);
     if (again)
         again = lx__executor_submit_after(timer->executor, LX_QUEUE_WRITE, task,
-                                          timer->retries ? RETRY : INTERVAL, NULL) == LX_OK;
+                                          timer->retries ? RETRY : LX__SYNC_INTERVAL,
+                                          NULL) == LX_OK;
     if (!again) {
         timer->running = false;
         pthread_cond_broadcast(&timer->ended);
@@ -65,7 +65,7 @@ void lx__sync_timer_start(lx__sync_timer *timer)
     if (!timer->running && !timer->closing) {
         timer->retries = false;
         timer->running = lx__executor_submit_after(timer->executor, LX_QUEUE_WRITE, &timer->task,
-                                                   INTERVAL, NULL) == LX_OK;
+                                                   LX__SYNC_INTERVAL, NULL) == LX_OK;
     }
     /* Without a running timer each commit has to sync. */
     if (!timer->running)

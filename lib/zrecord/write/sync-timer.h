@@ -16,6 +16,9 @@
 
 #include "executor/task.h"
 
+/** The time between two syncs, in nanoseconds. */
+#define LX__SYNC_INTERVAL 1000000000ull
+
 typedef struct lx__sync_timer lx__sync_timer;
 
 /** Syncs what is committed, unless the owner is busy. Returns whether nothing is due any more. */

@@ -13,8 +13,8 @@ static lx_status commit(lx_writer *writer, unsigned how, lx_error *error)
     return status == LX_OK ? lx__writer_commit(writer, writer->calls.made, how, error) : status;
 }
 
-/** Does what is due after a commit. */
-static lx_status catch_up(lx_writer *writer, lx_status status, lx_error *error)
+/** Does what is due after a commit that ended with @p status. */
+static lx_status after_commit(lx_writer *writer, lx_status status, lx_error *error)
 {
     if (status != LX_OK)
         return status;
@@ -30,7 +30,7 @@ lx_status lx_writer_commit(lx_writer *writer, lx_error *error)
         return status;
     status = writer->transaction
                  ? lx__fail(error, LX_ERR_STATE, "a transaction is open: end it to commit")
-                 : catch_up(writer, commit(writer, 0, error), error);
+                 : after_commit(writer, commit(writer, 0, error), error);
     lx__writer_leave(writer);
     return status;
 }
@@ -41,7 +41,7 @@ lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     if (!writer->transaction) {
-        status = catch_up(writer, commit(writer, LX__COMMIT_SYNCED, error), error);
+        status = after_commit(writer, commit(writer, LX__COMMIT_SYNCED, error), error);
     } else {
         status = lx__writer_usable(writer, error);
         if (status == LX_OK)
@@ -136,7 +136,7 @@ lx_status lx_writer_begin_transaction(lx_writer *writer, lx_error *error)
         status = lx__fail(error, LX_ERR_STATE, "a transaction is open already");
     if (status == LX_OK) {
         writer->transaction = true;
-        status = catch_up(writer, LX_OK, error);
+        status = after_commit(writer, LX_OK, error);
     }
     lx__writer_leave(writer);
     return status;
@@ -149,7 +149,7 @@ lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error)
         return status;
     if (writer->transaction) {
         writer->transaction = false; /* if the commit fails, only a rollback helps */
-        status = catch_up(writer, commit(writer, 0, error), error);
+        status = after_commit(writer, commit(writer, 0, error), error);
     } else {
         status = lx__fail(error, LX_ERR_STATE, "no transaction is open");
     }

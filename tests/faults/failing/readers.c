@@ -107,12 +107,10 @@ static void stat_all(struct run *run, lx_dataset *dataset)
 {
     lx_storage_stats totals;
     lx_field_stats fields[PLAIN_KINDS];
-    lx_chunk_stats chunk;
     lx_dataset_identity identity;
     if (TRY(run, lx_dataset_stat(dataset, &totals, fields, &run->error)) &&
         totals.length != run->pending.count)
         run_fail(run, "stat tells of %llu records", (unsigned long long)totals.length);
-    TRY(run, lx_dataset_get_chunk(dataset, 0, &chunk, &run->error));
     lx_dataset_get_identity(dataset, &identity);
     if (strcmp(lx_dataset_get_path(dataset), run->path) != 0)
         run_fail(run, "the path is another");

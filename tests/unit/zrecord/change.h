@@ -96,7 +96,7 @@ static inline void records_move(const char *path, struct shown *shown, const uin
 {
     lx_dataset *dataset = open_dataset(path);
     size_t fields = lx_schema_get_field_count(lx_dataset_get_schema(dataset));
-    lx__update_item *sets = calloc(count * fields + 1, sizeof *sets);
+    lx__update_item *updates = calloc(count * fields + 1, sizeof *updates);
     for (size_t i = 0; i < count * fields; i++) {
         uint64_t from = moves[i / fields][0], to = moves[i / fields][1];
         bool row;
@@ -104,18 +104,18 @@ static inline void records_move(const char *path, struct shown *shown, const uin
         if (!lx__entry_is_missing(&entry))
             entry.crc ^= lx__index_crc(from) ^ lx__index_crc(to);
         const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(dataset), i % fields);
-        sets[i] = (lx__update_item){.field = field->id, .index = to, .entry = entry};
+        updates[i] = (lx__update_item){.field = field->id, .index = to, .entry = entry};
     }
     lx_dataset_close(dataset);
-    log_extend(
-        path,
-        (struct frame){.length = length, .sets = sets, .update_count = (uint32_t)(count * fields)});
+    log_extend(path, (struct frame){.length = length,
+                                    .updates = updates,
+                                    .update_count = (uint32_t)(count * fields)});
     uint64_t before[5000];
     memcpy(before, shown->shown, sizeof before);
     for (size_t i = 0; i < count; i++)
         shown->shown[moves[i][1]] = before[moves[i][0]];
     shown->length = length;
-    free(sets);
+    free(updates);
 }
 
 /** Swaps some records, and deletes some: each remaining change is in one of three places. */

@@ -91,8 +91,8 @@ static inline void changer_add(struct changer *changer, const struct frame *fram
 }
 
 /** The update that gives a record its value of that version. */
-static inline lx__update_item changer_set(const struct changer *changer, uint64_t version,
-                                          int field, uint64_t index)
+static inline lx__update_item changer_update(const struct changer *changer, uint64_t version,
+                                             int field, uint64_t index)
 {
     lx__update_item item = {.field = changer->rules[field].field,
                             .index = index,
@@ -108,17 +108,17 @@ static inline lx__update_item changer_set(const struct changer *changer, uint64_
 /** Commits the next version of all records, and the new @p length. */
 static inline void changer_commit(struct changer *changer, uint64_t length)
 {
-    lx__update_item *sets = malloc((size_t)length * 2 * sizeof *sets);
+    lx__update_item *updates = malloc((size_t)length * 2 * sizeof *updates);
     changer->version++;
     for (uint64_t i = 0; i < length; i++)
         for (int field = 0; field < 2; field++)
-            sets[2 * i + (uint64_t)field] = changer_set(changer, changer->version, field, i);
+            updates[2 * i + (uint64_t)field] = changer_update(changer, changer->version, field, i);
     changer_add(changer, &(struct frame){.length = length,
                                          .rows = changer->rows,
                                          .flags = SYNCED,
-                                         .sets = sets,
+                                         .updates = updates,
                                          .update_count = (uint32_t)length * 2});
-    free(sets);
+    free(updates);
 }
 
 /** Both values of a record, from one handle that must show one snapshot; returns their version. */

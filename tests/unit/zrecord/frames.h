@@ -12,6 +12,9 @@
 #include "zrecord/wal/frame.h"
 #include "zrecord/wal/wal.h"
 
+/** The bytes of a frame without items. */
+#define EMPTY_FRAME 72
+
 /** The log of the document's example. */
 static const lx__log_identity example_log = {{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
                                               0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff},
@@ -53,10 +56,10 @@ struct frame {
     uint32_t next_chunk;
     const lx__chunk_item *chunks;
     uint32_t chunk_count;
-    const lx__update_item *sets;
+    const lx__update_item *updates;
     uint32_t update_count;
     /* The following members make it invalid. */
-    uint32_t sequence_error; /**< Added to the epoch. */
+    uint32_t sequence_error; /**< Added to the sequence number. */
     uint32_t previous_error; /**< XORed into the crc of the previous frame. */
     uint32_t crc_error;      /**< XORed into its own crc. */
     uint32_t trailer_zero;   /**< In place of a reserved zero. */
@@ -85,10 +88,10 @@ static inline void put_items(uint8_t *at, const struct frame *frame)
         lx__store_le64(at + 8, frame->chunks[i].bytes);
     }
     for (uint32_t i = 0; i < frame->update_count; i++, at += 40) {
-        const lx__entry *entry = &frame->sets[i].entry;
-        lx__store_le32(at, frame->sets[i].field);
+        const lx__entry *entry = &frame->updates[i].entry;
+        lx__store_le32(at, frame->updates[i].field);
         lx__store_le32(at + 4, i + 1 == frame->update_count ? frame->set_zero : 0);
-        lx__store_le64(at + 8, frame->sets[i].index);
+        lx__store_le64(at + 8, frame->updates[i].index);
         lx__store_le32(at + 16, entry->chunk);
         lx__store_le32(at + 20, entry->physical);
         lx__store_le64(at + 24, entry->offset);

@@ -285,4 +285,18 @@ static inline void expect_dataset(const char *path, uint64_t length)
         lx_error_clear(&error);                                                                    \
     } while (0)
 
+/** Copies the sizes of a chunk to @p info. Returns false if it is past the last one. */
+static inline bool chunk_at(lx_dataset *dataset, size_t position, lx_chunk_stats *info)
+{
+    lx_error error = LX_ERROR_INIT;
+    size_t count;
+    lx_chunk_stats *all = calloc(position + 1, sizeof *all);
+    ck_assert_ptr_nonnull(all);
+    unit_ok(lx_dataset_stat_chunks(dataset, all, position + 1, &count, &error));
+    if (position < count)
+        *info = all[position];
+    free(all);
+    return position < count;
+}
+
 #endif

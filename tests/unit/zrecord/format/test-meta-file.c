@@ -6,8 +6,8 @@ static const struct edit edits[] = {
     /* 4.1 */
     {"a byte order mark", "{\n  \"format\"", "\xef\xbb\xbf{\n  \"format\"", BAD, "JSON"},
     {"bytes that are not UTF-8", IMAGE_NAME, "\"x\": \"\xff\", " IMAGE_NAME, BAD, "0xff"},
-    {"something behind the object", "  ]\n}\n", "  ]\n}\n{}", BAD, "JSON"},
-    {"whitespace behind the object", "  ]\n}\n", "  ]\n}\n \t\r\n", LX_OK, ""},
+    {"something after the object", "  ]\n}\n", "  ]\n}\n{}", BAD, "JSON"},
+    {"whitespace after the object", "  ]\n}\n", "  ]\n}\n \t\r\n", LX_OK, ""},
     {"a key twice", "\"length\": 0", "\"length\": 0, \"length\": 0", BAD, "duplicate"},
     {"a field's key twice", IMAGE_NAME, IMAGE_NAME ", " IMAGE_NAME, BAD, "duplicate"},
     {"an unknown key twice", IMAGE_NAME, IMAGE_NAME ", \"a\": {\"b\": 1, \"b\": 1}", BAD,

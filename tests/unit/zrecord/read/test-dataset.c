@@ -348,14 +348,14 @@ START_TEST(reads_changes_and_deletes_of_later_versions)
          .rows = 4,
          .next_chunk = 1,
          .flags = SYNCED,
-         .sets = &change,
+         .updates = &change,
          .update_count = 1},
         {.length = 3, .rows = 4, .next_chunk = 1, .flags = SYNCED},
         {.length = 4,
          .rows = 4,
          .next_chunk = 1,
          .flags = SYNCED,
-         .sets = appended,
+         .updates = appended,
          .update_count = 5},
     };
     for (size_t i = 0; i < 3; i++) {
@@ -390,8 +390,12 @@ START_TEST(skips_updates_of_unknown_fields)
     static const lx__update_item set = {77, 1, {1, 2, 3, 4, 5}};
     records_make("d", 5, 2);
     lx_dataset *dataset = open_dataset("d");
-    add_frame(&(struct frame){
-        .length = 7, .rows = 5, .next_chunk = 1, .flags = SYNCED, .sets = &set, .update_count = 1});
+    add_frame(&(struct frame){.length = 7,
+                              .rows = 5,
+                              .next_chunk = 1,
+                              .flags = SYNCED,
+                              .updates = &set,
+                              .update_count = 1});
     expect_dataset("d", 7);
     lx_error error = LX_ERROR_INIT;
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));

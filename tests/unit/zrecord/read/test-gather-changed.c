@@ -17,21 +17,21 @@ struct copies {
 /** Commits updates that give random values of random records those of others: an entry is moved. */
 static void copy_values(struct log *log, struct copies *copies, uint64_t seed, uint32_t count)
 {
-    static lx__update_item sets[CHANGED * FIELDS];
+    static lx__update_item updates[CHANGED * FIELDS];
     for (uint32_t i = 0; i < count; i++) {
         static const char *const names[] = {"image", "label", "wave", "caption", "blob"};
         uint64_t random = mix(seed * 100000 + i), to = random % CHANGED;
         uint64_t from = random / CHANGED % CHANGED, field = random / CHANGED / CHANGED % FIELDS;
-        sets[i] = (lx__update_item){(uint32_t)field, to, entry_of("d", names[field], from)};
-        if (sets[i].entry.physical != 0 || sets[i].entry.chunk != 0) /* it is not missing */
-            sets[i].entry.crc ^= lx__index_crc(from) ^ lx__index_crc(to);
+        updates[i] = (lx__update_item){(uint32_t)field, to, entry_of("d", names[field], from)};
+        if (updates[i].entry.physical != 0 || updates[i].entry.chunk != 0) /* it is not missing */
+            updates[i].entry.crc ^= lx__index_crc(from) ^ lx__index_crc(to);
         copies->of[field][to] = from;
     }
     log_add(log, &(struct frame){.length = CHANGED,
                                  .rows = CHANGED,
                                  .next_chunk = 1,
                                  .flags = SYNCED,
-                                 .sets = sets,
+                                 .updates = updates,
                                  .update_count = count});
     file_put("d/LOG", log->bytes, log->size);
 }
@@ -139,12 +139,12 @@ START_TEST(reports_a_damaged_update)
     copy_values(&log, &copies, 1, 100);
     lx__entry wrong = entry_of("d", "image", 3);
     wrong.crc ^= 1;
-    const lx__update_item sets[] = {{IMAGE, 8, wrong}, {LABEL, 9, {0xffffffff, 8, 7, 8, 1}}};
+    const lx__update_item updates[] = {{IMAGE, 8, wrong}, {LABEL, 9, {0xffffffff, 8, 7, 8, 1}}};
     log_add(&log, &(struct frame){.length = CHANGED,
                                   .rows = CHANGED,
                                   .next_chunk = 1,
                                   .flags = SYNCED,
-                                  .sets = sets,
+                                  .updates = updates,
                                   .update_count = 2});
     file_put("d/LOG", log.bytes, log.size);
     for (lx_verify_policy verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_ALWAYS; verify++) {

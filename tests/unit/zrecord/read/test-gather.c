@@ -119,7 +119,7 @@ START_TEST(copies_records_of_whole_pages)
         for (uint64_t i = 0; i < 100; i++)
             indices[i] = 99 - i;
         lx__snapshot *snapshot = pin(name, LX_VERIFY_FIRST);
-        for (int epoch = 0; epoch < 2; epoch++) { /* verified, and not any more */
+        for (int round = 0; round < 2; round++) { /* verified, and not any more */
             memset(out, 0, 100 * size);
             unit_ok(lx__gather_dense(snapshot, &damages, 0, indices, 100, out, size, &error));
             for (size_t i = 0; i < 100; i++)
@@ -168,7 +168,7 @@ START_TEST(reads_small_values_from_their_entries)
             lx__snapshot *snapshot = pin(name, ways[way]);
             for (uint64_t i = 0; i < 100; i++)
                 indices[i] = 99 - i;
-            for (int epoch = 0; epoch < 2; epoch++) {
+            for (int round = 0; round < 2; round++) {
                 unit_ok(lx__gather_dense(snapshot, &damages, 0, indices, 100, out, size, &error));
                 for (uint64_t i = 0; i < 100 * size; i++)
                     ck_assert_uint_eq(out[i], (uint8_t)(99 - i / size + i % size));

@@ -71,11 +71,11 @@ START_TEST(shares_unchanged_parts)
     changer_commit(&changer, LENGTH);
     lx_dataset *dataset = open_first("d");
     lx__snapshot *first = lx__dataset_pin(dataset);
-    lx__update_item one = changer_set(&changer, 2, 0, 5);
+    lx__update_item one = changer_update(&changer, 2, 0, 5);
     changer_add(
         &changer,
         &(struct frame){
-            .length = LENGTH, .rows = LENGTH, .flags = SYNCED, .sets = &one, .update_count = 1});
+            .length = LENGTH, .rows = LENGTH, .flags = SYNCED, .updates = &one, .update_count = 1});
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     lx__snapshot *second = lx__dataset_pin(dataset);
     ck_assert_ptr_ne(first, second);
@@ -235,21 +235,21 @@ END_TEST
 
 /** Continues the log of @p changer in LOG.1 and further, with everything live in its first
  * frame. */
-static void switch_log(struct changer *changer, uint64_t live_sets)
+static void switch_log(struct changer *changer, uint64_t live_updates)
 {
     char name[64], from[64], to[64];
     uint64_t old = changer->log.identity.generation++;
-    lx__update_item *sets = malloc(((size_t)live_sets * 2 + 1) * sizeof *sets);
-    for (uint64_t i = 0; i < live_sets; i++)
+    lx__update_item *updates = malloc(((size_t)live_updates * 2 + 1) * sizeof *updates);
+    for (uint64_t i = 0; i < live_updates; i++)
         for (int field = 0; field < 2; field++)
-            sets[2 * i + (uint64_t)field] = changer_set(changer, changer->version, field, i);
+            updates[2 * i + (uint64_t)field] = changer_update(changer, changer->version, field, i);
     struct log log = {.identity = changer->log.identity};
     log_add(&log, &(struct frame){.flags = BASE | SYNCED,
                                   .length = changer->length,
                                   .rows = changer->rows,
-                                  .sets = sets,
-                                  .update_count = (uint32_t)live_sets * 2});
-    free(sets);
+                                  .updates = updates,
+                                  .update_count = (uint32_t)live_updates * 2});
+    free(updates);
     log_free(&changer->log);
     changer->log = log;
     snprintf(name, sizeof name, "d/LOG.%d", (int)log.identity.generation);
@@ -474,13 +474,14 @@ START_TEST(added_and_renamed_fields_change_nothing_for_a_handle)
     changer_commit(&changer, LENGTH);
     ck_assert_uint_eq(changer_read(live, 17), 1);
     add_field_c();
-    lx__update_item sets[] = {changer_set(&changer, 2, 0, 17),
-                              changer_set(&changer, 2, 1, 17),
-                              {.field = 2, .index = 17, .entry = {1, 2, 3, 4, 5}}};
-    changer_add(
-        &changer,
-        &(struct frame){
-            .length = LENGTH, .rows = LENGTH, .flags = SYNCED, .sets = sets, .update_count = 3});
+    lx__update_item updates[] = {changer_update(&changer, 2, 0, 17),
+                                 changer_update(&changer, 2, 1, 17),
+                                 {.field = 2, .index = 17, .entry = {1, 2, 3, 4, 5}}};
+    changer_add(&changer, &(struct frame){.length = LENGTH,
+                                          .rows = LENGTH,
+                                          .flags = SYNCED,
+                                          .updates = updates,
+                                          .update_count = 3});
     ck_assert_uint_eq(changer_read(live, 17), 2);
     ck_assert_uint_eq(changer_read(live, 18), 1);
     ck_assert_ptr_eq(lx_dataset_get_schema(live), schema);

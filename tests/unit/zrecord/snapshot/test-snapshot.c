@@ -136,7 +136,7 @@ START_TEST(reports_an_invalid_entry_of_the_log)
                                       .rows = 10,
                                       .next_chunk = 1,
                                       .flags = SYNCED,
-                                      .sets = &set,
+                                      .updates = &set,
                                       .update_count = 1});
         file_put("d/LOG", log.bytes, log.size);
         log_free(&log);

@@ -28,13 +28,11 @@ static inline lx_schema *three_fields(void)
 
 /** Replays the log into @p state, to its end. */
 static inline lx_status replay(lx__state *state, const struct log *log, lx__replay which,
-                               bool *unknown, lx_error *error)
+                               lx_error *error)
 {
-    bool ignored;
     lx_schema *schema = three_fields();
     lx__log_reader reader = log_put(log);
-    lx_status status = lx__state_replay(state, &reader, schema, which, NULL,
-                                        unknown != NULL ? unknown : &ignored, error);
+    lx_status status = lx__state_replay(state, &reader, schema, which, NULL, error);
     lx__log_close(&reader);
     lx_schema_free(schema);
     return status;

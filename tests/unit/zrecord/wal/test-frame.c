@@ -12,7 +12,7 @@ static const uint8_t frame_0[] = {
 #define BOOT 0x584de37b902a1c4fu
 
 static const lx__chunk_item chunk = {0, 4, 48};
-static const lx__update_item sets[] = {
+static const lx__update_item updates[] = {
     {0, 2, {0, 12, 36, 12, 0x8eaa1539}},
     {1, 2, {0xffffffff, 8, 300, 8, 0xa96d279b}},
     {2, 2, {0xffffffff, 0, 0, 0, 0xcd38bcfd}},
@@ -47,7 +47,7 @@ START_TEST(a_frame_with_items_matches_the_document)
     unit_ok(lx__frame_begin(&builder, 5, 3, &error)); /* space for more than it will have */
     lx__frame_add_chunk(&builder, &chunk);
     for (size_t i = 0; i < 3; i++)
-        lx__frame_add_update(&builder, &sets[i]);
+        lx__frame_add_update(&builder, &updates[i]);
     lx__frame_finish(&builder, &frame, &example_log);
     ck_assert_uint_eq(frame.bytes, 208);
     ck_assert_uint_eq(frame.crc, 0x3bfac4dc);
@@ -61,7 +61,7 @@ START_TEST(a_frame_with_items_matches_the_document)
                                   .next_chunk = 1,
                                   .chunks = &chunk,
                                   .chunk_count = 1,
-                                  .sets = sets,
+                                  .updates = updates,
                                   .update_count = 3});
     ck_assert_uint_eq(builder.size, log.size);
     ck_assert_mem_eq(builder.data, log.bytes, log.size);
@@ -81,7 +81,7 @@ START_TEST(reads_back_headers_and_items)
                                   .next_chunk = 10,
                                   .chunks = &chunk,
                                   .chunk_count = 1,
-                                  .sets = sets,
+                                  .updates = updates,
                                   .update_count = 3});
     lx__frame frame;
     ck_assert(lx__frame_load(&frame, log.bytes));
@@ -101,7 +101,7 @@ START_TEST(reads_back_headers_and_items)
     ck_assert(item.id == chunk.id && item.records == chunk.records && item.bytes == chunk.bytes);
     const uint8_t *second = log.bytes + 80 + 40;
     ck_assert(lx__load_le32(second) == 1 && lx__load_le64(second + 8) == 2);
-    ck_assert_uint_eq(lx__entry_load(second + 16, second + 32).crc, sets[1].entry.crc);
+    ck_assert_uint_eq(lx__entry_load(second + 16, second + 32).crc, updates[1].entry.crc);
     ck_assert(lx__update_item_reserved_is_zero(log.bytes + 80));
     log.bytes[80 + 7] = 1;
     ck_assert(!lx__update_item_reserved_is_zero(log.bytes + 80));
@@ -155,7 +155,7 @@ START_TEST(reuses_a_builder)
         for (unsigned k = 0; k < i % 3; k++)
             lx__frame_add_chunk(&builder, &chunk);
         for (unsigned k = 0; k < i % 7; k++)
-            lx__frame_add_update(&builder, &sets[0]);
+            lx__frame_add_update(&builder, &updates[0]);
         lx__frame_finish(&builder, &frame, &example_log);
         ck_assert_uint_eq(builder.size, 72 + 16 * (i % 3) + 40 * (i % 7));
         ck_assert_uint_eq(frame.crc, crc_of_frame(&example_log, builder.data, builder.size));

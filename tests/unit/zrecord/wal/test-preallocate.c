@@ -163,7 +163,7 @@ START_TEST(a_zeroed_frame_is_damage_at_the_next_opening)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    const uint8_t zeros[72] = {0};
+    const uint8_t zeros[EMPTY_FRAME] = {0};
     bool changed;
     lx_dataset *dataset, *other;
     lx_writer *writer = records_create("d", NULL);

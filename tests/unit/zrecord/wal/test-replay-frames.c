@@ -12,12 +12,12 @@ static void add_table_frame(struct log *log, int number)
     static const lx__update_item b1 = {0, 1, ENTRY('B')}, c0 = {0, 0, ENTRY('c')};
     static const lx__update_item d2 = {0, 2, ENTRY('d')}, e3 = {0, 3, ENTRY('e')};
     const struct frame frames[] = {
-        [1] = {.length = 3, .rows = 0, .sets = abc, .update_count = 3},
+        [1] = {.length = 3, .rows = 0, .updates = abc, .update_count = 3},
         [2] = {.length = 3, .rows = 3},
-        [3] = {.length = 3, .rows = 3, .sets = &b1, .update_count = 1},
-        [4] = {.length = 2, .rows = 3, .sets = &c0, .update_count = 1},
-        [5] = {.length = 3, .rows = 3, .sets = &d2, .update_count = 1},
-        [6] = {.length = 4, .rows = 3, .sets = &e3, .update_count = 1},
+        [3] = {.length = 3, .rows = 3, .updates = &b1, .update_count = 1},
+        [4] = {.length = 2, .rows = 3, .updates = &c0, .update_count = 1},
+        [5] = {.length = 3, .rows = 3, .updates = &d2, .update_count = 1},
+        [6] = {.length = 4, .rows = 3, .updates = &e3, .update_count = 1},
         [7] = {.length = 4, .rows = 4},
         [8] = {.length = 3, .rows = 4},
     };
@@ -30,7 +30,7 @@ static void add_table_frame(struct log *log, int number)
 /** The live updates after each frame by the document's table, as letters; '.' without one. */
 static const struct {
     uint64_t length, rows;
-    const char *sets;
+    const char *updates;
 } table[] = {{0, 0, "...."}, {3, 0, "abc."}, {3, 3, "...."}, {3, 3, ".B.."}, {2, 3, "cB.."},
              {3, 3, "cBd."}, {4, 3, "cBde"}, {4, 4, "cBd."}, {3, 4, "cBd."}};
 
@@ -42,8 +42,8 @@ static void expect_table(const lx__state *state, int after)
     for (uint64_t i = 0; i < 4; i++) {
         const lx__update *found = lx__overlay_find_update(&state->overlay, 0, i);
         char letter = found != NULL ? (char)found->rows[8] : '.';
-        ck_assert_msg(letter == table[after].sets[i], "after frame %d, row %d: %c", after, (int)i,
-                      letter);
+        ck_assert_msg(letter == table[after].updates[i], "after frame %d, row %d: %c", after,
+                      (int)i, letter);
         live += found != NULL;
     }
     ck_assert_uint_eq(lx__overlay_count(&state->overlay), live);
@@ -58,7 +58,7 @@ START_TEST(replays_the_example_of_the_document)
         lx__state state = {0};
         if (number != 0)
             add_table_frame(&log, number);
-        unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
+        unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, &error));
         expect_table(&state, number);
         ck_assert_uint_eq(state.position.sequence, (uint64_t)number + 1);
         ck_assert_uint_eq(state.position.crc, log.crc);
@@ -80,10 +80,10 @@ START_TEST(replays_the_example_in_two_parts)
             struct log log = log_new(&example_log);
             for (int number = 1; number <= first; number++)
                 add_table_frame(&log, number);
-            unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
+            unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, &error));
             for (int number = first + 1; number <= second; number++)
                 add_table_frame(&log, number);
-            unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
+            unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, &error));
             expect_table(&state, second);
             lx__state_free(&state);
             log_free(&log);
@@ -97,20 +97,21 @@ END_TEST
 #define INDICES 12
 struct plain {
     uint64_t length, rows, items;
-    uint32_t sets[3][INDICES]; /* 0: none; otherwise the number of the update */
+    uint32_t updates[3][INDICES]; /* 0: none; otherwise the number of the update */
 };
 
 static void plain_apply(struct plain *plain, const struct frame *frame)
 {
     for (uint32_t field = 0; field < 3; field++)
         for (uint64_t i = plain->rows; i < frame->rows && i < INDICES; i++)
-            plain->sets[field][i] = 0;
+            plain->updates[field][i] = 0;
     for (uint32_t i = 0; i < frame->update_count; i++)
-        if (frame->sets[i].field < 3)
-            plain->sets[frame->sets[i].field][frame->sets[i].index] = frame->sets[i].entry.crc;
+        if (frame->updates[i].field < 3)
+            plain->updates[frame->updates[i].field][frame->updates[i].index] =
+                frame->updates[i].entry.crc;
     for (uint32_t field = 0; field < 3; field++)
         for (uint64_t i = frame->length; i < INDICES; i++)
-            plain->sets[field][i] = 0;
+            plain->updates[field][i] = 0;
     plain->length = frame->length;
     plain->rows = frame->rows;
     plain->items += frame->update_count;
@@ -126,8 +127,8 @@ static void expect_plain(const lx__state *state, const struct plain *plain, uint
         for (uint64_t i = 0; i < INDICES; i++) {
             const lx__update *found = lx__overlay_find_update(&state->overlay, field, i);
             uint32_t got = found != NULL ? lx__load_le32(found->rows + 20) : 0;
-            ck_assert_msg(got == plain->sets[field][i], "log %d: field %u, index %d: %u, not %u",
-                          (int)seed, field, (int)i, got, plain->sets[field][i]);
+            ck_assert_msg(got == plain->updates[field][i], "log %d: field %u, index %d: %u, not %u",
+                          (int)seed, field, (int)i, got, plain->updates[field][i]);
             live += found != NULL;
         }
     }
@@ -135,16 +136,16 @@ static void expect_plain(const lx__state *state, const struct plain *plain, uint
 }
 
 /** A random valid frame; updates may be above its length and below its rows. */
-static struct frame random_frame(const struct plain *plain, lx__update_item sets[4],
+static struct frame random_frame(const struct plain *plain, lx__update_item updates[4],
                                  uint64_t *random)
 {
     static uint32_t number;
-    struct frame frame = {.flags = SYNCED, .rows = plain->rows, .sets = sets};
+    struct frame frame = {.flags = SYNCED, .rows = plain->rows, .updates = updates};
     *random = mix(*random);
     frame.update_count = (uint32_t)(*random >> 8 & 3);
     for (uint32_t i = 0; i < frame.update_count; i++) {
         *random = mix(*random);
-        sets[i] = (lx__update_item){*random % 4, *random / 16 % INDICES, {1, 1, 1, 1, ++number}};
+        updates[i] = (lx__update_item){*random % 4, *random / 16 % INDICES, {1, 1, 1, 1, ++number}};
     }
     *random = mix(*random);
     if (*random % 3 == 0 && plain->rows < INDICES)
@@ -164,16 +165,16 @@ START_TEST(replays_any_log_as_documented)
         struct log log = log_new(&example_log);
         lx__state whole = {0}, parts = {0};
         for (int frames = (int)(mix(seed) % 12); frames-- > 0;) {
-            lx__update_item sets[4];
-            struct frame frame = random_frame(&plain, sets, &random);
+            lx__update_item updates[4];
+            struct frame frame = random_frame(&plain, updates, &random);
             log_add(&log, &frame);
             plain_apply(&plain, &frame);
             if (random % 3 == 0)
-                unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, NULL, &error));
+                unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, &error));
         }
-        unit_ok(replay(&whole, &log, LX__REPLAY_NEWEST, NULL, &error));
+        unit_ok(replay(&whole, &log, LX__REPLAY_NEWEST, &error));
         expect_plain(&whole, &plain, seed);
-        unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, NULL, &error));
+        unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, &error));
         expect_plain(&parts, &plain, seed);
         lx__state_free(&whole);
         lx__state_free(&parts);
@@ -188,19 +189,20 @@ END_TEST
 #define WIDE 500
 struct wide {
     uint64_t length, rows, items;
-    uint32_t sets[3][WIDE];
+    uint32_t updates[3][WIDE];
 };
 
 static void wide_apply(struct wide *wide, const struct frame *frame)
 {
     for (uint32_t field = 0; field < 3; field++)
         for (uint64_t i = wide->rows; i < frame->rows; i++)
-            wide->sets[field][i] = 0;
+            wide->updates[field][i] = 0;
     for (uint32_t i = 0; i < frame->update_count; i++)
-        wide->sets[frame->sets[i].field][frame->sets[i].index] = frame->sets[i].entry.crc;
+        wide->updates[frame->updates[i].field][frame->updates[i].index] =
+            frame->updates[i].entry.crc;
     for (uint32_t field = 0; field < 3; field++)
         for (uint64_t i = frame->length; i < WIDE; i++)
-            wide->sets[field][i] = 0;
+            wide->updates[field][i] = 0;
     wide->length = frame->length;
     wide->rows = frame->rows;
     wide->items += frame->update_count;
@@ -208,16 +210,16 @@ static void wide_apply(struct wide *wide, const struct frame *frame)
 
 /** Mostly small changes; now and then many, or rows moved to tables, or records deleted or
  * appended. */
-static struct frame wide_frame(const struct wide *wide, lx__update_item *sets, uint64_t *random)
+static struct frame wide_frame(const struct wide *wide, lx__update_item *updates, uint64_t *random)
 {
     static uint32_t number;
-    struct frame frame = {.flags = SYNCED, .rows = wide->rows, .sets = sets};
+    struct frame frame = {.flags = SYNCED, .rows = wide->rows, .updates = updates};
     *random = mix(*random);
     uint64_t kind = *random % 10;
     frame.update_count = (uint32_t)(*random / 16 % (kind == 0 ? WIDE : 12));
     for (uint32_t i = 0; i < frame.update_count; i++) {
         *random = mix(*random);
-        sets[i] = (lx__update_item){*random % 3, *random / 16 % WIDE, {1, 1, 1, 1, ++number}};
+        updates[i] = (lx__update_item){*random % 3, *random / 16 % WIDE, {1, 1, 1, 1, ++number}};
     }
     *random = mix(*random);
     if (kind == 1)
@@ -241,9 +243,9 @@ static void expect_wide(const lx__state *state, const struct wide *wide, uint64_
         for (uint64_t i = 0; i < WIDE; i++) {
             const lx__update *found = lx__overlay_find_update(&state->overlay, field, i);
             uint32_t got = found != NULL ? lx__load_le32(found->rows + 20) : 0;
-            if (got != wide->sets[field][i])
+            if (got != wide->updates[field][i])
                 ck_abort_msg("log %d: field %u, index %d: %u, not %u", (int)seed, field, (int)i,
-                             got, wide->sets[field][i]);
+                             got, wide->updates[field][i]);
             live += found != NULL;
         }
     }
@@ -254,7 +256,7 @@ START_TEST(replaying_step_by_step_equals_replaying_at_once)
 {
     char *scratch = scratch_make();
     size_t deepest = 0;
-    static lx__update_item sets[WIDE];
+    static lx__update_item updates[WIDE];
     for (uint64_t seed = 0; seed < (SANITIZED ? 3 : 12); seed++) {
         lx_error error = LX_ERROR_INIT;
         uint64_t random = seed;
@@ -263,11 +265,11 @@ START_TEST(replaying_step_by_step_equals_replaying_at_once)
         lx__state whole = {0}, parts = {0}, old = {0};
         for (int step = 0; step < 120; step++) {
             for (uint64_t frames = 1 + mix(random) % 3; frames-- != 0;) {
-                struct frame frame = wide_frame(&wide, sets, &random);
+                struct frame frame = wide_frame(&wide, updates, &random);
                 log_add(&log, &frame);
                 wide_apply(&wide, &frame);
             }
-            unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, NULL, &error));
+            unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, &error));
             expect_wide(&parts, &wide, seed);
             deepest = parts.overlay.depth > deepest ? parts.overlay.depth : deepest;
             /* A copy does not change with the overlay that shares its layers. */
@@ -276,7 +278,7 @@ START_TEST(replaying_step_by_step_equals_replaying_at_once)
                 kept = wide;
             }
         }
-        unit_ok(replay(&whole, &log, LX__REPLAY_NEWEST, NULL, &error));
+        unit_ok(replay(&whole, &log, LX__REPLAY_NEWEST, &error));
         expect_wide(&whole, &wide, seed);
         expect_wide(&old, &kept, seed);
         lx__state_free(&whole);

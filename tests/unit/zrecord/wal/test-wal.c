@@ -32,12 +32,12 @@ static void expect_end(const struct log *log, uint64_t frames, size_t offset, bo
 }
 
 /** Scans a log whose frame at @p offset must be rot. */
-static void expect_rot(const struct log *log, uint64_t epoch, size_t offset)
+static void expect_damage(const struct log *log, uint64_t sequence, size_t offset)
 {
     lx_error error = LX_ERROR_INIT;
     lx__log_scan found;
     char frame[32];
-    snprintf(frame, sizeof frame, "frame %d ", (int)epoch);
+    snprintf(frame, sizeof frame, "frame %d ", (int)sequence);
     lx_status status = scan(log, &found, &error);
     ck_assert_int_eq(status, LX_ERR_CORRUPT);
     ck_assert_int_eq(error.status, LX_ERR_CORRUPT);
@@ -67,7 +67,7 @@ START_TEST(replays_the_valid_frames)
     static const struct {
         const char *frames;
         uint64_t boot;
-        uint64_t trusted, synced; /* epochs behind */
+        uint64_t trusted, synced; /* commits behind */
     } cases[] = {
         {"", HERE, 1, 1},     {"s", HERE, 2, 2},  {"u", HERE, 2, 1},    {"uu", HERE, 3, 1},
         {"u", ELSE, 1, 1},    {"u", 0, 1, 1},     {"e", HERE, 1, 1},    {"ue", HERE, 2, 1},
@@ -87,10 +87,10 @@ START_TEST(replays_the_valid_frames)
         ck_assert_msg(found.valid.sequence == strlen(name) + 1, "valid of '%s'", name);
         ck_assert_msg(found.valid_in_boot.sequence == cases[i].trusted, "trusted of '%s'", name);
         ck_assert_msg(found.durable.sequence == cases[i].synced, "synced of '%s'", name);
-        ck_assert_uint_eq(found.valid.offset, 72 * found.valid.sequence);
-        ck_assert_uint_eq(found.valid_in_boot.offset, 72 * found.valid_in_boot.sequence);
-        ck_assert_uint_eq(found.durable.offset, 72 * found.durable.sequence);
-        ck_assert_uint_eq(found.synced_start, 72 * (found.durable.sequence - 1));
+        ck_assert_uint_eq(found.valid.offset, EMPTY_FRAME * found.valid.sequence);
+        ck_assert_uint_eq(found.valid_in_boot.offset, EMPTY_FRAME * found.valid_in_boot.sequence);
+        ck_assert_uint_eq(found.durable.offset, EMPTY_FRAME * found.durable.sequence);
+        ck_assert_uint_eq(found.synced_start, EMPTY_FRAME * (found.durable.sequence - 1));
         ck_assert_uint_eq(found.valid.crc, log.crc);
         ck_assert(!found.torn);
         lx__log_close(&reader);
@@ -105,9 +105,9 @@ START_TEST(a_log_truncated_at_any_byte_ends_with_the_last_complete_frame)
     char *scratch = scratch_make();
     struct log log = make("su");
     static const lx__update_item set = {0, 0, {1, 2, 3, 4, 5}};
-    log_add(&log, &(struct frame){.boot = HERE, .sets = &set, .update_count = 1});
+    log_add(&log, &(struct frame){.boot = HERE, .updates = &set, .update_count = 1});
     log_add(&log, &synced);
-    size_t ends[] = {72, 144, 216, 328, 400};
+    size_t ends[] = {EMPTY_FRAME, 144, 216, 328, 400};
     ck_assert_uint_eq(log.size, ends[4]);
     for (log.size = ends[0]; log.size < ends[4]; log.size++) {
         uint64_t whole = 1;
@@ -126,14 +126,14 @@ START_TEST(ignores_bytes_after_a_torn_end)
 {
     char *scratch = scratch_make();
     struct log log = make("su");
-    static uint8_t behind[5000];
+    static uint8_t tail[5000];
     for (int kind = 0; kind < 3; kind++) {
-        memset(behind, kind == 1 ? 0xff : 0, sizeof behind);
-        for (size_t i = 0; kind == 2 && i < sizeof behind; i++)
-            behind[i] = (uint8_t)(i * i >> 3);
-        log.bytes = realloc(log.bytes, log.size + sizeof behind);
-        memcpy(log.bytes + log.size, behind, sizeof behind);
-        for (size_t more = 1; more < sizeof behind; more += more / 3 + 1) {
+        memset(tail, kind == 1 ? 0xff : 0, sizeof tail);
+        for (size_t i = 0; kind == 2 && i < sizeof tail; i++)
+            tail[i] = (uint8_t)(i * i >> 3);
+        log.bytes = realloc(log.bytes, log.size + sizeof tail);
+        memcpy(log.bytes + log.size, tail, sizeof tail);
+        for (size_t more = 1; more < sizeof tail; more += more / 3 + 1) {
             struct log longer = log;
             longer.size += more;
             expect_end(&longer, 3, log.size, true);
@@ -148,10 +148,10 @@ START_TEST(rot_is_any_bit_before_a_synced_frame)
 {
     char *scratch = scratch_make();
     struct log log = make("sus");
-    for (size_t bit = 0; bit < (log.size - 72) * 8; bit += 1 + 4 * SANITIZED) {
-        size_t at = bit / 8 / 72;
+    for (size_t bit = 0; bit < (log.size - EMPTY_FRAME) * 8; bit += 1 + 4 * SANITIZED) {
+        size_t at = bit / 8 / EMPTY_FRAME;
         log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        expect_rot(&log, at, at * 72);
+        expect_damage(&log, at, at * EMPTY_FRAME);
         log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     log_free(&log);
@@ -169,13 +169,13 @@ START_TEST(an_invalid_complete_frame_of_this_boot_is_rot)
 {
     char *scratch = scratch_make();
     struct log log = make("suu");
-    for (size_t bit = 2 * 72 * 8; bit < log.size * 8; bit += 1 + 4 * SANITIZED) {
-        size_t at = bit / 8 / 72;
+    for (size_t bit = 2 * EMPTY_FRAME * 8; bit < log.size * 8; bit += 1 + 4 * SANITIZED) {
+        size_t at = bit / 8 / EMPTY_FRAME;
         log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        if (at == 3 && hides_the_frame(bit / 8 % 72))
-            expect_end(&log, at, at * 72, true);
+        if (at == 3 && hides_the_frame(bit / 8 % EMPTY_FRAME))
+            expect_end(&log, at, at * EMPTY_FRAME, true);
         else
-            expect_rot(&log, at, at * 72);
+            expect_damage(&log, at, at * EMPTY_FRAME);
         log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     log_free(&log);
@@ -191,7 +191,7 @@ START_TEST(a_frame_without_its_trailer_is_a_torn_end)
         struct log torn = log_new(&example_log);
         torn.bytes = realloc(torn.bytes, log.size + 4096); /* over zeros */
         memset(torn.bytes, 0, log.size + 4096);
-        memcpy(torn.bytes, log.bytes, 2 * 72 + written);
+        memcpy(torn.bytes, log.bytes, 2 * EMPTY_FRAME + written);
         torn.size = log.size + 4096;
         expect_end(&torn, 2, 144, true);
         log_free(&torn);
@@ -205,9 +205,9 @@ START_TEST(rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end)
 {
     char *scratch = scratch_make();
     struct log log = make("see");
-    for (size_t bit = 2 * 72 * 8; bit < log.size * 8; bit += 1 + 4 * SANITIZED) {
+    for (size_t bit = 2 * EMPTY_FRAME * 8; bit < log.size * 8; bit += 1 + 4 * SANITIZED) {
         log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        expect_end(&log, bit / 8 / 72, bit / 8 / 72 * 72, true);
+        expect_end(&log, bit / 8 / EMPTY_FRAME, bit / 8 / EMPTY_FRAME * EMPTY_FRAME, true);
         log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     log_free(&log);
@@ -223,13 +223,13 @@ START_TEST(reports_a_synced_frame_out_of_sequence_as_rot)
     struct log log = make("s");
     wrong.previous_error = 1;
     log_add(&log, &wrong);
-    expect_rot(&log, 2, 144);
+    expect_damage(&log, 2, 144);
     log_free(&log);
 
     log = make("s");
     wrong = (struct frame){.flags = SYNCED, .boot = HERE, .sequence_error = 5};
     log_add(&log, &wrong);
-    expect_rot(&log, 2, 144);
+    expect_damage(&log, 2, 144);
     log_free(&log);
     scratch_remove(scratch);
 }
@@ -243,33 +243,33 @@ START_TEST(old_frames_after_a_torn_end_are_not_rot)
     log_add(&log, &(struct frame){.flags = SYNCED, .boot = HERE, .sequence_error = (uint32_t)0});
     struct log old = make("su");
     old.sequence = 1;
-    log.size -= 72;
+    log.size -= EMPTY_FRAME;
     log.bytes[log.size] = 0;
     old.size = 0;
     log_add(&old, &synced);
     log.bytes = realloc(log.bytes, log.size + 200);
     memset(log.bytes + log.size, 0, 80);
-    memcpy(log.bytes + log.size + 80, old.bytes, 72);
+    memcpy(log.bytes + log.size + 80, old.bytes, EMPTY_FRAME);
     log.size += 152;
     expect_end(&log, 3, 216, true);
     /* The same for an unsynced frame of another boot, with any sequence number. */
     old.size = 0;
     old.sequence = 9;
     log_add(&old, &(struct frame){.boot = ELSE});
-    memcpy(log.bytes + log.size - 72, old.bytes, 72);
+    memcpy(log.bytes + log.size - EMPTY_FRAME, old.bytes, EMPTY_FRAME);
     expect_end(&log, 3, 216, true);
     /* But one of this boot proves a loss, */
     old.size = 0;
     log_add(&old, &unsynced);
-    memcpy(log.bytes + log.size - 72, old.bytes, 72);
-    expect_rot(&log, 3, 216);
+    memcpy(log.bytes + log.size - EMPTY_FRAME, old.bytes, EMPTY_FRAME);
+    expect_damage(&log, 3, 216);
     /* and so does a synced one with a later sequence number. */
     old.size = 0;
     log_add(&old, &(struct frame){.flags = SYNCED, .boot = ELSE});
-    memcpy(log.bytes + log.size - 72, old.bytes, 72);
-    expect_rot(&log, 3, 216);
+    memcpy(log.bytes + log.size - EMPTY_FRAME, old.bytes, EMPTY_FRAME);
+    expect_damage(&log, 3, 216);
     /* The search visits only multiples of 8. */
-    memmove(log.bytes + log.size - 76, log.bytes + log.size - 72, 72);
+    memmove(log.bytes + log.size - 76, log.bytes + log.size - EMPTY_FRAME, EMPTY_FRAME);
     expect_end(&log, 3, 216, true);
     log_free(&old);
     log_free(&log);
@@ -286,22 +286,22 @@ START_TEST(frames_of_another_log_are_invalid)
     other.size = 0;
     other.identity.uuid[3] ^= 1;
     log_add(&other, &(struct frame){.flags = SYNCED, .boot = ELSE});
-    log.bytes = realloc(log.bytes, log.size + 72);
-    memcpy(log.bytes + log.size, other.bytes, 72);
-    log.size += 72;
+    log.bytes = realloc(log.bytes, log.size + EMPTY_FRAME);
+    memcpy(log.bytes + log.size, other.bytes, EMPTY_FRAME);
+    log.size += EMPTY_FRAME;
     expect_end(&log, 2, 144, true);
     other.identity = example_log;
     other.identity.generation = 1;
     other.size = 0;
     other.sequence = 2;
     log_add(&other, &(struct frame){.flags = SYNCED, .boot = ELSE});
-    memcpy(log.bytes + 144, other.bytes, 72);
+    memcpy(log.bytes + 144, other.bytes, EMPTY_FRAME);
     expect_end(&log, 2, 144, true);
     /* This boot writes no other frame there. */
     other.size = 0;
     log_add(&other, &synced);
-    memcpy(log.bytes + 144, other.bytes, 72);
-    expect_rot(&log, 2, 144);
+    memcpy(log.bytes + 144, other.bytes, EMPTY_FRAME);
+    expect_damage(&log, 2, 144);
     log_free(&other);
     log_free(&log);
     scratch_remove(scratch);
@@ -317,11 +317,11 @@ static struct log make_fakes(size_t size, size_t stride, uint64_t frame_size)
     memset(log.bytes + log.size, 0, size - log.size);
     for (size_t at = start; at + 64 <= size; at += stride) {
         uint64_t most = size - at < frame_size ? size - at : frame_size;
-        uint32_t items = (uint32_t)((most - 72) / 16);
-        if (most < 72)
+        uint32_t items = (uint32_t)((most - EMPTY_FRAME) / 16);
+        if (most < EMPTY_FRAME)
             break;
         memcpy(log.bytes + at, "LXLF", 4);
-        lx__store_le32(log.bytes + at + 4, 72 + 16 * items);
+        lx__store_le32(log.bytes + at + 4, EMPTY_FRAME + 16 * items);
         lx__store_le64(log.bytes + at + 8, 100);
         lx__store_le32(log.bytes + at + 32, items);
         lx__store_le32(log.bytes + at + 44, SYNCED);
@@ -333,7 +333,7 @@ static struct log make_fakes(size_t size, size_t stride, uint64_t frame_size)
 START_TEST(scans_many_false_frames_quickly)
 {
     static const size_t sizes[] = {(size_t)1 << 20, (size_t)64 << 20};
-    static const uint64_t frames[] = {72, 5000, (1u << 20) + 4096, 8u << 20, 1u << 30};
+    static const uint64_t frames[] = {EMPTY_FRAME, 5000, (1u << 20) + 4096, 8u << 20, 1u << 30};
     char *scratch = scratch_make();
     for (size_t s = 0; s < 2; s++) {
         for (size_t f = 0; f < sizeof frames / sizeof *frames; f++) {
@@ -388,10 +388,10 @@ START_TEST(scans_a_hole_of_any_size_quickly)
             ck_assert_uint_eq(found.valid.offset, torn);
             ck_assert(found.torn);
             /* A synced frame after the hole is still found. */
-            file_patch("LOG", sizes[i] - 7208, log.bytes + torn - 72, 68);
+            file_patch("LOG", sizes[i] - 7208, log.bytes + torn - EMPTY_FRAME, 68);
             unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error));
             log.size += 4;
-            file_patch("LOG", sizes[i] - 7208, log.bytes + torn, 72);
+            file_patch("LOG", sizes[i] - 7208, log.bytes + torn, EMPTY_FRAME);
             unit_fails(
                 lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error),
                 LX_ERR_CORRUPT);
@@ -407,16 +407,16 @@ END_TEST
 START_TEST(reads_frames_larger_than_the_window)
 {
     char *scratch = scratch_make();
-    static lx__update_item sets[60000]; /* 2.4 MB */
+    static lx__update_item updates[60000]; /* 2.4 MB */
     for (uint32_t i = 0; i < 60000; i++)
-        sets[i] = (lx__update_item){i % 3, i / 3, {i, i, i, i, i}};
+        updates[i] = (lx__update_item){i % 3, i / 3, {i, i, i, i, i}};
     struct log log = make("su");
-    log_add(&log, &(struct frame){.flags = SYNCED, .sets = sets, .update_count = 60000});
+    log_add(&log, &(struct frame){.flags = SYNCED, .updates = updates, .update_count = 60000});
     log_add(&log, &synced);
     expect_end(&log, 5, log.size, false);
-    for (size_t at = 216; at < log.size - 72; at += 200003) {
+    for (size_t at = 216; at < log.size - EMPTY_FRAME; at += 200003) {
         log.bytes[at] ^= 0x10;
-        expect_rot(&log, 3, 216);
+        expect_damage(&log, 3, 216);
         log.bytes[at] ^= 0x10;
     }
     lx_error error = LX_ERROR_INIT;
@@ -425,7 +425,7 @@ START_TEST(reads_frames_larger_than_the_window)
     const uint8_t *bytes;
     unit_ok(lx__log_read_frame(&reader, 216, &frame, &error));
     ck_assert_uint_eq(frame.update_count, 60000);
-    ck_assert_uint_eq(frame.crc, lx__load_le32(log.bytes + log.size - 72 - 4));
+    ck_assert_uint_eq(frame.crc, lx__load_le32(log.bytes + log.size - EMPTY_FRAME - 4));
     for (size_t at = 0; at < log.size - 1000; at += 99991) {
         unit_ok(lx__log_read(&reader, at, 1000, &bytes, &error));
         ck_assert_mem_eq(bytes, log.bytes + at, 1000);
@@ -450,7 +450,7 @@ START_TEST(a_scan_continues_from_an_offset)
     unit_ok(lx__log_scan_from(&reader, &first.valid_in_boot, HERE, &second, &error));
     ck_assert_uint_eq(second.valid.sequence, 5);
     ck_assert_uint_eq(second.durable.sequence, 5);
-    ck_assert_uint_eq(second.synced_start, 4 * 72);
+    ck_assert_uint_eq(second.synced_start, 4 * EMPTY_FRAME);
     unit_ok(lx__log_scan_from(&reader, &second.valid_in_boot, HERE, &again, &error));
     ck_assert_uint_eq(again.valid.offset, second.valid.offset);
     ck_assert_uint_eq(again.synced_start, LX_NONE);
@@ -468,10 +468,10 @@ START_TEST(rejects_a_frame_changed_after_the_scan)
         lx_error error = LX_ERROR_INIT;
         lx__frame frame;
         struct log log = make("su");
-        memset(log.bytes + 72 + places[i], i < 2 ? 0 : 1, 4);
+        memset(log.bytes + EMPTY_FRAME + places[i], i < 2 ? 0 : 1, 4);
         lx__log_reader reader = log_put(&log);
         unit_ok(lx__log_read_frame(&reader, 0, &frame, &error));
-        unit_fails(lx__log_read_frame(&reader, 72, &frame, &error), LX_ERR_CORRUPT);
+        unit_fails(lx__log_read_frame(&reader, EMPTY_FRAME, &frame, &error), LX_ERR_CORRUPT);
         unit_ok(lx__log_read_frame(&reader, 144, &frame, &error));
         lx__log_close(&reader);
         log_free(&log);
@@ -486,7 +486,7 @@ START_TEST(opens_the_log_of_a_generation)
     lx__log_identity identity = example_log;
     identity.generation = 12;
     struct log log = log_new(&identity);
-    expect_end(&log, 1, 72, false);
+    expect_end(&log, 1, EMPTY_FRAME, false);
     ck_assert(file_exists("LOG.12"));
     log_free(&log);
     scratch_remove(scratch);
@@ -530,7 +530,7 @@ static void *write_frames(void *user)
     static uint8_t torn[200000];
     int fd = open("LOG", O_WRONLY | O_CLOEXEC);
     memcpy(torn, "LXLF", 4);
-    lx__store_le32(torn + 4, 72 + 16 * 12495);
+    lx__store_le32(torn + 4, EMPTY_FRAME + 16 * 12495);
     lx__store_le32(torn + 32, 12495);
     for (unsigned i = 0; !atomic_load(&side->stop); i++) {
         size_t end = side->log.size;

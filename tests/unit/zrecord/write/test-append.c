@@ -268,12 +268,12 @@ static void expect_chunks(const char *path, const lx__chunk_item *expected)
     lx_chunk_stats info;
     size_t i;
     for (i = 0; expected[i].bytes != 0; i++) {
-        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &info, NULL), LX_OK);
+        ck_assert(chunk_at(dataset, i, &info));
         ck_assert_uint_eq(info.id, expected[i].id);
         ck_assert_uint_eq(info.records, expected[i].records);
         ck_assert_uint_eq(info.bytes, expected[i].bytes);
     }
-    ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &info, NULL), LX_END);
+    ck_assert(!chunk_at(dataset, i, &info));
     lx_dataset_close(dataset);
 }
 
@@ -335,7 +335,7 @@ START_TEST(many_commits_give_the_same_chunks)
     lx_dataset *dataset = open_dataset("many");
     lx__chunk_item chunks[200] = {{0}};
     lx_chunk_stats info;
-    for (size_t i = 0; lx_dataset_get_chunk(dataset, i, &info, NULL) == LX_OK; i++) {
+    for (size_t i = 0; chunk_at(dataset, i, &info); i++) {
         ck_assert(info.records <= 20 && info.bytes <= 5000);
         chunks[i] = (lx__chunk_item){info.id, (uint32_t)info.records, info.bytes};
     }

@@ -151,17 +151,18 @@ START_TEST(checkpoints_large_tables_in_pieces)
     /* At the ends, where pieces meet, and in between. */
     static const uint64_t at[] = {0, 1, 524286, 524287, 524288, 700000, 1048575, 1048576, ROWS - 1};
     size_t count = sizeof at / sizeof *at;
-    lx__update_item sets[16];
+    lx__update_item updates[16];
     lx_dataset *dataset = open_dataset("d");
     for (size_t i = 0; i < count; i++) {
         bool row;
         lx__entry entry = entry_in(dataset->snapshot, 0, 77, &row);
         entry.crc ^= lx__index_crc(77) ^ lx__index_crc(at[i]);
-        sets[i] = (lx__update_item){.index = at[i], .entry = entry};
+        updates[i] = (lx__update_item){.index = at[i], .entry = entry};
         labels[at[i]] = 3 * 77;
     }
     lx_dataset_close(dataset);
-    log_extend("d", (struct frame){.length = ROWS, .sets = sets, .update_count = (uint32_t)count});
+    log_extend("d",
+               (struct frame){.length = ROWS, .updates = updates, .update_count = (uint32_t)count});
     unit_ok(open_and_fold("d", &error));
     dataset = open_dataset("d");
     uint64_t *indices = malloc(ROWS * sizeof *indices);

@@ -7,7 +7,7 @@
 struct fixture {
     lx__file here;
     lx__chunk_pool pool;
-    lx__flush_task lane;
+    lx__flush_task task;
     lx__entry_rules rules[2];
 };
 
@@ -21,13 +21,13 @@ static void set_up(struct fixture *f, bool compresses, uint64_t records, uint64_
     f->pool.directory = &f->here;
     f->pool.records_limit = records;
     f->pool.bytes_limit = bytes;
-    f->lane = (lx__flush_task){
+    f->task = (lx__flush_task){
         .rules = f->rules, .level = 6, .compresses = compresses, .chunks = {.pool = &f->pool}};
 }
 
 static void tear_down(struct fixture *f)
 {
-    lx__flush_task_close(&f->lane);
+    lx__flush_task_close(&f->task);
     lx__chunk_pool_free(&f->pool);
     lx__file_close(&f->here);
 }
@@ -61,15 +61,15 @@ START_TEST(entries_point_to_their_values)
             set_up(&f, compresses, limits[i][0], limits[i][1]);
             for (uint64_t first = 0; first < 300; first += 100) {
                 lx__write_buffer *stage = stage_make(f.rules, first, 100);
-                unit_ok(lx__flush_task_write(&f.lane, stage, &error));
+                unit_ok(lx__flush_task_write(&f.task, stage, &error));
                 expect_stage(f.rules, stage, first);
                 if (i == 0 && first == 0)
                     expect_gaps_of_zeros(stage);
                 lx__write_buffer_free(stage);
             }
-            for (size_t c = 0; c < f.lane.chunks.count; c++) {
-                ck_assert_uint_le(f.lane.chunks.list[c].now.records, limits[i][0]);
-                ck_assert_uint_le(f.lane.chunks.list[c].now.bytes, limits[i][1]);
+            for (size_t c = 0; c < f.task.chunks.count; c++) {
+                ck_assert_uint_le(f.task.chunks.list[c].now.records, limits[i][0]);
+                ck_assert_uint_le(f.task.chunks.list[c].now.bytes, limits[i][1]);
             }
             tear_down(&f);
             ck_assert_int_eq(chdir(".."), 0);
@@ -90,9 +90,9 @@ START_TEST(equal_records_have_no_gaps)
     lx__write_buffer *stage = stage_new();
     for (int i = 0; i < 100; i++)
         stage_append(stage, f.rules, value, sizeof value, NULL, LX_NONE);
-    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
+    unit_ok(lx__flush_task_write(&f.task, stage, &error));
     ck_assert_uint_eq(file_size("0.zr"), 1200);
-    ck_assert_uint_eq(lx__chunk_files_last(&f.lane.chunks)->now.records, 100);
+    ck_assert_uint_eq(lx__chunk_files_last(&f.task.chunks)->now.records, 100);
     lx__write_buffer_free(stage);
     tear_down(&f);
     scratch_remove(scratch);
@@ -112,7 +112,7 @@ START_TEST(stores_values_that_do_not_shrink_raw)
     /* raw is not compressed */
     stage_append(stage, f.rules, dull, sizeof dull, noise, sizeof noise);
     stage_append(stage, f.rules, NULL, LX_NONE, dull, sizeof dull);
-    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
+    unit_ok(lx__flush_task_write(&f.task, stage, &error));
     ck_assert_uint_eq(stage->values[0].entry.physical, 400);
     ck_assert_uint_eq(stage->values[1].entry.physical, 400);
     ck_assert_uint_lt(stage->values[3].entry.physical, 50);
@@ -130,7 +130,7 @@ START_TEST(a_buffer_without_payloads_makes_no_chunk)
     set_up(&f, true, 10, 4096);
     lx__write_buffer *stage = stage_new();
     stage_append(stage, f.rules, "8 bytes", 8, NULL, 0);
-    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
+    unit_ok(lx__flush_task_write(&f.task, stage, &error));
     ck_assert_uint_eq(directory_count("."), 0);
     ck_assert_uint_eq(stage->chunk_count, 0);
     ck_assert_uint_ne(stage->values[0].entry.crc, 0);
@@ -155,7 +155,7 @@ START_TEST(writes_output_in_pieces)
     lx__write_buffer *stage = stage_new();
     for (size_t i = 0; i < 4; i++)
         stage_append(stage, f.rules, noise, size, noise, size - i);
-    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
+    unit_ok(lx__flush_task_write(&f.task, stage, &error));
     size_t length;
     uint8_t *bytes = file_bytes("0.zr", &length);
     for (size_t i = 0; i < stage->count; i++) {
@@ -182,7 +182,7 @@ START_TEST(each_flush_task_has_its_own_chunks)
         .rules = f.rules, .level = 1, .compresses = true, .chunks = {.pool = &f.pool}};
     for (uint64_t i = 0; i < 20; i++) {
         lx__write_buffer *stage = stage_make(f.rules, i * 30, 30);
-        unit_ok(lx__flush_task_write(i % 2 == 0 ? &f.lane : &other, stage, &error));
+        unit_ok(lx__flush_task_write(i % 2 == 0 ? &f.task : &other, stage, &error));
         expect_stage(f.rules, stage, i * 30);
         for (size_t c = 0; c < stage->chunk_count; c++) {
             uint32_t id = stage->chunks[c].id;
@@ -217,7 +217,7 @@ START_TEST(reports_the_used_bytes_of_each_chunk)
             lx__write_buffer *stage = stage_new();
             for (int v = 0; v < 4; v++)
                 stage_append(stage, f.rules, value, sizeof value, NULL, LX_NONE);
-            unit_ok(lx__flush_task_write(&f.lane, stage, &error));
+            unit_ok(lx__flush_task_write(&f.task, stage, &error));
             records += 4;
             const lx__chunk_item *end = &stage->chunks[stage->chunk_count - 1];
             ck_assert_uint_eq(end->id, (records - 1) / 7);
@@ -253,12 +253,12 @@ START_TEST(fills_up_partly_filled_chunks)
     for (size_t i = 0; i < 2; i++)
         lx__chunk_pool_offer(&f.pool, &left[i]);
     lx__flush_task other = {.rules = f.rules, .level = 6, .chunks = {.pool = &f.pool}};
-    lx__flush_task *lanes[] = {&f.lane, &other};
+    lx__flush_task *tasks[] = {&f.task, &other};
     bool used[10] = {false};
     for (size_t i = 0; i < 2; i++) {
         lx__write_buffer *stage = stage_new();
         stage_append(stage, f.rules, bytes, 50, NULL, LX_NONE);
-        unit_ok(lx__flush_task_write(lanes[i], stage, &error));
+        unit_ok(lx__flush_task_write(tasks[i], stage, &error));
         ck_assert_uint_eq(stage->chunk_count, 1);
         ck_assert_uint_lt(stage->chunks[0].id, 9);
         const lx__chunk_item *before = &left[stage->chunks[0].id == 5];
@@ -292,7 +292,7 @@ START_TEST(does_not_compress_stored_values_again)
     lx__write_buffer_add_operation(stage, &(lx__operation){.kind = LX__MODIFY, .values = 2});
     lx__write_buffer_add_stored(stage, 1, &f.rules[1], packed, (uint32_t)size, sizeof dull);
     lx__write_buffer_add_stored(stage, 1, &f.rules[1], dull, sizeof dull, sizeof dull);
-    unit_ok(lx__flush_task_write(&f.lane, stage, &error));
+    unit_ok(lx__flush_task_write(&f.task, stage, &error));
     const lx__entry *first = &stage->values[0].entry, *second = &stage->values[1].entry;
     size_t length;
     uint8_t *bytes = file_bytes("0.zr", &length);
@@ -326,18 +326,18 @@ START_TEST(a_failure_returns_to_the_committed_bytes)
         set_up(&f, compresses, 1000, 60000);
         lx__write_buffer *first = stage_make(f.rules, 0, 50),
                          *large = stage_make(f.rules, 50, 2000);
-        unit_ok(lx__flush_task_write(&f.lane, first, &error));
+        unit_ok(lx__flush_task_write(&f.task, first, &error));
         lx__chunk_item committed = first->chunks[0];
-        lx__chunk_files_committed(&f.lane.chunks, &committed, 1);
+        lx__chunk_files_committed(&f.task.chunks, &committed, 1);
         limit_files(40000);
-        lx_status status = lx__flush_task_write(&f.lane, large, &error);
+        lx_status status = lx__flush_task_write(&f.task, large, &error);
         unlimit_files();
         expect_error(status, LX_ERR_IO, "", "0.zr");
-        unit_ok(lx__chunk_files_rollback(&f.lane.chunks, &error));
+        unit_ok(lx__chunk_files_rollback(&f.task.chunks, &error));
         ck_assert_uint_eq(directory_count("."), 1);
         lx__write_buffer_free(large);
         large = stage_make(f.rules, 50, 60);
-        unit_ok(lx__flush_task_write(&f.lane, large, &error));
+        unit_ok(lx__flush_task_write(&f.task, large, &error));
         ck_assert_uint_eq(large->chunks[0].id, 0);
         expect_stage(f.rules, large, 50);
         expect_stage(f.rules, first, 0); /* committed bytes are unchanged */

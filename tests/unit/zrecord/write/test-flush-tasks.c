@@ -92,7 +92,7 @@ static uint32_t expect_chunks(const char *path, lx_chunk_stats *infos, uint32_t 
 {
     lx_dataset *dataset = open_dataset(path);
     uint32_t count = 0;
-    while (lx_dataset_get_chunk(dataset, count, &infos[count], NULL) == LX_OK) {
+    while (chunk_at(dataset, count, &infos[count])) {
         char name[64];
         snprintf(name, sizeof name, "%s/chunk/%u.zr", path, infos[count].id);
         ck_assert_uint_ge(file_size(name), infos[count].bytes);
@@ -124,16 +124,16 @@ static unsigned lanes_in_use(lx_writer *writer)
 START_TEST(reads_back_records_for_any_number_of_tasks)
 {
     char *scratch = scratch_make();
-    for (uint32_t lanes = 1; lanes <= 4; lanes++) {
+    for (uint32_t workers = 1; workers <= 4; workers++) {
         static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
                                             LX_DURABILITY_NONE, LX_DURABILITY_FULL};
         lx_error error = LX_ERROR_INIT;
-        char path[] = {(char)('a' + lanes), '\0'};
-        lx_executor *executor = executor_of(lanes);
-        lx_writer_options *options = options_on(executor, all[lanes - 1]);
+        char path[] = {(char)('a' + workers), '\0'};
+        lx_executor *executor = executor_of(workers);
+        lx_writer_options *options = options_on(executor, all[workers - 1]);
         unit_ok(lx_writer_options_set_chunk_limits(options, 1000, 100000, &error));
         lx_writer *writer = records_create(path, options);
-        ck_assert_uint_eq(writer->flush.worker_count, lanes);
+        ck_assert_uint_eq(writer->flush.worker_count, workers);
         for (uint64_t i = 0; i < 4; i++) {
             records_append(writer, i == 2 ? 4000 : 400);
             commit(writer);
@@ -170,12 +170,12 @@ static uint64_t use_lanes(lx_writer *writer)
 
 START_TEST(each_flush_task_has_its_own_chunk)
 {
-    for (uint32_t lanes = 2; lanes <= 4; lanes++) {
+    for (uint32_t workers = 2; workers <= 4; workers++) {
         char *scratch = scratch_make();
         lx__chunk_item items[200];
         lx_chunk_stats infos[200];
         lx__frame frame;
-        lx_executor *executor = executor_of(lanes);
+        lx_executor *executor = executor_of(workers);
         lx_writer *writer = slow_create("d", executor, LX_DURABILITY_FULL, 25);
         uint64_t length = use_lanes(writer);
         size_t count = last_items("d", items, 200, &frame);
@@ -205,13 +205,13 @@ static lx_status commit_now(struct actor *self, lx_error *error)
 /** Payloads flushed while a commit waits for the disk are not in its frame. */
 START_TEST(a_frame_ends_with_the_committed_prefix)
 {
-    for (uint32_t lanes = 1; lanes <= 4; lanes++) {
+    for (uint32_t workers = 1; workers <= 4; workers++) {
         char *scratch = scratch_make();
         lx_error error = LX_ERROR_INIT;
         struct actor committer;
         lx__chunk_item items[200], before[200];
         lx__frame frame;
-        lx_executor *executor = executor_of(lanes);
+        lx_executor *executor = executor_of(workers);
         lx_writer *writer = slow_create("d", executor, LX_DURABILITY_FULL, 1000);
         unit_ok(slow_append(writer, 5, &error));
         unsigned begun = atomic_load(&syncs_begun);
@@ -317,10 +317,10 @@ END_TEST
 
 START_TEST(a_failed_task_fails_the_call_until_a_rollback)
 {
-    for (uint32_t lanes = 1; lanes <= 4; lanes++) {
+    for (uint32_t workers = 1; workers <= 4; workers++) {
         char *scratch = scratch_make();
         lx_error error = LX_ERROR_INIT;
-        lx_executor *executor = executor_of(lanes);
+        lx_executor *executor = executor_of(workers);
         lx_writer *writer = records_create("d", options_on(executor, LX_DURABILITY_NONE));
         records_append(writer, 200);
         commit(writer);

@@ -217,17 +217,17 @@ END_TEST
 /** A commit that changes @p count records. */
 static void change_numbers(const char *path, uint64_t count, uint64_t length)
 {
-    lx__update_item *sets = malloc(count * sizeof *sets);
+    lx__update_item *updates = malloc(count * sizeof *updates);
     lx_dataset *dataset = open_dataset(path);
     for (uint64_t i = 0; i < count; i++) {
         bool row;
         lx__entry entry = entry_in(dataset->snapshot, 0, i, &row);
-        sets[i] = (lx__update_item){.index = i, .entry = entry};
+        updates[i] = (lx__update_item){.index = i, .entry = entry};
     }
     lx_dataset_close(dataset);
-    log_extend(path,
-               (struct frame){.length = length, .sets = sets, .update_count = (uint32_t)count});
-    free(sets);
+    log_extend(path, (struct frame){
+                         .length = length, .updates = updates, .update_count = (uint32_t)count});
+    free(updates);
 }
 
 START_TEST(checkpoints_many_updates)

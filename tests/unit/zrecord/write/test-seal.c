@@ -52,7 +52,7 @@ static void expect_sealed(const char *path, uint64_t length)
     size_t chunks = 0;
     lx_dataset_get_identity(dataset, &identity);
     ck_assert_uint_eq(identity.sealed, 1);
-    for (; lx_dataset_get_chunk(dataset, chunks, &chunk, NULL) == LX_OK; chunks++) {
+    for (; chunk_at(dataset, chunks, &chunk); chunks++) {
         char name[64];
         snprintf(name, sizeof name, "chunk/%u.zr", chunk.id);
         ck_assert_uint_eq(file_size(in(path, name)), chunk.bytes);
@@ -101,7 +101,7 @@ START_TEST(records_which_chunks_are_not_full)
     lx_dataset *dataset = open_dataset("d");
     lx_chunk_stats chunk;
     size_t expected = 0;
-    for (size_t i = 0; lx_dataset_get_chunk(dataset, i, &chunk, NULL) == LX_OK; i++) {
+    for (size_t i = 0; chunk_at(dataset, i, &chunk); i++) {
         if (chunk.records >= 10)
             continue;
         const json_t *item = json_array_get(unfull, expected++);

@@ -57,6 +57,22 @@ START_TEST(keeps_the_options_of_the_creation)
 }
 END_TEST
 
+START_TEST(durability_is_periodic_by_default)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    close_writer(records_create("d", writer_options(LX_DURABILITY_FULL)));
+    unit_ok(lx_writer_open("d", NULL, &writer, &error));
+    ck_assert_int_eq(writer->durability, LX_DURABILITY_PERIODIC);
+    close_writer(writer);
+    writer = records_reopen("d", lx_writer_options_new());
+    ck_assert_int_eq(writer->durability, LX_DURABILITY_PERIODIC);
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(applies_the_compression_level)
 {
     char *scratch = scratch_make();
@@ -86,5 +102,5 @@ START_TEST(applies_the_compression_level)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/writer-options", rejects_invalid_options, keeps_the_options_of_the_creation,
-          applies_the_compression_level)
+UNIT_MAIN("zrecord/writer-options", rejects_invalid_options, durability_is_periodic_by_default,
+          keeps_the_options_of_the_creation, applies_the_compression_level)
