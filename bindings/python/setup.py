@@ -41,6 +41,9 @@ def extension():
                                          # casts between kinds of method are CPython's interface
                                          '-Wno-cast-function-type',
                                          '-Wno-missing-field-initializers',
+                                         # errors in newer compilers
+                                         '-Werror=incompatible-pointer-types',
+                                         '-Werror=int-conversion',
                                          *pkg_config('--cflags')],
                      extra_link_args=pkg_config('--libs'))
 

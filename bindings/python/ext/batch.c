@@ -74,9 +74,9 @@ static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **st
     char *first = NULL, *end = NULL;
     for (size_t i = 0; i < count; i++) {
         const lx_column *column = lx_batch_get_column(batch, i);
-        char *data = column->data, *behind = data + column->rows * column->size;
+        char *data = column->data, *end_of_column = data + column->rows * column->size;
         first = first == NULL || data < first ? data : first;
-        end = behind > end ? behind : end;
+        end = end_of_column > end ? end_of_column : end;
     }
     *start = first;
     PyObject *memory = lxpy_memory_new(state, first, (size_t)(end - first), true, batch, release);

@@ -15,7 +15,8 @@ typedef struct lxpy_handle {
 /**
  * A dataset that is read. Its members change with the GIL held. Any number of threads may read
  * without it. A refresh puts another handle in the place of the one that is shown, so each call
- * reads one state from its beginning to its end, and so does a loader; closing waits for nobody.
+ * reads one state from its beginning to its end, and so does a loader; closing does not wait for
+ * readers.
  */
 typedef struct lxpy_dataset {
     PyObject_HEAD
@@ -49,12 +50,12 @@ void lxpy_reading_end(lxpy_reading *reading);
 
 /** Makes an object from records and @p count fields, by position; NULL with an exception. */
 typedef PyObject *lxpy_select(lxpy_reading *reading, const lxpy_indices *indices,
-                              const size_t *positions, size_t count);
+                              const size_t *positions, size_t count, void *user);
 
 /** A call that reads: @p select is given the records @p which and the fields @p fields of
- * @p dataset. */
+ * @p dataset, and @p user. */
 PyObject *lxpy_reading_call(PyObject *dataset, PyObject *which, PyObject *fields,
-                            lxpy_select *select);
+                            lxpy_select *select, void *user);
 
 /** References the dataset's current handle; NULL with LoaderxError raised if it is closed. */
 lxpy_handle *lxpy_dataset_enter(lxpy_dataset *dataset);

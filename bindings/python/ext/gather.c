@@ -146,11 +146,13 @@ static int check_names(const lxpy_schema *schema, PyObject *out, const size_t *p
     return result;
 }
 
-/** All of it once the arguments are sorted out: a dict of what was read. */
+/** Returns a dict of what was read; @p user is the dict of buffers, or NULL. */
 static PyObject *gather_all(lxpy_reading *self, const lxpy_indices *indices,
-                            const size_t *positions, size_t count, PyObject *out)
+                            const size_t *positions, size_t count, void *user)
 {
-    PyObject *result = PyDict_New();
+    PyObject *out = user, *result = NULL;
+    if (out == NULL || check_names(self->schema, out, positions, count) == 0)
+        result = PyDict_New();
     for (size_t i = 0; result != NULL && i < count; i++) {
         PyObject *name = self->schema->fields[positions[i]].name;
         PyObject *buffer = out != NULL ? PyDict_GetItemWithError(out, name) : NULL;
@@ -167,30 +169,10 @@ static PyObject *gather_all(lxpy_reading *self, const lxpy_indices *indices,
     return result;
 }
 
-static PyObject *gather_entered(lxpy_reading *self, PyObject *which, PyObject *fields,
-                                PyObject *out)
-{
-    lxpy_indices indices;
-    size_t count;
-    PyObject *result = NULL;
-    size_t *positions = lxpy_take_fields(self->schema, fields, &count);
-    if (positions == NULL)
-        return NULL;
-    if ((out == NULL || check_names(self->schema, out, positions, count) == 0) &&
-        lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
-                          "indices") == 0) {
-        result = gather_all(self, &indices, positions, count, out);
-        lxpy_indices_clear(&indices);
-    }
-    PyMem_Free(positions);
-    return result;
-}
-
 PyObject *lxpy_dataset_gather(PyObject *object, PyObject *const *args, Py_ssize_t count,
                               PyObject *kwnames)
 {
     static const char *const names[] = {"indices", "fields", "out", NULL};
-    lxpy_reading reading;
     PyObject *values[3];
     if (lxpy_arguments("gather", names, 3, 1, args, count, kwnames, values) < 0)
         return NULL;
@@ -202,9 +184,5 @@ PyObject *lxpy_dataset_gather(PyObject *object, PyObject *const *args, Py_ssize_
     }
     if (out != NULL && (fields == NULL || fields == Py_None))
         fields = out;
-    if (lxpy_reading_begin(&reading, object) < 0)
-        return NULL;
-    PyObject *result = gather_entered(&reading, values[0], fields, out);
-    lxpy_reading_end(&reading);
-    return result;
+    return lxpy_reading_call(object, values[0], fields, gather_all, out);
 }

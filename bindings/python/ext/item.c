@@ -106,19 +106,6 @@ static PyObject *get_entered(lxpy_reading *self, PyObject *name, PyObject *key)
     return result;
 }
 
-PyObject *lxpy_dataset_get(PyObject *object, PyObject *const *args, Py_ssize_t count)
-{
-    static const char *const names[] = {"field", "key", NULL};
-    lxpy_reading reading;
-    PyObject *values[2];
-    if (lxpy_arguments("_get", names, 2, 2, args, count, NULL, values) < 0 ||
-        lxpy_reading_begin(&reading, object) < 0)
-        return NULL;
-    PyObject *result = get_entered(&reading, values[0], values[1]);
-    lxpy_reading_end(&reading);
-    return result;
-}
-
 /** Fills @p present, one byte a record. */
 static int measure(lxpy_reading *self, size_t position, const lxpy_indices *indices,
                    uint8_t *present)
@@ -157,15 +144,29 @@ static PyObject *present_entered(lxpy_reading *self, PyObject *name, PyObject *w
     return result;
 }
 
+/** Calls @p entered with the two arguments of method @p method. */
+static PyObject *read_field(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                            const char *method, const char *const names[],
+                            PyObject *(*entered)(lxpy_reading *self, PyObject *name, PyObject *key))
+{
+    lxpy_reading reading;
+    PyObject *values[2];
+    if (lxpy_arguments(method, names, 2, 2, args, count, NULL, values) < 0 ||
+        lxpy_reading_begin(&reading, object) < 0)
+        return NULL;
+    PyObject *result = entered(&reading, values[0], values[1]);
+    lxpy_reading_end(&reading);
+    return result;
+}
+
+PyObject *lxpy_dataset_get(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"field", "key", NULL};
+    return read_field(object, args, count, "_get", names, get_entered);
+}
+
 PyObject *lxpy_dataset_present(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"field", "indices", NULL};
-    lxpy_reading reading;
-    PyObject *values[2];
-    if (lxpy_arguments("_present", names, 2, 2, args, count, NULL, values) < 0 ||
-        lxpy_reading_begin(&reading, object) < 0)
-        return NULL;
-    PyObject *result = present_entered(&reading, values[0], values[1]);
-    lxpy_reading_end(&reading);
-    return result;
+    return read_field(object, args, count, "_present", names, present_entered);
 }

@@ -160,7 +160,7 @@ PyObject *lxpy_path(PyObject *object, const char *argument);
  * keep it alive, and nothing can be used after it is freed.
  *
  * @param data     Its bytes; may be NULL if @p size is 0.
- * @param owner    Given to @p release, with the GIL held, when nobody refers to the object any
+ * @param owner    Given to @p release, with the GIL held, when the object has no references any
  *                 more. On failure it stays the caller's.
  */
 PyObject *lxpy_memory_new(lxpy_state *state, void *data, size_t size, bool writable, void *owner,

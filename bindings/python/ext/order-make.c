@@ -84,32 +84,32 @@ static PyObject *slice(PyObject *module, PyObject *const *args, Py_ssize_t count
     return wrap(module, handle, &error);
 }
 
-static PyObject *repeat(PyObject *module, PyObject *const *args, Py_ssize_t count)
+/** Makes an order of another one and a number; @p name is that of the argument. */
+static PyObject *make_of_part(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              const char *name,
+                              lx_status (*new_order)(lx_order *part, uint64_t number,
+                                                     lx_order **order, lx_error *error))
 {
-    static const char *const names[] = {"times", NULL};
-    uint64_t times;
+    const char *const names[] = {name, NULL};
+    uint64_t number;
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     if (!lxpy_are(count, 2) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
-        lxpy_numbers(args + 1, 1, names, &times) < 0)
+        lxpy_numbers(args + 1, 1, names, &number) < 0)
         return NULL;
-    lx_order_new_repeat(part, times, &handle, &error);
+    new_order(part, number, &handle, &error);
     return wrap(module, handle, &error);
+}
+
+static PyObject *repeat(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    return make_of_part(module, args, count, "times", lx_order_new_repeat);
 }
 
 static PyObject *padded(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    static const char *const names[] = {"multiple", NULL};
-    uint64_t multiple;
-    lx_order *part, *handle = NULL;
-    lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 2) ||
-        (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
-        lxpy_numbers(args + 1, 1, names, &multiple) < 0)
-        return NULL;
-    lx_order_new_padded(part, multiple, &handle, &error);
-    return wrap(module, handle, &error);
+    return make_of_part(module, args, count, "multiple", lx_order_new_padded);
 }
 
 /** Fills the lists of lx_order_new_concat(); the orders are borrowed from the tuple. */

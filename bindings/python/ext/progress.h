@@ -8,8 +8,8 @@
 
 typedef struct lxpy_teller {
     lxpy_state *state;
-    PyObject *progress;      /**< Called with the numbers done and of all; NULL: nobody asks. */
-    PyObject *found;         /**< Called with what was found; NULL too. */
+    PyObject *progress;      /**< Called with the numbers done and in total; may be NULL. */
+    PyObject *found;         /**< Called with each finding; may be NULL. */
     unsigned long *reporter; /**< Where the thread is noted while it is in these; may be NULL. */
     PyThreadState *thread;   /**< While the GIL is given up. */
     bool raised;             /**< An exception is set, which ended the job. */

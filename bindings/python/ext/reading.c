@@ -88,7 +88,7 @@ void lxpy_reading_end(lxpy_reading *reading)
 }
 
 static PyObject *select_entered(lxpy_reading *self, PyObject *which, PyObject *fields,
-                                lxpy_select *select)
+                                lxpy_select *select, void *user)
 {
     lxpy_indices indices;
     size_t count;
@@ -98,7 +98,7 @@ static PyObject *select_entered(lxpy_reading *self, PyObject *which, PyObject *f
         return NULL;
     if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
                           "indices") == 0) {
-        result = select(self, &indices, positions, count);
+        result = select(self, &indices, positions, count, user);
         lxpy_indices_clear(&indices);
     }
     PyMem_Free(positions);
@@ -106,12 +106,12 @@ static PyObject *select_entered(lxpy_reading *self, PyObject *which, PyObject *f
 }
 
 PyObject *lxpy_reading_call(PyObject *dataset, PyObject *which, PyObject *fields,
-                            lxpy_select *select)
+                            lxpy_select *select, void *user)
 {
     lxpy_reading reading;
     if (lxpy_reading_begin(&reading, dataset) < 0)
         return NULL;
-    PyObject *result = select_entered(&reading, which, fields, select);
+    PyObject *result = select_entered(&reading, which, fields, select, user);
     lxpy_reading_end(&reading);
     return result;
 }

@@ -231,8 +231,9 @@ static int probe(lxpy_reading *self, const lxpy_indices *indices, const size_t *
 }
 
 static PyObject *probe_indices(lxpy_reading *self, const lxpy_indices *indices,
-                               const size_t *positions, size_t count)
+                               const size_t *positions, size_t count, void *user)
 {
+    (void)user;
     lxpy_target t = {NULL, {0}};
     PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)indices->count), *result = NULL;
     if (lxpy_target_make(&t, self->state, shape, self->state->dtypes[LX_BOOL]) == 0) {
@@ -251,7 +252,7 @@ PyObject *lxpy_dataset_probe(PyObject *object, PyObject *const *args, Py_ssize_t
     PyObject *values[2];
     if (lxpy_arguments("probe", names, 2, 1, args, count, kwnames, values) < 0)
         return NULL;
-    return lxpy_reading_call(object, values[0], values[1], probe_indices);
+    return lxpy_reading_call(object, values[0], values[1], probe_indices, NULL);
 }
 
 /* ------------------------------------------------------------------ indices */

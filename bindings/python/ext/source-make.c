@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources of files, of arrays and datasets of Python, and of other sources. */
 #include "array.h"
-#include "endless.h"
 #include "indices.h"
 #include "schema.h"
 #include "source.h"
@@ -198,23 +197,6 @@ static PyObject *source_flat(PyObject *module, PyObject *args)
     return result;
 }
 
-static PyObject *source_endless(PyObject *module, PyObject *args)
-{
-    lxpy_state *state = lxpy_state_get(module);
-    PyObject *inner, *order;
-    lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO", &inner, &order))
-        return NULL;
-    lx_source *source_handle = lxpy_source_get(state, inner, "source");
-    lx_order *order_handle = source_handle != NULL ? lxpy_order_get(state, order, "order") : NULL;
-    lxpy_source *self = order_handle != NULL ? lxpy_source_alloc(module) : NULL;
-    if (self == NULL)
-        return NULL;
-    self->reads = Py_NewRef(inner);
-    lx_status status = lxpy_endless_new(source_handle, order_handle, &self->handle, &error);
-    return lxpy_source_finish(self, status, &error);
-}
-
 lx_status lxpy_source_of_functions(lx_fill_function fill, lx_release_function release, void *user,
                                    uint64_t length, const lx_column_info *columns, size_t count,
                                    const char *identity, lx_source **source, lx_error *error)
@@ -243,7 +225,6 @@ static PyMethodDef functions[] = {
     {"source_null", source_null, METH_O, "source_null(source)"},
     {"source_flat", source_flat, METH_VARARGS,
      "source_flat(path, (name, dtype, shape, compress), offset)"},
-    {"source_endless", source_endless, METH_VARARGS, "source_endless(source, order)"},
     {NULL},
 };
 

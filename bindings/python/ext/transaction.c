@@ -75,7 +75,7 @@ PyObject *lxpy_writer_rollback(PyObject *object, PyObject *ignored)
 
 /* ---------------------------------------------------------------------- close */
 
-/** Ends the handle, once nobody uses it. Not an error when it is closed already. */
+/** Ends the handle, once it is not in use. Not an error when it is closed already. */
 static PyObject *close_handle(lxpy_writer *self)
 {
     lx_error error = LX_ERROR_INIT;

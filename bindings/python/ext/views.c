@@ -65,8 +65,9 @@ static PyObject *view_field(lxpy_reading *self, size_t position, const lxpy_indi
 }
 
 static PyObject *view_all(lxpy_reading *self, const lxpy_indices *indices, const size_t *positions,
-                          size_t count)
+                          size_t count, void *user)
 {
+    (void)user;
     lx_slice *slices = PyMem_Malloc((indices->count + 1) * sizeof *slices);
     PyObject *result = slices != NULL ? PyDict_New() : PyErr_NoMemory();
     for (size_t i = 0; result != NULL && i < count; i++) {
@@ -86,5 +87,5 @@ PyObject *lxpy_dataset_views(PyObject *object, PyObject *const *args, Py_ssize_t
     PyObject *values[2];
     if (lxpy_arguments("_views", names, 2, 2, args, count, NULL, values) < 0)
         return NULL;
-    return lxpy_reading_call(object, values[0], values[1], view_all);
+    return lxpy_reading_call(object, values[0], values[1], view_all, NULL);
 }

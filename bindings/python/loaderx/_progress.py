@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator, Optional, Union
 
 Progress = Union[bool, None, Callable[[int, int], object]]
 
-_Told = Callable[[int, int], object]
+_Report = Callable[[int, int], object]
 
 
 def open_bar(what: str, unit: str, total: Optional[int] = None) -> Any:
@@ -24,7 +24,7 @@ def open_bar(what: str, unit: str, total: Optional[int] = None) -> Any:
 
 
 @contextlib.contextmanager
-def telling(progress: Progress, what: str, unit: str = ' records') -> Iterator[Optional[_Told]]:
+def reporting(progress: Progress, what: str, unit: str = ' records') -> Iterator[Optional[_Report]]:
     """Yield the function to call with `done` and `total`; None: no progress is wanted."""
     if progress is not None and not isinstance(progress, bool):
         if not callable(progress):

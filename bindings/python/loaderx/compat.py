@@ -32,13 +32,16 @@ from .errors import CorruptError
 from .field import Field
 from .loader import choose_fields
 from .opening import create
-from .orders import Sequential, Shuffle
+from .orders import Repeat, Sequential, Shuffle
 from .sources.source import PLACES, zip_sources
 
 __all__ = ['ARDataset', 'DataLoader', 'converter', 'identity']
 
 # The bytes that converter copies at a time.
 _STRETCH = 8 << 20
+
+# The positions of a DataLoader: more than anyone reads.
+_POSITIONS = 1 << 62
 
 _Pair = Tuple[Any, Any]
 _Self = TypeVar('_Self', bound='DataLoader')
@@ -277,14 +280,15 @@ class DataLoader(_core.Loader):
         source = zip_sources((dataset, labelset), PLACES, ('dataset', 'labelset'))
         if source.length == 0:
             raise ValueError('dataset must not be empty: batches are always full')
-        order = Sequential(source.length) if mode == 0 else Shuffle(source.length, seed=seed)
-        endless = _core.source_endless(source, order._for_length(source.length))
+        epoch = Sequential(source.length) if mode == 0 else Shuffle(source.length, seed=seed)
+        # Only the end of an epoch of the loader's order cuts a batch.
+        order = Repeat(epoch, _POSITIONS // source.length)
         choose_fields(source, None)
         ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
         return super().__new__(
             cls,
-            endless,
-            Sequential()._for_length(endless.length),
+            source,
+            order._for_length(source.length),
             None,
             batch_size,
             0,

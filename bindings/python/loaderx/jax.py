@@ -25,7 +25,7 @@ class Loader(_loader.Loader):
     The loader's threads copy to the devices, too, so batches lie there ahead, as many as
     `prefetch_bytes` allows. A `transform` gets arrays of NumPy, on the host; the arrays of what it
     returns, in dicts, lists and tuples, are placed after it. ``batch['keys']`` stay with NumPy.
-    Where JAX is not told to use 64 bits (``jax_enable_x64``), it makes arrays of 64 bits narrower,
+    Unless JAX is set to use 64 bits (``jax_enable_x64``), it makes arrays of 64 bits narrower,
     as it always does.
 
     Parameters
@@ -45,7 +45,7 @@ class Loader(_loader.Loader):
     Raises
     ------
     ValueError
-        A batch, or the last one of an epoch, cannot be split as the sharding tells.
+        A batch, or the last one of an epoch, cannot be split as the sharding requires.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Unio
 from . import _core
 from ._check import boolean
 from .sources.pieces import Pieces
-from ._progress import Progress, telling
+from ._progress import Progress, reporting
 from .sources import Dataset
 from .sources.dataset import Path
 from .errors import CorruptError
@@ -32,11 +32,11 @@ Source = Union[Path, Dataset]
 
 
 def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices: Any = None,
-         fields: Optional[Sequence[str]] = None, durability: Durability = 'periodic',
+         fields: Optional[Sequence[str]] = None, durability: Optional[Durability] = None,
          level: Optional[int] = None, chunk_records: Optional[int] = None,
          chunk_bytes: Optional[int] = None, executor: Optional[Executor] = None,
          progress: Progress = True) -> None:
-    """Make a dataset of records of others: a copy, a subset, or several behind one another.
+    """Make a dataset of records of others: a copy, a subset, or several after one another.
 
     What is stored compressed is copied as it is. Each value is verified before. The new dataset is
     whole when this returns; if it fails, there is none, unless somebody has opened it meanwhile.
@@ -82,8 +82,9 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
             opened.append(one.pin() if isinstance(one, Dataset) else Dataset(one))
         create = creation(_choose_fields(opened, fields), durability=durability, level=level,
                           chunk_records=chunk_records, chunk_bytes=chunk_bytes, executor=executor)
-        with telling(progress, 'copy') as told:
-            _make(create, destination, lambda writer: _copy_all(writer, opened, indices, told))
+        with reporting(progress, 'copy') as report_progress:
+            _make(create, destination,
+                  lambda writer: _copy_all(writer, opened, indices, report_progress))
     finally:
         for dataset in opened:
             dataset.close()
@@ -142,15 +143,15 @@ def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Di
 
 
 def _copy_all(writer: Any, sources: List[Dataset], indices: Any,
-              told: Optional[Callable[[int, int], object]]) -> None:
+              report_progress: Optional[Callable[[int, int], object]]) -> None:
     parts = [Pieces(dataset, indices) for dataset in sources]
     total, done = sum(map(len, parts)), 0
     for dataset, pieces in zip(sources, parts):
         for piece, count in pieces.of(_STRETCH):
             writer.copy(dataset, piece)
             done += count
-            if told is not None:
-                told(done, total)
+            if report_progress is not None:
+                report_progress(done, total)
 
 
 # ---- what takes a path
@@ -237,8 +238,8 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
         if found is not None:
             found(finding)
 
-    with telling(progress, 'repair') as told:
-        report, error = _core.Dataset._repair(path, into, delete, apply, collect, told)
+    with reporting(progress, 'repair') as report_progress:
+        report, error = _core.Dataset._repair(path, into, delete, apply, collect, report_progress)
     report['findings'] = findings
     if error is not None and (apply or into is not None or report['damages'] == 0):
         assert isinstance(error, CorruptError)

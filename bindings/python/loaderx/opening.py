@@ -15,7 +15,7 @@ from .writer import Writer
 Durability = Literal['full', 'periodic', 'none']
 
 
-def create(path: Path, fields: Mapping[str, Field], *, durability: Durability = 'periodic',
+def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Durability] = None,
            level: Optional[int] = None, chunk_records: Optional[int] = None,
            chunk_bytes: Optional[int] = None, executor: Optional[Executor] = None) -> Writer:
     """Create a dataset and open it for writing.
@@ -27,9 +27,9 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Durability = 
     fields : dict of str to Field
         The fields by name, at least one.
     durability : {'full', 'periodic', 'none'}, optional
-        What a commit survives. 'full': a power loss after the call returns. 'periodic': kill -9 at
-        once, and a power loss after about a second. 'none': kill -9, and a power loss only after
-        `Writer.sync` or `Writer.close`.
+        What a commit survives; by default 'periodic'. 'full': a power loss after the call returns.
+        'periodic': kill -9 at once, and a power loss after about a second. 'none': kill -9, and a
+        power loss only after `Writer.sync` or `Writer.close`.
     level : int, optional
         The compression level of flate, 1 (fast) to 9 (small); by default 6.
     chunk_records, chunk_bytes : int, optional

@@ -8,7 +8,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Dict, Mapping, Optional, Type
 
 from . import _core
-from ._progress import Progress, telling
+from ._progress import Progress, reporting
 from .errors import LoaderxError
 from .field import Field
 
@@ -81,8 +81,8 @@ class Writer(_core.Writer):
             ``live_ratio_before`` and ``_after`` (of live bytes), ``bytes_before`` and ``_after``,
             ``chunks_before`` and ``_after``; and the records, payloads and bytes that were moved.
         """
-        with telling(progress, 'rebalance') as told:
-            return self._rebalance(told)
+        with reporting(progress, 'rebalance') as report_progress:
+            return self._rebalance(report_progress)
 
     @property
     def fields(self) -> Mapping[str, Field]:

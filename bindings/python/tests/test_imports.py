@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The modules of the package import one another without a circle."""
+"""The modules of the package import one another without a cycle."""
 
 import ast
 import pathlib
@@ -45,7 +45,7 @@ def imports_of(name, path):
     return (found & set(MODULES)) - before - {name}
 
 
-def find_circle(graph):
+def find_cycle(graph):
     """A cycle of modules, each of which imports the next; or None."""
     done = set()
 
@@ -55,9 +55,9 @@ def find_circle(graph):
         if module in done:
             return None
         for target in sorted(graph[module]):
-            circle = visit(target, [*path, module])
-            if circle:
-                return circle
+            cycle = visit(target, [*path, module])
+            if cycle:
+                return cycle
         done.add(module)
         return None
 
@@ -65,9 +65,9 @@ def find_circle(graph):
 
 
 def test_the_test_finds_a_circle():
-    assert find_circle({'a': {'b'}, 'b': {'c'}, 'c': {'b'}}) == ['b', 'c']
+    assert find_cycle({'a': {'b'}, 'b': {'c'}, 'c': {'b'}}) == ['b', 'c']
     assert imports_of('loaderx.loader', MODULES['loaderx.loader']) > {'loaderx.orders'}
 
 
 def test_modules_import_one_another_without_a_circle():
-    assert find_circle({name: imports_of(name, path) for name, path in MODULES.items()}) is None
+    assert find_cycle({name: imports_of(name, path) for name, path in MODULES.items()}) is None

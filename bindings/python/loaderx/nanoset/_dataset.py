@@ -266,11 +266,11 @@ class Nanoset(Asked):
         number = index - self._begins[file]
         sample = dataset.tokens._core.read(number * self._step, self.sequence_length + 1, True)
         if self._vocab_size is not None and sample.max() >= self._vocab_size:
-            # The library tells which token of which file it is.
+            # The library names the token and the file.
             next(Loader(dataset, order=Slice(Sequential(), number, number + 1), threads=0))
         return sample
 
-    # ---- what it tells of itself
+    # ---- properties
 
     def report(self) -> str:
         """Return the report that was logged: the samples in total and of each folder."""

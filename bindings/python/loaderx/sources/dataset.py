@@ -10,7 +10,7 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapp
 
 from .. import _core
 from .._check import boolean
-from .._progress import Progress, telling
+from .._progress import Progress, reporting
 from ..errors import CorruptError
 from ..executor import Executor
 from ..field import Field
@@ -187,8 +187,8 @@ class Dataset(Stored, _core.Dataset):
             if damaged is not None:
                 damaged(error)
 
-        with telling(progress, 'verify') as told:
-            report, first = self._verify(collect, told)
+        with reporting(progress, 'verify') as report_progress:
+            report, first = self._verify(collect, report_progress)
         report['damages'] = damages
         if first is not None:
             first.report = report
@@ -213,8 +213,8 @@ class Dataset(Stored, _core.Dataset):
         FileExistsError
             The directory `path` exists and is not empty.
         """
-        with telling(progress, 'backup', 'B') as told:
-            self._backup(path, told)
+        with reporting(progress, 'backup', 'B') as report_progress:
+            self._backup(path, report_progress)
 
     def export(self, field: str, path: Path, *, indices: Any = None, files: Optional[bool] = None,
                suffix: str = '', progress: Progress = True) -> Dict[str, int]:
@@ -260,8 +260,8 @@ class Dataset(Stored, _core.Dataset):
         if files and isinstance(path, (str, os.PathLike)) and os.fspath(path)[-4:] == '.npy':
             raise ValueError(f'path must be a folder: the records of field {field!r} become files '
                              'in it, not an .npy file')
-        with telling(progress, f'export {field}') as told:
-            return self._export(field, path, indices, suffix if files else None, told)
+        with reporting(progress, f'export {field}') as report_progress:
+            return self._export(field, path, indices, suffix if files else None, report_progress)
 
     def __enter__(self) -> Dataset:
         return self

@@ -134,7 +134,7 @@ def _remake(
 def cu_seqlens(segments: Any, *, padding: bool = True) -> Tuple[np.ndarray[Any, Any], int]:
     """Measure the pieces of a batch, for attention over sequences of any length.
 
-    Functions as `flash_attn_varlen_func` take the rows of a batch one behind the other, and where
+    Functions as `flash_attn_varlen_func` take the rows of a batch one after the other, and where
     each piece begins in them.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .. import _core
 from .._check import natural
-from .._progress import Progress, telling
+from .._progress import Progress, reporting
 from ..errors import LoaderxError
 from ._files import Files
 from ._inputs import Input, blocks_of, open_input
@@ -101,9 +101,9 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     out = FORMATS[form](os.fsdecode(output), kind, name)
     opened = _open_all(inputs, field, key, lines, split_at)
     out.files = Files(out.paths(), replace)
-    with telling(progress, 'tokenize', 'B') as told, out.files, \
+    with reporting(progress, 'tokenize', 'B') as report_progress, out.files, \
             Pool(setup, natural('processes', processes, most=1024)) as pool:
-        report = _write(opened, out, pool, told)
+        report = _write(opened, out, pool, report_progress)
     return {**report, 'dtype': kind.name, 'vocabulary': size, 'eos': end, 'format': form,
             'files': sorted(out.paths()), 'seconds': time.monotonic() - began}
 
@@ -123,7 +123,7 @@ def _open_all(inputs: Any, field: Optional[str], key: Optional[str], lines: bool
     return [open_input(path, field, key, lines, split_at) for path in paths]
 
 
-def _write(inputs: List[Input], out: Output, pool: Pool, told: Any) -> Dict[str, int]:
+def _write(inputs: List[Input], out: Output, pool: Pool, report_progress: Any) -> Dict[str, int]:
     sizes = [one.size for one in inputs]
     total = None if None in sizes else sum(size or 0 for size in sizes)
     done = empty = 0
@@ -133,8 +133,8 @@ def _write(inputs: List[Input], out: Output, pool: Pool, told: Any) -> Dict[str,
         out.write(tokens, there)
         empty += len(lengths) - len(there)
         done += sum(len(text.data) for text in block.texts)
-        if told is not None:
-            told(done, total)
+        if report_progress is not None:
+            report_progress(done, total)
     if out.tokens == 0:
         raise LoaderxError('the inputs have no text: there is nothing to write')
     out.finish()

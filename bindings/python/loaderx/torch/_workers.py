@@ -26,15 +26,15 @@ class Failed:
         self.error = error
         self.worker = worker
         where = f'in DataLoader worker thread {worker}'
-        self.told = ExceptionWrapper(where=where) if isinstance(error, Exception) else None
+        self.wrapped = ExceptionWrapper(where=where) if isinstance(error, Exception) else None
 
     def reraise(self) -> None:
         """Raise an exception of the same type, with the thread's traceback in its text."""
-        if self.told is None:
+        if self.wrapped is None:
             raise RuntimeError(f'DataLoader worker thread {self.worker} exited unexpectedly'
                                ) from self.error
         try:
-            self.told.reraise()
+            self.wrapped.reraise()
         except Exception as error:
             raise error from self.error
 
