@@ -29,7 +29,7 @@ check() {
     [ -z "$failed_steps" ]
 }
 
-# The last line of all, whatever happened: whoever runs this may read it alone.
+# Prints the last line, whatever happened: some people read only this one.
 closing_line() {
     status=$?
     trap - EXIT

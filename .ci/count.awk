@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Counts the tests that a log tells of, and prints "PASSED FAILED SKIPPED". It knows
+# Counts the tests that a log reports, and prints "PASSED FAILED SKIPPED". It knows
 #   Check      100%: Checks: 7, Failures: 0, Errors: 0
 #   pytest     11 passed, 1 skipped in 0.34s
 #   ours       # installed libraries: 15 passed, 0 failed, 0 skipped
 #   Automake   # PASS:  14, and :test-result: FAIL at the end of one test's log and .trs. That test
-#              counts as one only if its log told of none, or of none that failed though it did.
+#              counts as one only if its log reports no test, or no failure although it failed.
 
 function words(    i) {
     for (i = 2; i <= NF; i++) {

@@ -45,7 +45,7 @@ install_packages() {
         awk -v job="$1" '!/^#/ && $2 ~ job' .ci/packages
         return 1
     fi
-    # Twice, because only an installed clang tells what its run time is called.
+    # Twice, because only an installed clang knows the name of its run time.
     # shellcheck disable=SC2034 # counts only
     for round in first second; do
         packages=$(missing "$1")

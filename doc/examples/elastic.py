@@ -3,7 +3,7 @@
 number of them: each sample of an epoch is seen once, in the step in which it would have been seen.
 
 Each process reads its share of every global batch, and every so many steps makes a checkpoint: its
-loader's state, and the samples that it has seen since the one before. What is behind the last
+loader's state, and the samples that it has seen since the one before. What comes after the last
 checkpoint of all processes is done again, as in life, and does not count.
 
 `elastic.py` makes up some images; `elastic.py DATASET` takes those of a dataset with `data`.

@@ -128,5 +128,5 @@ for checkpoint in max(os.listdir('stopped'), key=step_of), f'step={len(whole.see
     same = resumed.losses == whole.losses[step:] and all(
         one[:2] == other[:2] and torch.equal(one[2], other[2])
         for one, other in zip(resumed.seen, whole.seen[step:]))
-    print(f'{len(resumed.seen)} steps behind step {step}:', 'the same' if same else 'NOT the same')
+    print(f'{len(resumed.seen)} steps after step {step}:', 'the same' if same else 'NOT the same')
     assert same

@@ -114,7 +114,7 @@ int main(void)
         return EXIT_FAILURE;
     }
 
-    /* A batch that fails does so in its place in the order; the next call goes on behind it. */
+    /* A batch that fails does so in its place in the order; the next call continues after it. */
     lx_batch *batch = NULL;
     lx_status status;
     while ((status = lx_loader_next(loader, &batch, &error)) != LX_END) {

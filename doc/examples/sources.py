@@ -30,7 +30,7 @@ order = lx.Sequential(len(images), window=16, stride=4)
 print(order.take(34))
 assert order.take(0).shape == (0,) and order.tell() == 34
 
-# Any position can be entered at once, also one behind a hundred million epochs.
+# Any position can be entered at once, also one after a hundred million epochs.
 order = lx.Shuffle(len(images), seed=1)
 order.seek(10**8 * len(images))
 assert sorted(order.take(len(images))) == index.tolist()

@@ -59,7 +59,7 @@ resumed = make_loader()
 resumed.load_state_dict(state)
 again = [batch['label'] for batch in resumed]
 same = len(again) == len(rest) and all(map(torch.equal, again, rest))
-print(f'{len(again)} batches behind the state:', 'the same' if same else 'NOT the same')
+print(f'{len(again)} batches after the state:', 'the same' if same else 'NOT the same')
 assert same
 
 # torch's own loader takes the dataset, too, and gives the same batches.

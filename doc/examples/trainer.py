@@ -133,8 +133,8 @@ def compare(kind, name, **more):
         resumed = train(kind, f'{name}-resumed', f'{name}-stopped/{checkpoint}', **more)
         same = resumed.losses == whole.losses[step:] and all(
             map(torch.equal, resumed.seen, whole.seen[step:]))
-        told = 'the same' if same else 'NOT the same'
-        print(f'{len(resumed.seen)} steps behind step {step}: {told}')
+        result = 'the same' if same else 'NOT the same'
+        print(f'{len(resumed.seen)} steps after step {step}: {result}')
         assert same
 
 

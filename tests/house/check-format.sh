@@ -1,9 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check-format.sh [--fix]: the sources in C follow .clang-format, or are made to. Other versions than
-# 14 (Debian 12) differ in details, so they are not used.
+# check-format.sh [--fix]: every Python file parses, and the sources in C follow .clang-format, or are
+# made to. Other versions of clang-format than 14 (Debian 12) differ in details, so they are not used.
 set -eu
 cd "$top_srcdir"
+find bindings doc tests tools -name '*.py' ! -path '*/build/*' -print0 |
+    xargs -0 "${PYTHON:-python3}" -c '
+import ast, sys
+for path in sys.argv[1:]:
+    with open(path, "rb") as file:
+        ast.parse(file.read(), path)'
 for tool in clang-format-14 clang-format ''; do
     [ -n "$tool" ] || {
         echo "clang-format 14 is not installed: the format is not checked"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Modules include and call only what the table `layers` allows, and no circle of calls or includes
+# Modules include and call only what the table `layers` allows, and no cycle of calls or includes
 # connects two files. Clients use the public headers alone. See doc/architecture.md.
 set -eu
 cd "$top_srcdir"

@@ -41,7 +41,7 @@ def arguments():
                         choices=(1, 2, 4, 8, 16), metavar='WORLD')
     wanted = parser.parse_args()
     if wanted.checkpoint_steps < 1 or int(KILL_AT * wanted.steps) <= wanted.checkpoint_steps:
-        parser.error(f'it is killed at {KILL_AT} of the steps, which must be behind a checkpoint')
+        parser.error(f'it is killed at {KILL_AT} of the steps, which must be after a checkpoint')
     return wanted
 
 

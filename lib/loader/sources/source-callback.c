@@ -8,18 +8,18 @@
 #include "loader/sources/source-options.h"
 #include "loader/sources/source.h"
 
-typedef struct own_source {
+typedef struct callback_source {
     lx_source source;
     lx_fill_function fill;
     lx_release_function release;
     void *user;
     char *identity;
-} own_source;
+} callback_source;
 
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error)
 {
-    own_source *self = (own_source *)source;
+    callback_source *self = (callback_source *)source;
     lx_error theirs = LX_ERROR_INIT;
     lx_status status = self->fill(indices, count, targets, self->user, &theirs);
     if (status == LX_OK)
@@ -32,7 +32,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
 
 static int describe(const lx_source *source, json_t *object)
 {
-    const own_source *self = (const own_source *)source;
+    const callback_source *self = (const callback_source *)source;
     int failed = json_object_set_new(object, "columns", lx__columns_to_json(source));
     failed |= json_object_set_new(object, "identity", json_string(self->identity));
     return failed != 0 ? -1 : 0;
@@ -40,7 +40,7 @@ static int describe(const lx_source *source, json_t *object)
 
 static void dispose(lx_source *source)
 {
-    own_source *self = (own_source *)source;
+    callback_source *self = (callback_source *)source;
     if (self->release != NULL)
         self->release(self->user);
     lx__free(self->identity);
@@ -72,10 +72,11 @@ lx_status lx_source_new(uint64_t length, const lx_column_info *columns, size_t c
     lx_source *made;
     lx_status status = check_arguments(options, column_count, error);
     if (status == LX_OK)
-        status = lx__source_new(&class, sizeof(own_source), length, column_count, &made, error);
+        status = lx__source_new(&class, sizeof(callback_source), length, column_count, &made,
+                                error);
     if (status != LX_OK)
         return status;
-    own_source *self = (own_source *)made;
+    callback_source *self = (callback_source *)made;
     self->identity = lx__strdup(options->identity != NULL ? options->identity : "");
     if (self->identity == NULL)
         status = lx__fail_memory(error, "a source");

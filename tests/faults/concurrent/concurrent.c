@@ -24,10 +24,11 @@ struct test {
 
 static _Noreturn void usage(void)
 {
-    fprintf(stderr, "usage: concurrent [--seconds S] [--before S] [--rate CHANGES] [--records N]\n"
-                    "              [--lanes 1..4] [--durability none|periodic] [--change-each S]\n"
-                    "              [--seed N] [--directory D] [--json]\n"
-                    "              [--planted none|fields|batch|torn]\n");
+    fprintf(stderr,
+            "usage: concurrent [--seconds S] [--before S] [--rate CHANGES] [--records N]\n"
+            "              [--workers 1..4] [--durability none|periodic] [--change-each S]\n"
+            "              [--seed N] [--directory D] [--json]\n"
+            "              [--planted none|fields|batch|torn]\n");
     exit(2);
 }
 
@@ -42,8 +43,8 @@ static bool parse_option(struct test *test, const char *name, const char *value)
         options->rate = strtoull(value, NULL, 10);
     else if (strcmp(name, "--records") == 0)
         options->floor = strtoull(value, NULL, 10);
-    else if (strcmp(name, "--lanes") == 0)
-        options->lanes = (uint32_t)strtoull(value, NULL, 10);
+    else if (strcmp(name, "--workers") == 0)
+        options->workers = (uint32_t)strtoull(value, NULL, 10);
     else if (strcmp(name, "--durability") == 0)
         options->lasting = strcmp(value, "none") != 0;
     else if (strcmp(name, "--change-each") == 0)
@@ -125,14 +126,15 @@ int main(int count, char **arguments)
     struct test test = {.options = {.rate = 2000,
                                     .floor = RECORDS,
                                     .seed = 1,
-                                    .lanes = 2,
+                                    .workers = 2,
                                     .lasting = true,
                                     .change_each = 0.2,
                                     .before = 0.1,
                                     .seconds = 1.5}};
     bool right = true;
     parse(count, arguments, &test);
-    if (test.options.lanes < 1 || test.options.lanes > LX_MAX_WRITERS || test.options.floor < 1000)
+    if (test.options.workers < 1 || test.options.workers > LX_MAX_WRITERS ||
+        test.options.floor < 1000)
         usage();
     test.options.floor -= test.options.floor % BUCKETS;
     char *scratch = test.directory == NULL ? tree_scratch() : NULL;

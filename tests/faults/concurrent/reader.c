@@ -169,7 +169,7 @@ static void choose(struct reader *reader)
 static void note_commit(struct reader *reader, uint64_t *seen, uint64_t commit)
 {
     if (commit < *seen) {
-        snprintf(reader->why, sizeof reader->why, "commit %llu behind %llu",
+        snprintf(reader->why, sizeof reader->why, "commit %llu, older than commit %llu before it",
                  (unsigned long long)commit, (unsigned long long)*seen);
         fail(reader, "a handle goes back");
     }

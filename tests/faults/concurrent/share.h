@@ -55,7 +55,7 @@ struct options {
     uint64_t rate;  /**< Changes per second; 0: as many as possible. */
     uint64_t floor; /**< The minimum length of the dataset. */
     uint64_t seed;
-    uint32_t lanes;     /**< 1 to 4. */
+    uint32_t workers;   /**< 1 to 4. */
     bool lasting;       /**< Durability periodic, not none. */
     double change_each; /**< Seconds between changes of the files; 0: no requests. */
     double before;      /**< Seconds of each phase except the last. */

@@ -279,7 +279,7 @@ static void open_writer(struct writing *writing)
     lx_durability durability = writing->options->lasting ? LX_DURABILITY_PERIODIC
                                                          : LX_DURABILITY_NONE;
     lx_status status = lx_executor_options_set_writer_count(executor_options,
-                                                            writing->options->lanes, &error);
+                                                            writing->options->workers, &error);
     if (status == LX_OK)
         status = lx_executor_open(executor_options, &executor, &error);
     expect(writing, status, &error, "an executor");

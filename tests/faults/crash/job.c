@@ -18,7 +18,7 @@ static void choose_executor(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
     uint32_t writers = (uint32_t)dice_below(&life->dice, 1 + LX_MAX_WRITERS);
-    if (life->job->kind == JOB_LANES && writers < 2)
+    if (life->job->kind == JOB_WORKERS && writers < 2)
         writers = 2;
     life->executor = NULL;
     if (writers == 0)
@@ -156,7 +156,7 @@ static bool may_be_full(struct life *life, bool usual)
     if (usual)
         return dice_once_in(&life->dice, 4);
     return life->job->kind == JOB_FULL ||
-           (life->job->kind == JOB_LANES && dice_once_in(&life->dice, 2));
+           (life->job->kind == JOB_WORKERS && dice_once_in(&life->dice, 2));
 }
 
 static void session(struct life *life)
@@ -170,7 +170,7 @@ static void session(struct life *life)
     if (life->job->kind != JOB_USUAL && !life->job->resumes)
         steps += 4;
     bool usual = life->job->kind == JOB_USUAL || life->job->resumes;
-    life->fails = (usual || life->job->kind == JOB_SWITCHES) && dice_once_in(&life->dice, 4);
+    life->fails = (usual || life->job->kind == JOB_INSTALLS) && dice_once_in(&life->dice, 4);
     kernel_fail_sync(life->fails ? 1 + (unsigned)dice_below(&life->dice, 20) : 0);
     bool open = open_again(life, options) ||
                 (!life->over && !life->job->resumes && create(life, options));

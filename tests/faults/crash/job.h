@@ -22,9 +22,9 @@ struct job {
         JOB_USUAL,    /**< All kinds of operations. */
         JOB_SYNCS,    /**< A sync fails during changes of records. */
         JOB_FULL,     /**< The disk becomes full, has space again, and the dataset is sealed. */
-        JOB_LANES,    /**< Several flush tasks write for many submitted commits; one finds the
+        JOB_WORKERS,  /**< Several flush tasks write for many submitted commits; one finds the
                        *   disk full. */
-        JOB_SWITCHES, /**< New generations, and changes of the schema. */
+        JOB_INSTALLS, /**< New generations, and changes of the schema. */
         JOB_KINDS
     } kind;
     bool may_be_sealed; /**< A job before this one may have sealed. */

@@ -32,9 +32,9 @@ static const struct {
     enum lx__fault fault;
     unsigned job;
 } rare[] = {
-    {LX__FAULT_CHUNK_PREFIX, JOB_LANES},
+    {LX__FAULT_CHUNK_PREFIX, JOB_WORKERS},
     {LX__FAULT_SHARED_COMMIT, JOB_USUAL},
-    {LX__FAULT_OBSOLETE_UNDER_READER, JOB_SWITCHES},
+    {LX__FAULT_OBSOLETE_UNDER_READER, JOB_INSTALLS},
 };
 
 /** The jobs and states in which the fault is searched for. */

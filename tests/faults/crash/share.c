@@ -35,7 +35,7 @@ bool life_submit(struct life *life)
     size_t count = 1 + (size_t)dice_below(&life->dice, 4);
     bool right = life->promised + count <= LIFE_TICKETS || life_wait(life);
     /* One of them finds the disk full, while earlier ones are not committed yet. */
-    if (life->full && life->job->kind == JOB_LANES)
+    if (life->full && life->job->kind == JOB_WORKERS)
         kernel_fill_disk(1 + (unsigned)dice_below(&life->dice, 8), 1);
     while (right && count-- != 0)
         right = submit_one(life);

@@ -202,9 +202,9 @@ static bool step_of_lanes(struct life *life)
 
 bool life_step(struct life *life)
 {
-    if (life->job->kind == JOB_SWITCHES)
+    if (life->job->kind == JOB_INSTALLS)
         return step_of_switches(life);
-    if (life->job->kind == JOB_LANES)
+    if (life->job->kind == JOB_WORKERS)
         return step_of_lanes(life);
     switch (dice_below(&life->dice, 22)) {
     case 0:
