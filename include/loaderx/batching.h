@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders that decide which samples share a batch, by their lengths or their cost.
+ * @brief Orders that decide by length or by cost which samples share a batch.
  */
 #ifndef LOADERX_BATCHING_H
 #define LOADERX_BATCHING_H
@@ -17,7 +17,7 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_order_new_bucketed Orders with batches of similar lengths
  *
- * Batches of 256 in buckets of a hundred batches:
+ * This example creates batches of 256 in buckets of a hundred batches:
  *
  * @code
  * lx_order_new_bucketed(lengths, records, 256, NULL, &order, &error);
@@ -27,28 +27,30 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Makes an order whose batches contain indices of similar lengths, so that little padding is
- * needed. Each epoch is a permutation of all indices. The indices are sorted by their lengths and
- * divided into buckets; each bucket is shuffled and divided into batches, and the batches are
- * shuffled. The remainder, fewer indices than a batch, comes last and has the longest.
+ * Creates an order whose batches contain indices of similar length, so that little padding is
+ * needed. Each epoch is a permutation of all indices. The order sorts the indices by length,
+ * divides them into buckets, shuffles each bucket, divides it into batches, and shuffles the
+ * batches. If the number of indices is not a multiple of the batch size, the remainder has the
+ * greatest lengths and comes last.
  *
- * It holds 4 bytes for each index; making it takes another 32 bytes for each meanwhile.
+ * The order uses 4 bytes per index; creating it temporarily takes another 32 bytes per index.
  *
  * @param[in]  lengths     The length of each index.
- * @param[in]  count       The number of indices, and of positions in an epoch, at most 2^32 - 1.
- * @param[in]  batch_size  Indices of a batch of all ranks together, 1 or more.
- * @param[in]  options     The size of a bucket, by default 100 batches; the seed, by default 0; and
- *                         the directory of tables. NULL for the defaults.
- * @param[out] order       Receives the order, to be released with lx_order_unref(); NULL on
- *                         failure.
+ * @param[in]  count       The number of indices, which is also the epoch length, at most 2^32 - 1.
+ * @param[in]  batch_size  The number of indices in a global batch (of all ranks together), 1 or
+ *                         more.
+ * @param[in]  options     The bucket size, by default 100 batches; the seed, by default 0; and the
+ *                         tables directory. NULL for the defaults.
+ * @param[out] order       Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error       Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
- * @retval LX_ERR_ARGUMENT  @p batch_size is 0, the size of a bucket is 0 or not a multiple of it,
- *                          or a pointer is NULL.
+ * @retval LX_OK            The order was created.
+ * @retval LX_ERR_ARGUMENT  @p batch_size is 0, the bucket size is 0 or not a multiple of
+ *                          @p batch_size, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
+ *         files.
  */
 LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch_size,
                                        const lx_order_options *options, lx_order **order,
@@ -59,7 +61,8 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
 /**
  * @defgroup lx_order_new_budgeted Orders cut into batches by a budget
  *
- * Batches of at most 16,384 tokens, padding included, of texts of similar lengths:
+ * This example creates batches of texts of similar length, with at most 16,384 tokens each,
+ * including padding:
  *
  * @code
  * lx_order *bucketed = NULL, *order = NULL;
@@ -75,60 +78,64 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
  */
 
 /**
- * Makes an order that has the same index at each position as @p part, and is cut into batches. From
- * the beginning of each epoch, each batch takes as many samples as fit, in their order; the last
- * one has the remainder. Samples fit while the sum of their costs does not exceed @p budget or,
- * with lx_order_options_set_padded(), while their number times their largest cost does not: the
- * memory that they take when all are padded to the longest. After lx_order_new_bucketed() little is
- * padded.
+ * Creates an order that has the same index as @p part at each position, but is cut into batches.
+ * Starting at the beginning of each epoch, each batch takes as many samples as fit, in order; the
+ * last batch of the epoch gets the remainder. Samples fit while the sum of their costs does not
+ * exceed @p budget. With lx_order_options_set_padded(), they fit while their number times their
+ * largest cost does not exceed it; this is the memory that they take when all are padded to the
+ * longest. After lx_order_new_bucketed(), there is little padding.
  *
- * The cuts depend on the order alone. A loader needs no batch size with such an order and returns
- * whole batches: of each N consecutive batches, each of N ranks takes one. So the budget is that of
- * one device, and one step of 4 ranks is equal to two steps of 2. lx_sampler_take_batch() does the
- * same without a loader.
+ * The cuts depend only on the order. With such an order, a loader needs no batch size and returns
+ * whole batches: of each N consecutive batches, each of N ranks takes one. The budget therefore
+ * applies to each device, and one step of 4 ranks is equivalent to two steps of 2.
+ * lx_sampler_take_batch() does the same without a loader.
  *
- * The order holds the costs, 4 bytes each if all fit and else 8, and the cuts of the last two
- * epochs that were entered, about an eighth of a byte for each position. The first thread that
- * enters an epoch reads it once for all threads: some nanoseconds for each position, and the cost
- * of @p part. An order that is cut cannot be a part of another order: cut last.
+ * The order stores the costs, in 4 bytes each if all of them fit and in 8 otherwise, and the cuts
+ * of the last two epochs that were entered, at about an eighth of a byte per position. The first
+ * thread that enters an epoch reads the whole epoch once for all threads: this takes a few
+ * nanoseconds per position, plus the cost of @p part. An order that is cut cannot be part of
+ * another order, so cut last.
  *
- * @param[in]  part     An order that is not cut itself, of up to 2^32 - 1 positions.
- * @param[in]  costs    The cost of each index, 1 or more; copied.
- * @param[in]  count    The number of costs; all indices of @p part are below it.
- * @param[in]  budget   The most that a batch may cost, 1 or more.
- * @param[in]  options  The most samples of a batch, and whether they are padded. NULL for the
- *                      defaults.
- * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  part     An order of up to 2^32 - 1 positions that is not itself cut into batches.
+ * @param[in]  costs    The cost of each index, 1 or more. The call copies the costs.
+ * @param[in]  count    The number of costs; all indices of @p part must be less than this.
+ * @param[in]  budget   The maximum cost of a batch, 1 or more.
+ * @param[in]  options  The maximum number of samples in a batch, and whether they are padded. NULL
+ *                      for the defaults.
+ * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
+ * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  A cost is 0 or exceeds the budget, @p budget is 0, or a pointer is NULL.
- * @retval LX_ERR_MISMATCH  @p part has indices that are not below @p count, or is cut into batches.
+ * @retval LX_ERR_MISMATCH  @p part has indices that are not less than @p count, or is cut into
+ *                          batches.
  * @retval LX_ERR_LIMIT     @p part has too many positions, or the order would consist of more than
- *                          #LX_MAX_ORDERS orders, or be nested deeper than
- *                          #LX_MAX_ORDER_DEPTH.
+ *                          #LX_MAX_ORDERS orders, or be nested deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t count,
                                        uint64_t budget, const lx_order_options *options,
                                        lx_order **order, lx_error *error);
 
-/** Returns the most samples of a batch in any epoch; 0 if the order is not cut into batches. */
+/**
+ * Returns the maximum number of samples in a batch of any epoch; 0 if the order is not cut into
+ * batches.
+ */
 LX_API uint64_t lx_order_get_max_batch_size(const lx_order *order);
 
 /**
- * Counts the batches of an epoch, of all ranks together.
+ * Counts the batches of an epoch, for all ranks together.
  *
  * @param[in]  order  An order that is cut into batches.
- * @param[in]  epoch  The epoch; one after the last position has no batch.
+ * @param[in]  epoch  The epoch; an epoch after the last position has no batches.
  * @param[out] count  Receives the number of batches.
  * @param[out] error  Receives the first failure; may be NULL.
  *
- * @retval LX_OK               They are counted.
+ * @retval LX_OK               Success.
  * @retval LX_ERR_UNSUPPORTED  The order is not cut into batches.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @return Otherwise as reading the order.
+ * @return Otherwise, any status that reading the order returns.
  */
 LX_API lx_status lx_order_get_batch_count(const lx_order *order, uint64_t epoch, uint64_t *count,
                                           lx_error *error);
@@ -138,17 +145,17 @@ LX_API lx_status lx_order_get_batch_count(const lx_order *order, uint64_t epoch,
  *
  * @param[in]  order     An order that is cut into batches.
  * @param[in]  position  Any position.
- * @param[out] number    Receives the number of the batch in its epoch, from 0; may be NULL.
+ * @param[out] number    Receives the number of the batch in its epoch, counted from 0; may be NULL.
  * @param[out] begin     Receives the first position of the batch; may be NULL.
  * @param[out] end       Receives the position after the batch; may be NULL.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK               The batch is found.
+ * @retval LX_OK               The batch was found.
  * @retval LX_END              The order is empty, or @p position is 2^64 - 1.
  * @retval LX_ERR_UNSUPPORTED  The order is not cut into batches.
  * @retval LX_ERR_ARGUMENT     @p order is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @return Otherwise as reading the order.
+ * @return Otherwise, any status that reading the order returns.
  */
 LX_API lx_status lx_order_find_batch(const lx_order *order, uint64_t position, uint64_t *number,
                                      uint64_t *begin, uint64_t *end, lx_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The types of array elements, under NumPy's names.
+ * @brief The types of array elements, with NumPy's names.
  */
 #ifndef LOADERX_DTYPE_H
 #define LOADERX_DTYPE_H
@@ -20,7 +20,8 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Every element type: its constant, its value (part of the ABI), its name, and bytes per element.
+ * Lists every element type: its constant, its value (part of the ABI), its name, and its size in
+ * bytes.
  */
 #define LX_DTYPE_MAP(X)                                                                            \
     X(LX_BYTES, 0, "bytes", 1)                                                                     \
@@ -41,8 +42,8 @@ LX_BEGIN_DECLS
 
 /**
  * The type of an element. Values are little-endian on every machine: in files, in the caller's
- * memory and in batches. A value of #LX_BYTES is a string of bytes of any length; the values of
- * every other type are dense arrays, of one shape per field.
+ * memory and in batches. A value of type #LX_BYTES is a byte string of any length. A value of any
+ * other type is a dense array, and all values of a field have the same shape.
  */
 typedef enum lx_dtype {
 #define LX_DTYPE_CONSTANT(name, value, text, size) name = value,
@@ -50,16 +51,16 @@ typedef enum lx_dtype {
 #undef LX_DTYPE_CONSTANT
 } lx_dtype;
 
-/** Returns the bytes of one element; 0 for an invalid value. */
+/** Returns the size of one element in bytes; 0 for an invalid value. */
 LX_API size_t lx_dtype_get_size(lx_dtype dtype);
 
-/** Returns NumPy's name of a type, "uint8" for instance; NULL for an invalid value. */
+/** Returns NumPy's name for a type, for example "uint8"; NULL for an invalid value. */
 LX_API const char *lx_dtype_get_name(lx_dtype dtype);
 
 /**
- * Finds the type with the name @p name.
+ * Finds the type named @p name.
  *
- * @retval LX_OK               @p dtype is set.
+ * @retval LX_OK               @p dtype holds the type.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
  * @retval LX_ERR_UNSUPPORTED  No type has this name; the error lists the valid ones.
  */

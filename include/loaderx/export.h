@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Attributes of public declarations. Every other header includes it.
+ * @brief Attributes of public declarations. Every other header includes this one.
  */
 #ifndef LOADERX_EXPORT_H
 #define LOADERX_EXPORT_H
@@ -9,7 +9,10 @@
 #if defined(__GNUC__) || defined(__clang__)
 /** Exports a function from its library. */
 #define LX_API __attribute__((visibility("default")))
-/** Checks the arguments from number @p a on against the format, argument @p f, as of printf(3). */
+/**
+ * Checks a function's arguments, starting at number @p a, against its printf(3) format, argument
+ * number @p f.
+ */
 #define LX_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define LX_API

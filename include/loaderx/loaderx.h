@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief All headers of libloaderx and the libraries below it.
+ * @brief Includes all headers of libloaderx and of the libraries that it is built on.
  */
 #ifndef LOADERX_LOADERX_H
 #define LOADERX_LOADERX_H

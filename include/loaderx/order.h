@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders: which index is at each position of training.
+ * @brief Orders, which define the index at each position of a training run.
  */
 #ifndef LOADERX_ORDER_H
 #define LOADERX_ORDER_H
@@ -18,21 +18,22 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_order Orders of indices
  *
- * **Positions** count the samples of one global order, of all ranks together: 0, 1, 2, ... up to
- * 2^64 - 2. An order of length n has epochs of n positions: epoch e has the positions [e * n, (e +
- * 1) * n), and the last epoch is truncated at the last position. The index at a position is a pure
- * function of the order and the position. It does not depend on what was read before, nor on the
- * number of processes and threads, so any position can be entered at once. doc/orders.md defines
- * each order exactly; its formula never changes.
+ * **Positions** number the samples of one global order, which all ranks share: 0, 1, 2, ... up to
+ * 2^64 - 2. An order of length n has epochs of n positions: epoch e has the positions [e * n,
+ * (e + 1) * n), and the last epoch is truncated at the last position. The index at a position is a
+ * pure function of the order and the position. It depends neither on what was read before nor on
+ * the number of processes and threads, so reading can start at any position immediately.
+ * doc/orders.md defines each order exactly; the formula of an order never changes.
  *
- * The other orders have pages of their own: by weights (lx_order_new_weighted()), by classes
- * (lx_order_new_balanced()), by lengths (lx_order_new_bucketed()), cut into batches by cost
- * (lx_order_new_budgeted()), made of other orders (lx_order_new_slice()), and mixed (::lx_mixture).
+ * Other orders have their own pages: by weight (lx_order_new_weighted()), by class
+ * (lx_order_new_balanced()), by length (lx_order_new_bucketed()), cut into batches by cost
+ * (lx_order_new_budgeted()), composed of other orders (lx_order_new_slice()), and mixed
+ * (::lx_mixture).
  *
  * @code
  * lx_order *shuffled = NULL, *half = NULL;
  * lx_order_new_shuffle(60000, 42, &shuffled, &error);
- * // another half of the indices in each epoch
+ * // a different half of the indices in each epoch
  * lx_order_new_slice(shuffled, 0, 30000, &half, &error);
  * lx_order_unref(shuffled);
  * @endcode
@@ -40,62 +41,73 @@ LX_BEGIN_DECLS
  * @{
  */
 
-/** The most levels of nested orders: the stack to read them is proportional. */
+/**
+ * The maximum nesting depth of orders. Reading takes stack space in proportion to the depth.
+ */
 #define LX_MAX_ORDER_DEPTH 64
 
-/** The most orders in an order, itself and repetitions included: a saved state describes each. */
+/**
+ * The maximum number of orders in an order, including itself and repetitions. A saved state
+ * describes each of them.
+ */
 #define LX_MAX_ORDERS 65536
 
 /**
- * An order. One of length 0 is valid and has no positions.
+ * An order. Its length may be 0; it then has no positions.
  *
  * @par Ownership
  * Each constructor returns one reference; dropping the last one with lx_order_unref() frees the
  * order.
  *
  * @par Tables in files
- * Some orders hold a table, which takes time to compute, and memory. With
- * lx_order_options_set_tables(), the table is a file in a directory, which doc/orders.md describes.
- * The first process that makes the order writes the file. Every other process, and every later run,
- * opens it within about a millisecond and shares its pages in memory. The name of a file is a hash
- * of everything on which the table depends, so one directory serves any number of orders.
+ * Some orders need a table, which takes memory and time to compute. With
+ * lx_order_options_set_tables(), the table is stored in a file in a directory; doc/orders.md
+ * describes the format. The first process that creates the order writes the file. Every other
+ * process, and every later run, opens the file within about a millisecond and shares its pages in
+ * memory. The name of the file is a hash of everything that the table depends on, so one directory
+ * can serve any number of orders.
  * @par
- * The directory is created if it does not exist. If it cannot be written, orders whose files exist
- * can still be made. Processes that need the same table at the same time each compute it, and the
- * last file stays: if that is too much work, let one process make the order first. The library
- * removes only the tables of epochs, when it writes the table of the second epoch after. Files that
- * are no longer needed can be deleted at any time, also while they are read. So can files whose
- * names end in .new: a process leaves one if it is killed while it writes.
+ * The directory is created if it does not exist. If it is not writable, orders whose files exist
+ * can still be created. If several processes need the same table at the same time, each of them
+ * computes it, and the file written last remains; to avoid the extra work, let one process create
+ * the order first. The library itself removes only tables of epochs: it removes each one when it
+ * writes the table of the second epoch after it. You can delete files that are no longer needed at
+ * any time, even while they are being read. You can also delete files whose names end in .new,
+ * which a process leaves behind if it is killed while writing.
  * @par
- * The table is mapped. Truncation of its file by another process, or a bad sector, raises SIGBUS.
+ * The table is memory-mapped. If another process truncates the file, or a sector is bad, reading
+ * raises SIGBUS.
  * @par
- * A table that cannot be kept in a file is a failure; it is not kept in memory instead. #LX_ERR_IO:
- * the disk is full, or a system call failed. #LX_ERR_NOT_FOUND: the directory cannot be created, or
- * is a file. #LX_ERR_UNSUPPORTED: the file has a later version, or the machine is big-endian.
- * #LX_ERR_MISMATCH: the file holds another table. #LX_ERR_CORRUPT: the file is damaged, found when
- * the order is made or when the damage is read; delete the file, and it is written again.
+ * If the table cannot be stored in a file, the call fails; the table is not kept in memory instead.
+ * #LX_ERR_IO: the disk is full, or a system call failed. #LX_ERR_NOT_FOUND: the directory cannot be
+ * created, or is a file. #LX_ERR_UNSUPPORTED: the file has a later version, or the machine is
+ * big-endian. #LX_ERR_MISMATCH: the file contains a different table. #LX_ERR_CORRUPT: the file is
+ * damaged, which is found either when the order is created or when the damaged part is read; delete
+ * the file, and the library writes it again.
  *
  * @par Thread safety
- * Full, because an order never changes.
+ * Any thread may use an order at any time, because an order never changes.
  */
 typedef struct lx_order lx_order;
 
 /**
- * Makes an order in which a window slides over the circle 0 to @p length - 1: position k has the
- * index ((k div window) * stride + k mod window) mod length, computed without overflow.
+ * Creates an order in which a window slides over the indices 0 to @p length - 1, which form a
+ * circle: position k has the index ((k div window) * stride + k mod window) mod length, computed
+ * without overflow.
  *
- * With a stride equal to the window, the default, that is k mod length: the indices in sequence,
- * each once per epoch. With a smaller stride windows overlap, with a larger one indices between
- * them are left out.
+ * With a stride equal to the window, the default, the index is k mod length: each epoch contains
+ * every index once, in sequence. With a smaller stride, windows overlap; with a larger stride, the
+ * indices between windows are left out.
  *
- * @param[in]  length  The number of indices, and of positions in an epoch.
- * @param[in]  window  Positions of a window; 0 for 1, so that a stride alone selects every
- *                     stride-th index.
- * @param[in]  stride  Indices by which the window slides; 0 for the window.
- * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  length  The number of indices, which is also the epoch length.
+ * @param[in]  window  The number of positions in a window. 0 means 1, so that a stride alone
+ *                     selects every stride-th index.
+ * @param[in]  stride  The number of indices by which the window slides; 0 means the size of the
+ *                     window.
+ * @param[out] order   Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
+ * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  @p order is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
@@ -103,19 +115,19 @@ LX_API lx_status lx_order_new_sequential(uint64_t length, uint64_t window, uint6
                                          lx_order **order, lx_error *error);
 
 /**
- * Makes an order of independent draws with replacement from 0 to @p length - 1: any index can be at
- * any position. An epoch contains about 63 % of the indices; with lx_order_new_shuffle() it
- * contains all.
+ * Creates an order of independent draws with replacement from 0 to @p length - 1: any index can
+ * occur at any position. An epoch contains about 63 % of the indices; an epoch of
+ * lx_order_new_shuffle() contains all of them.
  *
- * The probability of an index differs from 1 / length by less than 2^-64. Source of the numbers:
- * Philox2x64-10 (Salmon et al., 2011), by the position.
+ * The probability of an index differs from 1 / length by less than 2^-64. The random numbers come
+ * from Philox2x64-10 (Salmon et al., 2011), with the position as the counter.
  *
- * @param[in]  length  The number of indices, and of positions in an epoch.
- * @param[in]  seed    Any number; each gives other draws.
- * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  length  The number of indices, which is also the epoch length.
+ * @param[in]  seed    Any value; each seed gives different draws.
+ * @param[out] order   Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
+ * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  @p order is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
@@ -123,19 +135,20 @@ LX_API lx_status lx_order_new_random(uint64_t length, uint64_t seed, lx_order **
                                      lx_error *error);
 
 /**
- * Makes an order in which each epoch is another permutation of 0 to @p length - 1.
+ * Creates an order in which each epoch is a different permutation of 0 to @p length - 1.
  *
- * Up to a length of 65,536 it is the shuffle of Fisher and Yates. A reader holds a table of 128 KiB
- * for it, and computes it for each epoch that it enters, within a millisecond. Longer permutations
- * are computed by a Feistel network, without memory: the cost is the same for all positions, and
- * the length may be up to 2^64 - 1.
+ * Up to a length of 65,536, the permutation is a Fisher-Yates shuffle. Each reader keeps a 128 KiB
+ * table for it, which it recomputes on entering an epoch; this takes less than a millisecond. For
+ * greater lengths, up to 2^64 - 1, a Feistel network computes the permutation without memory, at
+ * the same cost for every position.
  *
- * @param[in]  length  The number of indices, and of positions in an epoch.
- * @param[in]  seed    Any number; the permutations of two seeds, or of two epochs, are unrelated.
- * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  length  The number of indices, which is also the epoch length.
+ * @param[in]  seed    Any value; permutations with different seeds, or in different epochs, are
+ *                     unrelated.
+ * @param[out] order   Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
+ * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  @p order is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
@@ -143,19 +156,18 @@ LX_API lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order *
                                       lx_error *error);
 
 /**
- * Makes an order in which blocks of neighboring indices are shuffled, and the indices of each block
- * as well: for disks on which distant reads are slow. Each epoch is another permutation of 0 ..
- * @p length
- *  - 1, in which the indices of a block, [b * block, (b + 1) * block), follow one another.
- * The last block may be shorter, and comes anywhere, too.
+ * Creates an order that shuffles blocks of neighboring indices, and the indices within each block.
+ * Use it for disks on which distant reads are slow. Each epoch is a different permutation of 0 to
+ * @p length - 1 in which the indices of each block, [b * block, (b + 1) * block), stay together.
+ * The last block may be shorter, and can come anywhere in an epoch.
  *
- * @param[in]  length  The number of indices, and of positions in an epoch.
- * @param[in]  block   Indices of a block, 1 or more.
- * @param[in]  seed    Any number.
- * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  length  The number of indices, which is also the epoch length.
+ * @param[in]  block   The number of indices in a block, 1 or more.
+ * @param[in]  seed    Any value.
+ * @param[out] order   Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
+ * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  @p block is 0, the number of blocks times @p block exceeds 2^64 - 1, or
  *                          @p order is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
@@ -163,7 +175,7 @@ LX_API lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order *
 LX_API lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed,
                                      lx_order **order, lx_error *error);
 
-/** Adds a reference. Returns @p order; NULL for NULL. */
+/** Adds a reference and returns @p order, which may be NULL. */
 LX_API lx_order *lx_order_ref(lx_order *order);
 
 /** Drops a reference; dropping the last one frees the order. NULL is allowed. */
@@ -177,10 +189,10 @@ LX_API uint64_t lx_order_get_length(const lx_order *order);
 /**
  * @defgroup lx_order_options Options of orders
  *
- * Each order has the options that its constructor names. An option that has no effect on the order
- * is an error, #LX_ERR_ARGUMENT, so that none is ignored.
+ * Each constructor documents the options that apply to its order. Options are never silently
+ * ignored: creating an order with an option that does not apply to it fails with #LX_ERR_ARGUMENT.
  *
- * A hundred thousand draws in each epoch, with a table in a file:
+ * This example creates an order with a hundred thousand draws per epoch and its table in a file:
  *
  * @code
  * lx_order_options *options = lx_order_options_new();
@@ -199,39 +211,39 @@ LX_API uint64_t lx_order_get_length(const lx_order *order);
  * The options of an order.
  *
  * @par Thread safety
- * One thread at a time. An order copies what it needs when it is made.
+ * Only one thread at a time may use the options. An order copies what it needs when it is created.
  */
 typedef struct lx_order_options lx_order_options;
 
-/** Returns options with the defaults; NULL when out of memory. */
+/** Returns new options with default values; NULL if out of memory. */
 LX_API lx_order_options *lx_order_options_new(void);
 
-/** Frees options. NULL is allowed. */
+/** Frees the options. NULL is allowed. */
 LX_API void lx_order_options_free(lx_order_options *options);
 
 /**
- * Sets the number of positions in an epoch, any number. The default is that of the order.
+ * Sets the number of positions in an epoch; any number is valid. The default depends on the order.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_order_options_set_length(lx_order_options *options, uint64_t length,
                                              lx_error *error);
 
 /**
- * Sets the seed, any number. The default is 0, unless the order names another one.
+ * Sets the seed; any value is valid. The default is 0, unless the order documents a different one.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_order_options_set_seed(lx_order_options *options, uint64_t seed,
                                            lx_error *error);
 
 /**
- * Sets the directory that keeps the tables of the order in files (see ::lx_order). With NULL, the
- * default, they are kept in memory.
+ * Sets the directory in which the order stores its tables as files (see ::lx_order). With NULL, the
+ * default, the tables are kept in memory.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  * @retval LX_ERR_NOMEM     Out of memory; nothing changed.
  */
@@ -240,31 +252,32 @@ LX_API lx_status lx_order_options_set_tables(lx_order_options *options, const ch
 
 /**
  * Sets the number of indices in a bucket of lx_order_new_bucketed(): a multiple of the batch size,
- * 1 or more. Larger buckets shuffle better; in smaller ones the lengths are more similar. The
- * default is 100 batches.
+ * 1 or more. Larger buckets shuffle better; smaller buckets group more similar lengths. The default
+ * is 100 batches.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_order_options_set_bucket_size(lx_order_options *options, uint64_t size,
                                                   lx_error *error);
 
 /**
- * Sets the most samples of a batch of lx_order_new_budgeted(); 0, the default, for as many as fit.
- * A loader reserves memory for the largest possible batch, which has only the cheapest samples.
- * Set a limit if some samples are far cheaper than most.
+ * Sets the maximum number of samples in a batch of lx_order_new_budgeted(); 0, the default, means
+ * as many as fit in the budget. A loader reserves memory for the largest possible batch, which
+ * consists of only the cheapest samples. Set a limit if some samples are far cheaper than most.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_order_options_set_max_batch_size(lx_order_options *options, uint64_t size,
                                                      lx_error *error);
 
 /**
- * Sets whether each sample of lx_order_new_budgeted() costs as much as the most expensive one of
- * its batch: the memory that samples take when all are padded to the longest. The default is false.
+ * Sets whether lx_order_new_budgeted() counts each sample at the cost of the most expensive one in
+ * its batch, which models the memory that samples take when all are padded to the longest. The
+ * default is false.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_order_options_set_padded(lx_order_options *options, bool padded,
@@ -273,14 +286,15 @@ LX_API lx_status lx_order_options_set_padded(lx_order_options *options, bool pad
 /** @} */
 
 /**
- * @defgroup lx_order_new_slice Orders made of other orders
+ * @defgroup lx_order_new_slice Orders composed of other orders
  *
- * The parts are orders of any kind, except those that are cut into batches
- * (lx_order_new_budgeted()). Each part is read in its own epochs. The new order takes references to
- * its parts. An order can be nested #LX_MAX_ORDER_DEPTH deep, and consist of #LX_MAX_ORDERS orders,
- * itself included.
+ * The parts may be orders of any kind, except those that are cut into batches
+ * (lx_order_new_budgeted()). Each part goes through its own epochs. The new order takes references
+ * to its parts. An order can be nested up to #LX_MAX_ORDER_DEPTH levels deep, and consist of up to
+ * #LX_MAX_ORDERS orders, including itself.
  *
- * The first tenth of the records for validation, and the others, shuffled, for training:
+ * This example uses the first tenth of the records for validation, and the others, shuffled, for
+ * training:
  *
  * @code
  * lx_order_new_sequential(60000, 0, 0, &all, &error);
@@ -295,107 +309,110 @@ LX_API lx_status lx_order_options_set_padded(lx_order_options *options, bool pad
  */
 
 /**
- * Makes an order of a part of each epoch: the offsets [first, first + length) of @p part. To skip
- * the first k of n is the slice of length n - k from k; to take the first k is the slice of length
- * k from 0.
+ * Creates an order from part of each epoch of @p part: the offsets [first, first + length). To skip
+ * the first k of n, take the slice of length n - k at offset k; to keep the first k, take the slice
+ * of length k at offset 0.
  *
  * @param[in]  part    The order.
  * @param[in]  first   The first offset.
- * @param[in]  length  The number of offsets, and of positions in an epoch; 0 makes an empty order.
- * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  length  The number of offsets, which is also the epoch length; 0 creates an empty
+ *                     order.
+ * @param[out] order   Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
- * @retval LX_ERR_ARGUMENT  The epochs of @p part are shorter, or a pointer is NULL.
+ * @retval LX_OK            The order was created.
+ * @retval LX_ERR_ARGUMENT  The slice extends beyond the epochs of @p part, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
- *                          nested deeper than #LX_MAX_ORDER_DEPTH.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be nested
+ *                          deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t length,
                                     lx_order **order, lx_error *error);
 
 /**
- * Makes an order with longer epochs: after its end each epoch of @p part begins again, until its
- * length is a multiple of @p multiple. If that is the number of samples of a batch of all ranks,
- * every rank has equally many batches, all of them full.
+ * Creates an order with longer epochs: each epoch of @p part starts over at its end, until the
+ * length is a multiple of @p multiple. If @p multiple is the number of samples in a global batch,
+ * every rank has the same number of batches, all of them full.
  *
  * @param[in]  part      The order.
- * @param[in]  multiple  The new length is the least multiple of it that is not below the old
- *                       length; 1 or more.
- * @param[out] order     Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  multiple  1 or more. The new length is the smallest multiple of this number that is
+ *                       not less than the old length.
+ * @param[out] order     Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
+ * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  @p multiple is 0, the length would exceed 2^64 - 1, or a pointer is
  *                          NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
- *                          nested deeper than #LX_MAX_ORDER_DEPTH.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be nested
+ *                          deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **order,
                                      lx_error *error);
 
 /**
- * Makes an order of which one epoch is @p times epochs of @p part. Each position has the same
- * index.
+ * Creates an order in which one epoch consists of @p times epochs of @p part. The index at each
+ * position stays the same.
  *
  * @param[in]  part   The order.
  * @param[in]  times  The number of epochs, 1 or more.
- * @param[out] order  Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] order  Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error  Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
+ * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  @p times is 0, the length would exceed 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
- *                          nested deeper than #LX_MAX_ORDER_DEPTH.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be nested
+ *                          deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order,
                                      lx_error *error);
 
 /**
- * Concatenates orders: each epoch consists of that epoch of the first order, then of the second,
+ * Concatenates orders: epoch e consists of epoch e of the first order, then epoch e of the second,
  * and so on.
  *
  * @param[in]  parts    @p count orders.
- * @param[in]  offsets  Added to the indices of each order, for instance the first index of each
- *                      source of lx_source_new_concat(); NULL to add nothing.
+ * @param[in]  offsets  The number to add to the indices of each order, for example the first index
+ *                      of each source of lx_source_new_concat(); NULL to add nothing.
  * @param[in]  count    The number of orders, 1 or more.
- * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
+ * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  @p count is 0, the length or an index would exceed 2^64 - 1, or a
  *                          pointer is NULL.
- * @retval LX_ERR_MISMATCH  One of @p parts is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
- *                          nested deeper than #LX_MAX_ORDER_DEPTH.
+ * @retval LX_ERR_MISMATCH  An order in @p parts is cut into batches.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be nested
+ *                          deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, size_t count,
                                      lx_order **order, lx_error *error);
 
 /**
- * Makes an order of given indices: where @p part has i, the new order has @p indices[i]. It holds a
- * table of 4 or 8 bytes for each index.
+ * Creates an order from a list of indices: where @p part has i, the new order has @p indices[i]. It
+ * uses a table of 4 or 8 bytes per index.
  *
- * @param[in]  part     An order of indices below @p count.
- * @param[in]  indices  @p count indices, in any order; repeats are allowed. Copied.
+ * @param[in]  part     An order whose indices are all less than @p count.
+ * @param[in]  indices  @p count indices, in any order; repeats are allowed. The call copies them.
  * @param[in]  count    The number of indices.
- * @param[in]  options  The directory of tables; NULL for the default.
- * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  options  The tables directory; NULL for the default.
+ * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
+ * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1, or a pointer is NULL.
- * @retval LX_ERR_MISMATCH  @p part has indices that are not below @p count, or is cut into batches.
- * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be
- *                          nested deeper than #LX_MAX_ORDER_DEPTH.
+ * @retval LX_ERR_MISMATCH  @p part has indices that are not less than @p count, or is cut into
+ *                          batches.
+ * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be nested
+ *                          deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
+ *         files.
  */
 LX_API lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
                                      const lx_order_options *options, lx_order **order,

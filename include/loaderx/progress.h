@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The callback by which a long call reports its progress.
+ * @brief The callback that reports the progress of a long call.
  */
 #ifndef LOADERX_PROGRESS_H
 #define LOADERX_PROGRESS_H
@@ -20,16 +20,17 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Receives the progress of a long call now and then, on the thread that made the call. The function
- * must not use the object that the call works on.
+ * Called periodically during a long call, on the thread that made the call. The function must not
+ * use the object that the call works on.
  *
- * @param done   Records or bytes that are done; the call says which.
- * @param total  Records or bytes in all.
- * @param user   As given to the call.
- * @param error  That of the call: the function may describe there why it ends the call. NULL if the
- *               caller of the library passed NULL.
- * @return #LX_OK to continue. Any other status ends the call with that status, which the error
- *         reports if the function did not describe it.
+ * @param done   The number of records or bytes processed so far; the documentation of the call says
+ *               which.
+ * @param total  The total number of records or bytes.
+ * @param user   The pointer that was passed to the call.
+ * @param error  The error of the call, in which the function may describe why it ends the call.
+ *               NULL if the caller passed NULL.
+ * @return #LX_OK to continue. Any other status ends the call, which returns that status; if the
+ *         function did not describe it in @p error, the library does.
  */
 typedef lx_status (*lx_progress_function)(uint64_t done, uint64_t total, void *user,
                                           lx_error *error);

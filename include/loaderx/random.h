@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Random numbers of each sample, for augmentation.
+ * @brief Random numbers for each sample, for data augmentation.
  */
 #ifndef LOADERX_RANDOM_H
 #define LOADERX_RANDOM_H
@@ -14,10 +14,10 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_random_get_key Random numbers of each sample
+ * @defgroup lx_random_get_key Random numbers for each sample
  *
- * Each sample has a stream of random numbers of its own. It depends on the seed, the epoch and the
- * sample alone: not on the number of threads or ranks, and not on earlier draws.
+ * Each sample has its own stream of random numbers. The stream depends only on the seed, the epoch
+ * and the sample, not on the number of threads or ranks, nor on earlier draws.
  *
  * @code
  * uint64_t key[2], draw;
@@ -26,33 +26,34 @@ LX_BEGIN_DECLS
  * bool flipped = draw >> 63;
  * @endcode
  *
- * Both functions may be called by any thread.
+ * Any thread may call both functions.
  * @see lx_batch_get_keys(), loaderx(7)
  * @{
  */
 
 /**
- * Computes the key of a sample's stream. With the same seed, no two samples and no two epochs share
- * a key. doc/orders.md has the formula.
+ * Computes the key of a sample's stream. For a given seed, every combination of epoch and sample
+ * has a different key. doc/orders.md gives the formula.
  *
- * @param[in]  seed    Any number.
+ * @param[in]  seed    Any value.
  * @param[in]  epoch   The epoch of the order in which the sample is read.
  * @param[in]  sample  The index of the sample in the source.
- * @param[out] key     Receives the key: for lx_random_get_draws(), for numpy.random.Philox, or for
- *                     any generator that takes 128 bits.
+ * @param[out] key     Receives the key, for use with lx_random_get_draws(), numpy.random.Philox, or
+ *                     any generator that takes a 128-bit key.
  */
 LX_API void lx_random_get_key(uint64_t seed, uint64_t epoch, uint64_t sample, uint64_t key[2]);
 
 /**
- * Computes the draws @p first, @p first + 1, ... of a key's stream, 64-bit numbers. They are equal
+ * Computes draws @p first, @p first + 1, ... of a key's stream, as 64-bit numbers. They are equal
  * to those of numpy.random.Philox(key=key).random_raw(). The cost does not depend on @p first.
  *
- * Source of the algorithm: Philox4x64-10 (J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw,
- * Parallel Random Numbers: As Easy as 1, 2, 3, 2011).
+ * The algorithm is Philox4x64-10 (J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, Parallel
+ * Random Numbers: As Easy as 1, 2, 3, 2011).
  *
- * @param[in]  key    A key of lx_random_get_key(), or any two numbers.
- * @param[in]  first  The number of the first draw, from 0.
- * @param[in]  count  Draws to compute; the number of the last one must fit in 64 bits.
+ * @param[in]  key    A key from lx_random_get_key(), or any two numbers.
+ * @param[in]  first  The number of the first draw, counted from 0.
+ * @param[in]  count  The number of draws to compute; the number of the last draw must fit in 64
+ *                    bits.
  * @param[out] draws  Receives @p count numbers.
  */
 LX_API void lx_random_get_draws(const uint64_t key[2], uint64_t first, size_t count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Splits of indices by a hash.
+ * @brief Splitting indices by a hash.
  */
 #ifndef LOADERX_SPLIT_H
 #define LOADERX_SPLIT_H
@@ -16,7 +16,7 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_split_indices Split indices by a hash
  *
- * An order of nine tenths of the records, shuffled:
+ * This example creates a shuffled order of nine tenths of the records:
  *
  * @code
  * lx_split_options *options = lx_split_options_new();
@@ -35,34 +35,36 @@ LX_BEGIN_DECLS
  * The options of a split.
  *
  * @par Thread safety
- * One thread at a time.
+ * Only one thread at a time may use the options.
  */
 typedef struct lx_split_options lx_split_options;
 
-/** Returns options with the defaults: all hashes, and the seed 0. Returns NULL when out of memory. */
+/**
+ * Returns new options with the defaults: all hashes, and the seed 0. Returns NULL if out of memory.
+ */
 LX_API lx_split_options *lx_split_options_new(void);
 
-/** Frees options. NULL is allowed. */
+/** Frees the options. NULL is allowed. */
 LX_API void lx_split_options_free(lx_split_options *options);
 
 /**
- * Sets the seed, any number: each seed gives another split.
+ * Sets the seed; any value is valid. Each seed gives a different split.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_split_options_set_seed(lx_split_options *options, uint64_t seed,
                                            lx_error *error);
 
 /**
- * Sets the interval [from, until) of all hashes, as fractions.
+ * Sets the interval [from, until) of hashes to select, as fractions of the range of all hashes.
  *
  * @param[in]  options  The options.
  * @param[in]  from     The beginning of the interval, 0 to 1.
  * @param[in]  until    The end of the interval, @p from to 1.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  A number is out of range, or @p options is NULL; nothing changed.
  */
 LX_API lx_status lx_split_options_set_range(lx_split_options *options, double from, double until,
@@ -71,19 +73,18 @@ LX_API lx_status lx_split_options_set_range(lx_split_options *options, double fr
 /**
  * Finds the indices whose hash is in an interval. With [0, 0.9) for training and [0.9, 1) for
  * validation, each index is in exactly one of the two. The result for an index does not depend on
- * the number of indices: appended records do not move others from one part to the other.
+ * the number of indices: appending records does not move existing ones from one part to another.
  * doc/orders.md defines the hash.
  *
- * @param[in]  keys     What is hashed for each index, so that indices with equal keys are in the
- *                      same part; NULL for the index itself.
+ * @param[in]  keys     The key to hash for each index, so that indices with equal keys are in the
+ *                      same part; NULL to hash the index itself.
  * @param[in]  count    The number of indices.
  * @param[in]  options  The interval and the seed; NULL for the defaults.
- * @param[out] indices  Receives the indices in ascending order, up to @p count; NULL to count them
- *                      only.
- * @param[out] found    Receives their number.
+ * @param[out] indices  Receives up to @p count indices in ascending order; NULL to only count them.
+ * @param[out] found    Receives the number of indices found.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The indices are found.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p found is NULL.
  *
  * @par Thread safety

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The status that every call returns, and the error that describes a failure.
+ * @brief The statuses that calls return, and the error that describes a failure.
  */
 #ifndef LOADERX_STATUS_H
 #define LOADERX_STATUS_H
@@ -17,16 +17,16 @@ LX_BEGIN_DECLS
  * @defgroup lx_error Statuses and errors
  *
  * A function that can fail returns an ::lx_status and takes an ::lx_error as its last argument. The
- * error belongs to the caller; it may be NULL where the status is enough. The library never prints,
- * never exits and keeps no hidden last error.
+ * caller owns the error, and may pass NULL if the status is enough. The library never prints, never
+ * exits, and keeps no hidden "last error".
  *
- * A function that returns an object through a pointer sets the pointer to NULL first, so that it is
- * NULL after a failure. All other output arguments are undefined after a failure, unless the
- * function describes them.
+ * A function that returns an object through a pointer first sets the pointer to NULL, so the
+ * pointer is NULL after a failure. All other output arguments are undefined after a failure, unless
+ * the description of the function says otherwise.
  *
- * A function that returns a status returns #LX_ERR_ARGUMENT for a NULL pointer unless its
- * description allows NULL. Every function that allocates memory can return #LX_ERR_NOMEM. Functions
- * that return no status do not check their arguments.
+ * A function that returns a status returns #LX_ERR_ARGUMENT for a NULL pointer, unless its
+ * description allows NULL. Any function that allocates memory can return #LX_ERR_NOMEM. Functions
+ * that do not return a status do not check their arguments.
  *
  * @code
  * lx_error error = LX_ERROR_INIT;
@@ -42,9 +42,9 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Every failure: its constant, its value, and the text of lx_status_get_message().
+ * Lists every failure: its constant, its value, and its text for lx_status_get_message().
  *
- * The values are part of the ABI: new ones are added at the end, and none is reused.
+ * The values are part of the ABI: new values are added at the end, and no value is ever reused.
  */
 #define LX_STATUS_MAP(X)                                                                           \
     X(LX_ERR_NOMEM, -1, "out of memory")                                                           \
@@ -65,37 +65,39 @@ LX_BEGIN_DECLS
     X(LX_ERR_FORKED, -16, "this handle belongs to the parent process")                             \
     X(LX_ERR_LIMIT, -17, "a limit would be exceeded")
 
-/** The outcome of a call: #LX_OK or #LX_END on success, a negative value on failure. */
+/** The result of a call: #LX_OK or #LX_END on success, a negative value on failure. */
 typedef enum lx_status {
     LX_OK = 0,  /**< The call succeeded. */
-    LX_END = 1, /**< The call succeeded, and nothing (more) is left to return. Not an error. */
+    LX_END = 1, /**< The call succeeded, but there is nothing (more) to return. This is not an
+                     error. */
 #define LX_STATUS_CONSTANT(name, value, text) name = value,
     LX_STATUS_MAP(LX_STATUS_CONSTANT)
 #undef LX_STATUS_CONSTANT
 } lx_status;
 
-/** Stands for an index, an offset, a size or a count that is unknown or does not apply. */
+/** The value of an index, offset, size or count that is unknown or does not apply. */
 #define LX_NONE UINT64_MAX
 
 /**
  * Describes a failure. Initialize it with #LX_ERROR_INIT.
  *
- * An error keeps the **first** failure: a call that gets an error which already holds a failure
- * leaves it unchanged. So the caller can pass one error to several calls and check it once. Reset
- * it with lx_error_clear() before it is used again.
+ * An error keeps the **first** failure: if it already holds a failure, later calls leave it
+ * unchanged. You can therefore pass one error to several calls and check it once. To reuse an
+ * error, reset it with lx_error_clear().
  *
  * @par Thread safety
- * None. Each thread uses an error of its own.
+ * Use a separate error in each thread.
  */
 typedef struct lx_error {
     lx_status status;     /**< The status of the failed call; #LX_OK if nothing failed. */
-    int32_t errnum;       /**< The system's errno if it is the cause, else 0. */
-    uint64_t record;      /**< The index of the record concerned, or #LX_NONE. */
-    uint64_t offset;      /**< The offset in bytes in the file at @c path, or #LX_NONE. */
-    uint64_t reserved[4]; /**< Zero. */
-    char field[72];       /**< The name of the field concerned, or "". */
-    char path[512];       /**< The file or directory concerned, or "". Of a longer path, its end. */
-    char message[512];    /**< One sentence: what failed, why, and what to do if that is known. */
+    int32_t errnum;       /**< The errno that caused the failure, or 0. */
+    uint64_t record;      /**< The index of the affected record, or #LX_NONE. */
+    uint64_t offset;      /**< The byte offset in the file @c path, or #LX_NONE. */
+    uint64_t reserved[4]; /**< Reserved; zero. */
+    char field[72];       /**< The name of the affected field, or "". */
+    char path[512];       /**< The affected file or directory, or "". If the path is too long, only
+                               its end is kept. */
+    char message[512];    /**< One sentence: what failed, why, and, if known, what to do. */
 } lx_error;
 
 /** The initial value of an ::lx_error: no failure. */
@@ -104,27 +106,28 @@ typedef struct lx_error {
         LX_OK, 0, LX_NONE, LX_NONE, {0, 0, 0, 0}, "", "", ""                                       \
     }
 
-/** Resets @p error to #LX_ERROR_INIT, so that it keeps the next failure. NULL is allowed. */
+/** Resets @p error to #LX_ERROR_INIT, so that it can record the next failure. NULL is allowed. */
 LX_API void lx_error_clear(lx_error *error);
 
 /**
- * Formats an error as one line: its path, field, record and offset as far as they are known, its
- * message, and the system's text for errno.
+ * Formats an error as one line: whichever of its path, field, record and offset are known, its
+ * message, and the system's text for its errno.
  *
- * @param[in]  error   The error; without a failure the line is "no error".
- * @param[out] text    Receives the line, truncated to @p size and always terminated; may be NULL if
- *                     @p size is 0.
- * @param[in]  size    Bytes at @p text.
- * @return The length of the whole line without the NUL, also if it was truncated (as snprintf(3)).
+ * @param[in]  error   The error; if it holds no failure, the line is "no error".
+ * @param[out] text    Receives the line, truncated to @p size bytes and always NUL-terminated; may
+ *                     be NULL if @p size is 0.
+ * @param[in]  size    The size of @p text in bytes.
+ * @return The length of the whole line, excluding the NUL, even if it was truncated (like
+ *         snprintf(3)).
  */
 LX_API size_t lx_error_describe(const lx_error *error, char *text, size_t size);
 
 /**
- * Returns the name of a status, "LX_ERR_RANGE" for instance; "LX_ERR_UNKNOWN" for any other value.
+ * Returns the name of a status, for example "LX_ERR_RANGE"; "LX_ERR_UNKNOWN" for an invalid value.
  */
 LX_API const char *lx_status_get_name(lx_status status);
 
-/** Returns a short English text for a status, without a full stop. */
+/** Returns a short English description of a status, without a final period. */
 LX_API const char *lx_status_get_message(lx_status status);
 
 /** @} */

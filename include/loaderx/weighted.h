@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders by weights and by classes.
+ * @brief Orders by weight and by class.
  */
 #ifndef LOADERX_WEIGHTED_H
 #define LOADERX_WEIGHTED_H
@@ -15,13 +15,13 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_order_new_weighted Orders by weights
+ * @defgroup lx_order_new_weighted Orders by weight
  *
- * A weight is a double of 0 or more in any unit: only its ratio to the sum of all weights counts.
+ * A weight is a double of 0 or more, in any unit: only its ratio to the sum of all weights matters.
  * The weights are converted to integers, so that the same weights give the same indices on every
- * machine (doc/orders.md). An index with the weight 0 is never drawn.
+ * machine (doc/orders.md). An index with a weight of 0 is never drawn.
  *
- * As many draws per epoch as there are records:
+ * This example creates an order with as many draws per epoch as there are records:
  *
  * @code
  * lx_order_options_set_seed(options, 42, &error);
@@ -32,55 +32,59 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Makes an order of independent draws with replacement: each position has index i with the
- * probability of its weight among all weights, with an error below 2^-31 of the mean weight. It has
- * the distribution of torch's WeightedRandomSampler, not its numbers.
+ * Creates an order of independent draws with replacement. At each position, the probability of
+ * index i is its share of the sum of all weights, with an error below 2^-31 of the mean weight. The
+ * order has the distribution of torch's WeightedRandomSampler, but not the same draws.
  *
- * It holds 8 bytes for each weight, and the cost of a draw does not depend on the weights. Source
- * of the algorithm: Walker's alias method (1977).
+ * The order uses 8 bytes per weight, and the cost of a draw does not depend on the weights. The
+ * algorithm is Walker's alias method (1977).
  *
- * @param[in]  weights  @p count weights; copied.
+ * @param[in]  weights  @p count weights. The call copies them.
  * @param[in]  count    The number of weights and indices, 1 to 2^31 - 1.
- * @param[in]  options  The length of an epoch, by default @p count; the seed, by default 0; and the
- *                      directory of tables. NULL for the defaults.
- * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  options  The epoch length, by default @p count; the seed, by default 0; and the
+ *                      tables directory. NULL for the defaults.
+ * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
- * @retval LX_ERR_ARGUMENT  A weight is negative, infinite or not a number, all are 0, or a pointer
- *                          is NULL.
+ * @retval LX_OK            The order was created.
+ * @retval LX_ERR_ARGUMENT  A weight is negative, infinite or not a number, all weights are 0, or a
+ *                          pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
+ *         files.
  */
 LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count,
                                        const lx_order_options *options, lx_order **order,
                                        lx_error *error);
 
 /**
- * Makes an order of draws without replacement: in each epoch an index comes at most once, and each
- * position has one of the remaining indices with the probability of its weight among theirs. If the
- * length is the number of weights above 0, an epoch is a shuffle in which heavy indices come early.
+ * Creates an order of draws without replacement. In each epoch, an index occurs at most once, and
+ * the probability of a remaining index at each position is its share of the sum of the remaining
+ * weights. If the epoch length is the number of weights above 0, an epoch is a shuffle in which
+ * indices with large weights tend to come early.
  *
- * It holds 8 bytes for each weight, and 4 bytes for each position of up to two epochs, and of each
- * other epoch that a thread reads. The first thread that enters an epoch computes its table for all
- * threads, which takes another 32 bytes for each weight meanwhile; a reader gets #LX_ERR_NOMEM if
- * that fails. Source of the algorithm: Efraimidis and Spirakis (2006).
+ * The order uses 8 bytes per weight, and 4 bytes per position for each of up to two epochs, and for
+ * each other epoch that a thread is reading. The first thread that enters an epoch computes its
+ * table for all threads, which temporarily takes another 32 bytes per weight; if that fails,
+ * readers get #LX_ERR_NOMEM. The algorithm is that of Efraimidis and Spirakis (2006).
  *
- * @param[in]  weights  @p count weights; copied.
+ * @param[in]  weights  @p count weights. The call copies them.
  * @param[in]  count    The number of weights and indices, 1 to 2^31 - 1.
- * @param[in]  options  The length of an epoch, at most the number of weights above 0, which is the
- *                      default; the seed, by default 0; and the directory of tables. NULL for the
+ * @param[in]  options  The epoch length, at most the number of weights above 0, which is the
+ *                      default; the seed, by default 0; and the tables directory. NULL for the
  *                      defaults.
- * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
- * @retval LX_ERR_ARGUMENT  A weight is negative, infinite or not a number, all are 0, fewer than
- *                          the length are above 0, or a pointer is NULL.
+ * @retval LX_OK            The order was created.
+ * @retval LX_ERR_ARGUMENT  A weight is negative, infinite or not a number, all weights are 0, the
+ *                          epoch length exceeds the number of weights above 0, or a pointer is
+ *                          NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
+ *         files.
  */
 LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
                                                const lx_order_options *options, lx_order **order,
@@ -95,27 +99,29 @@ LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t c
  */
 
 /**
- * Makes an order in which all classes are equally frequent. The positions form rounds, in each of
- * which every class comes once, in shuffled order. Each time, a class contributes the next of its
- * indices, which are shuffled again when all were used. So indices of small classes come more often
- * than those of large ones. Rounds continue from one epoch to the next.
+ * Creates an order in which all classes are equally frequent. The positions form rounds; each round
+ * contains every class once, in shuffled order. Each class contributes its next index, and
+ * reshuffles its indices after it has used all of them, so indices of small classes occur more
+ * often than those of large classes. Rounds continue across epochs.
  *
- * It holds 4 bytes for each index and for each class; making it takes another 32 bytes for each
- * index meanwhile. A thread that reads it keeps the shuffles of up to 4096 classes, about 150 bytes
- * each, and 2 bytes for each index of classes of up to 256 indices.
+ * The order uses 4 bytes per index and per class; creating it temporarily takes another 32 bytes
+ * per index. A thread that reads the order keeps the shuffles of up to 4096 classes, which take
+ * about 150 bytes each, plus 2 bytes per index for classes of up to 256 indices.
  *
- * @param[in]  classes  The class of each index: any numbers; equal numbers are one class.
+ * @param[in]  classes  The class of each index. Any numbers are valid; equal numbers mean the same
+ *                      class.
  * @param[in]  count    The number of indices, at most 2^32 - 1.
- * @param[in]  options  The length of an epoch, by default @p count; the seed, by default 0; and the
- *                      directory of tables. NULL for the defaults.
- * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[in]  options  The epoch length, by default @p count; the seed, by default 0; and the
+ *                      tables directory. NULL for the defaults.
+ * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The order is made.
- * @retval LX_ERR_ARGUMENT  @p count is 0 but the length is not, or a pointer is NULL.
+ * @retval LX_OK            The order was created.
+ * @retval LX_ERR_ARGUMENT  @p count is 0 but the epoch length is not, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
+ *         files.
  */
 LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count,
                                        const lx_order_options *options, lx_order **order,
