@@ -25,30 +25,30 @@ LX_BEGIN_DECLS
  * A batch of records in memory.
  *
  * @par Ownership
- * A batch is counted: lx_loader_next() returns one reference, lx_batch_ref() adds one, and
- * lx_batch_unref() drops one. A batch stays valid until the last is dropped, also after its
- * loader is closed.
+ * Batches are reference-counted: lx_loader_next() returns one reference, lx_batch_ref() adds one,
+ * and lx_batch_unref() drops one. A batch stays valid until its last reference is dropped, even
+ * after its loader is closed.
  *
  * @par Thread safety
- * Any thread may read a batch, and add and drop references.
+ * Any thread may read a batch, and add or drop references.
  */
 typedef struct lx_batch lx_batch;
 
-/** A column of a batch. The batch owns it; new members are added last. */
+/** A column of a batch. The batch owns it. New members will be added at the end. */
 typedef struct lx_column {
     const char *name;      /**< The name, as in the source. */
     lx_dtype dtype;        /**< The type of the elements. */
-    size_t ndim;           /**< Dimensions of a value. */
+    size_t ndim;           /**< The number of dimensions of a value. */
     const uint64_t *shape; /**< @ref ndim extents in C order. */
     uint64_t rows;         /**< The number of records. */
-    void *data;            /**< Record i is at data + i * size; the caller may write there. */
-    uint64_t size;         /**< Bytes per value. */
+    void *data;            /**< Record i is at data + i * size; the caller may modify it. */
+    uint64_t size;         /**< The size of a value in bytes. */
 } lx_column;
 
 /** Returns the number of records. */
 LX_API uint64_t lx_batch_get_row_count(const lx_batch *batch);
 
-/** Returns the indices of the records in the source, in the order of the rows. */
+/** Returns the index in the source of each record, in row order. */
 LX_API const uint64_t *lx_batch_get_indices(const lx_batch *batch);
 
 /** Returns the position in the global order at which the batch begins; see lx_loader_tell(). */
@@ -58,38 +58,42 @@ LX_API uint64_t lx_batch_get_position(const lx_batch *batch);
 LX_API uint64_t lx_batch_get_epoch(const lx_batch *batch);
 
 /**
- * Computes the random key of each record, as lx_random_get_key() does from the seed, the epoch and
- * the index. A transform gets the same keys for any number of threads and ranks.
+ * Computes the random key of each record as lx_random_get_key() does, from the seed, the epoch and
+ * the index. A transform gets the same keys with any number of threads and ranks.
  *
  * @param[in]  batch  The batch.
- * @param[in]  seed   Any number.
- * @param[out] keys   Receives two numbers for each record.
+ * @param[in]  seed   Any value.
+ * @param[out] keys   Receives two numbers per record.
  */
 LX_API void lx_batch_get_keys(const lx_batch *batch, uint64_t seed, uint64_t *keys);
 
 /** Returns the number of columns. */
 LX_API size_t lx_batch_get_column_count(const lx_batch *batch);
 
-/** Returns the column at @p position; NULL if the position is not below
- * lx_batch_get_column_count(). */
+/**
+ * Returns the column at @p position; NULL if @p position is not less than
+ * lx_batch_get_column_count().
+ */
 LX_API const lx_column *lx_batch_get_column(const lx_batch *batch, size_t position);
 
-/** Returns the column with the name @p name; NULL if the batch has no such column. */
+/** Returns the column named @p name; NULL if the batch has no such column. */
 LX_API const lx_column *lx_batch_find_column(const lx_batch *batch, const char *name);
 
-/** Returns what the transform stored with lx_batch_set_result(); NULL if it stored nothing. */
+/**
+ * Returns the result that the transform stored with lx_batch_set_result(); NULL if it stored none.
+ */
 LX_API void *lx_batch_get_result(const lx_batch *batch);
 
 /**
- * Stores a result of a transform in its batch. @p release, if not NULL, is called with it when the
- * last reference to the batch is dropped, on the thread that drops it. A result must not hold a
- * reference to its own batch. An earlier result is released at once.
+ * Stores the result of a transform in its batch. If @p release is not NULL, it is called with
+ * @p result when the last reference to the batch is dropped, on the thread that drops it. A result
+ * must not hold a reference to its own batch. Any earlier result is released immediately.
  */
 LX_API void lx_batch_set_result(lx_batch *batch, void *result, lx_release_function release);
 
 /**
- * Adds a reference. Returns @p batch. A transform adds one if it keeps the batch beyond its call: a
- * seek or a failure may drop the batch without returning it.
+ * Adds a reference and returns @p batch. A transform must add one if it keeps the batch after its
+ * call returns, because a seek or a failure may drop the batch without returning it.
  */
 LX_API lx_batch *lx_batch_ref(lx_batch *batch);
 

@@ -17,17 +17,17 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_executor Threads that run tasks
  *
- * An executor owns two queues of tasks, for reading and for writing, and the threads that serve
- * them. It runs tasks and knows nothing of their purpose. One executor can serve
- * any number of loaders, datasets and writers; those without one open their own.
- * There is no global executor, and no environment variable has an effect.
+ * An executor owns two task queues, one for reading and one for writing, and the threads that serve
+ * them. It runs tasks and knows nothing about their purpose. One executor can serve any number of
+ * loaders, datasets and writers; those without one open their own. There is no global executor, and
+ * no environment variable has any effect.
  *
- * A queue starts a thread when it has more work than its threads can take, and never before its
+ * A queue starts a thread when it has more work than its threads can handle, and never before its
  * first task. The threads are named "lx-read-0" and so on. They block all signals except those that
- * a fault raises. A reader or writer without work looks for more for some 30 microseconds before it
- * sleeps, unless that was in vain lately or the executor has more threads than CPUs.
+ * faults raise. A thread without work looks for more for about 30 microseconds before it sleeps,
+ * unless recent attempts found nothing or the executor has more threads than CPUs.
  *
- * Two loaders that share eight threads:
+ * This example makes two loaders share eight threads:
  *
  * @code
  * lx_executor_options *options = lx_executor_options_new();
@@ -38,95 +38,101 @@ LX_BEGIN_DECLS
  * lx_executor_options_free(options);
  * lx_loader_options_set_executor(training, executor, &error);
  * lx_loader_options_set_executor(evaluation, executor, &error);
- * lx_executor_unref(executor); // the options have references
+ * lx_executor_unref(executor); // the options keep their own references
  * @endcode
  * @see lx_error, lx_ticket, loaderx(7)
  * @{
  */
 
-/** The most threads that read. */
+/** The maximum number of reader threads. */
 #define LX_MAX_READERS 64
-/** The most threads that write, each into a chunk of its own. */
+/** The maximum number of writer threads. Each of them writes to its own chunk. */
 #define LX_MAX_WRITERS 4
 
-/** The purpose of a task, which selects the threads that run it. */
+/** The purpose of a task, which determines the threads that run it. */
 typedef enum lx_queue {
-    LX_QUEUE_READ = 0, /**< Filling batches, by the readers. */
-    LX_QUEUE_WRITE = 1 /**< Compressing, writing and committing, by the writers. */
+    LX_QUEUE_READ = 0, /**< Tasks that fill batches; the readers run them. */
+    LX_QUEUE_WRITE = 1 /**< Tasks that compress, write and commit; the writers run them. */
 } lx_queue;
 
 /**
- * The options of an executor: how many threads it can have.
+ * The options of an executor: how many threads it may have.
  *
  * @par Thread safety
- * None. An executor copies what it needs when it is opened.
+ * Only one thread at a time may use the options. An executor copies what it needs when it is
+ * opened.
  */
 typedef struct lx_executor_options lx_executor_options;
 
 /**
- * Two queues of tasks and their threads.
+ * Two task queues and their threads.
  *
  * @par Ownership
- * An executor is counted. lx_executor_open() returns the first reference, lx_executor_ref() adds
- * one, and lx_executor_unref() drops one. lx_executor_close() drops one and stops the threads for
- * all users. Dropping the last reference stops and frees the executor.
+ * Executors are reference-counted. lx_executor_open() returns the first reference,
+ * lx_executor_ref() adds one, and lx_executor_unref() drops one. lx_executor_close() drops one and
+ * stops the threads for all users. Dropping the last reference stops and frees the executor.
  *
  * @par Thread safety
- * Full: any thread may call, also from within a task, as long as it holds a reference.
+ * Any thread may make any call at any time, even from within a task, as long as it holds a
+ * reference.
  *
  * @par fork
  * An executor belongs to the process that opened it. In a child of fork(2), calls that return a
- * status return #LX_ERR_FORKED, all others do nothing, and none waits. The child opens its own.
+ * status return #LX_ERR_FORKED, other calls do nothing, and no call waits. The child must open its
+ * own executor.
  */
 typedef struct lx_executor lx_executor;
 
-/** The work of a queue since the executor was opened. A task counts when it has ended. */
+/** Statistics of a queue since the executor was opened. A task is counted when it ends. */
 typedef struct lx_queue_stats {
-    uint64_t threads;     /**< Threads now. */
-    uint64_t queued;      /**< Tasks that wait now: parts of them have not begun, or their time has
-                               not come. */
-    uint64_t tasks;       /**< Tasks that have ended, canceled ones included. */
-    uint64_t canceled;    /**< Tasks of which a part never ran because they were canceled. */
-    uint64_t parts;       /**< Parts that ran, on the queue's threads and on those of waiters. */
-    uint64_t idle_ns;     /**< Nanoseconds without work, summed over the queue's threads. */
-    uint64_t reserved[6]; /**< Zero. */
+    uint64_t threads;     /**< The current number of threads. */
+    uint64_t queued;      /**< The number of tasks that are currently waiting: some of their parts
+                               have not begun, or their start time has not come. */
+    uint64_t tasks;       /**< The number of tasks that have ended, including canceled ones. */
+    uint64_t canceled;    /**< The number of tasks that were canceled before all of their parts
+                               ran. */
+    uint64_t parts;       /**< The number of parts that ran, either on the queue's threads or on
+                               waiting threads. */
+    uint64_t idle_ns;     /**< The time without work, in nanoseconds, summed over the queue's
+                               threads. */
+    uint64_t reserved[6]; /**< Reserved; zero. */
 } lx_queue_stats;
 
 /**
- * Returns options with the defaults: one writer, and a reader for each CPU of the process (by its
- * affinity and the CPU quotas of its control groups, version 2), up to #LX_MAX_READERS. Returns
- * NULL when out of memory.
+ * Returns new options with the defaults: one writer, and one reader per CPU that the process may
+ * use (according to its affinity and the CPU quotas of its version 2 control groups), up to
+ * #LX_MAX_READERS. Returns NULL if out of memory.
  */
 LX_API lx_executor_options *lx_executor_options_new(void);
 
-/** Frees options. NULL is allowed. */
+/** Frees the options. NULL is allowed. */
 LX_API void lx_executor_options_free(lx_executor_options *options);
 
 /**
- * Sets the number of threads that read, 0 to #LX_MAX_READERS. With 0, the thread that waits for a
- * task of #LX_QUEUE_READ runs it.
+ * Sets the number of reader threads, 0 to #LX_MAX_READERS. With 0, a task of #LX_QUEUE_READ runs on
+ * the thread that waits for it.
  *
- * @retval LX_OK            The number is set.
- * @retval LX_ERR_ARGUMENT  @p count is out of range or @p options is NULL; nothing changed.
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p count is out of range, or @p options is NULL; nothing changed.
  */
 LX_API lx_status lx_executor_options_set_reader_count(lx_executor_options *options, uint32_t count,
                                                       lx_error *error);
 
 /**
- * Sets the number of threads that write, 1 to #LX_MAX_WRITERS.
- * @return As lx_executor_options_set_reader_count().
+ * Sets the number of writer threads, 1 to #LX_MAX_WRITERS.
+ * @return Any status that lx_executor_options_set_reader_count() returns.
  */
 LX_API lx_status lx_executor_options_set_writer_count(lx_executor_options *options, uint32_t count,
                                                       lx_error *error);
 
 /**
- * Opens an executor. It starts no thread yet.
+ * Opens an executor. It does not start any threads yet.
  *
  * @param[in]  options   The options; NULL for the defaults.
  * @param[out] executor  Receives the executor, with one reference; NULL on failure.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The executor is open.
+ * @retval LX_OK            The executor was opened.
  * @retval LX_ERR_ARGUMENT  @p executor is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
@@ -136,15 +142,15 @@ LX_API lx_status lx_executor_open(const lx_executor_options *options, lx_executo
 /**
  * Stops an executor for all of its users, and drops the caller's reference.
  *
- * Work that has not begun is canceled, and lx_executor_submit() returns #LX_ERR_STATE from now on.
- * The call waits for callbacks that are running, and for nothing else. From within a callback of
- * the same executor it does not wait; the threads then end on their own.
+ * Work that has not begun is canceled, and later calls of lx_executor_submit() return
+ * #LX_ERR_STATE. The call waits only for callbacks that are running. Within a callback of the same
+ * executor it does not wait; the threads then end on their own.
  *
  * @param executor  The executor; NULL is allowed.
  */
 LX_API void lx_executor_close(lx_executor *executor);
 
-/** Adds a reference. Returns @p executor. */
+/** Adds a reference and returns @p executor. */
 LX_API lx_executor *lx_executor_ref(lx_executor *executor);
 
 /**
@@ -153,16 +159,16 @@ LX_API lx_executor *lx_executor_ref(lx_executor *executor);
  */
 LX_API void lx_executor_unref(lx_executor *executor);
 
-/** Returns the most readers that it can have; 0 if waiting threads read themselves. */
+/** Returns the maximum number of readers; 0 if waiting threads do the reading. */
 LX_API uint32_t lx_executor_get_reader_count(const lx_executor *executor);
 
-/** Returns the most writers that it can have. */
+/** Returns the maximum number of writers. */
 LX_API uint32_t lx_executor_get_writer_count(const lx_executor *executor);
 
 /**
  * Copies the statistics of a queue.
  *
- * @retval LX_OK            They are at @p stats.
+ * @retval LX_OK            @p stats holds the statistics.
  * @retval LX_ERR_ARGUMENT  @p queue is invalid, or a pointer is NULL.
  * @retval LX_ERR_FORKED    The executor belongs to the parent process.
  */
@@ -174,13 +180,13 @@ LX_API lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx
 /**
  * @defgroup lx_ticket Submit tasks and wait for them
  *
- * A task is a function and a number of parts, which run on several threads at a time. The tasks of
- * a queue begin in the order in which they were submitted, and the parts of a task in the order of
- * their numbers.
+ * A task consists of a function and a number of parts, which can run on several threads at the same
+ * time. The tasks of a queue begin in the order in which they were submitted, and the parts of a
+ * task in the order of their numbers.
  *
- * A part that fails stops the parts with higher numbers that have not begun; parts that run
- * continue to their end. If several parts fail, the failure of the one with the lowest number is
- * reported: the same one for any number of threads.
+ * When a part fails, parts with higher numbers that have not begun are canceled; running parts run
+ * to completion. If several parts fail, the failure of the lowest-numbered one is reported, so the
+ * result is the same whatever the number of threads.
  *
  * @code
  * static lx_status sum_part(size_t part, void *user, lx_error *error)
@@ -194,7 +200,7 @@ LX_API lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx
  * lx_ticket *ticket = NULL;
  * lx_executor_submit(executor, LX_QUEUE_READ, sum_part, &job, 64, &ticket,
  *                    &error);
- * lx_ticket_wait(ticket, &error); // a failed submit stays in error
+ * lx_ticket_wait(ticket, &error); // error still holds the failure of a failed submit
  * lx_ticket_unref(ticket);
  * @endcode
  * @see lx_error, lx_executor, loaderx(7)
@@ -202,48 +208,48 @@ LX_API lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx
  */
 
 /**
- * A submitted task: to wait for, or to cancel. It is counted like an executor, and may be waited
- * for after its executor is closed.
+ * A submitted task, which you can wait for or cancel. Tickets are reference-counted like executors,
+ * and you can wait for one after its executor has been closed.
  *
  * @par Thread safety
- * Full, as long as each thread holds a reference.
+ * Any thread may make any call at any time, as long as it holds a reference.
  */
 typedef struct lx_ticket lx_ticket;
 
 /**
- * Runs one part of a task. Each part runs once, on one thread, at the same time as other parts on
- * other threads.
+ * Runs one part of a task. Each part runs once, on one thread, possibly at the same time as other
+ * parts on other threads.
  *
- * @param part   The number of the part, from 0.
- * @param user   As given to lx_executor_submit().
- * @param error  Empty at the call; the function can describe its failure there.
- * @return #LX_OK or #LX_END if the part succeeded; a negative status fails the task.
+ * @param part   The number of the part, counted from 0.
+ * @param user   The pointer that was passed to lx_executor_submit().
+ * @param error  Empty at the start of the call; the function can describe its failure in it.
+ * @return #LX_OK or #LX_END if the part succeeded; a negative status makes the task fail.
  */
 typedef lx_status (*lx_task_function)(size_t part, void *user, lx_error *error);
 
 /**
  * Submits a task: the threads of @p queue call @p function once for each part from 0 to
- * @p parts - 1. The call returns at once.
+ * @p parts - 1. The call returns immediately.
  *
  * The memory at @p user must stay valid until lx_ticket_wait() has returned for the task, or until
- * all parts are known to have run.
+ * you know that all parts have run.
  *
  * @param[in]  executor  The executor.
  * @param[in]  queue     The queue whose threads run the task.
  * @param[in]  function  The function to call.
- * @param[in]  user      Passed to each call; may be NULL.
+ * @param[in]  user      The pointer to pass to each call; may be NULL.
  * @param[in]  parts     The number of parts, at least 1.
- * @param[out] ticket    Receives the ticket, to be released with lx_ticket_unref(), which may be at
- *                       once: the task runs all the same, except that with 0 readers a task of
- *                       #LX_QUEUE_READ runs only while a thread waits for it. NULL on failure.
+ * @param[out] ticket    Receives the ticket; release it with lx_ticket_unref(). NULL on failure.
+ *                       You may release it immediately: the task still runs, except that with 0
+ *                       readers, a task of #LX_QUEUE_READ runs only while a thread waits for it.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The task is submitted.
- * @retval LX_ERR_ARGUMENT  @p queue is invalid, @p parts is 0 or above SIZE_MAX / 2, or a pointer
- *                          is NULL.
+ * @retval LX_OK            The task was submitted.
+ * @retval LX_ERR_ARGUMENT  @p queue is invalid, @p parts is 0 or greater than SIZE_MAX / 2, or a
+ *                          pointer is NULL.
  * @retval LX_ERR_STATE     The executor is closed.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @retval LX_ERR_IO        The queue has no thread, and the system could not start one.
+ * @retval LX_ERR_IO        The queue has no threads, and the system could not start one.
  * @retval LX_ERR_FORKED    The executor belongs to the parent process.
  */
 LX_API lx_status lx_executor_submit(lx_executor *executor, lx_queue queue,
@@ -251,38 +257,39 @@ LX_API lx_status lx_executor_submit(lx_executor *executor, lx_queue queue,
                                     lx_ticket **ticket, lx_error *error);
 
 /**
- * Waits until no part of the task runs or will run. It may be called again, and by several threads.
+ * Waits until no part of the task is running or will run. You may call it repeatedly, and from
+ * several threads.
  *
- * The waiting thread runs parts itself if the queue has no threads, and within a callback of the
- * same executor, so that tasks may wait for tasks.
+ * The waiting thread runs parts itself if the queue has no threads, or if it is in a callback of
+ * the same executor. Tasks can therefore wait for other tasks.
  *
  * @retval LX_OK            All parts ran, and none failed.
- * @retval LX_ERR_CANCELED  The task was canceled, or the executor closed, before all parts had
+ * @retval LX_ERR_CANCELED  The task was canceled, or the executor was closed, before all parts had
  *                          begun.
  * @retval LX_ERR_ARGUMENT  @p ticket is NULL.
  * @retval LX_ERR_FORKED    The executor belongs to the parent process.
- * @return Otherwise the status of the part that failed; @p error is as the function left it.
+ * @return Otherwise, the status of the part that failed; @p error is as the function left it.
  */
 LX_API lx_status lx_ticket_wait(lx_ticket *ticket, lx_error *error);
 
 /**
- * Waits as lx_ticket_wait() does, but for @p nanoseconds at most. A thread that runs parts itself
- * runs at least one, and begins none after the time is up.
+ * Waits as lx_ticket_wait() does, but for at most @p nanoseconds. A thread that runs parts itself
+ * runs at least one, and starts none after the time is up.
  *
  * @retval LX_ERR_TIMEOUT  The task has not ended. This is not a failure: @p error is unchanged.
- * @return Otherwise as lx_ticket_wait().
+ * @return Otherwise, any status that lx_ticket_wait() returns.
  */
 LX_API lx_status lx_ticket_wait_timed(lx_ticket *ticket, uint64_t nanoseconds, lx_error *error);
 
 /**
- * Cancels the parts that have not begun. Running parts continue to their end: wait for the ticket
- * to see it. A task that has ended, or of which all parts have begun, is unchanged.
+ * Cancels the parts that have not begun. Running parts run to completion; to find out when they
+ * have, wait for the ticket. If all parts have begun or the task has ended, the call has no effect.
  *
  * @param ticket  The ticket; NULL is allowed.
  */
 LX_API void lx_ticket_cancel(lx_ticket *ticket);
 
-/** Adds a reference. Returns @p ticket. */
+/** Adds a reference and returns @p ticket. */
 LX_API lx_ticket *lx_ticket_ref(lx_ticket *ticket);
 
 /** Drops a reference; the task is not canceled. NULL is allowed. */

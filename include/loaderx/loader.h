@@ -33,75 +33,78 @@ LX_BEGIN_DECLS
  * The options of a loader.
  *
  * @par Thread safety
- * One thread at a time. A loader copies what it needs when it is opened.
+ * Only one thread at a time may use the options. A loader copies what it needs when it is opened.
  */
 typedef struct lx_loader_options lx_loader_options;
 
 /**
- * Returns options with the defaults: batches of 1, in sequence, one epoch, a short last batch, rank
- * 0 of 1, all columns, an executor of its own, 64 MiB prepared ahead. Returns NULL when out of
- * memory.
+ * Returns new options with the defaults: batches of 1, sequential order, one epoch, a possibly
+ * short last batch, rank 0 of 1, all columns, an executor of the loader's own and 64 MiB of
+ * prefetching. Returns NULL if out of memory.
  */
 LX_API lx_loader_options *lx_loader_options_new(void);
 
-/** Frees options. NULL is allowed. */
+/** Frees the options. NULL is allowed. */
 LX_API void lx_loader_options_free(lx_loader_options *options);
 
 /**
- * Sets the number of records in a batch of one rank, at least 1. It excludes an order that is cut
- * into batches itself.
+ * Sets the number of records in each rank's batch, at least 1. This option cannot be combined with
+ * an order that is itself cut into batches.
  */
 LX_API lx_status lx_loader_options_set_batch_size(lx_loader_options *options, uint64_t size,
                                                   lx_error *error);
 
 /**
- * Sets the order, and takes a reference to it. Its length is an epoch, and its indices must be
- * below the length of the source. An order that is cut into batches (lx_order_new_budgeted()) makes
- * the batches. NULL restores the sequential order.
+ * Sets the order, and takes a reference to it. Its length is the epoch length, and its indices must
+ * be less than the length of the source. An order that is cut into batches
+ * (lx_order_new_budgeted()) determines the batches. NULL restores the sequential order.
  */
 LX_API lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *order,
                                              lx_error *error);
 
 /**
  * Sets the order to lx_order_new_shuffle() with the length of the source and @p seed: each epoch is
- * another permutation of all records.
+ * a different permutation of all records.
  */
 LX_API lx_status lx_loader_options_set_shuffle(lx_loader_options *options, uint64_t seed,
                                                lx_error *error);
 
-/** Sets the rank of this process among @p world data-parallel ranks, and so its part of each global
- * batch; see lx_loader. @p rank must be below @p world. */
+/**
+ * Sets the rank of this process among @p world data-parallel ranks, which determines its share of
+ * each global batch; see lx_loader. @p rank must be less than @p world.
+ */
 LX_API lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t rank,
                                             uint64_t world, lx_error *error);
 
-/** Sets the number of epochs after which lx_loader_next() returns #LX_END; 0 for never. */
+/** Sets the number of epochs after which lx_loader_next() returns #LX_END; 0 means never. */
 LX_API lx_status lx_loader_options_set_epoch_count(lx_loader_options *options, uint64_t epochs,
                                                    lx_error *error);
 
 /**
- * Sets the position at which the loader begins, 0 by default: the number of samples of the global
- * order that all ranks have taken, as lx_loader_tell() returned it. So a count alone resumes a run.
+ * Sets the position at which the loader begins, 0 by default. It is the number of samples of the
+ * global order that all ranks together have taken, as returned by lx_loader_tell(), so this number
+ * is enough to resume a run.
  *
- * The ends of epochs do not depend on it: with E epochs of n samples, #LX_END comes at each
+ * The start position does not shift the end: with E epochs of n samples, #LX_END comes at each
  * multiple of E * n, and a loader that begins at such a multiple continues to the next one.
  */
 LX_API lx_status lx_loader_options_set_start(lx_loader_options *options, uint64_t position,
                                              lx_error *error);
 
 /**
- * Sets whether an incomplete global batch at the end of an epoch is left out: one with too few
+ * Sets whether to drop an incomplete global batch at the end of an epoch, which is one with too few
  * samples or, if the order is cut into batches, with fewer batches than ranks.
  */
 LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
                                                  lx_error *error);
 
-/** Sets the columns to read, by name, in this order; a @p count of 0 for all of them. */
+/** Sets the names of the columns to read, in this order; a @p count of 0 means all of them. */
 LX_API lx_status lx_loader_options_set_columns(lx_loader_options *options, const char *const *names,
                                                size_t count, lx_error *error);
 
 /**
- * Sets the number of threads that read, 0 to #LX_MAX_READERS, in an executor of the loader's own.
- * With 0, the thread that calls lx_loader_next() reads. It excludes
+ * Sets the number of reader threads, 0 to #LX_MAX_READERS, in an executor of the loader's own. With
+ * 0, the thread that calls lx_loader_next() does the reading. This option cannot be combined with
  * lx_loader_options_set_executor().
  */
 LX_API lx_status lx_loader_options_set_reader_count(lx_loader_options *options, uint32_t threads,
@@ -109,51 +112,52 @@ LX_API lx_status lx_loader_options_set_reader_count(lx_loader_options *options, 
 
 /**
  * Sets the executor that runs the loader's tasks, and takes a reference to it. With NULL, the
- * default, the loader opens one of its own.
+ * default, the loader opens its own.
  */
 LX_API lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_executor *executor,
                                                 lx_error *error);
 
 /**
- * Sets the most bytes of batches that are prepared, or being prepared, and not yet returned. One
- * batch is always allowed.
+ * Limits the total size, in bytes, of the batches that are ready or in preparation but not yet
+ * returned. One batch is always allowed.
  */
 LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint64_t bytes,
                                                       lx_error *error);
 
 /**
- * Sets what is done about damaged records. A record is damaged if its source fails with
+ * Sets how to handle damaged records. A record counts as damaged if its source fails with
  * #LX_ERR_CORRUPT.
  *
- * - #LX_DAMAGE_RAISE, the default: lx_loader_next() fails in place of the batch.
- * - #LX_DAMAGE_SKIP: the record is left out. The batch may have fewer records, and a batch without
- *   any is skipped.
- * - #LX_DAMAGE_ZEROS: the columns that cannot be read are zeros in this record.
+ * - #LX_DAMAGE_RAISE, the default: lx_loader_next() fails instead of returning the batch.
+ * - #LX_DAMAGE_SKIP: the record is left out. The batch has fewer records; a batch with no records
+ *   left is skipped.
+ * - #LX_DAMAGE_ZEROS: in this record, the columns that cannot be read are filled with zeros.
  *
- * Positions and states count all samples in any case, and the batch of a record does not depend on
- * the number of threads. lx_loader_get_stats() counts the damaged records. In a dataset that was
- * itself opened with #LX_DAMAGE_ZEROS the loader sees no damage.
+ * In all cases, positions and states count all samples, and the number of threads does not affect
+ * which batch a record is in. lx_loader_get_stats() counts the damaged records. If the dataset
+ * itself was opened with #LX_DAMAGE_ZEROS, the loader sees no damage.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p damage is invalid, or @p options is NULL.
  */
 LX_API lx_status lx_loader_options_set_damage_policy(lx_loader_options *options,
                                                      lx_damage_policy damage, lx_error *error);
 
 /**
- * Works on a filled batch before it is returned: changes its columns in place, or stores a result
- * with lx_batch_set_result(). It is called on the executor's threads, for several batches at a
- * time.
+ * Transforms a filled batch before it is returned: the function can modify its columns in place, or
+ * store a result with lx_batch_set_result(). The executor's threads call it, possibly for several
+ * batches at the same time.
  *
  * @param batch  The batch.
- * @param user   As given to lx_loader_options_set_transform().
- * @param error  Never NULL; the function may describe its failure there. Without a description the
- *               error reports #LX_ERR_CALLBACK.
- * @return #LX_OK; lx_loader_next() returns any other status in place of this batch.
+ * @param user   The pointer that was passed to lx_loader_options_set_transform().
+ * @param error  Never NULL; the function may describe its failure in it. If it does not, the error
+ *               reports #LX_ERR_CALLBACK.
+ * @return #LX_OK on success. For any other status, lx_loader_next() returns that status instead of
+ *         this batch.
  */
 typedef lx_status (*lx_transform_function)(lx_batch *batch, void *user, lx_error *error);
 
-/** Sets the transform; NULL for none. @p user is passed to each call. */
+/** Sets the transform; NULL, the default, means none. @p user is passed to each call. */
 LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
                                                  lx_transform_function transform, void *user,
                                                  lx_error *error);
@@ -163,8 +167,8 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
 /**
  * @defgroup lx_loader Read batches in a global order
  *
- * A loader joins a source and an order, and returns batches: the same bytes in the same order for
- * any number of threads.
+ * A loader combines a source with an order, and returns batches. It returns the same bytes in the
+ * same order with any number of threads.
  *
  * @code
  * lx_batch *batch = NULL;
@@ -176,54 +180,58 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * @endcode
  *
  * @par Positions
- * A position counts the samples of one global order, of all ranks together, that were returned (not
- * those that are prepared). An epoch has as many positions as the order is long. The global batch
- * at position p is [p, min(p + batch size * world, end of the epoch)). A rank takes the offsets in
- * the epoch that are its rank modulo world. At an uneven end of an epoch a rank may have fewer
- * records in the last batch, or no such batch; with drop_last no rank has it.
+ * A position is the number of samples of the global order, which all ranks share, that have been
+ * returned (samples that are only prepared do not count). The number of positions in an epoch is
+ * the length of the order. The global batch at position p covers the positions [p, min(p + batch
+ * size * world, end of the epoch)). A rank takes the positions whose offset in the epoch is
+ * congruent to its rank modulo world. If an epoch does not divide evenly, a rank may have fewer
+ * records in the last batch, or none; with drop_last, no rank returns that batch.
  *
  * @par Orders that are cut into batches
- * With such an order (lx_order_new_budgeted()) a global batch is a number of its batches, one for
- * each rank, from the one at position p on. A rank takes the batch whose number in the epoch is its
- * rank modulo world. At the end of an epoch fewer batches than ranks may be left: some ranks have
- * none, and with drop_last no rank has. After a seek into a batch, the rest of it comes first.
+ * With such an order (lx_order_new_budgeted()), a global batch consists of consecutive batches of
+ * the order, one per rank, starting at position p. A rank takes the batch whose number in the epoch
+ * is congruent to its rank modulo world. At the end of an epoch, there may be fewer batches left
+ * than ranks: some ranks then have none, and with drop_last, no rank has one. After a seek into the
+ * middle of a batch, the remainder of that batch comes first.
  *
  * @par Ranks that share data
- * Rank and world are those of data parallelism. If each data-parallel rank is a group of processes,
- * as with tensor or pipeline parallelism, all processes of a group open their loader with the same
- * rank and world. In a mesh of P processes with t tensor ranks and s stages, data-parallel ranks
- * outermost, process p has rank p / (t * s) and world P / (t * s). The processes of a group get the
- * same rows of the same global batch in each step, whatever columns each of them reads. A stage
- * that needs no data opens its loader over lx_source_new_null(). Every loader of the mesh, and of
- * another mesh, restores the state of any of them. With #LX_DAMAGE_SKIP only the loaders that read
- * the damage skip a batch without any record left.
+ * Rank and world refer to data parallelism. If each data-parallel rank is a group of processes, as
+ * with tensor or pipeline parallelism, all processes of a group open their loaders with the same
+ * rank and world. In a mesh of P processes with t tensor ranks and s stages, in which data-parallel
+ * ranks are the outermost dimension, process p has rank p / (t * s) and world P / (t * s). In each
+ * step, the processes of a group get the same rows of the same global batch, whichever columns each
+ * of them reads. A stage that needs no data opens its loader over lx_source_new_null(). Any loader,
+ * of this mesh or a different one, can restore a state of any of these loaders. With
+ * #LX_DAMAGE_SKIP, only the loaders that read the damaged columns skip a batch that has no records
+ * left.
  * @see lx_batch, lx_error, lx_loader_options, lx_order, lx_order_new_budgeted(), lx_source,
  *      loaderx-state(5), loaderx(7)
  * @{
  */
 
 /**
- * Returns the batches of a source in an order.
+ * Returns batches of a source in a given order.
  *
  * @par Thread safety
- * Full, but only calls of lx_loader_next() that follow one another get batches in order. In a child
- * of fork(2), calls that read or move return #LX_ERR_FORKED.
+ * Any thread may make any call at any time, but batches arrive in order only if the calls of
+ * lx_loader_next() do not overlap. In a child of fork(2), calls that read or seek return
+ * #LX_ERR_FORKED.
  */
 typedef struct lx_loader lx_loader;
 
 /**
- * Opens a loader. It reads nothing before the first lx_loader_next().
+ * Opens a loader. It reads nothing until the first lx_loader_next().
  *
- * @param[in]  source   The source; referenced.
+ * @param[in]  source   The source; the call takes a reference.
  * @param[in]  options  The options; NULL for the defaults.
- * @param[out] loader   Receives the loader, to be closed with lx_loader_close().
+ * @param[out] loader   Receives the loader; close it with lx_loader_close().
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK               The loader is open.
+ * @retval LX_OK               The loader was opened.
  * @retval LX_ERR_NOT_FOUND    The source does not have a requested column.
- * @retval LX_ERR_UNSUPPORTED  The size of a column's values varies: leave the column out.
+ * @retval LX_ERR_UNSUPPORTED  The values of a column vary in size: leave the column out.
  * @retval LX_ERR_MISMATCH     The order has indices beyond the end of the source.
- * @retval LX_ERR_ARGUMENT     Options exclude each other, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT     Two options cannot be combined, or a pointer is NULL.
  * @retval LX_ERR_LIMIT        A batch would be too large for this machine.
  * @retval LX_ERR_NOMEM        Out of memory.
  */
@@ -231,70 +239,72 @@ LX_API lx_status lx_loader_open(lx_source *source, const lx_loader_options *opti
                                 lx_loader **loader, lx_error *error);
 
 /**
- * Closes a loader, at any moment: it wakes all waiting threads, cancels what has not begun, and
- * waits only for callbacks and system calls that are running. Batches that were returned stay
- * valid. NULL is allowed. A callback of the loader must not close it: it would wait for itself.
+ * Closes a loader, at any time: it wakes all waiting threads, cancels work that has not begun, and
+ * waits only for callbacks and system calls that are running. Batches that were already returned
+ * stay valid. NULL is allowed. A callback of the loader must not close it, because the call would
+ * wait for itself.
  */
 LX_API void lx_loader_close(lx_loader *loader);
 
 /**
  * Returns the next batch.
  *
- * If a record cannot be read or the transform fails, the call fails in place of that batch, and the
- * position is after it: the next call continues with the following batch. If several of its records
- * cannot be read, the same one is reported for any number of threads.
+ * If a record cannot be read or the transform fails, the call fails instead of returning that
+ * batch, and the position moves past it: the next call continues with the following batch. If
+ * several records of a batch cannot be read, the same one is reported whatever the number of
+ * threads.
  *
  * @param[in]  loader  The loader.
- * @param[out] batch   Receives the batch, to be released with lx_batch_unref(); NULL unless
- *                     #LX_OK is returned.
+ * @param[out] batch   Receives the batch; release it with lx_batch_unref(). NULL unless the call
+ *                     returns #LX_OK.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The batch is at @p batch.
- * @retval LX_END           The requested epochs are over; see lx_loader_next_epoch().
+ * @retval LX_OK            @p batch holds the batch.
+ * @retval LX_END           The requested epochs have ended; see lx_loader_next_epoch().
  * @retval LX_ERR_CANCELED  lx_loader_cancel() was called.
  * @retval LX_ERR_FORKED    The loader belongs to the parent process.
- * @retval LX_ERR_LIMIT     The order is cut into batches, and 100 epochs had none for this rank:
- *                          they have fewer batches than there are ranks.
- * @retval LX_ERR_CORRUPT   A record is damaged; or with #LX_DAMAGE_SKIP, all records of an epoch
- *                          are.
+ * @retval LX_ERR_LIMIT     The order is cut into batches, and this rank got none in 100 epochs,
+ *                          because each of them has fewer batches than there are ranks.
+ * @retval LX_ERR_CORRUPT   A record is damaged; or, with #LX_DAMAGE_SKIP, all records of an epoch
+ *                          are damaged.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise the status that the source or the transform returned for this batch.
+ * @return Otherwise, the status that the source or the transform returned for this batch.
  */
 LX_API lx_status lx_loader_next(lx_loader *loader, lx_batch **batch, lx_error *error);
 
 /**
- * Returns the next batch as lx_loader_next() does, but waits for @p nanoseconds at most. If the
- * calling thread fills the batch itself, it fills it to the end.
+ * Returns the next batch as lx_loader_next() does, but waits for at most @p nanoseconds. If the
+ * calling thread fills the batch itself, it always completes it.
  *
- * @retval LX_ERR_TIMEOUT  The batch is not ready, and is not lost. This is not a failure: @p error
- *                         is unchanged.
- * @return Otherwise as lx_loader_next().
+ * @retval LX_ERR_TIMEOUT  The batch is not ready yet; a later call will return it. This is not a
+ *                         failure: @p error is unchanged.
+ * @return Otherwise, any status that lx_loader_next() returns.
  */
 LX_API lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch **batch,
                                       lx_error *error);
 
 /**
- * Continues with the following epochs, if no batch of the requested ones is left, whether #LX_END
- * was returned or not. Otherwise it does nothing.
+ * Continues with the following epochs if no batch of the requested epochs is left, whether or not
+ * #LX_END has been returned. Otherwise, it does nothing.
  *
- * It also does nothing at the beginning of epochs that have no batch for this rank, and where a
- * seek or a state led to the end of epochs of which only other ranks have a batch left. So all
- * ranks reach #LX_END equally often.
+ * It also does nothing at the beginning of epochs that have no batch for this rank, or if a seek or
+ * a restored state has moved to the end of epochs in which only other ranks have batches left. All
+ * ranks therefore reach #LX_END equally often.
  */
 LX_API void lx_loader_next_epoch(lx_loader *loader);
 
 /**
- * Makes every waiting and later call of lx_loader_next() return #LX_ERR_CANCELED. Any thread may
+ * Makes every current and later call of lx_loader_next() return #LX_ERR_CANCELED. Any thread may
  * call it.
  */
 LX_API void lx_loader_cancel(lx_loader *loader);
 
 /**
- * Moves to a position of the global order. Batches that are prepared for other positions are
+ * Moves to a position of the global order. Batches that were prepared for other positions are
  * dropped.
  *
- * @retval LX_OK            The next batch begins there.
+ * @retval LX_OK            The next batch begins at that position.
  * @retval LX_ERR_FORKED    The loader belongs to the parent process.
  * @retval LX_ERR_ARGUMENT  @p loader is NULL.
  */
@@ -304,33 +314,36 @@ LX_API lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *
 LX_API uint64_t lx_loader_tell(const lx_loader *loader);
 
 /**
- * Counts the batches of this rank in an epoch that the loader enters at the beginning. Of an order
- * that is cut into batches it counts those of the current epoch, see lx_loader_tell().
+ * Counts the batches that this rank gets in an epoch that the loader reads from its beginning. If
+ * the order is cut into batches, it counts those of the current epoch; see lx_loader_tell().
  *
  * @param[in]  loader  The loader.
  * @param[out] count   Receives the number of batches.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            They are counted.
- * @retval LX_ERR_FORKED    The order is cut, and the loader belongs to the parent process.
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_FORKED    The order is cut into batches, and the loader belongs to the parent
+ *                          process.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
- * @return Otherwise, of an order that is cut, as lx_order_get_batch_count().
+ * @return Otherwise, if the order is cut into batches, any status that lx_order_get_batch_count()
+ *         returns.
  */
 LX_API lx_status lx_loader_get_batch_count(const lx_loader *loader, uint64_t *count,
                                            lx_error *error);
 
 /**
- * Writes the state of a loader as JSON of version 1: its position, and the identity of its order
- * and source. loaderx-state(5) describes it.
+ * Writes the state of a loader as JSON (version 1): its position, and the identity of its order and
+ * source. loaderx-state(5) describes the format.
  *
  * @param[in]  loader  The loader.
- * @param[out] text    Receives the state with a NUL; may be NULL if @p size is 0.
- * @param[in]  size    Bytes at @p text; 0 to ask for the length alone.
- * @param[out] length  Receives the length of the whole state without the NUL; may be NULL.
+ * @param[out] text    Receives the NUL-terminated state; may be NULL if @p size is 0.
+ * @param[in]  size    The size of @p text in bytes; 0 to query only the length.
+ * @param[out] length  Receives the length of the whole state, excluding the NUL; may be NULL.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The state is at @p text, or only its length was asked for.
- * @retval LX_ERR_LIMIT     @p size is not above the length. The text is empty.
+ * @retval LX_OK            @p text holds the state, or only the length was queried.
+ * @retval LX_ERR_LIMIT     @p size is too small: it must be at least the length plus 1. @p text is
+ *                          set to an empty string.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
@@ -338,14 +351,14 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
                                 lx_error *error);
 
 /**
- * Moves to the position of a saved state, whatever the batch size, the world and the threads of the
- * loader that saved it. The cost does not depend on the position.
+ * Moves to the position of a saved state. The batch size, the world and the number of threads may
+ * differ from those of the loader that saved it. The cost does not depend on the position.
  *
- * @retval LX_OK               The next batch begins there.
- * @retval LX_ERR_MISMATCH     The order or the source is another one; the error names the
+ * @retval LX_OK               The next batch begins at that position.
+ * @retval LX_ERR_MISMATCH     The state belongs to a different order or source; the error names the
  *                             difference.
- * @retval LX_ERR_UNSUPPORTED  The state has another version.
- * @retval LX_ERR_CORRUPT      @p text is not a state, or was changed.
+ * @retval LX_ERR_UNSUPPORTED  The state was saved in an unsupported format version.
+ * @retval LX_ERR_CORRUPT      @p text is not a state, or was modified.
  * @retval LX_ERR_FORKED       The loader belongs to the parent process.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
@@ -354,22 +367,24 @@ LX_API lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error
 
 /** The statistics of a loader. */
 typedef struct lx_loader_stats {
-    uint64_t batches;      /**< Batches that were returned. */
-    uint64_t records;      /**< Records in them. */
-    uint64_t bytes;        /**< Bytes of all columns in them. */
-    uint64_t failures;     /**< Batches that failed. */
-    uint64_t wait_ns;      /**< Nanoseconds that calls waited for a batch. */
-    uint64_t fill_ns;      /**< Nanoseconds in which batches were filled, summed over threads. */
-    uint64_t transform_ns; /**< Nanoseconds in the transform, summed over threads. */
-    uint64_t blocks;       /**< Blocks of memory that were made for batches. */
-    uint64_t block_bytes;  /**< Bytes of those blocks that are mapped now. */
-    uint64_t prefetched;   /**< Batches that are prepared, or being prepared, now. */
-    uint64_t damaged;      /**< Damaged records, left out or zeros, of batches that were returned
-                                   or skipped. */
-    uint64_t reserved[5];  /**< Zero. */
+    uint64_t batches;      /**< The number of batches that were returned. */
+    uint64_t records;      /**< The number of records in those batches. */
+    uint64_t bytes;        /**< The size of all columns in those batches, in bytes. */
+    uint64_t failures;     /**< The number of batches that failed. */
+    uint64_t wait_ns;      /**< The time that calls waited for a batch, in nanoseconds. */
+    uint64_t fill_ns;      /**< The time spent filling batches, in nanoseconds, summed over
+                                threads. */
+    uint64_t transform_ns; /**< The time spent in the transform, in nanoseconds, summed over
+                                threads. */
+    uint64_t blocks;       /**< The number of memory blocks that were created for batches. */
+    uint64_t block_bytes;  /**< The size of the blocks that are currently mapped, in bytes. */
+    uint64_t prefetched;   /**< The number of batches that are currently ready or in preparation. */
+    uint64_t damaged;      /**< The number of damaged records, left out or filled with zeros, in
+                                batches that were returned or skipped. */
+    uint64_t reserved[5];  /**< Reserved; zero. */
 } lx_loader_stats;
 
-/** Copies the statistics of a loader since it was opened. */
+/** Copies a loader's statistics since it was opened. */
 LX_API void lx_loader_get_stats(const lx_loader *loader, lx_loader_stats *stats);
 
 /** @} */
