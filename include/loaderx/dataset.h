@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Reading of datasets, by any number of threads and processes.
+ * @brief Reading datasets, from any number of threads and processes.
  */
 #ifndef LOADERX_DATASET_H
 #define LOADERX_DATASET_H
@@ -21,76 +21,81 @@ LX_BEGIN_DECLS
  * @{
  */
 
-/** When the checksums of raw values are verified. Those of compressed values are verified at every
- * read. */
+/**
+ * When to verify the checksums of raw values. Checksums of compressed values are verified on every
+ * read.
+ */
 typedef enum lx_verify_policy {
-    LX_VERIFY_FIRST = 0,  /**< When a handle first reads the value; the default. */
-    LX_VERIFY_ALWAYS = 1, /**< At every read. */
-    LX_VERIFY_NEVER = 2   /**< Never. That a value lies within committed bytes is still checked. */
+    LX_VERIFY_FIRST = 0,  /**< When a handle reads the value for the first time; the default. */
+    LX_VERIFY_ALWAYS = 1, /**< On every read. */
+    LX_VERIFY_NEVER = 2   /**< Never. The library still checks that a value is within the committed
+                               bytes. */
 } lx_verify_policy;
 
-/** What a reader does about a damaged value: one whose entry, checksum or compressed stream is
- * invalid, or whose file is missing. */
+/**
+ * How a reader handles a damaged value, which is one whose entry, checksum or compressed stream is
+ * invalid, or whose file is missing.
+ */
 typedef enum lx_damage_policy {
     LX_DAMAGE_RAISE = 0, /**< The call fails with #LX_ERR_CORRUPT; the default. */
     LX_DAMAGE_ZEROS = 1, /**< The value reads as if it were missing: zeros in a dense field, no
-                              bytes in a field of #LX_BYTES, and no slice in a view. */
-    LX_DAMAGE_SKIP = 2   /**< Loaders only: the batch leaves the record out. */
+                              bytes in a #LX_BYTES field, and no slice in a view. */
+    LX_DAMAGE_SKIP = 2   /**< Loaders only: the record is left out of the batch. */
 } lx_damage_policy;
 
 /**
  * The access mode: how tables and chunks are read. Records and errors are the same in all modes,
- * except where another process truncates a file while it is open, or a disk cannot read a sector. A
- * file that is too short when it is opened is #LX_ERR_CORRUPT in all modes.
+ * except when another process truncates an open file, or a disk cannot read a sector. In all modes,
+ * a file that is too short when it is opened gives #LX_ERR_CORRUPT.
  */
 typedef enum lx_access {
-    LX_ACCESS_AUTO = 0, /**< MMAP on local file systems, PREAD on network ones; the
-                             default. */
-    LX_ACCESS_MMAP = 1, /**< By mmap(2), which is fastest, and reads records where they lie.
-                             If another process truncates a file that is open, or a sector is
-                             bad, SIGBUS ends the process; in the last page of a truncated file
-                             bytes can read as zeros instead, without an error. */
-    LX_ACCESS_PREAD = 2 /**< By pread(2); nothing is mapped. Truncation is #LX_ERR_CORRUPT, and
-                             a bad sector #LX_ERR_IO; the error has field, record, file and
-                             offset. A view holds a copy of its values. */
+    LX_ACCESS_AUTO = 0, /**< #LX_ACCESS_MMAP on local file systems, #LX_ACCESS_PREAD on network file
+                             systems; the default. */
+    LX_ACCESS_MMAP = 1, /**< With mmap(2), which is fastest and reads records in place. If another
+                             process truncates an open file, or a sector is bad, SIGBUS kills the
+                             process; in the last page of a truncated file, bytes may instead read
+                             as zeros, without an error. */
+    LX_ACCESS_PREAD = 2 /**< With pread(2); nothing is memory-mapped. Truncation gives
+                             #LX_ERR_CORRUPT, and a bad sector #LX_ERR_IO; the error reports the
+                             field, record, file and offset. A view holds copies of its values. */
 } lx_access;
 
 /**
  * The options for reading a dataset.
  *
  * @par Thread safety
- * One thread at a time. A dataset copies what it needs when it is opened.
+ * Only one thread at a time may use the options. A dataset copies what it needs when it is opened.
  */
 typedef struct lx_dataset_options lx_dataset_options;
 
 /**
- * Returns options with the defaults: verification at the first read, damage is an error, the newest
- * commit, not live. Returns NULL when out of memory.
+ * Returns new options with the defaults: verify on the first read, fail on damage, show the newest
+ * commit, not live. Returns NULL if out of memory.
  */
 LX_API lx_dataset_options *lx_dataset_options_new(void);
 
-/** Frees options. NULL is allowed. */
+/** Frees the options. NULL is allowed. */
 LX_API void lx_dataset_options_free(lx_dataset_options *options);
 
 /**
- * Sets when the checksums of raw values are verified.
+ * Sets when to verify the checksums of raw values.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p verify is invalid, or @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_verify_policy(lx_dataset_options *options,
                                                       lx_verify_policy verify, lx_error *error);
 
 /**
- * Sets what is done about damaged values: #LX_DAMAGE_RAISE, the default, or #LX_DAMAGE_ZEROS. In
- * both cases lx_dataset_get_stats() counts them, and lx_dataset_probe() finds them.
+ * Sets how to handle damaged values: #LX_DAMAGE_RAISE, the default, or #LX_DAMAGE_ZEROS. In both
+ * cases, lx_dataset_get_stats() counts them and lx_dataset_probe() finds them.
  *
- * With #LX_DAMAGE_ZEROS, lx_dataset_get_sizes() has to read the values that it measures; no other
- * call becomes slower. Damage in a value that lx_dataset_options_set_verify_policy() leaves
- * unverified is not noticed: the value is returned as it is stored.
+ * With #LX_DAMAGE_ZEROS, lx_dataset_get_sizes() has to read the values whose sizes it returns; no
+ * other call becomes slower. If the verify policy (lx_dataset_options_set_verify_policy()) leaves a
+ * value unverified, damage in it goes unnoticed: the value is returned as stored.
  *
- * @retval LX_OK            It is set.
- * @retval LX_ERR_ARGUMENT  @p damage is neither of the two, or @p options is NULL.
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p damage is neither of these, or @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *options,
                                                       lx_damage_policy damage, lx_error *error);
@@ -98,37 +103,37 @@ LX_API lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *option
 /**
  * Sets the access mode; #LX_ACCESS_AUTO is the default.
  *
- * Use #LX_ACCESS_PREAD where other processes may truncate files, or disks may fail, and the
- * process must survive that. The library never installs a signal handler.
+ * Use #LX_ACCESS_PREAD if other processes may truncate files, or disks may fail, and your process
+ * must survive that. The library never installs a signal handler.
  *
- * On network file systems only sealed datasets can be read, and none can be written.
- * lx_dataset_get_access() reports on which one a dataset is.
+ * On network file systems, only sealed datasets can be read, and no dataset can be written.
+ * lx_dataset_get_network() reports which network file system holds a dataset.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p access is invalid, or @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_access(lx_dataset_options *options, lx_access access,
                                                lx_error *error);
 
 /**
- * Sets whether only commits are visible that survive a power loss. By default, false, the newest
- * commit is.
+ * Sets whether to show only commits that survive a power loss. The default, false, shows the newest
+ * commit.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, bool durable,
                                                 lx_error *error);
 
 /**
- * Sets whether the dataset is live. In a live one each call that reads (lx_dataset_gather(),
- * lx_dataset_get_sizes(), lx_dataset_view() and the others, also lx_dataset_get_length()) first
- * refreshes to the newest commit as lx_dataset_refresh() does, and can fail as that can. Without a
- * new commit this costs three system calls.
+ * Sets whether the dataset is live. With a live dataset, each call that reads (lx_dataset_gather(),
+ * lx_dataset_get_sizes(), lx_dataset_view() and so on, including lx_dataset_get_length()) first
+ * refreshes to the newest commit as lx_dataset_refresh() does, and can fail with the same statuses.
+ * If there is no new commit, this costs three system calls.
  *
- * Calls that follow each other may read different snapshots; lx_dataset_pin() holds one.
+ * Consecutive calls may read different snapshots; use lx_dataset_pin() to keep one.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool live,
@@ -136,12 +141,12 @@ LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool l
 
 /**
  * Sets the executor whose readers verify the records in lx_dataset_verify(). With NULL, the
- * default, the calling thread does.
+ * default, lx_dataset_verify() opens an executor for the call.
  *
- * The options hold a reference to @p executor. A dataset holds none: once the executor is closed,
- * the calling thread does the work again.
+ * The options hold a reference to @p executor, but a dataset does not: after the executor is
+ * closed, the calling thread does the work.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_executor *executor,
@@ -152,9 +157,9 @@ LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx
 /**
  * @defgroup lx_dataset Read a dataset
  *
- * Records of a dense field are read with lx_dataset_gather(). Records of any field are read in two
- * steps: lx_dataset_get_sizes() returns their sizes, and lx_dataset_gather_bytes() copies them.
- * lx_dataset_view() reads raw records without a copy.
+ * lx_dataset_gather() reads records of a dense field. Reading records of any field takes two steps:
+ * lx_dataset_get_sizes() returns their sizes, and lx_dataset_gather_bytes() copies them.
+ * lx_dataset_view() reads raw records without copying them.
  *
  * @code
  * const uint64_t indices[] = {7, 0, 59999};
@@ -167,9 +172,9 @@ LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx
  * lx_dataset_close(fashion);
  * @endcode
  *
- * Whatever a damaged or hostile file holds, a call returns #LX_ERR_CORRUPT, and the error has
- * field, record, file and offset. Verification, statistics, backups and repairs read by pread(2) in
- * every access mode.
+ * Whatever a damaged or hostile file contains, a call returns #LX_ERR_CORRUPT, and the error
+ * reports the field, record, file and offset. Verification, statistics, backups and repairs use
+ * pread(2) in every access mode.
  * @see loaderx-get(1), lx_dataset_backup(), lx_dataset_export_npy(), lx_dataset_options,
  *      lx_dataset_probe(), lx_dataset_refresh(), lx_dataset_remove(), lx_dataset_stat(),
  *      lx_dataset_verify(), lx_error, lx_schema, lx_source, lx_view, lx_writer, zrecord(5)
@@ -177,14 +182,14 @@ LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx
  */
 
 /**
- * Reads one snapshot of a dataset: the state that was committed when the handle was opened or last
- * refreshed; or, with lx_dataset_options_set_live(), the newest one. A writer changes nothing in
- * it.
+ * A handle that reads one snapshot of a dataset: the state that was committed when the handle was
+ * opened or last refreshed or, with lx_dataset_options_set_live(), the newest state. Writers never
+ * change a snapshot.
  *
- * A handle keeps the fields with which it was opened. It survives whatever is done to the dataset:
- * commits, a seal, a new WAL or new tables. It does not show fields that are added later, and shows
- * a renamed field under its old name. Only when one of its fields is dropped does
- * lx_dataset_refresh() return #LX_ERR_STATE; the last snapshot then stays readable.
+ * A handle keeps the fields that the dataset had when it was opened. It stays valid through all
+ * changes to the dataset: commits, a seal, a new WAL or new tables. It does not show fields that
+ * are added later, and shows a renamed field under its old name. Only if one of its fields is
+ * dropped does lx_dataset_refresh() return #LX_ERR_STATE; the last snapshot then stays readable.
  *
  * @par Thread safety
  * Any thread may make any call at any time, except lx_dataset_close(). A child of fork(2) may
@@ -193,91 +198,95 @@ LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx
 typedef struct lx_dataset lx_dataset;
 
 /**
- * Opens a dataset for reading, at its newest commit. It scans nothing but the WAL.
+ * Opens a dataset for reading, at its newest commit. The call scans only the WAL.
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  options  The options; NULL for the defaults.
- * @param[out] dataset  Receives the handle, to be closed with lx_dataset_close().
+ * @param[out] dataset  Receives the handle; close it with lx_dataset_close().
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK               The dataset is open.
+ * @retval LX_OK               The dataset was opened.
  * @retval LX_ERR_NOT_FOUND    @p path is not a dataset, or does not exist.
  * @retval LX_ERR_CORRUPT      meta.json or LOG is damaged, or a table is missing or too short.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library. Or the dataset is on a network file system and not sealed:
  *                             seal it on the machine that wrote it, or copy it to a local disk.
  * @retval LX_ERR_BUSY         The dataset is being removed.
- * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields, or a table that is too large
- *                             to be mapped on this machine.
- * @retval LX_ERR_IO           A system call failed; the error has its errno.
+ * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields, or a table that is
+ *                             too large to be memory-mapped on this machine.
+ * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
  */
 LX_API lx_status lx_dataset_open(const char *path, const lx_dataset_options *options,
                                  lx_dataset **dataset, lx_error *error);
 
-/** Closes a handle. Slices of views that are not yet released stay readable. NULL is allowed. */
+/** Closes a handle. Slices of views that have not been freed stay readable. NULL is allowed. */
 LX_API void lx_dataset_close(lx_dataset *dataset);
 
 /**
- * Returns the number of records in the snapshot; if the dataset is live, in the newest one, or in
+ * Returns the number of records in the snapshot; for a live dataset, in the newest snapshot, or in
  * the last one that could be read.
  */
 LX_API uint64_t lx_dataset_get_length(lx_dataset *dataset);
 
-/** Returns the fields, valid until the dataset is closed. */
+/** Returns the fields; they are valid until the dataset is closed. */
 LX_API const lx_schema *lx_dataset_get_schema(const lx_dataset *dataset);
 
 /**
- * Returns the directory as it was given to lx_dataset_open(), valid until the dataset is closed.
+ * Returns the path that was passed to lx_dataset_open(); it is valid until the dataset is closed.
  */
 LX_API const char *lx_dataset_get_path(const lx_dataset *dataset);
 
 /**
- * Returns the access mode: the one that was set, or the one that #LX_ACCESS_AUTO selected.
+ * Returns the access mode that was set, or the one that #LX_ACCESS_AUTO selected.
  */
 LX_API lx_access lx_dataset_get_access(lx_dataset *dataset);
 
 /**
- * Returns the name of the network file system that holds the dataset ("NFS"), a constant string, or
- * NULL if a local file system does.
+ * Returns the name of the network file system that holds the dataset (for example "NFS") as a
+ * constant string; NULL if the file system is local.
  */
 LX_API const char *lx_dataset_get_network(lx_dataset *dataset);
 
 /** Identifies a dataset and one snapshot of it. */
 typedef struct lx_dataset_identity {
-    char uuid[40];       /**< The dataset: 36 characters and a NUL. */
+    char uuid[40];       /**< The dataset's UUID: 36 characters and a NUL. */
     uint64_t generation; /**< The generation of the WAL. */
-    uint64_t sequence;   /**< The sequence number of the last frame in it. */
+    uint64_t sequence;   /**< The sequence number of the last frame in the WAL. */
     uint32_t checksum;   /**< The checksum of that frame. */
     bool sealed;         /**< Whether the dataset is sealed. */
 } lx_dataset_identity;
 
-/** Identifies the snapshot that is read; that of a live dataset as lx_dataset_get_length() does. */
+/**
+ * Identifies the current snapshot; for a live dataset, it selects the snapshot as
+ * lx_dataset_get_length() does.
+ */
 LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *identity);
 
 /**
- * Copies records of a dense field into the caller's memory, in the order of @p indices. Missing
- * values are zeros.
+ * Copies records of a dense field to the caller's memory, in the order of @p indices. Missing
+ * values are filled with zeros.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a dense field in the schema.
- * @param[in]  indices  @p count indices of records, in any order; repeats are allowed.
+ * @param[in]  indices  @p count record indices, in any order; repeats are allowed.
  * @param[in]  count    The number of records.
  * @param[out] out      Receives record i at @p out + i * @p stride.
- * @param[in]  stride   Bytes from one record to the next, at least the field's size.
+ * @param[in]  stride   The distance in bytes from one record to the next; at least the field's
+ *                      size.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK               The records are at @p out.
- * @retval LX_ERR_RANGE        An index is not below the length; the error has it.
- * @retval LX_ERR_CORRUPT      A record is damaged; the error has field, record, file and offset.
- *                             The dataset stays usable; the bytes at @p out are undefined.
+ * @retval LX_OK               The records were copied to @p out.
+ * @retval LX_ERR_RANGE        An index is not less than the length; the error reports it.
+ * @retval LX_ERR_CORRUPT      A record is damaged; the error reports the field, record, file and
+ *                             offset. The dataset stays usable; the bytes at @p out are undefined.
  * @retval LX_ERR_UNSUPPORTED  This library cannot decompress a record.
- * @retval LX_ERR_ARGUMENT     The field does not exist or is of #LX_BYTES, @p stride is too small,
- *                             or a pointer is NULL.
- * @retval LX_ERR_IO           A system call failed; the error has its errno.
+ * @retval LX_ERR_ARGUMENT     The field does not exist or is a #LX_BYTES field, @p stride is too
+ *                             small, or a pointer is NULL.
+ * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
+ * @return Otherwise, if @p dataset is live, any status that lx_dataset_refresh() returns.
  */
 LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                    size_t count, void *out, size_t stride, lx_error *error);
@@ -287,36 +296,37 @@ LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a field in the schema.
- * @param[in]  indices  @p count indices of records, in any order; repeats are allowed.
+ * @param[in]  indices  @p count record indices, in any order; repeats are allowed.
  * @param[in]  count    The number of records.
- * @param[out] offsets  Receives @p count + 1 numbers from 0: record i has the bytes
- *                      [offsets[i], offsets[i + 1]) of a buffer that holds all of the records.
- * @param[out] present  Receives @p count bytes: 0 if the record has no value, or a damaged one with
- *                      #LX_DAMAGE_ZEROS, else 1. May be NULL.
+ * @param[out] offsets  Receives @p count + 1 offsets, starting with 0: record i occupies the bytes
+ *                      [offsets[i], offsets[i + 1]) of a buffer for all of the records.
+ * @param[out] present  Receives @p count bytes: 0 if the record has no value or, with
+ *                      #LX_DAMAGE_ZEROS, a damaged value; otherwise 1. May be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @return As lx_dataset_gather(), for any field.
+ * @return Any status that lx_dataset_gather() returns, but for any kind of field.
  */
 LX_API lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                       size_t count, uint64_t *offsets, uint8_t *present,
                                       lx_error *error);
 
 /**
- * Copies records of any field, one after another, to the offsets of lx_dataset_get_sizes().
+ * Copies records of any field, one after another, to the offsets that lx_dataset_get_sizes()
+ * returned.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a field in the schema.
  * @param[in]  indices  The same indices as for lx_dataset_get_sizes().
  * @param[in]  count    The number of records.
- * @param[in]  offsets  The offsets of lx_dataset_get_sizes().
- * @param[out] out      Receives the records: at least offsets[count] bytes; may be NULL if that is
- *                      0.
+ * @param[in]  offsets  The offsets from lx_dataset_get_sizes().
+ * @param[out] out      Receives the records: at least offsets[count] bytes; may be NULL if
+ *                      offsets[count] is 0.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_ERR_MISMATCH  The size of a record differs from @p offsets: the dataset was refreshed
- *                          between the two calls, or is live. Measure again, or use
+ *                          between the two calls, or is live. Query the sizes again, or use
  *                          lx_dataset_pin().
- * @return Otherwise as lx_dataset_get_sizes().
+ * @return Otherwise, any status that lx_dataset_get_sizes() returns.
  */
 LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                          size_t count, const uint64_t *offsets, void *out,
@@ -328,9 +338,9 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  * @defgroup lx_dataset_refresh Follow the commits of a writer
  *
  * A handle reads one snapshot until it is refreshed. A live handle (lx_dataset_options_set_live())
- * refreshes itself in each call, so that the calls for several fields of the same records, or for
- * their sizes and then for their bytes, may read different snapshots. lx_dataset_pin() holds one,
- * cheaply enough for each batch:
+ * refreshes itself in each call. Calls for several fields of the same records, or for their sizes
+ * and then their bytes, may therefore read different snapshots. lx_dataset_pin() keeps one
+ * snapshot, and is cheap enough to call for each batch:
  *
  * @code
  * lx_dataset *pinned = NULL;
@@ -345,57 +355,60 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  *
  * A loader over a live dataset pins it for each batch.
  *
- * A commit is visible before it is durable. A commit that was not made durable can be lost without
- * a restart of the machine, if a disk fails. The newest commit is then an older one, and a refresh
- * goes back to it. lx_dataset_options_set_durable() hides such commits.
+ * A commit is visible before it is durable. If a disk fails, a commit that is not durable can be
+ * lost even without a restart of the machine. An older commit is then the newest one, and a refresh
+ * goes back to it. lx_dataset_options_set_durable() hides commits that are not durable.
  * @see lx_dataset, lx_dataset_options, lx_source_new_dataset(), zrecord(5)
  * @{
  */
 
 /**
- * Refreshes a handle to the newest commit. The cost depends on what is new; without a new commit it
- * is three system calls. After a failure the handle reads the previous snapshot.
+ * Refreshes a handle to the newest commit. The cost depends on how much is new; if there is no new
+ * commit, the call makes three system calls. After a failure, the handle still reads the previous
+ * snapshot.
  *
  * @param[in]  dataset  The dataset.
- * @param[out] changed  Receives whether the snapshot is another one; may be NULL.
+ * @param[out] changed  Receives whether the snapshot has changed; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK         The handle reads the newest commit.
- * @retval LX_ERR_STATE  A field of the handle was dropped (the error names it), or another dataset
- *                       is at its path: close the handle and open it again.
- * @return Otherwise as lx_dataset_open().
+ * @retval LX_ERR_STATE  A field of the handle was dropped (the error names it), or a different
+ *                       dataset is at its path: close the handle and open the dataset again.
+ * @return Otherwise, any status that lx_dataset_open() returns.
  */
 LX_API lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error);
 
 /**
- * Opens another handle on the snapshot that @p dataset reads; on the newest one if that is live.
- * The new handle stays there until it is refreshed. It shares all that is large, and costs less
- * than a microsecond.
+ * Opens a second handle on the snapshot that @p dataset reads, or on the newest snapshot if
+ * @p dataset is live. The new handle keeps this snapshot until it is refreshed. It shares all large
+ * data, and opening it takes less than a microsecond.
  *
  * @param[in]  dataset  The dataset.
- * @param[out] pinned   Receives the handle, to be closed with lx_dataset_close(), before or after
+ * @param[out] pinned   Receives the handle; close it with lx_dataset_close(), before or after
  *                      @p dataset. It has the same options, but is not live.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The handle is open.
+ * @retval LX_OK            The handle was opened.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
+ * @return Otherwise, if @p dataset is live, any status that lx_dataset_refresh() returns.
  */
 LX_API lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *error);
 
 /**
  * Waits until the dataset has at least @p length records, and refreshes the handle to the newest
- * commit. It looks every millisecond at first, and every 20 milliseconds later.
+ * commit. It polls at intervals that grow from 1 to 20 milliseconds.
  *
  * @param[in]  dataset      The dataset.
  * @param[in]  length       The number of records to wait for.
- * @param[in]  nanoseconds  The longest time to wait; 0 looks once, #LX_NONE waits without a limit.
+ * @param[in]  nanoseconds  The maximum time to wait; 0 checks once, and #LX_NONE waits without a
+ *                          limit.
  * @param[out] error        Receives the first failure; may be NULL.
  *
- * @retval LX_OK           There are as many records.
- * @retval LX_ERR_TIMEOUT  There are fewer. This is not a failure: @p error is unchanged.
- * @return Otherwise as lx_dataset_refresh().
+ * @retval LX_OK           The dataset has at least @p length records.
+ * @retval LX_ERR_TIMEOUT  The dataset has fewer records. This is not a failure: @p error is
+ *                         unchanged.
+ * @return Otherwise, any status that lx_dataset_refresh() returns.
  */
 LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
                                  lx_error *error);
@@ -405,7 +418,8 @@ LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t 
 /**
  * @defgroup lx_dataset_probe Find damaged records
  *
- * A batch in which damaged values are zeros, and the records that have one:
+ * This example reads a batch in which damaged values are zeros, and finds the records that have
+ * one:
  *
  * @code
  * lx_dataset_options_set_damage_policy(options, LX_DAMAGE_ZEROS, &error);
@@ -421,23 +435,24 @@ LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t 
  */
 
 /**
- * Finds the records that have a damaged value. Whatever the options of the dataset, it checks the
- * entries and checksums of all requested values, and decompresses them. It counts nothing in
- * lx_dataset_get_stats().
+ * Finds the records that have a damaged value. Whatever the dataset's options, it checks the
+ * entries and checksums of all requested values, and decompresses them. It does not affect the
+ * counts of lx_dataset_get_stats().
  *
  * @param[in]  dataset      The dataset.
  * @param[in]  fields       @p field_count positions in the schema; NULL for all fields.
  * @param[in]  field_count  The number of fields; ignored if @p fields is NULL.
- * @param[in]  indices      @p count indices of records, in any order; repeats are allowed.
+ * @param[in]  indices      @p count record indices, in any order; repeats are allowed.
  * @param[in]  count        The number of records.
- * @param[out] damaged      Receives @p count bytes: 1 if a value of the record is damaged, else 0.
+ * @param[out] damaged      Receives @p count bytes: 1 if a value of the record is damaged,
+ *                          otherwise 0.
  * @param[out] error        Receives the first failure; may be NULL. Damage is not a failure.
  *
  * @retval LX_OK            All records were checked.
- * @retval LX_ERR_RANGE     An index is not below the length; the error has it.
+ * @retval LX_ERR_RANGE     An index is not less than the length; the error reports it.
  * @retval LX_ERR_ARGUMENT  A field does not exist, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
+ * @return Otherwise, if @p dataset is live, any status that lx_dataset_refresh() returns.
  */
 LX_API lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t field_count,
                                   const uint64_t *indices, size_t count, uint8_t *damaged,
@@ -445,18 +460,22 @@ LX_API lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, siz
 
 /** The statistics of a handle. */
 typedef struct lx_dataset_stats {
-    uint64_t damaged;     /**< Damaged values that made a call fail or were read as missing. A value
-                               that is measured and then gathered counts once. */
-    uint64_t reserved[7]; /**< Zero. */
+    uint64_t damaged;     /**< The number of damaged values that made a call fail or were read as
+                               missing. A value whose size is queried and that is then gathered
+                               counts once. */
+    uint64_t reserved[7]; /**< Reserved; zero. */
 } lx_dataset_stats;
 
-/** Copies the statistics of a handle and its pinned handles since it was opened. */
+/**
+ * Copies the statistics of a handle since it was opened, including those of handles that were
+ * pinned from it.
+ */
 LX_API void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats);
 
 /** @} */
 
 /**
- * @defgroup lx_view Read records without a copy
+ * @defgroup lx_view Read records without copying them
  *
  * @code
  * lx_slice image;
@@ -471,37 +490,38 @@ LX_API void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats);
  * @{
  */
 
-/** A value in the dataset's memory; read-only. */
+/** A value in the dataset's memory, which is read-only. */
 typedef struct lx_slice {
     const void *data; /**< The bytes; NULL if the value is missing, or damaged with
                            #LX_DAMAGE_ZEROS. */
     uint64_t size;    /**< The number of bytes. */
 } lx_slice;
 
-/** Keeps slices readable, also after the dataset is refreshed or closed. */
+/** Keeps slices readable, even after the dataset is refreshed or closed. */
 typedef struct lx_view lx_view;
 
 /**
- * Returns slices of the stored values of one field, without a copy; with #LX_ACCESS_PREAD, of
- * copies that the view holds. Slices are aligned as lx_field::align says, except those of values of
- * up to 8 bytes, which lie in tables.
+ * Returns slices of the stored values of one field, without copying them. With #LX_ACCESS_PREAD,
+ * the slices point to copies that the view holds. Slices are aligned to lx_field::align bytes,
+ * except for values of up to 8 bytes, which are stored in tables.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a field in the schema.
- * @param[in]  indices  @p count indices of records, in any order; repeats are allowed.
+ * @param[in]  indices  @p count record indices, in any order; repeats are allowed.
  * @param[in]  count    The number of records.
- * @param[out] slices   Receives a slice for each record.
- * @param[out] view     Receives the view, to be freed with lx_view_free(); the slices are
- *                      readable until then, whatever a writer does.
+ * @param[out] slices   Receives one slice per record.
+ * @param[out] view     Receives the view; free it with lx_view_free(). The slices are readable
+ *                      until then, whatever a writer does.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_ERR_UNSUPPORTED  A value is compressed: gather it instead.
- * @return Otherwise as lx_dataset_get_sizes().
+ * @retval LX_ERR_UNSUPPORTED  A value is compressed: use lx_dataset_gather() or
+ *                             lx_dataset_gather_bytes() instead.
+ * @return Otherwise, any status that lx_dataset_get_sizes() returns.
  */
 LX_API lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                  size_t count, lx_slice *slices, lx_view **view, lx_error *error);
 
-/** Frees a view; any thread may. NULL is allowed. */
+/** Frees a view. Any thread may call it. NULL is allowed. */
 LX_API void lx_view_free(lx_view *view);
 
 /** @} */

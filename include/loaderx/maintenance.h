@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Maintenance of datasets: verification, backup, statistics, export, removal.
+ * @brief Maintaining datasets: verification, backup, statistics, removal, unsealing and export.
  */
 #ifndef LOADERX_MAINTENANCE_H
 #define LOADERX_MAINTENANCE_H
@@ -22,52 +22,55 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Receives each damage that lx_dataset_verify() finds, on the thread that called it, in ascending
- * order of records, and of fields within a record; the damages of files follow.
+ * Called for each damaged item that lx_dataset_verify() finds, on the calling thread: first the
+ * records in ascending order, and by field within a record, then the files.
  *
- * @param damage  The damage; valid during the call.
- * @param user    As given to lx_dataset_verify().
- * @param error   That of the call, which already reports the first damage; may be NULL.
- * @return #LX_OK to continue. Any other status ends the verification with that status; its error
- *         still reports the first damage.
+ * @param damage  Describes the damaged item; valid only during the call.
+ * @param user    The pointer that was passed to lx_dataset_verify().
+ * @param error   The error of the call, which already reports the first damaged item; may be NULL.
+ * @return #LX_OK to continue. Any other status ends the verification, which returns that status;
+ *         its error still reports the first damaged item.
  */
 typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user, lx_error *error);
 
 /** The result of lx_dataset_verify(). */
 typedef struct lx_verify_result {
-    uint64_t records;     /**< Records that were checked. */
-    uint64_t values;      /**< Values that were checked: records times fields. */
-    uint64_t bytes;       /**< Stored bytes of which a checksum was computed. */
-    uint64_t damages;     /**< Damages that were found. */
-    uint64_t reserved[4]; /**< Zero. */
+    uint64_t records;     /**< The number of records that were checked. */
+    uint64_t values;      /**< The number of values that were checked: records times fields. */
+    uint64_t bytes;       /**< The number of stored bytes whose checksums were computed. */
+    uint64_t damages;     /**< The number of damaged items that were found. */
+    uint64_t reserved[4]; /**< Reserved; zero. */
 } lx_verify_result;
 
 /**
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
- * decompresses it. It checks that each chunk file exists, also those without a live value. Of a
- * sealed dataset it also checks the checksums of the tables and the exact lengths of all files.
- * lx_dataset_repair() finds the same damages. A value that the disk cannot read (EIO) is one of them.
- * Values of zstd fields, which this version cannot decompress, are checked by their checksums.
+ * decompresses it. The call also checks that each chunk file exists, even if it has no live values.
+ * For a sealed dataset, it also checks the checksums of the tables and the exact lengths of all
+ * files. lx_dataset_repair() finds the same damage. A value that the disk cannot read (EIO) counts
+ * as damaged. Values of zstd fields, which this version cannot decompress, are checked only against
+ * their checksums.
  *
- * The readers of the dataset's executor check parts of it in parallel; without one, those of an
- * executor that is opened for the call, one for each CPU. Reads are prefetched, so a dataset that
- * is not in memory is verified at the speed of the disk.
+ * The readers of the dataset's executor check parts of the dataset in parallel. If it has no
+ * executor, the call opens one with one reader per CPU. Reads are prefetched, so a dataset that is
+ * not in memory is verified at the speed of the disk.
  *
  * @param[in]  dataset   The dataset.
- * @param[in]  damaged   Receives each damage; may be NULL.
- * @param[in]  progress  Receives the records that are done, and all; may be NULL.
- * @param[in]  user      Passed to both functions.
+ * @param[in]  damaged   The function to call for each damaged item; may be NULL.
+ * @param[in]  progress  The progress callback, which receives the number of records checked so far
+ *                       and the total; may be NULL.
+ * @param[in]  user      The pointer to pass to both functions.
  * @param[out] result    Receives the result; may be NULL.
- * @param[out] error     Receives the reason why the call could not continue, else the first damage;
- *                       may be NULL.
+ * @param[out] error     Receives the reason why the call could not continue, or else the first
+ *                       damaged item; may be NULL.
  *
  * @retval LX_OK            Nothing is damaged.
  * @retval LX_ERR_CORRUPT   Something is damaged.
- * @retval LX_ERR_IO        A system call failed; the error has its errno. The rest was not checked.
+ * @retval LX_ERR_IO        A system call failed; the error reports its errno. The rest of the
+ *                          dataset was not checked.
  * @retval LX_ERR_ARGUMENT  @p dataset is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise the status that @p damaged or @p progress returned, or as lx_dataset_refresh()
- *         if @p dataset is live.
+ * @return Otherwise, the status that @p damaged or @p progress returned or, if @p dataset is live,
+ *         any status that lx_dataset_refresh() returns.
  */
 LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
                                    lx_progress_function progress, void *user,
@@ -82,39 +85,41 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  */
 
 /**
- * Copies the snapshot that is read to another directory, file by file: chunks and tables up to
- * their committed bytes, the WAL up to the end of the snapshot, and meta.json last. The copy is a
- * dataset of its own with the same records and the same uuid. A writer may continue meanwhile, and
- * replace files; nothing of that is in the copy.
+ * Copies the current snapshot to another directory, file by file: chunks and tables up to their
+ * committed bytes, the WAL up to the end of the snapshot, and meta.json last. The copy is an
+ * independent dataset with the same records and the same UUID. Meanwhile, a writer may continue and
+ * even replace files; this does not affect the copy.
  *
  * The copy is durable when the call returns, and all of its commits are valid on any machine. If
- * the last commit was not synced, one that changes nothing and is synced is added to the copy; only
- * then does lx_dataset_get_identity() return a later epoch for it. (A dataset that is copied by
- * other means loses the commits that were not synced, as in a power loss, once the copy is on
- * another machine or the machine has restarted.)
+ * the last commit was not synced, the call adds a synced commit that changes nothing to the copy;
+ * in this case, lx_dataset_get_identity() returns a later sequence number for the copy. (If you
+ * copy a dataset by other means, the copy loses the commits that were not synced, as in a power
+ * loss, once it is on another machine or the machine has restarted.)
  *
- * Records are not verified. Do not write to both the copy and the dataset: their snapshots would
- * have the same uuid and different records.
+ * Records are not verified. Do not write to both the copy and the original: their snapshots would
+ * have the same UUID but different records.
  *
  * @param[in]  dataset   The dataset.
  * @param[in]  path      The directory to create; it may exist if it is empty.
- * @param[in]  progress  Receives the bytes that are copied, and all; may be NULL.
- * @param[in]  user      Passed to @p progress.
+ * @param[in]  progress  The progress callback, which receives the number of bytes copied so far and
+ *                       the total; may be NULL.
+ * @param[in]  user      The pointer to pass to @p progress.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK             The copy is complete. After any failure it is removed.
- * @retval LX_ERR_ARGUMENT   @p path lies among the files of a dataset or is empty, or a pointer is
- *                           NULL.
+ * @retval LX_OK             The copy is complete. After any failure, the incomplete copy is
+ *                           removed.
+ * @retval LX_ERR_ARGUMENT   @p path is inside the directory of a dataset or is an empty string, or
+ *                           a pointer is NULL.
  * @retval LX_ERR_NOT_FOUND  The parent directory does not exist.
- * @retval LX_ERR_EXISTS     @p path exists, and is unchanged.
- * @retval LX_ERR_BUSY       A writer is creating a dataset there.
+ * @retval LX_ERR_EXISTS     @p path exists and is not an empty directory; it is unchanged.
+ * @retval LX_ERR_BUSY       A writer is creating a dataset at @p path.
  * @retval LX_ERR_CORRUPT    A file is missing, or shorter than its committed bytes.
- * @retval LX_ERR_STATE      The snapshot was lost with pages of the page cache: refresh the
+ * @retval LX_ERR_STATE      The snapshot was lost because the page cache lost pages: refresh the
  *                           dataset.
- * @retval LX_ERR_IO         A system call failed; the error has its errno.
+ * @retval LX_ERR_IO         A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM      Out of memory.
- * @return Otherwise the status that @p progress returned, or as lx_dataset_refresh() if @p dataset
- *         is live.
+ * @return Otherwise, the status that @p progress returned or, if @p dataset is live, any status
+ *         that lx_dataset_refresh() returns.
  */
 LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
                                    lx_progress_function progress, void *user, lx_error *error);
@@ -122,83 +127,86 @@ LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
 /** @} */
 
 /**
- * @defgroup lx_dataset_stat Count records and bytes of a dataset
+ * @defgroup lx_dataset_stat Count a dataset's records and bytes
  * @see loaderx-stat(1), lx_dataset, lx_dataset_verify(), lx_error, lx_writer_rebalance()
  * @{
  */
 
 /** The sizes of a dataset. */
 typedef struct lx_storage_stats {
-    uint64_t length;        /**< Records. */
-    uint64_t chunks;        /**< Chunk files. */
-    uint64_t chunk_records; /**< The most payloads of a chunk. */
-    uint64_t chunk_limit;   /**< The most bytes of a chunk. */
-    uint64_t payloads;      /**< Payloads in chunks, live or not. */
-    uint64_t chunk_bytes;   /**< Committed bytes of all chunks. */
-    uint64_t live_bytes;    /**< Bytes of chunks to which a record refers. */
-    uint64_t table_bytes;   /**< Committed bytes of all tables. */
-    uint64_t log_bytes;     /**< Valid bytes of the WAL. */
-    uint64_t log_entries;   /**< Entries in the WAL that are not in the tables yet. */
-    double utilisation;     /**< live_payloads / (chunks * chunk_records); 0 without chunks. */
-    double live_ratio;      /**< live_bytes / chunk_bytes; 1 without chunks. */
-    uint64_t live_payloads; /**< Payloads to which a record refers. */
-    uint64_t dead_bytes;    /**< chunk_bytes - live_bytes: values that were replaced, deleted or
-                                  never used, which lx_writer_rebalance() removes, and the gaps for
-                                  alignment before values, which it does not. */
-    uint64_t reserved[6];   /**< Zero. */
+    uint64_t length;        /**< The number of records. */
+    uint64_t chunks;        /**< The number of chunk files. */
+    uint64_t chunk_records; /**< The maximum number of payloads in a chunk. */
+    uint64_t chunk_limit;   /**< The maximum number of bytes in a chunk. */
+    uint64_t payloads;      /**< The number of payloads in chunks, live or dead. */
+    uint64_t chunk_bytes;   /**< The number of committed bytes in all chunks. */
+    uint64_t live_bytes;    /**< The number of chunk bytes that records refer to. */
+    uint64_t table_bytes;   /**< The number of committed bytes in all tables. */
+    uint64_t log_bytes;     /**< The number of valid bytes in the WAL. */
+    uint64_t log_entries;   /**< The number of entries in the WAL that are not in the tables yet. */
+    double utilisation;     /**< live_payloads / (chunks * chunk_records); 0 if there are no
+                                 chunks. */
+    double live_ratio;      /**< live_bytes / chunk_bytes; 1 if there are no chunks. */
+    uint64_t live_payloads; /**< The number of payloads that records refer to. */
+    uint64_t dead_bytes;    /**< chunk_bytes - live_bytes. This includes values that were replaced,
+                                 deleted or never used, which lx_writer_rebalance() removes, and the
+                                 alignment gaps before values, which it does not. */
+    uint64_t reserved[6];   /**< Reserved; zero. */
 } lx_storage_stats;
 
 /** The sizes of one field. */
 typedef struct lx_field_stats {
-    uint64_t present;       /**< Records with a value. */
-    uint64_t missing;       /**< Records without one. */
-    uint64_t inlined;       /**< Values of at most 8 bytes, which are stored in the table. */
-    uint64_t compressed;    /**< Values that are stored compressed. */
-    uint64_t logical_bytes; /**< Bytes of all values, decompressed. */
-    uint64_t stored_bytes;  /**< Bytes of all values in chunks. They are live: the field of dead
-                                 bytes is not recorded. */
-    uint64_t reserved[4];   /**< Zero. */
+    uint64_t present;       /**< The number of records that have a value. */
+    uint64_t missing;       /**< The number of records without a value. */
+    uint64_t inlined;       /**< The number of values of at most 8 bytes, which are stored in the
+                                 table. */
+    uint64_t compressed;    /**< The number of values that are stored compressed. */
+    uint64_t logical_bytes; /**< The size of all values in bytes, decompressed. */
+    uint64_t stored_bytes;  /**< The size of all values in chunks, in bytes. It includes only live
+                                 values, because the field of dead bytes is not recorded. */
+    uint64_t reserved[4];   /**< Reserved; zero. */
 } lx_field_stats;
 
 /**
- * Sums up the sizes of a dataset. It reads all tables, but no record.
+ * Adds up the sizes of a dataset. The call reads all tables, but no records.
  *
  * @param[in]  dataset  The dataset.
  * @param[out] totals   Receives the sizes of the dataset.
- * @param[out] fields   Receives the sizes of each field, in the schema's order; may be NULL.
+ * @param[out] fields   Receives the sizes of each field, in schema order; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The sizes are at @p totals and @p fields.
+ * @retval LX_OK            @p totals and @p fields hold the sizes.
  * @retval LX_ERR_CORRUPT   An entry is damaged.
  * @retval LX_ERR_ARGUMENT  @p dataset or @p totals is NULL.
- * @return Otherwise as lx_dataset_gather().
+ * @return Otherwise, any status that lx_dataset_gather() returns.
  */
 LX_API lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals,
                                  lx_field_stats *fields, lx_error *error);
 
 /** The sizes of a chunk. */
 typedef struct lx_chunk_stats {
-    uint32_t id;           /**< The id; the file is chunk/ID.zr. */
-    uint64_t records;      /**< Payloads, live or not. */
-    uint64_t bytes;        /**< Committed bytes. */
-    uint64_t live_records; /**< Payloads to which a record refers. */
-    uint64_t live_bytes;   /**< The bytes of those. */
+    uint32_t id;           /**< The chunk id; the file is chunk/ID.zr. */
+    uint64_t records;      /**< The number of payloads, live or dead. */
+    uint64_t bytes;        /**< The number of committed bytes. */
+    uint64_t live_records; /**< The number of payloads that records refer to. */
+    uint64_t live_bytes;   /**< The size of the live payloads in bytes. */
 } lx_chunk_stats;
 
 /**
- * Returns the sizes of all chunks of one snapshot, in ascending order of ids, and counts their live
- * payloads. It reads all tables, but no record.
+ * Returns the sizes of all chunks of one snapshot, in ascending order of chunk id, and counts their
+ * live payloads. The call reads all tables, but no records.
  *
  * @param[in]  dataset   The dataset.
- * @param[out] infos     Receives the sizes of up to @p capacity chunks; may be NULL if that is 0.
- * @param[in]  capacity  The number of chunks that fit.
- * @param[out] count     Receives the number of chunks, also if it exceeds @p capacity.
+ * @param[out] infos     Receives the sizes of up to @p capacity chunks; may be NULL if @p capacity
+ *                       is 0.
+ * @param[in]  capacity  The number of chunks that fit in @p infos.
+ * @param[out] count     Receives the number of chunks, even if it exceeds @p capacity.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The sizes are at @p infos. With a @p capacity of 0 nothing was read.
+ * @retval LX_OK            @p infos holds the sizes. With a @p capacity of 0, nothing was read.
  * @retval LX_ERR_CORRUPT   An entry is damaged.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
- * @return Otherwise as lx_dataset_gather().
+ * @return Otherwise, any status that lx_dataset_gather() returns.
  */
 LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *infos, size_t capacity,
                                         size_t *count, lx_error *error);
@@ -212,37 +220,38 @@ LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *inf
  */
 
 /**
- * Removes a dataset and its directory. A directory without a readable meta.json, or with anything
- * that is not a part of the dataset, is left unchanged. meta.json is removed last: if the call is
- * interrupted, the dataset is damaged, and another call removes the rest.
+ * Removes a dataset and its directory. If the directory has no readable meta.json, or contains
+ * anything that is not part of the dataset, the call changes nothing. meta.json is removed last: if
+ * the call is interrupted, the dataset is damaged, and a second call removes the rest.
  *
  * @param[in]  path   The dataset's directory.
  * @param[out] error  Receives the first failure; may be NULL.
  *
- * @retval LX_OK               The dataset is removed.
+ * @retval LX_OK               The dataset was removed.
  * @retval LX_ERR_NOT_FOUND    @p path is not a dataset, or does not exist.
- * @retval LX_ERR_BUSY         It is being read or written, by this process or another.
- * @retval LX_ERR_EXISTS       The directory holds something that is not a part of the dataset.
- *                             Nothing is removed.
+ * @retval LX_ERR_BUSY         The dataset is being read or written, by this process or another.
+ * @retval LX_ERR_EXISTS       The directory contains something that is not part of the dataset.
+ *                             Nothing was removed.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library.
- * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields.
- * @retval LX_ERR_IO           A system call failed; the error has its errno.
+ * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields.
+ * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_ARGUMENT     @p path is NULL.
  */
 LX_API lx_status lx_dataset_remove(const char *path, lx_error *error);
 
 /**
- * Checks whether a dataset's directory holds anything that is not a part of the dataset, which
- * would make lx_dataset_remove() fail. It changes and locks nothing: the dataset may be in use.
+ * Checks whether a dataset's directory contains anything that is not part of the dataset, which
+ * would make lx_dataset_remove() fail. The call changes and locks nothing: the dataset may be in
+ * use.
  *
  * @param[in]  path   The dataset's directory.
  * @param[out] error  Receives the first failure; may be NULL.
  *
- * @retval LX_OK          It holds nothing else.
- * @retval LX_ERR_EXISTS  It does; the error names it.
- * @return Otherwise as lx_dataset_remove(), except #LX_ERR_BUSY.
+ * @retval LX_OK          The directory contains nothing else.
+ * @retval LX_ERR_EXISTS  The directory contains something else; the error names it.
+ * @return Otherwise, any status that lx_dataset_remove() returns except #LX_ERR_BUSY.
  */
 LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
 
@@ -255,24 +264,25 @@ LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
  */
 
 /**
- * Removes the seal of a dataset, so that lx_writer_open() opens it again. Only meta.json is
- * replaced, at the same cost for any size, and readers continue. A dataset that is not sealed stays
- * as it is, which is not a failure, unless a writer has it open.
+ * Removes the seal of a dataset, so that lx_writer_open() can open it again. The call replaces only
+ * meta.json, so its cost does not depend on the size of the dataset, and readers continue. If the
+ * dataset is not sealed, the call changes nothing and succeeds, unless a writer has the dataset
+ * open.
  *
  * @param[in]  path   The dataset's directory.
  * @param[out] error  Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The dataset is not sealed.
  * @retval LX_ERR_NOT_FOUND    @p path is not a dataset, or does not exist.
- * @retval LX_ERR_BUSY         A writer has it open; the error names its process.
+ * @retval LX_ERR_BUSY         A writer has the dataset open; the error names its process.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
- *                             library; or the dataset is on a network file system, which the error
- *                             names.
- * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields.
- * @retval LX_ERR_IO           A system call failed; the error has its errno. If it was a sync, it
- *                             is not known whether the dataset is sealed after a power loss: call
- *                             again.
+ *                             library; or the dataset is on a network file system (the error names
+ *                             it).
+ * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields.
+ * @retval LX_ERR_IO           A system call failed; the error reports its errno. If it was a sync,
+ *                             it is unknown whether the dataset will be sealed after a power loss:
+ *                             call again.
  * @retval LX_ERR_ARGUMENT     @p path is NULL.
  */
 LX_API lx_status lx_dataset_unseal(const char *path, lx_error *error);
@@ -285,54 +295,54 @@ LX_API lx_status lx_dataset_unseal(const char *path, lx_error *error);
  * @{
  */
 
-/** The longest suffix of a file in bytes, without the NUL. */
+/** The maximum length of a file name suffix in bytes, excluding the NUL. */
 #define LX_MAX_SUFFIX 32
 
 /**
  * The options of an export.
  *
  * @par Thread safety
- * One thread at a time.
+ * Only one thread at a time may use the options.
  */
 typedef struct lx_export_options lx_export_options;
 
-/** Returns options with the defaults: all records, no suffix. Returns NULL when out of memory. */
+/** Returns new options with the defaults: all records, no suffix. Returns NULL if out of memory. */
 LX_API lx_export_options *lx_export_options_new(void);
 
-/** Frees options. NULL is allowed. */
+/** Frees the options. NULL is allowed. */
 LX_API void lx_export_options_free(lx_export_options *options);
 
 /**
  * Sets the records to export.
  *
  * @param[in]  options  The options.
- * @param[in]  indices  @p count indices of records, in any order. They are not copied: they must
- *                      stay valid until the export returns. NULL, the default, for all records.
+ * @param[in]  indices  @p count record indices, in any order. They are not copied and must stay
+ *                      valid until the export returns. NULL, the default, means all records.
  * @param[in]  count    The number of records; ignored if @p indices is NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            They are set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_export_options_set_indices(lx_export_options *options, const uint64_t *indices,
                                                uint64_t count, lx_error *error);
 
 /**
- * Sets the end of the name of each file, ".png" for instance, for lx_dataset_export_files() only;
- * NULL, the default, for nothing.
+ * Sets the suffix of each file name, for example ".png"; NULL, the default, means none. It applies
+ * only to lx_dataset_export_files().
  *
- * @retval LX_OK            It is set.
- * @retval LX_ERR_ARGUMENT  @p suffix has a slash or more than #LX_MAX_SUFFIX bytes, or @p options
- *                          is NULL; nothing changed.
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p suffix contains a slash or more than #LX_MAX_SUFFIX bytes, or
+ *                          @p options is NULL; nothing changed.
  */
 LX_API lx_status lx_export_options_set_suffix(lx_export_options *options, const char *suffix,
                                               lx_error *error);
 
 /**
- * Sets the function that receives the number of records that are done, and of all; NULL, the
- * default, for none. @p user is passed to it.
+ * Sets the progress callback, which receives the number of records exported so far and the total;
+ * NULL, the default, means none. @p user is passed to it.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_export_options_set_progress(lx_export_options *options,
@@ -341,60 +351,62 @@ LX_API lx_status lx_export_options_set_progress(lx_export_options *options,
 
 /** The result of an export. */
 typedef struct lx_export_result {
-    uint64_t records;       /**< Records that were read. */
-    uint64_t bytes;         /**< Bytes of values that were written. */
-    uint64_t missing;       /**< Records without a value. */
-    uint64_t first_missing; /**< The index of the first of those; #LX_NONE if there is none. */
-    uint64_t damaged;       /**< Records with a damaged value, with #LX_DAMAGE_ZEROS. */
-    uint64_t reserved[3];   /**< Zero. */
+    uint64_t records;       /**< The number of records that were read. */
+    uint64_t bytes;         /**< The size of the values that were written, in bytes. */
+    uint64_t missing;       /**< The number of records without a value. */
+    uint64_t first_missing; /**< The index of the first record without a value; #LX_NONE if there is
+                                 none. */
+    uint64_t damaged;       /**< With #LX_DAMAGE_ZEROS, the number of records with a damaged
+                                 value. */
+    uint64_t reserved[3];   /**< Reserved; zero. */
 } lx_export_result;
 
 /**
  * Writes records of a dense field to an .npy file, as one array of shape (count, *shape). Missing
- * values are zeros in it, and so are damaged ones in a dataset that was opened with
+ * values are written as zeros, and so are damaged values if the dataset was opened with
  * #LX_DAMAGE_ZEROS.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a dense field in the schema.
- * @param[in]  path     The file. An existing file is replaced when the new one is complete, and
- *                      stays after a failure. A symbolic link is followed.
- * @param[in]  options  The records and the progress; NULL for the defaults.
+ * @param[in]  path     The file. An existing file is replaced once the new one is complete, and
+ *                      kept after a failure. A symbolic link is followed.
+ * @param[in]  options  The records and the progress callback; NULL for the defaults.
  * @param[out] result   Receives the result on success; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK             The file is written.
- * @retval LX_ERR_RANGE      An index is not below the length; nothing was written.
- * @retval LX_ERR_ARGUMENT   The field does not exist or is of #LX_BYTES, @p path lies among the
- *                           files of a dataset, a suffix is set, or a pointer is NULL.
- * @retval LX_ERR_EXISTS     Something that is not a regular file is at @p path.
+ * @retval LX_OK             The file was written.
+ * @retval LX_ERR_RANGE      An index is not less than the length; nothing was written.
+ * @retval LX_ERR_ARGUMENT   The field does not exist or is a #LX_BYTES field, @p path is inside the
+ *                           directory of a dataset, a suffix is set, or a pointer is NULL.
+ * @retval LX_ERR_EXISTS     @p path exists and is not a regular file.
  * @retval LX_ERR_NOT_FOUND  The parent directory does not exist.
- * @retval LX_ERR_CORRUPT    A record is damaged; the error names it.
- * @retval LX_ERR_IO         A system call failed; the error has its errno.
+ * @retval LX_ERR_CORRUPT    A record is damaged; the error reports which one.
+ * @retval LX_ERR_IO         A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM      Out of memory.
- * @return Otherwise the status that the progress function returned, or as lx_dataset_refresh() if
- *         @p dataset is live.
+ * @return Otherwise, the status that the progress callback returned or, if @p dataset is live, any
+ *         status that lx_dataset_refresh() returns.
  */
 LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const char *path,
                                        const lx_export_options *options, lx_export_result *result,
                                        lx_error *error);
 
 /**
- * Writes each record of any field to a file of its own. The name is the index, with at least eight
- * digits, and the suffix. Missing values have no file; nor have damaged ones, with
- * #LX_DAMAGE_ZEROS.
+ * Writes each record of a field of any kind to its own file. The file name is the index, with at
+ * least eight digits, followed by the suffix. Missing values get no file, and with
+ * #LX_DAMAGE_ZEROS, neither do damaged values.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of the field in the schema.
- * @param[in]  path     The directory, which is created if it does not exist. No existing file is
- *                      replaced.
+ * @param[in]  path     The directory; the call creates it if it does not exist. Existing files are
+ *                      never replaced.
  * @param[in]  options  The options; NULL for the defaults.
  * @param[out] result   Receives the result on success; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_ERR_EXISTS     A file of such a name exists.
+ * @retval LX_ERR_EXISTS     A file with the name of a record already exists.
  * @retval LX_ERR_NOT_FOUND  The parent directory of @p path does not exist.
- * @return Otherwise as lx_dataset_export_npy(), for any field. Files that were written before a
- *         failure stay.
+ * @return Otherwise, any status that lx_dataset_export_npy() returns, but for any kind of field.
+ *         Files that were written before a failure are kept.
  */
 LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const char *path,
                                          const lx_export_options *options, lx_export_result *result,

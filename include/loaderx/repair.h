@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Repair and recovery of damaged datasets.
+ * @brief Repairing damaged datasets, and recovering their data.
  */
 #ifndef LOADERX_REPAIR_H
 #define LOADERX_REPAIR_H
@@ -38,34 +38,33 @@ typedef enum lx_repair_policy {
 
 /** What a repair does about a finding. */
 typedef enum lx_repair_action {
-    LX_REPAIR_ACTION_NONE = 0,    /**< Nothing: it cannot be repaired. */
+    LX_REPAIR_ACTION_NONE = 0,    /**< Nothing: the damage cannot be repaired. */
     LX_REPAIR_ACTION_MISSING = 1, /**< The value becomes missing. */
-    LX_REPAIR_ACTION_DELETE = 2,  /**< Its record is deleted. */
-    LX_REPAIR_ACTION_DROP = 3,    /**< The dataset no longer refers to bytes that are not there: of
-                                       a chunk, of a table, of the WAL, or those that a seal
-                                       demands. */
-    LX_REPAIR_ACTION_CUT = 4,     /**< The WAL is cut at its first invalid frame, and what follows
+    LX_REPAIR_ACTION_DELETE = 2,  /**< The record of the value is deleted. */
+    LX_REPAIR_ACTION_DROP = 3,    /**< References to bytes that do not exist are dropped: bytes of a
+                                       chunk, a table or the WAL, or bytes that a seal requires. */
+    LX_REPAIR_ACTION_CUT = 4,     /**< The WAL is cut off at its first invalid frame, and the rest
                                        is kept in a file next to the dataset. */
-    LX_REPAIR_ACTION_RESTAMP = 5  /**< The checksum of meta.json is corrected: nothing else is wrong
-                                       in it. */
+    LX_REPAIR_ACTION_RESTAMP = 5  /**< The checksum of meta.json is corrected, because nothing else
+                                       in the file is wrong. */
 } lx_repair_action;
 
-/** A damage that lx_dataset_repair() or lx_dataset_recover() has found. */
+/** A damaged item that lx_dataset_repair() or lx_dataset_recover() found. */
 typedef struct lx_finding {
-    lx_repair_action action; /**< What is done about it, or would be. */
-    lx_error damage;         /**< What is damaged, and where. Its status is #LX_ERR_CORRUPT. */
-    uint64_t reserved[4];    /**< Zero. */
+    lx_repair_action action; /**< What is done about the damage, or would be done. */
+    lx_error damage;         /**< What is damaged, and where. The status is #LX_ERR_CORRUPT. */
+    uint64_t reserved[4];    /**< Reserved; zero. */
 } lx_finding;
 
 /**
  * Receives each finding, on the thread that made the call.
  *
- * @param finding  The finding; valid during the call.
- * @param user     As given to lx_repair_options_set_found().
- * @param error    That of the call: the function may describe there why it ends the call. May be
- *                 NULL.
- * @return #LX_OK to continue. Any other status ends the call with that status. A truncation of the
- *         WAL and a restamp that were reported before are done.
+ * @param finding  The finding; valid only during the call.
+ * @param user     The pointer that was passed to lx_repair_options_set_found().
+ * @param error    The error of the call, in which the function may describe why it ends the call.
+ *                 May be NULL.
+ * @return #LX_OK to continue. Any other status ends the call, which returns that status. If cutting
+ *         the WAL or restamping meta.json was reported before, that step has already been done.
  */
 typedef lx_status (*lx_finding_function)(const lx_finding *finding, void *user, lx_error *error);
 
@@ -73,33 +72,33 @@ typedef lx_status (*lx_finding_function)(const lx_finding *finding, void *user, 
  * The options of a repair.
  *
  * @par Thread safety
- * One thread at a time.
+ * Only one thread at a time may use the options.
  */
 typedef struct lx_repair_options lx_repair_options;
 
 /**
- * Returns options with the defaults: damaged values become missing, nothing is changed in place,
- * and nothing is called. Returns NULL when out of memory.
+ * Returns new options with the defaults: damaged values become missing, nothing is changed in
+ * place, and no callbacks are set. Returns NULL if out of memory.
  */
 LX_API lx_repair_options *lx_repair_options_new(void);
 
-/** Frees options. NULL is allowed. */
+/** Frees the options. NULL is allowed. */
 LX_API void lx_repair_options_free(lx_repair_options *options);
 
 /**
- * Sets how damaged values are treated.
+ * Sets how to treat damaged values.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p policy is invalid, or @p options is NULL.
  */
 LX_API lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_repair_policy policy,
                                               lx_error *error);
 
 /**
- * Sets whether lx_dataset_repair() changes the dataset. Without it, the default, it only reports
- * what it would do. lx_dataset_recover() ignores it: it never changes the damaged dataset.
+ * Sets whether lx_dataset_repair() changes the dataset. With false, the default, it only reports
+ * what it would do. lx_dataset_recover() ignores this option: it never changes the damaged dataset.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_repair_options_set_apply(lx_repair_options *options, bool apply,
@@ -109,25 +108,25 @@ LX_API lx_status lx_repair_options_set_apply(lx_repair_options *options, bool ap
  * Sets the function that receives each finding.
  *
  * @param[in]  options  The options.
- * @param[in]  found    The function; NULL for none.
- * @param[in]  user     Passed to it.
+ * @param[in]  found    The function; NULL means none.
+ * @param[in]  user     The pointer to pass to the function.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_repair_options_set_found(lx_repair_options *options, lx_finding_function found,
                                              void *user, lx_error *error);
 
 /**
- * Sets the function that receives the number of records that are checked, and of all.
+ * Sets the progress callback, which receives the number of records checked so far and the total.
  *
  * @param[in]  options   The options.
- * @param[in]  progress  The function; NULL for none.
- * @param[in]  user      Passed to it.
+ * @param[in]  progress  The function; NULL means none.
+ * @param[in]  user      The pointer to pass to the function.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK            It is set.
+ * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_repair_options_set_progress(lx_repair_options *options,
@@ -136,84 +135,92 @@ LX_API lx_status lx_repair_options_set_progress(lx_repair_options *options,
 
 /** What lx_dataset_repair() or lx_dataset_recover() did, or would do. */
 typedef struct lx_repair_result {
-    uint64_t records;   /**< Records that were checked. */
-    uint64_t values;    /**< Values that were checked. */
-    uint64_t damages;   /**< Damages that were found. */
-    uint64_t missing;   /**< Values that become missing. All values of lost rows count, also
-                                those that were missing before or that the WAL has. */
-    uint64_t deleted;   /**< Records that are deleted, or that are after the end of all tables. */
-    uint64_t cut_bytes; /**< Bytes of the WAL after its first invalid frame. */
-    uint64_t copied_bytes; /**< Bytes of chunks that lx_dataset_recover() copied, since the file
-                                system could not link them. */
-    bool changed;          /**< Whether the dataset was changed, or the new one was made. */
-    uint64_t reserved[8];  /**< Zero. */
+    uint64_t records;   /**< The number of records that were checked. */
+    uint64_t values;    /**< The number of values that were checked. */
+    uint64_t damages;   /**< The number of damaged items that were found. */
+    uint64_t missing;   /**< The number of values that become missing. All values of lost rows
+                             count, including those that were already missing and those that the WAL
+                             contains. */
+    uint64_t deleted;   /**< The number of records that are deleted, or that lie beyond the end of
+                             all tables. */
+    uint64_t cut_bytes; /**< The number of bytes in the WAL starting at its first invalid frame. */
+    uint64_t copied_bytes; /**< The number of chunk bytes that lx_dataset_recover() copied because
+                                the file system could not link the files. */
+    bool changed;          /**< Whether the dataset was changed, or the new dataset was created. */
+    uint64_t reserved[8];  /**< Reserved; zero. */
 } lx_repair_result;
 
 /**
- * Repairs a damaged dataset in place, or reports what it would do. It finds what
- * lx_dataset_verify() finds, and
+ * Repairs a damaged dataset in place, or reports what it would do. It finds the same damage as
+ * lx_dataset_verify(), and
  *
  * - makes damaged values missing, or deletes their records;
- * - no longer refers to bytes that a chunk file lacks, and writes no more payloads to that chunk;
- * - removes a seal that the files contradict, and any seal before it changes anything else;
- * - cuts a WAL at its first invalid frame. All commits before that are kept. The rest goes to the
- *   file DIR.log-tail-N next to the dataset, with the first unused number. The finding names
- *   it. Chunk files that only lost commits name are removed by the next writer;
- * - restamps meta.json if nothing but its checksum is wrong. Other damages are found after that.
+ * - removes references to bytes that a chunk file lacks, and ensures that the chunk gets no more
+ *   payloads;
+ * - removes a seal that does not match the files, and removes any seal before making other changes;
+ * - cuts off the WAL at its first invalid frame. All commits before that point are kept. The rest
+ *   is moved to the file DIR.log-tail-N next to the dataset, where N is the first unused number;
+ *   the finding names the file. The next writer removes chunk files that only the lost commits
+ *   refer to;
+ * - corrects the checksum of meta.json if nothing else in it is wrong. Other damage is found after
+ *   that.
  *
- * Anything else, such as a short table or a damaged log of a sealed dataset, is an error, which
- * names lx_dataset_recover(). So is a symbolic link in the place of a file.
+ * Any other damage, such as a table that is too short or a damaged WAL in a sealed dataset, is an
+ * error whose message suggests lx_dataset_recover(). A symbolic link in place of a file is also an
+ * error.
  *
- * The changes of values are one commit. If the call is interrupted, by a kill or by a full disk, it
- * has done some of these steps; call it again. Readers continue with the snapshot that they have.
+ * All changes to values form one commit. If the call is interrupted, for example because the
+ * process is killed or the disk is full, some of these steps have been done; call it again. Readers
+ * continue with the snapshot that they have.
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  options  The options; NULL for the defaults.
- * @param[out] result   Receives what was done, or would be; may be NULL.
- * @param[out] error    Receives the first failure, or the first damage; may be NULL.
+ * @param[out] result   Receives what was done, or would be done; may be NULL.
+ * @param[out] error    Receives the first failure, or the first damaged item; may be NULL.
  *
- * @retval LX_OK               Nothing is damaged, or all of it is repaired.
- * @retval LX_ERR_CORRUPT      Something is damaged and was not repaired: the options do not say so,
- *                             or it cannot be repaired in place.
+ * @retval LX_OK               Nothing is damaged, or all damage was repaired.
+ * @retval LX_ERR_CORRUPT      Something is damaged and was not repaired, because the options do not
+ *                             allow it or because it cannot be repaired in place.
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         It is to be repaired, and a writer has it open, or changed it
- *                             meanwhile.
- * @retval LX_ERR_UNSUPPORTED  Its format, or a feature that it uses, is newer than this library; or
- *                             it is to be repaired, and is on a network file system.
- * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields, or no more numbers for
- *                             generations.
+ * @retval LX_ERR_BUSY         The options allow changes, and a writer has the dataset open or
+ *                             changed it meanwhile.
+ * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
+ *                             library; or the options allow changes, and the dataset is on a
+ *                             network file system.
+ * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields, or no generation
+ *                             number is left.
  * @retval LX_ERR_ARGUMENT     @p path is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @retval LX_ERR_IO           A system call failed; the error has its errno. A value that the disk
- *                             cannot read (EIO) is damaged.
+ * @retval LX_ERR_IO           A system call failed; the error reports its errno. A value that the
+ *                             disk cannot read (EIO) counts as damaged instead.
  */
 LX_API lx_status lx_dataset_repair(const char *path, const lx_repair_options *options,
                                    lx_repair_result *result, lx_error *error);
 
 /**
- * Recovers what can be read of a damaged dataset into a new directory. The damaged one is not
- * changed, and no writer may have it open.
+ * Recovers everything that can be read of a damaged dataset into a new directory. The damaged
+ * dataset is not changed, and no writer may have it open.
  *
- * The new dataset has the same uuid, new tables, and a new WAL. Chunk files are hard-linked, or
- * copied if the file system cannot link them, and take no more payloads. Remove the damaged
- * dataset, or never write to it again: both share those files. Damaged values become missing, or their
- * records are deleted, as the options say.
+ * The new dataset has the same UUID, new tables and a new WAL. Chunk files are hard-linked, or
+ * copied if the file system cannot link them, and get no more payloads. Remove the damaged dataset,
+ * or never write to it again, because both datasets share those files. Damaged values become
+ * missing, or their records are deleted, as the options specify.
  *
- * Beyond what lx_dataset_repair() repairs, it accepts
+ * In addition to what lx_dataset_repair() can repair, it accepts
  *
- * - tables that are short or absent: values of lost rows become missing, unless the WAL has them.
- *   If all tables lack rows, the new dataset ends where the longest one ends;
- * - a sealed dataset whose WAL is damaged or absent: meta.json and the tables have its state, and
- *   no commit is lost;
- * - a seal that the files contradict.
+ * - tables that are too short or missing: values of lost rows become missing, unless the WAL
+ *   contains them. If all tables lack rows, the new dataset ends where the longest table ends;
+ * - a sealed dataset whose WAL is damaged or missing: meta.json and the tables contain its whole
+ *   state, so no commit is lost;
+ * - a seal that does not match the files.
  *
- * Without a valid meta.json, or without a first valid frame of the WAL of a dataset that is not
- * sealed, nothing can be recovered: use a backup.
+ * Nothing can be recovered if meta.json is not valid, or if the first WAL frame of a dataset that
+ * is not sealed is not valid: use a backup.
  *
- * It is made as INTO.recovering and renamed when it is complete. A call that is killed leaves that
- * directory, which the next call refuses to overwrite; after any other failure it is removed. If
- * only the sync after the rename fails, with #LX_ERR_IO, INTO is complete but a power loss may
- * take it.
+ * The new dataset is created as INTO.recovering, and renamed when it is complete. If the process is
+ * killed, that directory remains, and the next call refuses to overwrite it; after any other
+ * failure, it is removed. If only the sync after the rename fails, with #LX_ERR_IO, INTO is
+ * complete but may be lost in a power loss.
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  into     The directory to create.
@@ -222,11 +229,11 @@ LX_API lx_status lx_dataset_repair(const char *path, const lx_repair_options *op
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The new dataset is complete and durable.
- * @retval LX_ERR_EXISTS    Something is at @p into, or at INTO.recovering.
- * @retval LX_ERR_CORRUPT   Nothing can be recovered; the error says why and what may help.
+ * @retval LX_ERR_EXISTS    @p into or INTO.recovering already exists.
+ * @retval LX_ERR_CORRUPT   Nothing can be recovered; the error says why, and what may help.
  * @retval LX_ERR_BUSY      A writer has the dataset open.
- * @retval LX_ERR_ARGUMENT  A path is NULL, or @p into lies among the files of a dataset.
- * @return Otherwise as lx_dataset_repair().
+ * @retval LX_ERR_ARGUMENT  A path is NULL, or @p into is inside the directory of a dataset.
+ * @return Otherwise, any status that lx_dataset_repair() returns.
  */
 LX_API lx_status lx_dataset_recover(const char *path, const char *into,
                                     const lx_repair_options *options, lx_repair_result *result,
