@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief All of libloaderx-parity: orders and sources that reproduce those of torch, Nanotron and
- * Megatron exactly.
+ * @brief Includes all headers of libloaderx-parity: orders and sources that exactly reproduce those
+ * of torch, Nanotron and Megatron.
  *
- * A release of another project can change what these functions have to return. They are a library
- * of their own, above loader and sampler, so that the ABI of those does not depend on it.
+ * A new release of one of those projects can change what these functions must return. They are
+ * therefore in a library of their own, on top of the loader and sampler libraries, whose ABI does
+ * not depend on them.
  */
 #ifndef LOADERX_PARITY_H
 #define LOADERX_PARITY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The samples of Megatron's GPT dataset, and the order of its blends.
+ * @brief The samples of Megatron's GPT dataset, and the order of Megatron's blends.
  */
 #ifndef LOADERX_PARITY_MEGATRON_H
 #define LOADERX_PARITY_MEGATRON_H
@@ -23,10 +23,10 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_source_new_megatron The samples of Megatron's GPT dataset
  *
- * It reproduces Megatron's GPTDataset exactly: the documents of as many epochs as needed are
- * shuffled, concatenated and cut into samples of one length, and the samples are shuffled.
- * doc/packing.md defines the place of each token exactly; doc/from-megatron.md describes how a
- * training moves from Megatron.
+ * This source reproduces Megatron's GPTDataset exactly: it shuffles and concatenates the documents
+ * of as many epochs as needed, cuts them into samples of a fixed length, and shuffles the samples.
+ * doc/packing.md defines the place of each token exactly; doc/from-megatron.md describes how to
+ * move a training run from Megatron.
  *
  * @code
  * lx_megatron_options *options = lx_megatron_options_new();
@@ -43,45 +43,49 @@ LX_BEGIN_DECLS
 
 /** Additional columns. */
 typedef enum lx_megatron_columns {
-    LX_MEGATRON_SEGMENTS = LX_PACKED_SEGMENTS,   /**< "segments", int32: 1, 2, ... for the pieces of
-                                                      a sample. */
-    LX_MEGATRON_POSITIONS = LX_PACKED_POSITIONS, /**< "positions", int32: from 0 in each piece. */
-    LX_MEGATRON_LOSS_MASK = 4 /**< "loss_mask", float32 for each of the sequence_length inputs: 1,
-                                   or 0 where the label is padding, and as
-                                   lx_megatron_options_set_mask_eod() says. */
+    LX_MEGATRON_SEGMENTS = LX_PACKED_SEGMENTS,   /**< "segments", int32: the number of the token's
+                                                      piece in the sample, starting at 1. */
+    LX_MEGATRON_POSITIONS = LX_PACKED_POSITIONS, /**< "positions", int32: the token's position in
+                                                      its piece, starting at 0. */
+    LX_MEGATRON_LOSS_MASK = 4 /**< "loss_mask", one float32 for each of the sequence_length inputs:
+                                   0 if the label is padding, or as specified by
+                                   lx_megatron_options_set_mask_eod(); otherwise 1. */
 } lx_megatron_columns;
 
 /**
- * How the samples are made.
+ * The options of a Megatron source, which determine its samples.
  *
  * Each setter returns #LX_OK, #LX_ERR_ARGUMENT if @p options is NULL, or #LX_ERR_NOMEM.
  * lx_source_new_megatron() checks the values.
  *
  * @par Thread safety
- * One thread at a time. A source copies what it needs when it is made.
+ * Only one thread at a time may use the options. A source copies what it needs when it is created.
  */
 typedef struct lx_megatron_options lx_megatron_options;
 
-/** Returns options with the defaults, which lack the sequence length; NULL when out of memory. */
+/**
+ * Returns new options with default values for everything but the sequence length; NULL if out of
+ * memory.
+ */
 LX_API lx_megatron_options *lx_megatron_options_new(void);
 
-/** Frees options. NULL is allowed. */
+/** Frees the options. NULL is allowed. */
 LX_API void lx_megatron_options_free(lx_megatron_options *options);
 
-/** Sets the tokens of an input, 1 to 2^31 - 2. Every source needs it. */
+/** Sets the number of tokens in an input, 1 to 2^31 - 2. Every source needs it. */
 LX_API lx_status lx_megatron_options_set_sequence_length(lx_megatron_options *options,
                                                          uint64_t sequence_length, lx_error *error);
 
 /**
- * Sets the documents to use: @p count from @p first on; #LX_NONE as @p count for all the others.
- * The default is all documents.
+ * Sets the documents to use: @p count documents starting at number @p first. A @p count of #LX_NONE
+ * means all remaining documents. The default is all documents.
  */
 LX_API lx_status lx_megatron_options_set_documents(lx_megatron_options *options, uint64_t first,
                                                    uint64_t count, lx_error *error);
 
 /**
- * Sets the samples that are needed, which decide the number of epochs of the documents; there may
- * be more samples. #LX_NONE, the default, for one epoch.
+ * Sets the number of samples needed, which determines the number of epochs of the documents; the
+ * source may have more samples. #LX_NONE, the default, means one epoch.
  */
 LX_API lx_status lx_megatron_options_set_num_samples(lx_megatron_options *options,
                                                      uint64_t num_samples, lx_error *error);
@@ -90,13 +94,13 @@ LX_API lx_status lx_megatron_options_set_num_samples(lx_megatron_options *option
 LX_API lx_status lx_megatron_options_set_seed(lx_megatron_options *options, uint64_t seed,
                                               lx_error *error);
 
-/** Sets whether a sample has one more token, for the last label; the default is true. */
+/** Sets whether a sample has one extra token for the last label; the default is true. */
 LX_API lx_status lx_megatron_options_set_extra_token(lx_megatron_options *options, bool extra,
                                                      lx_error *error);
 
 /**
- * Sets whether the remainder at the end is left out, the default. Otherwise it is a sample, too,
- * and padded, as Megatron may do for validation.
+ * Sets whether to drop the remainder at the end; the default is true. Otherwise, the remainder is
+ * padded and becomes a sample, as Megatron may do for validation.
  */
 LX_API lx_status lx_megatron_options_set_drop_last_partial(lx_megatron_options *options, bool drop,
                                                            lx_error *error);
@@ -106,108 +110,112 @@ LX_API lx_status lx_megatron_options_set_dtype(lx_megatron_options *options, lx_
                                                lx_error *error);
 
 /**
- * Sets the size of the vocabulary: a sample with a token that is not below it fails. 0, the
- * default, for no limit.
+ * Sets the vocabulary size; 0, the default, means no limit. Reading a sample fails if it contains a
+ * token that is not less than the vocabulary size.
  */
 LX_API lx_status lx_megatron_options_set_vocabulary(lx_megatron_options *options,
                                                     uint64_t vocabulary, lx_error *error);
 
 /**
- * Sets the padding after the last token, which need not be in the vocabulary; the default is -1.
+ * Sets the number that pads a sample after its last token; it need not be in the vocabulary. The
+ * default is -1.
  */
 LX_API lx_status lx_megatron_options_set_pad(lx_megatron_options *options, int64_t pad,
                                              lx_error *error);
 
-/** Sets the token at the end of a document; #LX_SEPARATOR_NONE, the default, for none. */
+/** Sets the token that ends a document; #LX_SEPARATOR_NONE, the default, means none. */
 LX_API lx_status lx_megatron_options_set_eod(lx_megatron_options *options, int64_t eod,
                                              lx_error *error);
 
 /**
- * Sets whether a piece ends with each token of lx_megatron_options_set_eod(), as with Megatron's
- * reset_position_ids and reset_attention_mask. Otherwise, the default, a piece ends with its
- * document.
+ * Sets whether each token of lx_megatron_options_set_eod() ends a piece, as with Megatron's
+ * reset_position_ids and reset_attention_mask. With false, the default, a piece ends where its
+ * document ends.
  */
 LX_API lx_status lx_megatron_options_set_split_at_eod(lx_megatron_options *options, bool split,
                                                       lx_error *error);
 
 /**
- * Sets whether the loss mask is 0 if the input is the token of lx_megatron_options_set_eod(), as
+ * Sets whether the loss mask is 0 where the input is the token of lx_megatron_options_set_eod(), as
  * with Megatron's eod_mask_loss; the default is false.
  */
 LX_API lx_status lx_megatron_options_set_mask_eod(lx_megatron_options *options, bool mask,
                                                   lx_error *error);
 
 /**
- * Sets the additional columns, in the order of ::lx_megatron_columns, whose values are or-ed. 0,
- * the default, for none.
+ * Sets the additional columns: a bitwise OR of ::lx_megatron_columns values. The columns appear in
+ * the order of that enum. 0, the default, means none.
  */
 LX_API lx_status lx_megatron_options_set_columns(lx_megatron_options *options, unsigned columns,
                                                  lx_error *error);
 
 /**
- * Sets the directory that keeps the tables in a file (see ::lx_order). With NULL, the default, they
- * are kept in memory.
+ * Sets the directory in which the source stores its tables as a file (see ::lx_order). With NULL,
+ * the default, the tables are kept in memory.
  */
 LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, const char *directory,
                                                 lx_error *error);
 
 /**
- * Makes a source whose record i is the text of GPTDataset[i]: sequence_length + 1 tokens (without
- * the extra token one less) in the column "tokens". Padding continues the last piece, as in
- * Megatron: its segment is not 0.
+ * Creates a source whose record i is the text of GPTDataset[i]: sequence_length + 1 tokens, or
+ * sequence_length without the extra token, in the column "tokens". As in Megatron, padding
+ * continues the last piece: its segment is not 0.
  *
- * The source holds 4 bytes for each document of each epoch, and 12 for each sample; 8 and 24 from
- * 2^32 of either on. Making it reads the lengths of these documents, also if the tables exist in
- * files. Any number of processes share tables in files.
+ * The source uses 4 bytes for each document of each epoch, and 12 for each sample; if there are
+ * 2^32 or more of either, 8 and 24 bytes. Creating it reads the lengths of these documents, even if
+ * the tables already exist in a file. Any number of processes can share tables in files.
  *
- * The state of a loader identifies the source by the lengths of the documents, by the epochs that
- * num_samples needs, and by everything else on which the tables depend, not by the columns.
+ * A loader's state identifies the source by the lengths of the documents, the number of epochs that
+ * num_samples needs, and everything else that the tables depend on, but not by the columns.
  *
- * @param[in]  tokens   The sequence; referenced. What Megatron calls a sequence is a document.
- * @param[in]  options  How the samples are made.
- * @param[out] source   Receives the source, to be released with lx_source_unref().
+ * @param[in]  tokens   The sequence; the call takes a reference. What Megatron calls a sequence is
+ *                      a document here.
+ * @param[in]  options  The options of a Megatron source, which determine its samples.
+ * @param[out] source   Receives the source; release it with lx_source_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The source is made.
- * @retval LX_ERR_ARGUMENT  An option is invalid; the message names it. The documents have
- *                          no token; or they have less than a sample together, and one epoch or no
- *                          sample was requested. Or a pointer is NULL.
- * @retval LX_ERR_RANGE     There are fewer documents.
- * @retval LX_ERR_CORRUPT   The index of a file points beyond its tokens; the error has file and
- *                          offset.
- * @retval LX_ERR_LIMIT     There are 2^31 documents or more, one has 2^31 tokens or more, or
- *                          num_samples needs 2^31 epochs or more, or tables of 2^48 numbers.
+ * @retval LX_OK            The source was created.
+ * @retval LX_ERR_ARGUMENT  An option is invalid; the message names it. Or the documents have no
+ *                          tokens, or have too few tokens for one sample and num_samples is
+ *                          #LX_NONE or 0. Or a pointer is NULL.
+ * @retval LX_ERR_RANGE     The requested range of documents extends beyond the last one.
+ * @retval LX_ERR_CORRUPT   The index of a file points beyond its tokens; the error reports the file
+ *                          and offset.
+ * @retval LX_ERR_LIMIT     There are 2^31 documents or more, a document has 2^31 tokens or more, or
+ *                          num_samples needs at least 2^31 epochs, 2^63 tokens, or tables of 2^48
+ *                          numbers.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, of tables in a file, as ::lx_order describes.
+ * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
+ *         files.
  */
 LX_API lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron_options *options,
                                         lx_source **source, lx_error *error);
 
-/** The tables that Megatron makes. */
+/** The tables that Megatron builds. */
 typedef enum lx_megatron_index {
     LX_MEGATRON_DOCUMENTS, /**< The documents of all epochs, in order. */
     LX_MEGATRON_SAMPLES,   /**< Where each sample begins before the shuffle, and where the last one
-                                ends: two numbers each, the index in the previous table and the
-                                token there. */
+                                ends. Each place is two numbers: an index into the documents table,
+                                and the token within that document. */
     LX_MEGATRON_SHUFFLE    /**< The sample at each place after the shuffle. */
 } lx_megatron_index;
 
 /**
- * Reads a table of a source of lx_source_new_megatron(), to compare it with Megatron's.
+ * Reads a table of a source from lx_source_new_megatron(), for comparison with Megatron's.
  *
  * @param[in]  source   The source.
  * @param[in]  index    The table.
- * @param[in]  first    The first number to read, from 0.
- * @param[in]  count    The amount of numbers to read.
- * @param[out] numbers  Receives them; NULL if @p count is 0.
- * @param[out] length   Receives the size of the whole table in numbers; may be NULL.
+ * @param[in]  first    The position of the first number to read, counted from 0.
+ * @param[in]  count    The number of numbers to read.
+ * @param[out] numbers  Receives the numbers; may be NULL if @p count is 0.
+ * @param[out] length   Receives the length of the whole table; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The numbers are at @p numbers.
- * @retval LX_ERR_ARGUMENT  @p source is another kind of source, @p index is invalid, or a pointer
- *                          is NULL.
- * @retval LX_ERR_RANGE     The table ends before the last of them.
- * @retval LX_ERR_CORRUPT   The file of the tables is damaged.
+ * @retval LX_OK            @p numbers holds the numbers.
+ * @retval LX_ERR_ARGUMENT  @p source is a different kind of source, @p index is invalid, or a
+ *                          pointer is NULL.
+ * @retval LX_ERR_RANGE     The range extends beyond the end of the table.
+ * @retval LX_ERR_CORRUPT   The file with the tables is damaged.
  */
 LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_index index,
                                                uint64_t first, uint64_t count, uint64_t *numbers,
@@ -222,26 +230,29 @@ LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megat
  */
 
 /**
- * Makes the order of a mixture as Megatron does, and reproduces it exactly: each position goes to
- * the set that is furthest below its share. The weights are used as they are: Megatron divides them
- * by their sum, as NumPy adds it, before, and so must the caller. With #LX_EXHAUSTED_REDISTRIBUTE
- * and the lengths of the sets over their sum as weights, it is Megatron's exhaustive form. A set of
- * weight 0 also gets a position where no other one lags: leave it out.
+ * Creates the order of a mixture exactly as Megatron does: each position goes to the set that is
+ * furthest below its share. The weights are used unchanged. Megatron first divides them by their
+ * sum, which it computes as NumPy does, so the caller must do the same. If the weights are the
+ * lengths of the sets divided by their sum, the order with #LX_EXHAUSTED_REDISTRIBUTE is that of
+ * Megatron's exhaustive mode. A set with a weight of 0 still gets a position when no other set is
+ * below its share: leave such sets out.
  *
- * Making it iterates over all positions, about 15 ns each for 8 sets, and stores the progress of
- * the sets every 16,384 positions, 8 bytes for each set. lx_order_new_blend() needs neither.
+ * Creating it iterates over all positions, which takes about 15 ns per position for 8 sets, and
+ * stores the progress of the sets every 16,384 positions, in 8 bytes per set. lx_order_new_blend()
+ * needs neither.
  *
  * @param[in]  mixture  A mixture with at least one set, and weights that do not change.
- * @param[in]  options  The directory of tables; NULL for the default.
- * @param[out] order    Receives the order, to be released with lx_order_unref().
+ * @param[in]  options  The tables directory; NULL for the default.
+ * @param[out] order    Receives the order; release it with lx_order_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK               The order is made.
- * @retval LX_ERR_ARGUMENT     There is no set, none has a weight, or a pointer is NULL.
+ * @retval LX_OK               The order was created.
+ * @retval LX_ERR_ARGUMENT     There are no sets, no set has a weight, or a pointer is NULL.
  * @retval LX_ERR_UNSUPPORTED  lx_mixture_set_weights() was called.
  * @retval LX_ERR_LIMIT        An epoch would have more than 2^53 positions.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @return Otherwise, with a directory of tables, as ::lx_order describes for tables in files.
+ * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
+ *         files.
  */
 LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, const lx_order_options *options,
                                      lx_order **order, lx_error *error);
