@@ -12,8 +12,8 @@ lx_status array_measure(array_header *header, const uint64_t *extents, size_t co
         return fail(error, LX_ERR_UNSUPPORTED,
                     "the array is a single value: its first axis must count records");
     if (count - 1 > LX_MAX_NDIM)
-        return fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, more than %d", count,
-                    LX_MAX_NDIM + 1);
+        return fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, but at most %d are allowed",
+                    count, LX_MAX_NDIM + 1);
     header->length = extents[0];
     header->ndim = count - 1;
     memcpy(header->shape, extents + 1, (count - 1) * sizeof *extents);

@@ -10,7 +10,7 @@
 #include "report.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("print no progress bar and no summary"),
+    QUIET_OPTION("suppress the progress bar and the summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 
@@ -91,7 +91,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     if (status == LX_OK)
         status = command_need_directory(r.path, error);
     if (status == LX_OK && r.copy == NULL)
-        status = fail(error, LX_ERR_ARGUMENT, "COPY is missing: the directory of the copy");
+        status = fail(error, LX_ERR_ARGUMENT, "COPY is missing: give the directory for the copy");
     if (status == LX_OK)
         status = dataset_open(r.path, &dataset, error);
     if (status == LX_OK)
@@ -108,8 +108,8 @@ const command backup_command = {
     .summary = "copy a dataset, even during writes",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Creates COPY with the newest snapshot. It has the same uuid: write to only one of\n"
-             "the two. Records are not verified; use 'loaderx verify COPY' for that.\n",
+    .notes = "Creates COPY from the newest snapshot, with the same uuid: write to only one of the\n"
+             "two. Records are not verified; use 'loaderx verify COPY' for that.\n",
     .examples = "  loaderx backup fashion /backup/fashion\n"
                 "  loaderx backup fashion /backup/fashion && loaderx verify /backup/fashion\n",
     .run = run};

@@ -7,7 +7,7 @@
 #include "maintenance.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("print no summary"),
+    QUIET_OPTION("suppress the summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 
@@ -60,7 +60,7 @@ const command checkpoint_command = {
     .summary = "checkpoint the write-ahead log into new tables",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Writers do this automatically when the log has many updates. It makes opening and\n"
-             "reading faster; 'loaderx rebalance' does so too, and frees space.\n",
+    .notes = "Writers do this automatically when the log has many updates. A checkpoint makes\n"
+             "opening and reading faster; 'loaderx rebalance' does the same, and frees space.\n",
     .examples = "  loaderx checkpoint fashion\n",
     .run = run};

@@ -129,7 +129,7 @@ lx_status command_need_directory(const char *directory, lx_error *error)
 {
     if (directory != NULL)
         return LX_OK;
-    return fail(error, LX_ERR_ARGUMENT, "DIR is missing: the directory of a dataset");
+    return fail(error, LX_ERR_ARGUMENT, "DIR is missing: give the directory of a dataset");
 }
 
 /* ---- help */

@@ -21,11 +21,11 @@ enum { OPTION_FIELD = OPTION_OWN, OPTION_RANGE, OPTION_INDICES, OPTION_APPEND, O
 
 static const command_option options[] = {
     {OPTION_FIELD, "field", "F", "a field to copy; can be repeated (all)"},
-    {OPTION_RANGE, "range", "A:B", "records of each source from A up to B, B excluded (all)"},
+    {OPTION_RANGE, "range", "A:B", "records A up to but excluding B of each SOURCE (all)"},
     {OPTION_INDICES, "indices", "FILE", "the records that FILE lists, one index per line"},
     {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
-    {OPTION_SEAL, "seal", NULL, "seal the dataset at the end"},
-    QUIET_OPTION("print no progress bar and no summary"),
+    {OPTION_SEAL, "seal", NULL, "seal the dataset afterwards"},
+    QUIET_OPTION("suppress the progress bar and the summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 
@@ -88,11 +88,11 @@ static lx_status check_request(const request *r, lx_error *error)
     if (r->path_count < 2)
         return fail(error, LX_ERR_ARGUMENT, "SOURCE or DIR is missing");
     if (r->range_given && r->indices_path != NULL)
-        return fail(error, LX_ERR_ARGUMENT, "--range and --indices exclude each other");
+        return fail(error, LX_ERR_ARGUMENT, "--range and --indices are mutually exclusive");
     if (r->append && r->field_count != 0)
         return fail(
             error, LX_ERR_ARGUMENT,
-            "--field and --append exclude each other: --append uses the fields of the dataset");
+            "--field and --append are mutually exclusive: --append uses the fields of the dataset");
     return LX_OK;
 }
 
@@ -374,14 +374,14 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command copy_command = {
     .name = "copy",
     .arguments = "SOURCE... DIR [OPTION...]",
-    .summary = "copy records of datasets to another dataset",
+    .summary = "copy records from one or more datasets to another",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "Compressed values are copied as stored. DIR is created with the fields of all\n"
-             "SOURCEs, or must be empty; with --append it is a dataset. A field that a SOURCE\n"
-             "lacks is missing in its records. Either everything is copied, or nothing. Use\n"
-             "--range or --indices for a subset, several such copies for a split, and several\n"
-             "SOURCEs for a merge.\n",
+             "SOURCEs, or must be empty; with --append it is a dataset. If a SOURCE\n"
+             "lacks a field, its records have no values in that field. Either everything is\n"
+             "copied, or nothing is. Use --range or --indices for a subset, several such copies\n"
+             "for a split, and several SOURCEs for a merge.\n",
     .examples = "  loaderx copy fashion train --range :50000\n"
                 "  loaderx copy fashion test --range 50000: --seal\n"
                 "  loaderx copy part-0 part-1 part-2 whole\n"

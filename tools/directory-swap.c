@@ -45,8 +45,8 @@ static lx_status check_made(const directory_swap *self, lx_error *error)
     if (lstat(self->made, &about) == -1 || is_empty_directory(self->made))
         return LX_OK;
     lx_status status = fail(error, LX_ERR_EXISTS,
-                            "cannot create the new dataset: the name is in use: remove it if an "
-                            "earlier --replace left it there");
+                            "cannot create the new dataset because the name is in use: remove it "
+                            "if an earlier --replace left it there");
     locate(error, self->made, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -66,7 +66,7 @@ static lx_status look(directory_swap *self, lx_error *error)
         *error = why;
         return status;
     }
-    fail(error, LX_ERR_EXISTS, "not a dataset: it is not replaced");
+    fail(error, LX_ERR_EXISTS, "not a dataset, so it was not replaced");
     locate(error, self->path, NULL, LX_NONE, LX_NONE);
     return LX_ERR_EXISTS;
 }

@@ -18,10 +18,10 @@ enum { OPTION_NPY = OPTION_OWN, OPTION_FILES, OPTION_SUFFIX, OPTION_RANGE, OPTIO
 static const command_option options[] = {
     {OPTION_NPY, "npy", "F=FILE", "write the dense field F to an .npy file"},
     {OPTION_FILES, "files", "F=FOLDER", "write each record of field F to a separate file"},
-    {OPTION_SUFFIX, "suffix", "TEXT", "the suffix of the names of these files"},
-    {OPTION_RANGE, "range", "A:B", "records from A up to B, B excluded (all)"},
-    {OPTION_DAMAGE, "on-damage", "raise|zeros", "fail at damaged values, or read zeros (raise)"},
-    QUIET_OPTION("print no progress bar and no summary"),
+    {OPTION_SUFFIX, "suffix", "TEXT", "a suffix for the names of these files"},
+    {OPTION_RANGE, "range", "A:B", "records A up to but excluding B (all)"},
+    {OPTION_DAMAGE, "on-damage", "raise|zeros", "fail at damaged values, or export zeros (raise)"},
+    QUIET_OPTION("suppress the progress bar and the summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 
@@ -267,7 +267,7 @@ const command export_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "The export reads one snapshot, unaffected by concurrent writers. Missing values are\n"
-             "zeros in an array and have no file in a folder; with --on-damage zeros, damaged\n"
+             "zeros in an array and get no file in a folder; with --on-damage zeros, damaged\n"
              "values are treated the same way. The name of a file is the index of its record.\n",
     .examples = "  loaderx export fashion --npy data=images.npy --npy label=labels.npy\n"
                 "  loaderx export photos --files image=jpegs --suffix .jpg --range :100\n",

@@ -57,7 +57,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
     if (option->id == OPTION_NPY)
         r->npy_path = value;
     if (r->hex + r->raw + (r->npy_path != NULL) > 1)
-        return fail(error, LX_ERR_ARGUMENT, "--hex, --raw and --npy exclude each other");
+        return fail(error, LX_ERR_ARGUMENT, "--hex, --raw and --npy are mutually exclusive");
     return LX_OK;
 }
 
@@ -78,7 +78,7 @@ static lx_status check_request(const request *r, lx_error *error)
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
         status = fail(error, LX_ERR_ARGUMENT,
-                      "INDEX is missing: for example 5, -1 for the last record, or 10:20");
+                      "INDEX is missing: use, for example, 5, -1 for the last record, or 10:20");
     return status;
 }
 
@@ -116,7 +116,7 @@ static lx_status read_record(getting *g, uint64_t index, uint64_t *size, lx_erro
 static lx_status fail_missing(const getting *g, uint64_t index, lx_error *error)
 {
     lx_status status = fail(error, LX_ERR_MISMATCH,
-                            "the record is missing, which %s cannot represent: exclude it",
+                            "the value is missing, which %s cannot represent: exclude this record",
                             g->request->raw ? "--raw" : "--npy");
     locate(error, g->request->path, g->field->name, index, LX_NONE);
     return status;
@@ -280,7 +280,7 @@ static lx_status get_npy(getting *g, lx_error *error)
     uint64_t count;
     if (g->field->dtype == LX_BYTES)
         return fail(error, LX_ERR_ARGUMENT,
-                    "the records of field '%s' vary in length and form no array: use --raw",
+                    "the records of field '%s' vary in length and do not form an array: use --raw",
                     g->field->name);
     lx_status status = count_records(g, &count, error);
     if (status == LX_OK)
@@ -343,8 +343,8 @@ const command get_command = {
     .summary = "print records of one field, or write them to a file",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "INDEX is a number, counted from the end if negative, or a range A:B, B excluded,\n"
-             "as in Python. A number is printed in decimal, an array with one line per row of\n"
+    .notes = "INDEX is a number, counted from the end if negative, or a range A:B that excludes\n"
+             "B, as in Python. A number is printed in decimal, an array with one line per row of\n"
              "its last axis, and bytes in hexadecimal and as text.\n",
     .examples = "  loaderx get fashion 0 --field label\n"
                 "  loaderx get fashion -3: --field data --hex\n"

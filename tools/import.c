@@ -32,12 +32,13 @@ static const command_option options[] = {
     {OPTION_COMPRESS, "compress", "F=raw|flate", "how field F is stored (raw)"},
     {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
     {OPTION_REPLACE, "replace", NULL, "replace an existing dataset"},
-    {OPTION_SEAL, "seal", NULL, "seal the dataset at the end"},
-    {OPTION_THREADS, "threads", "N", "threads that read files, 0 to 64 (one per CPU)"},
-    {OPTION_LEVEL, "level", "N", "level of Deflate, 1 (fast) to 9 (small) (6)"},
-    {OPTION_CHUNK_RECORDS, "chunk-records", "N", "maximum payloads in a chunk file (1048576)"},
+    {OPTION_SEAL, "seal", NULL, "seal the dataset afterwards"},
+    {OPTION_THREADS, "threads", "N", "number of threads that read files, 0 to 64 (one per CPU)"},
+    {OPTION_LEVEL, "level", "N", "Deflate level, 1 (fast) to 9 (small) (6)"},
+    {OPTION_CHUNK_RECORDS, "chunk-records", "N",
+     "maximum number of payloads in a chunk file (1048576)"},
     {OPTION_CHUNK_BYTES, "chunk-bytes", "SIZE", "maximum size of a chunk file (1G)"},
-    QUIET_OPTION("print no progress bar and no summary"),
+    QUIET_OPTION("suppress the progress bar and the summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 
@@ -180,7 +181,7 @@ static lx_status check_request(request *r, lx_error *error)
         status = fail(error, LX_ERR_ARGUMENT,
                       "no field is given: use --idx F=FILE or --npy F=FILE");
     if (status == LX_OK && r->append && r->replace)
-        status = fail(error, LX_ERR_ARGUMENT, "--append and --replace exclude each other");
+        status = fail(error, LX_ERR_ARGUMENT, "--append and --replace are mutually exclusive");
     if (status == LX_OK && r->append && (r->compress_count != 0 || r->chunk_given))
         status = fail(error, LX_ERR_ARGUMENT,
                       "%s cannot be set with --append: it is fixed when a dataset is created",
@@ -243,7 +244,7 @@ static lx_status print_summary(const request *r, const importer *job, lx_error *
 static lx_status warn(request *r, const directory_swap *other, lx_error *error)
 {
     bool read = other->why.status == LX_ERR_BUSY;
-    fprintf(stderr, "loaderx import: warning: %s: the replaced dataset is now here, %s%s\n",
+    fprintf(stderr, "loaderx import: warning: %s: the replaced dataset was moved here %s%s\n",
             other->former, read ? "because it is in use" : "because it could not be removed: ",
             read ? "; when it is no longer in use, remove it with 'rm -r'" : other->why.message);
     r->former = strdup(other->former);
@@ -325,10 +326,10 @@ const command import_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "The first axis of each array counts records; all files must have the same number of\n"
-             "records. Either all records are imported, durably, or none. DIR is created, or must\n"
-             "be empty. With --append it is a dataset; with --replace it may be one, and the new\n"
-             "one is created as DIR.new and replaces it when it is complete. Files may be\n"
-             "gzipped, regardless of their names, and may be pipes.\n",
+             "records. Either all records are imported, durably, or none are. DIR is created, or\n"
+             "must be empty. --append requires an existing dataset; --replace creates the new\n"
+             "dataset as DIR.new, which replaces an existing one when it is complete. Files may\n"
+             "be gzipped, regardless of their names, and may be pipes.\n",
     .examples =
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"

@@ -83,7 +83,7 @@ static void print_where_help_is(const lx_error *error, const command *chosen)
     if (chosen != NULL)
         fprintf(stderr, "'loaderx %s --help' prints its arguments.\n", chosen->name);
     else
-        fprintf(stderr, "'loaderx --help' prints the commands.\n");
+        fprintf(stderr, "'loaderx --help' lists the commands.\n");
 }
 
 int main(int argc, char **argv)

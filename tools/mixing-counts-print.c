@@ -85,7 +85,7 @@ static lx_status print_phases(const mixing_counts *self, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < self->mixed->weighting_count; i++)
         status = add_phase(self, &self->phases[i], &phases, error);
     if (status == LX_OK) {
-        printf("\nby the weights of offsets in an epoch:\n");
+        printf("\nphases of an epoch:\n");
         table_print(&phases);
     }
     table_free(&phases);

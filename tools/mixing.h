@@ -21,12 +21,12 @@ enum { OPTION_SET = OPTION_OWN + 64, OPTION_WEIGHTS, OPTION_EXHAUSTED, OPTION_ME
 #define MIXING_OPTIONS(sets, prefix)                                                               \
     {OPTION_SET, "set", "NAME=LENGTH", sets "a set of LENGTH records; repeat for each set"},       \
         {OPTION_WEIGHTS, "weights", "W,W,...",                                                     \
-         sets "one per set (lengths); OFFSET:W,W,... from OFFSET on"},                             \
+         sets "one per set (lengths); OFFSET:W,W,... starts at OFFSET"},                           \
         {OPTION_EXHAUSTED, "exhausted", "repeat|stop|redistribute",                                \
          prefix "what to do when a set is exhausted (repeat)"},                                    \
     {                                                                                              \
         OPTION_METHOD, "method", "closed|greedy|exhaustive",                                       \
-            prefix "the closed form, or one that reproduces Megatron-LM (closed)"                  \
+            prefix "choose sets by a closed form, or as Megatron-LM does (closed)"                 \
     }
 
 /** How a position is assigned to a set. */

@@ -102,7 +102,7 @@ lx_status index_range_parse(const char *text, index_range *range, lx_error *erro
     if (valid && *at == '\0')
         return LX_OK;
     return fail(error, LX_ERR_ARGUMENT,
-                "'%.64s' is not an index: for example use 5, -1 for the last record, or 10:20",
+                "'%.64s' is not an index: use, for example, 5, -1 for the last record, or 10:20",
                 text);
 }
 

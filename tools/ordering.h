@@ -55,20 +55,20 @@ enum {
 #define ORDERING_OPTIONS                                                                           \
     {OPTION_LENGTH, "length", "N", "the number of records in an epoch"},                           \
         {OPTION_ORDER, "order", "ORDER", "an order from the list below (sequential)"},             \
-        {OPTION_SEED, "seed", "S", "the seed; with blend, shuffle the sets"},                      \
+        {OPTION_SEED, "seed", "S", "the seed; with blend, shuffles the sets"},                     \
         {OPTION_BLOCK, "block", "B", "blocks: indices in a block"},                                \
         {OPTION_WINDOW, "window", "W", "sequential: positions in a window (1)"},                   \
         {OPTION_STRIDE, "stride", "D", "sequential: distance between windows (W)"},                \
         {OPTION_WEIGHTS_FILE, "weights-file", "FILE",                                              \
          "weighted, weighted-shuffle: an .npy file with a weight for each record"},                \
-        {OPTION_CLASSES, "classes", "FILE", "balanced: an .npy file of the classes"},              \
-        {OPTION_LENGTHS, "lengths", "FILE", "bucketed: an .npy file of the lengths"},              \
+        {OPTION_CLASSES, "classes", "FILE", "balanced: an .npy file with the classes"},            \
+        {OPTION_LENGTHS, "lengths", "FILE", "bucketed: an .npy file with the lengths"},            \
         {OPTION_BATCH, "batch", "B", "bucketed: indices in a batch of all ranks"},                 \
         {OPTION_BUCKET, "bucket", "B", "bucketed: indices in a bucket (100 batches)"},             \
         {OPTION_SAMPLES, "samples", "K",                                                           \
          "weighted*, balanced, torch-random: positions in an epoch (N)"},                          \
-        {OPTION_REPLACEMENT, "replacement", NULL, "torch-random: draw each index from all"},       \
-        {OPTION_REPLICAS, "replicas", "W", "torch-distributed: num_replicas of torch (--world)"},  \
+        {OPTION_REPLACEMENT, "replacement", NULL, "torch-random: draw with replacement"},          \
+        {OPTION_REPLICAS, "replicas", "W", "torch-distributed: torch's num_replicas (--world)"},   \
         {OPTION_DROP_LAST, "drop-last", NULL, "torch-distributed: drop the remainder"},            \
         {OPTION_UNDIVIDED, "undivided", NULL, "nanoset: do not divide the weights by their sum"},  \
         {OPTION_SUBSET, "subset", "FILE", "print indices from FILE, an .npy file of integers"},    \
@@ -76,11 +76,11 @@ enum {
         {OPTION_TAKE, "take", "K", "keep the next K positions of each epoch (all)"},               \
         {OPTION_REPEAT, "repeat", "T", "combine T epochs into one (1)"},                           \
         {OPTION_PADDED, "padded", "M", "repeat the first positions up to a multiple of M (1)"},    \
-        {OPTION_COSTS, "costs", "FILE", "with --budget: an .npy file of the costs"},               \
+        {OPTION_COSTS, "costs", "FILE", "with --budget: an .npy file with the costs"},             \
         {OPTION_BUDGET, "budget", "B", "cut the order into batches that cost at most B"},          \
-        {OPTION_ROWS, "rows", "R", "with --budget: the maximum records in a batch"},               \
+        {OPTION_ROWS, "rows", "R", "with --budget: the maximum number of records in a batch"},     \
         {OPTION_PAD_COSTS, "pad-costs", NULL,                                                      \
-         "with --budget: each record costs as much as the most expensive one"},                    \
+         "with --budget: each costs as much as the most expensive in its batch"},                  \
         {OPTION_TABLES, "tables", "DIR", "store the tables of the order in DIR"},                  \
         MIXING_OPTIONS("blend, nanoset: ", "blend: ")
 
@@ -89,17 +89,17 @@ enum {
     "Orders:\n"                                                                                    \
     "  sequential         one index after another\n"                                               \
     "  random             draws with replacement\n"                                                \
-    "  shuffle            another permutation in each epoch\n"                                     \
-    "  blocks             shuffles the blocks, and each block\n"                                   \
-    "  blend              sets mixed by weights\n"                                                 \
-    "  weighted           draws by weights\n"                                                      \
-    "  weighted-shuffle   by weights, each once per epoch, heavy ones early\n"                     \
+    "  shuffle            a different permutation in each epoch\n"                                 \
+    "  blocks             blocks in shuffled order, each block shuffled\n"                         \
+    "  blend              sets mixed by weight\n"                                                  \
+    "  weighted           independent draws by weight\n"                                           \
+    "  weighted-shuffle   draws by weight, each record once per epoch\n"                           \
     "  balanced           all classes equally often\n"                                             \
     "  bucketed           batches of similar lengths\n"                                            \
-    "  torch-random       exactly torch's RandomSampler\n"                                         \
-    "  torch-subset       torch's SubsetRandomSampler, of --subset\n"                              \
+    "  torch-random       torch's RandomSampler\n"                                                 \
+    "  torch-subset       torch's SubsetRandomSampler, over --subset\n"                            \
     "  torch-distributed  torch's DistributedSampler, shuffled with --seed\n"                      \
-    "  nanoset            Nanotron's Nanosets, of --set and --weights\n"                           \
+    "  nanoset            Nanotron's Nanosets, from --set and --weights\n"                         \
     "\n"
 
 struct ordering_type;

@@ -10,7 +10,7 @@
 #include "maintenance.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("print no progress bar and no summary"),
+    QUIET_OPTION("suppress the progress bar and the summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 
@@ -79,9 +79,9 @@ const command rebalance_command = {
     .summary = "free the space of deleted and replaced values (compaction)",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Writes all values to new files, in the order of the records, and removes the old\n"
-             "files when no reader uses them; the disk must have space for both. An interruption\n"
-             "loses no record. Use 'loaderx stat' to see how much space can be freed.\n",
+    .notes = "Writes all values to new files, in record order, and removes the old files when no\n"
+             "reader uses them; the disk must have space for both. An interruption loses no\n"
+             "records. Use 'loaderx stat' to see how much space can be freed.\n",
     .examples = "  loaderx rebalance fashion\n"
                 "  loaderx rebalance fashion --json | jq .utilisation_after\n",
     .run = run};

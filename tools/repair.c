@@ -13,11 +13,12 @@
 enum { OPTION_APPLY = OPTION_OWN, OPTION_DELETE, OPTION_INTO };
 
 static const command_option options[] = {
-    {OPTION_APPLY, "apply", NULL, "repair it; without this, only report what would be done"},
+    {OPTION_APPLY, "apply", NULL,
+     "repair the dataset; without this, only report what would be done"},
     {OPTION_INTO, "into", "NEW", "recover what can be read into a new directory"},
-    {OPTION_DELETE, "delete", NULL, "delete records with damaged values, not only the values"},
-    QUIET_OPTION("no progress bar and no summary; findings are printed all the same"),
-    JSON_OPTION("findings and summary as JSON"),
+    {OPTION_DELETE, "delete", NULL, "delete whole records that have damaged values"},
+    QUIET_OPTION("suppress the progress bar and the summary, but not the findings"),
+    JSON_OPTION("print the findings and the summary as JSON"),
 };
 
 /** What the command line asks for, and the progress. */
@@ -160,7 +161,7 @@ static void print_summary(const request *r, const lx_repair_result *result)
         printf("%s: %" PRIu64 " records, %" PRIu64 " values: nothing is damaged", r->path,
                result->records, result->values);
     else
-        printf("%s: damages: %" PRIu64 "; %s missing: %" PRIu64 ", records %sdeleted: %" PRIu64,
+        printf("%s: findings: %" PRIu64 "; %s missing: %" PRIu64 ", records %sdeleted: %" PRIu64,
                r->path, result->damages, result->changed ? "values made" : "values to become",
                result->missing, result->changed ? "" : "to be ", result->deleted);
     if (r->into != NULL)
@@ -212,8 +213,8 @@ static lx_status repair(request *r, lx_error *error)
     else if (!r->json && !r->quiet && (status == LX_OK || would))
         print_summary(r, &result);
     if (would)
-        fail(error, status, "%" PRIu64 " damage%s found and nothing was changed: --apply repairs",
-             result.damages, result.damages == 1 ? " was" : "s were");
+        fail(error, status, "%" PRIu64 " finding%s; nothing was changed: use --apply to repair",
+             result.damages, result.damages == 1 ? "" : "s");
     else if (status == LX_ERR_CANCELED)
         interrupt_check(error);
     else if (status != LX_OK)
@@ -231,7 +232,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
         status = command_need_directory(r.path, error);
     if (status == LX_OK && r.apply && r.into != NULL)
         status = fail(error, LX_ERR_ARGUMENT,
-                      "--apply changes DIR, and --into leaves it unchanged: use one of them");
+                      "--apply changes DIR, but --into leaves it unchanged: use only one of them");
     if (status == LX_OK)
         status = directory_check(r.path, error);
     return status == LX_OK ? repair(&r, error) : status;
@@ -244,11 +245,11 @@ const command repair_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes =
-        "Without --apply and --into nothing is changed. Each finding is a line, which begins\n"
-        "with the action: missing, delete, drop, cut, restamp, or none. The last line sums up.\n"
-        "The end of a damaged log goes to DIR.log-tail-1, or the next free number.\n"
-        "Damaged tables need --into: NEW has the same uuid and shares chunk files with DIR,\n"
-        "which stays as it is. Exits 1 if anything is damaged and was not repaired.\n",
+        "Without --apply or --into, nothing is changed. Each finding is one line, which begins\n"
+        "with the action: missing, delete, drop, cut, restamp, or none. The last line is a\n"
+        "summary. The end of a damaged log goes to DIR.log-tail-1, or the next free number.\n"
+        "Damaged tables require --into: NEW has the same uuid and shares chunk files with DIR,\n"
+        "which is not changed. The exit status is 1 if damage remains.\n",
     .examples = "  loaderx repair fashion\n"
                 "  loaderx repair fashion --apply\n"
                 "  loaderx repair fashion --into recovered --delete --json\n",

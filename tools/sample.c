@@ -162,7 +162,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command sample_command = {
     .name = "sample",
     .arguments = "--length N|--subset FILE|--set NAME=LENGTH... [--order ORDER] [OPTION...]",
-    .summary = "print the indices at any position of an order",
+    .summary = "print the indices of an order, starting at any position",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = ORDERING_NOTES

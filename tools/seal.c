@@ -7,7 +7,7 @@
 #include "maintenance.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("print no summary"),
+    QUIET_OPTION("suppress the summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 

@@ -27,7 +27,7 @@ enum { OPTION_LENGTH = OPTION_OWN, OPTION_KEYS, OPTION_FRACTIONS, OPTION_SEED, O
 
 static const command_option options[] = {
     {OPTION_LENGTH, "length", "N", "the number of records"},
-    {OPTION_KEYS, "keys", "FILE", "hash the integers of this .npy file, one for each record"},
+    {OPTION_KEYS, "keys", "FILE", "hash the integers in this .npy file, one per record"},
     {OPTION_FRACTIONS, "fractions", "NAME=F,...", "the sets and their fractions of all records"},
     {OPTION_SEED, "seed", "S", "the seed of the assignment (0)"},
     {OPTION_OUT, "out", "FOLDER", "write the indices of each set to FOLDER/NAME.npy"},
@@ -76,7 +76,7 @@ static lx_status check_request(const request *r, lx_error *error)
         return fail(error, LX_ERR_ARGUMENT, "--length or --keys is missing");
     if (r->sets.count == 0)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--fractions is missing: for example train=0.9,validation=0.1");
+                    "--fractions is missing: use, for example, train=0.9,validation=0.1");
     if (r->out != NULL && r->out[0] == '\0')
         return fail(error, LX_ERR_ARGUMENT, "--out is empty: use . for the current directory");
     return LX_OK;
@@ -267,10 +267,10 @@ const command split_command = {
     .summary = "split records into sets, for training and validation",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "A hash of the index or of the key of a record selects its set: records with the\n"
-             "same key are in the same set. It does not depend on the number of records:\n"
-             "appended records do not move others. The size of a set is close to its fraction,\n"
-             "but not exact; if the fractions sum to less than 1, some records are in no set.\n"
+    .notes = "A hash of a record's index or key selects its set: records with the same key are in\n"
+             "the same set. The set does not depend on the number of records: appending records\n"
+             "does not move existing ones. The size of a set is close to its fraction, but not\n"
+             "exact; if the fractions sum to less than 1, some records are in no set.\n"
              "Use 'loaderx sample --subset' to read the files.\n",
     .examples = "  loaderx split --length 60000 --fractions train=0.9,validation=0.1 --out .\n"
                 "  loaderx split --keys patient.npy --fractions train=0.8,test=0.2\n",

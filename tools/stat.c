@@ -13,7 +13,8 @@
 enum { OPTION_CHUNKS = OPTION_OWN };
 
 static const command_option options[] = {
-    {OPTION_CHUNKS, "chunks", NULL, "print a table of the chunks, and how much of each is live"},
+    {OPTION_CHUNKS, "chunks", NULL,
+     "also print a table of the chunks, and how much of each is live"},
     JSON_OPTION("print everything, and each chunk, as JSON"),
 };
 
@@ -202,18 +203,18 @@ static void print_totals(const statement *s)
 {
     const lx_storage_stats *t = &s->totals;
     char a[REPORT_SIZE_TEXT], b[REPORT_SIZE_TEXT], c[REPORT_SIZE_TEXT];
-    printf("chunks       %" PRIu64 ", each of at most %" PRIu64 " payloads or %s\n", t->chunks,
+    printf("chunks       %" PRIu64 ", each full at %" PRIu64 " payloads or %s\n", t->chunks,
            t->chunk_records, report_size(t->chunk_limit, a));
     printf("stored       %s in chunks, %.1f%% of it live and %s dead, for %s of values",
            report_size(t->chunk_bytes, a), t->live_ratio * 100, report_size(t->dead_bytes, c),
            report_size(s->bytes, b));
     if (t->live_bytes != 0)
         printf(": ratio %.2f", (double)s->bytes / (double)t->live_bytes);
-    printf("\nutilisation  %.1f%% of the payloads that the chunks take\n", t->utilisation * 100);
+    printf("\nutilisation  %.1f%% of the payload capacity of the chunks\n", t->utilisation * 100);
     printf("tables       %s\n", report_size(t->table_bytes, a));
-    printf("log          %s, %" PRIu64 " entries that are not in the tables\n",
-           report_size(t->log_bytes, a), t->log_entries);
-    printf("read         %s, since it is on %s%s\n", access_name(s),
+    printf("log          %s, %" PRIu64 " entries not in the tables\n", report_size(t->log_bytes, a),
+           t->log_entries);
+    printf("access       %s, because the dataset is on %s%s\n", access_name(s),
            s->network != NULL ? s->network : "a local file system",
            s->network != NULL ? ", a network file system" : "");
 }

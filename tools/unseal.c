@@ -5,7 +5,7 @@
 #include "maintenance.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("print no summary"),
+    QUIET_OPTION("suppress the summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 
@@ -33,7 +33,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command unseal_command = {
     .name = "unseal",
     .arguments = "DIR [OPTION...]",
-    .summary = "allow changes of a sealed dataset again",
+    .summary = "allow changes to a sealed dataset again",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "Readers are not affected. Unsealing a dataset that is not sealed changes nothing.\n",

@@ -14,9 +14,9 @@
 enum { OPTION_THREADS = OPTION_OWN };
 
 static const command_option options[] = {
-    {OPTION_THREADS, "threads", "N", "threads that verify, 0 to 64 (one for each CPU)"},
-    QUIET_OPTION("print no progress bar and no summary, only damages"),
-    JSON_OPTION("print damages and summary as JSON"),
+    {OPTION_THREADS, "threads", "N", "number of threads that verify, 0 to 64 (one per CPU)"},
+    QUIET_OPTION("suppress the progress bar and the summary, but not the findings"),
+    JSON_OPTION("print the findings and the summary as JSON"),
 };
 
 /** What the command line asks for, and how far it is. */
@@ -142,8 +142,8 @@ static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
     else if (status == LX_OK && !v->quiet)
         print_summary(v, &result);
     if (status == LX_ERR_CORRUPT)
-        fail(error, status, "%" PRIu64 " damage%s found; what is not listed can be read",
-             result.damages, result.damages == 1 ? " was" : "s were");
+        fail(error, status, "%" PRIu64 " finding%s; everything that is not listed can be read",
+             result.damages, result.damages == 1 ? "" : "s");
     else if (status != LX_OK)
         *error = first;
     dataset_advise_repair(error);
@@ -194,7 +194,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
 
 const command verify_command = {.name = "verify",
                                 .arguments = "DIR [OPTION...]",
-                                .summary = "verify every record, and report each damage",
+                                .summary = "verify every record and report all damage",
                                 .options = options,
                                 .option_count = sizeof options / sizeof *options,
                                 .notes = "The exit status is 1 if anything is damaged.\n",

@@ -41,7 +41,7 @@ def test_phases(loaderx):
     lines = loaderx.text('blend', *TWO, *CURRICULUM).splitlines()
     assert lines[5:] == [
         '',
-        'by the weights of offsets in an epoch:',
+        'phases of an epoch:',
         'offset  until  samples     code     text',
         '     0     20       20  100.00%    0.00%',
         '    20     60       40   25.00%   75.00%',

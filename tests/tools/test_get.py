@@ -129,7 +129,7 @@ def test_rejects_invalid_indices(loaderx, images, index):
 @pytest.mark.parametrize('arguments, message', [
     ([], 'INDEX is missing'),
     ([0, '--field', 'x'], "images, field 'x': field not found: the fields are data label"),
-    ([0, '--field', 'data', '--hex', '--raw'], '--hex, --raw and --npy exclude each other'),
+    ([0, '--field', 'data', '--hex', '--raw'], '--hex, --raw and --npy are mutually exclusive'),
     ([0, '--field', 'data', '--npy', 'nowhere/x.npy'],
      "nowhere/x.npy: the parent directory 'nowhere' does not exist"),
     ([0, '--field', 'data', '--npy', ''], 'the path is empty'),

@@ -51,10 +51,10 @@ def test_reports_before_it_repairs(loaderx, folder, images):
     assert [line.split(': ')[:2] for line in done.stdout.decode().splitlines()] == [
         ['missing', "images/chunk/0.zr, field 'data', record 3, offset 36"],
         ['missing', "images/chunk/0.zr, field 'data', record 17, offset 204"],
-        ['images', 'damages']]
+        ['images', 'findings']]
     assert loaderx('repair', 'images', '--quiet').stdout.count(b'\n') == 2
-    assert done.stderr.decode() == ('loaderx repair: images: 2 damages were found and nothing was '
-                                    'changed: --apply repairs\n')
+    assert done.stderr.decode() == ('loaderx repair: images: 2 findings; nothing was changed: '
+                                    'use --apply to repair\n')
     assert loaderx('repair', 'images', '--delete').stdout.startswith(b'delete: ')
     would = reports(loaderx, 'images', '--delete')[1]
     assert (would['missing'], would['deleted'], would['changed']) == (0, 2, False)
@@ -69,7 +69,7 @@ def test_damaged_values_become_missing(loaderx, folder, images, into):
     name = 'new' if into else 'images'
     options = ['--into', 'new'] if into else ['--apply']
     text = loaderx.text('repair', 'images', *options)
-    assert text.splitlines()[-1].startswith('images: damages: 2; values made missing: 2, records '
+    assert text.splitlines()[-1].startswith('images: findings: 2; values made missing: 2, records '
                                             'deleted: 0')
     assert text.startswith("missing: images/chunk/0.zr, field 'data', record 3")
     assert loaderx.json('verify', name)['intact'] is True

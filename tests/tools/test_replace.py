@@ -178,4 +178,4 @@ def test_never_removes_files_by_name_alone(loaderx, folder, images, other):
 
 def test_rejects_invalid_calls(loaderx, other):
     line = loaderx.fails(2, 'import', 'x', '--replace', '--append', *other)
-    assert 'exclude each other' in line
+    assert 'are mutually exclusive' in line

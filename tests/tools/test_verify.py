@@ -35,7 +35,7 @@ def test_reports_each_damage(loaderx, folder, images):
     assert [line.split(': ')[0] for line in lines] == [
         "images/chunk/0.zr, field 'data', record 3, offset 36",
         "images/chunk/0.zr, field 'data', record 17, offset 204"]
-    assert done.stderr.decode() == ('loaderx verify: images: 2 damages were found; what is not '
+    assert done.stderr.decode() == ('loaderx verify: images: 2 findings; everything that is not '
                                     "listed can be read; run 'loaderx repair' to see what can be "
                                     'done\n')
 
