@@ -3,7 +3,7 @@
  * @file
  * @brief Sources with all their options, in one call each: for tests that make many of them.
  *
- * The options lie on the stack, so that they take no memory where tests count allocations.
+ * The options are on the stack, so they add nothing to the allocations that tests count.
  */
 #ifndef LX_TESTS_NEW_SOURCES_H
 #define LX_TESTS_NEW_SOURCES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Restamps a meta.json whose checksum is absent or wrong, so that a test of edited text gets
- * past the checksum.
+ * @brief Restamps a meta.json whose checksum is absent or wrong, so that edited text passes the
+ * check of the checksum.
  */
 #ifndef LX_TESTS_STAMP_H
 #define LX_TESTS_STAMP_H
@@ -12,8 +12,8 @@
 
 #include "zrecord/format/meta-file.h"
 
-/** A copy of @p text with a stamp and a NUL, for free(). A stamp in it is replaced; otherwise
- * the new one takes the place of the brace with which the text begins. */
+/** A copy of @p text with a stamp and a NUL, for free(). Replaces an existing stamp; otherwise
+ * inserts one after the first brace. */
 static inline char *stamped(const char *text, size_t size, size_t *stamped_size)
 {
     const size_t stamp = strlen(LX__META_STAMP), digits = stamp - 10;

@@ -18,14 +18,15 @@
 #define TAR_NAME 100
 #define TAR_SIZE 124
 
-/** A file in it. */
+/** A file in the tar. */
 struct tar_member {
     char name[TAR_NAME + 1];
     const uint8_t *data;
     size_t size;
 };
 
-/** Goes to the next member; false at the end. @p at is 0 at first. A truncated tar aborts. */
+/** Moves to the next member; returns false at the end. @p at is 0 initially. A truncated tar
+ * aborts. */
 static inline bool tar_next(const uint8_t *tar, size_t size, size_t *at, struct tar_member *member)
 {
     if (size < TAR_BLOCK || *at > size - TAR_BLOCK || tar[*at] == '\0')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Limited memory: after scarce_begin(), only #scarce_left allocations succeed.
+ * @brief Limits memory: after scarce_begin(), only #scarce_left allocations succeed.
  */
 #ifndef LX_TESTS_SCARCE_H
 #define LX_TESTS_SCARCE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The common part of unit tests: one suite, each test in a child process with a time limit.
+ * @brief The harness of the unit tests: one suite, each test in a child process with a time limit.
  *
- * The main of a test program is UNIT_MAIN("layer/object", test_a, test_b, ...).
+ * A test program defines main() with UNIT_MAIN("layer/object", test_a, test_b, ...).
  */
 #ifndef LX_TESTS_UNIT_H
 #define LX_TESTS_UNIT_H
@@ -22,16 +22,16 @@
 
 #include "../sanitizer.h"
 
-/** Check writes the place of every successful assertion to a file, to show the last one before a
- * crash. In a test that checks many bytes, this took most of the time. So only the first
- * UNIT_MARKS of a process are written, then each UNIT_MARKS_STEP-th: a crash may be so much
- * later. */
+/** Check writes the location of each successful assertion to a file, so that it can report the last
+ * one before a crash. This takes most of the time of a test that checks many bytes. So only the
+ * first UNIT_MARKS assertions of a process are written, then each UNIT_MARKS_STEP-th: the reported
+ * location may be that many assertions before the crash. */
 #define UNIT_MARKS 1000
 #define UNIT_MARKS_STEP 1000
 
 static inline void unit_mark(const char *file, int line)
 {
-    static atomic_ulong count; /* of threads as well */
+    static atomic_ulong count; /* shared by all threads */
     unsigned long before = atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
     if (before < UNIT_MARKS || before % UNIT_MARKS_STEP == 0)
         (_mark_point)(file, line);
@@ -64,7 +64,7 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
         return unit_run(name, tests, sizeof tests / sizeof *tests);                                \
     }
 
-/** Longest time for a child, in seconds: a few must fit into that of a test. */
+/** Longest time for a child, in seconds: several must fit into #UNIT_TIMEOUT. */
 #define UNIT_CHILD_TIMEOUT (SANITIZER_RETRIES ? 8 : 20)
 
 /** Forks, and waits for the child, which must exit with 0 in time. Returns true only in the child,
@@ -91,7 +91,7 @@ static inline bool unit_in_child(void)
     }
 }
 
-/** The call must be LX_OK; otherwise the test fails with the whole error, of the local `error`. */
+/** The call must return LX_OK; otherwise the test fails with the details of the local `error`. */
 #define unit_ok(call)                                                                              \
     do {                                                                                           \
         lx_status unit_status = (call);                                                            \

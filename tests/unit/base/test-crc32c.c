@@ -58,7 +58,7 @@ START_TEST(kernels_agree_on_all_lengths_and_alignments)
     uint32_t state = 1;
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24);
-    /* Around every length at which the kernels change their step. */
+    /* Around each length at which the kernels change their stride. */
     static const size_t around[] = {0, 8, 16, 504, 1008, 4080, 4096, 4584, 8160, 12345, 16384};
     for (size_t k = 0; k < sizeof around / sizeof *around; k++) {
         for (size_t size = around[k] < 9 ? 0 : around[k] - 9; size <= around[k] + 9; size++) {

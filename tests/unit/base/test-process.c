@@ -76,7 +76,7 @@ START_TEST(a_child_of_a_child_is_another_process)
 }
 END_TEST
 
-/** An object, and how often a child took it over. */
+/** An object, and how many times a child adopted it. */
 struct object {
     lx__process process;
     atomic_int taken;

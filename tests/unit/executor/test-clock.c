@@ -37,14 +37,14 @@ START_TEST(a_wait_ends_at_its_deadline)
 END_TEST
 
 static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t told;
+static pthread_cond_t signaled;
 static bool happened;
 
-static void *tell(void *user)
+static void *signal_later(void *user)
 {
     pthread_mutex_lock(&shared);
     happened = true;
-    pthread_cond_signal(&told);
+    pthread_cond_signal(&signaled);
     pthread_mutex_unlock(&shared);
     return user;
 }
@@ -52,18 +52,18 @@ static void *tell(void *user)
 START_TEST(a_wait_ends_when_signaled)
 {
     static const uint64_t patience[] = {LX__NEVER - 1, LX__NEVER};
-    lx__clock_condition(&told);
+    lx__clock_condition(&signaled);
     for (int i = 0; i < 2; i++) {
         pthread_t thread;
         happened = false;
         pthread_mutex_lock(&shared);
-        ck_assert_int_eq(pthread_create(&thread, NULL, tell, NULL), 0);
+        ck_assert_int_eq(pthread_create(&thread, NULL, signal_later, NULL), 0);
         while (!happened)
-            ck_assert(lx__clock_wait(&told, &shared, patience[i]));
+            ck_assert(lx__clock_wait(&signaled, &shared, patience[i]));
         pthread_mutex_unlock(&shared);
         pthread_join(thread, NULL);
     }
-    pthread_cond_destroy(&told);
+    pthread_cond_destroy(&signaled);
 }
 END_TEST
 

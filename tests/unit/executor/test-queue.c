@@ -9,7 +9,7 @@ enum { TASKS = 50 };
 static atomic_uint order;
 static unsigned place[TASKS];
 
-static void note_place(struct job *job, size_t part)
+static void record_place(struct job *job, size_t part)
 {
     if (part == 0)
         place[(uintptr_t)job->user] = atomic_fetch_add(&order, 1);
@@ -26,7 +26,7 @@ START_TEST(tasks_begin_oldest_first)
     gate_await(&shut, 1);
     for (uintptr_t i = 0; i < TASKS; i++) {
         job_init(&jobs[i], 1 + i % 3);
-        jobs[i].also = note_place;
+        jobs[i].also = record_place;
         jobs[i].user = (void *)i;
         job_submit(executor, LX_QUEUE_WRITE, &jobs[i]);
     }
@@ -46,7 +46,7 @@ START_TEST(tasks_begin_oldest_first)
 }
 END_TEST
 
-static void note_part(struct job *job, size_t part)
+static void record_part(struct job *job, size_t part)
 {
     unsigned *parts = job->user;
     parts[atomic_fetch_add(&order, 1)] = (unsigned)part;
@@ -58,7 +58,7 @@ START_TEST(runs_parts_in_order)
     unsigned parts[1000];
     struct job job;
     job_init(&job, 1000);
-    job.also = note_part;
+    job.also = record_part;
     job.user = parts;
     job_submit(executor, LX_QUEUE_READ, &job);
     job_wait(&job);
@@ -130,7 +130,7 @@ START_TEST(timers_fire_in_time)
     uint64_t start = lx__clock_now();
     for (uintptr_t i = 0; i < 5; i++) {
         job_init(&jobs[i], 1);
-        jobs[i].also = note_place;
+        jobs[i].also = record_place;
         jobs[i].user = (void *)i;
         unit_ok(lx__executor_submit_after(executor, LX_QUEUE_WRITE, &jobs[i].task,
                                           delays[i] * MILLISECOND, &error));
@@ -181,7 +181,7 @@ START_TEST(a_timer_fires_while_threads_are_busy)
     busy.gate = &shut;
     unit_ok(
         lx__executor_submit_after(executor, LX_QUEUE_WRITE, &timer.task, 50 * MILLISECOND, &error));
-    job_submit(executor, LX_QUEUE_WRITE, &busy); /* wakes the thread that watched the clock */
+    job_submit(executor, LX_QUEUE_WRITE, &busy); /* wakes the thread that waits for the timer */
     eventually(job_is_over(&timer));
     ck_assert(!job_is_over(&busy));
     gate_open(&shut);
@@ -201,7 +201,7 @@ START_TEST(a_waiting_timer_can_be_canceled)
     ck_assert(!lx__executor_cancel(executor, &job.task));
     unit_ok(lx__executor_submit_after(executor, LX_QUEUE_WRITE, &job.task, UINT64_MAX, &error));
     ck_assert_uint_eq(stats_of(executor, LX_QUEUE_WRITE).queued, 1);
-    lx__executor_help(executor, &job.task); /* its time has not come */
+    lx__executor_help(executor, &job.task); /* it is not due yet */
     ck_assert(!job_is_over(&job));
     ck_assert(lx__executor_cancel(executor, &job.task));
     ck_assert(job_is_over(&job) && job.canceled);
@@ -326,13 +326,13 @@ START_TEST(each_task_runs_or_is_canceled)
         job_submit(executor, queue, &job);
         for (uint64_t i = random_next(&random) % 3000; i > 0; i--)
             atomic_signal_fence(memory_order_seq_cst);
-        bool told = lx__executor_cancel(executor, &job.task);
+        bool was_canceled = lx__executor_cancel(executor, &job.task);
         job_wait(&job);
         size_t count = job_count(&job);
         ck_assert_uint_eq(job.finished, 1);
-        ck_assert(job.canceled == told);
-        ck_assert(told == (count < job.task.parts));
-        canceled += told;
+        ck_assert(job.canceled == was_canceled);
+        ck_assert(was_canceled == (count < job.task.parts));
+        canceled += was_canceled;
         ran += count;
         parts += job.task.parts;
         job_free(&job);

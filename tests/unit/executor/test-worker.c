@@ -22,7 +22,7 @@ static unsigned threads_of_process(void)
     return count;
 }
 
-/** Whether a thread of @p queue is idle: only then the time continues. */
+/** Whether a thread of @p queue is idle: idle time is only counted then. */
 static bool is_idle(lx_executor *executor, lx_queue queue)
 {
     uint64_t before = stats_of(executor, queue).idle_ns;
@@ -37,7 +37,7 @@ static void *store_tid(void *tid)
 
 /* A joined thread may still be counted: the kernel wakes the joiner before it removes the
  * thread. */
-static bool thread_is_gone(pid_t tid)
+static bool thread_has_ended(pid_t tid)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d", (int)tid);
@@ -51,7 +51,7 @@ START_TEST(starts_threads_on_demand)
     pid_t tid;
     ck_assert_int_eq(pthread_create(&first, NULL, store_tid, &tid), 0);
     pthread_join(first, NULL);
-    eventually(thread_is_gone(tid));
+    eventually(thread_has_ended(tid));
     unsigned before = threads_of_process();
 
     lx_executor *executor = open_executor(8, 4);

@@ -26,7 +26,7 @@ struct numbers {
     struct gate *gate;
     bool failing; /* records whose index is bad modulo bad_of, with this status */
     uint64_t bad, bad_of;
-    uint64_t slow_ns; /* delay in the failure of the lowest of these */
+    uint64_t slow_ns; /* delay before the lowest of these fails */
     lx_status status;
     bool silent; /* the error is not filled in */
     const char *identity;

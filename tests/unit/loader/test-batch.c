@@ -143,19 +143,19 @@ START_TEST(a_result_is_released_once)
 }
 END_TEST
 
-static atomic_uint left, gone;
+static atomic_uint left, released;
 
-static void count_gone(void *result)
+static void count_release(void *result)
 {
     (void)result;
-    atomic_fetch_add(&gone, 1);
+    atomic_fetch_add(&released, 1);
 }
 
 static lx_status leave_result(lx_batch *batch, void *user, lx_error *error)
 {
     (void)error;
     atomic_fetch_add(&left, 1);
-    lx_batch_set_result(batch, user, count_gone);
+    lx_batch_set_result(batch, user, count_release);
     return lx_batch_get_position(batch) == 3 ? LX_ERR_CALLBACK : LX_OK;
 }
 
@@ -175,7 +175,7 @@ START_TEST(releases_results_of_undelivered_batches)
             lx_batch_unref(batch);
         }
         lx_loader_close(loader);
-        ck_assert_uint_eq(left, gone);
+        ck_assert_uint_eq(left, released);
         ck_assert_uint_ge(left, 10);
     }
 }

@@ -210,7 +210,7 @@ START_TEST(other_errors_still_fail)
     ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_IO);
     ck_assert_uint_eq(error.record, 7);
     lx_loader_close(loader);
-    /* A lack of memory during the search for damage is not damage, either. */
+    /* A failed allocation during the search for damage is not damage, either. */
     numbers.status = LX_ERR_CORRUPT;
     loader = open_numbers(&numbers, (struct setup){.batch_size = 6, .damage = LX_DAMAGE_SKIP});
     lx_batch_unref(next_batch(loader));

@@ -71,8 +71,8 @@ static void see_batch(struct training *training, const struct team *team, uint64
     elastic_assert(&training->run, row == lx_batch_get_row_count(batch));
 }
 
-/** A step of all ranks, after which they must have one position. Returns whether any had a
- * batch. */
+/** One step of all ranks, after which all must be at the same position. Returns whether any rank
+ * got a batch. */
 static bool step(struct training *training, struct team *team)
 {
     uint64_t got = 0;

@@ -59,7 +59,7 @@ START_TEST(a_restored_run_continues_exactly)
             ck_assert_uint_eq(lx_loader_tell(other), position);
             uint64_t digest = digest_of_next(other, 10);
             ck_assert_uint_eq(digest_of_next(loader, 10), digest);
-            unit_ok(lx_loader_restore(loader, text, &error)); /* back */
+            unit_ok(lx_loader_restore(loader, text, &error)); /* returns to the saved position */
             free(text);
             digest_of_next(loader, 1);
         }

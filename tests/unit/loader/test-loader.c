@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a loader delivers: positions, ranks, epochs, errors. For threads and time, see test-
- * pipeline.c. */
+/* What a loader delivers: positions, ranks, epochs, errors. test-pipeline.c tests threads and
+ * timing. */
 #include "loader/loader-private.h"
 
 #include "../scarce.h"
@@ -100,7 +100,7 @@ START_TEST(reports_the_end_until_the_next_epoch)
         lx_loader_next_epoch(loader);
         model_seek(&model, 20);
         expect_batches(loader, &model, 6);
-        lx_loader_next_epoch(loader); /* none remains, although the end was not reported */
+        lx_loader_next_epoch(loader); /* none remains, although the end was not reported yet */
         model_seek(&model, 40);
         expect_batches(loader, &model, 7);
         ck_assert_uint_eq(lx_loader_tell(loader), 60);
@@ -263,7 +263,7 @@ START_TEST(continues_with_other_ranks_without_loss_or_repeat)
                                   .threads = (uint32_t)(random_next(&state) % 3),
                                   .order = order};
             uint64_t global = setup.batch_size * setup.world;
-            /* Before the uneven end the ranks stop together; then they continue to the end. */
+            /* The ranks stop together before the uneven end; then they continue to the end. */
             int batches = (length - position) / global > 1 ? (int)(1 + random_next(&state) % 3)
                                                            : 1000;
             if ((uint64_t)batches * global > length - position)

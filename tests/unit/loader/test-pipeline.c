@@ -46,7 +46,7 @@ static lx_status brighten(lx_batch *batch, void *user, lx_error *error)
     return LX_OK;
 }
 
-START_TEST(gives_the_same_for_any_number_of_threads)
+START_TEST(gives_the_same_result_with_any_number_of_threads)
 {
     static const uint32_t threads[] = {1, 2, 16};
     for (int kind = 0; kind < 8; kind++) {
@@ -537,7 +537,7 @@ START_TEST(closing_the_executor_of_a_loader_is_an_error)
 }
 END_TEST
 
-/** In the child: every call returns, and close does not wait. */
+/** In the child, every call returns, and close does not wait. */
 static void use_in_child(lx_loader *loader, lx_batch *batch)
 {
     lx_batch *none;
@@ -559,7 +559,7 @@ static void use_in_child(lx_loader *loader, lx_batch *batch)
 
 START_TEST(a_child_gets_an_error_and_never_hangs)
 {
-    /* Also while another thread of the parent waits in next, whatever locks are held. */
+    /* Also while another thread of the parent waits in next and holds any locks. */
     for (int round = 0; round < 20; round++) {
         struct gate gate = GATE_SHUT;
         struct numbers numbers = {.length = 6400, .width = round & 1 ? WIDE : 20};
@@ -597,7 +597,7 @@ START_TEST(a_child_gets_an_error_and_never_hangs)
 }
 END_TEST
 
-UNIT_MAIN("loader/pipeline", gives_the_same_for_any_number_of_threads,
+UNIT_MAIN("loader/pipeline", gives_the_same_result_with_any_number_of_threads,
           loaders_of_one_executor_do_not_mix, the_caller_fills_small_batches,
           failures_come_in_order_and_the_next_call_continues,
           reports_the_lowest_of_several_failures, passes_on_the_message_of_a_transform,

@@ -168,7 +168,7 @@ static lx_source *documents_of(const json_t *description)
     return source;
 }
 
-/** As Megatron's, for one sample of the last epoch. */
+/** In the manner of Megatron, for one sample of the last epoch. */
 static lx_source *megatron_of(const json_t *description)
 {
     lx_error error = LX_ERROR_INIT;
@@ -188,7 +188,7 @@ static lx_source *megatron_of(const json_t *description)
 
 static lx_source *source_of(struct sources *sources, const json_t *description);
 
-/** Sources made of others. */
+/** Sources made from other sources. */
 static lx_source *made_of(struct sources *sources, const json_t *description)
 {
     lx_error error = LX_ERROR_INIT;

@@ -22,7 +22,7 @@ START_TEST(matches_megatron)
 }
 END_TEST
 
-/* The exhaustive form: a set that is used up is left out, and the weights stay the same. */
+/* The exhaustive form: an exhausted set is excluded, and the weights stay the same. */
 START_TEST(a_removed_set_gets_no_more_samples)
 {
     static const uint64_t sizes[] = {3, 2, 1};
@@ -98,8 +98,8 @@ START_TEST(kernels_match_the_loop)
 }
 END_TEST
 
-/* The products of these with a position are infinite; minus the count of a set that is left out,
- * they would be NaN. */
+/* The products of these with a position are infinite; subtracting the infinite count of an excluded
+ * set would give NaN. */
 static void expect_drops(lx__greedy_kernel *kernel)
 {
     enum { SETS = 37 };

@@ -56,7 +56,7 @@ START_TEST(a_jump_equals_steps)
 }
 END_TEST
 
-/* Far ahead, where single steps would take forever: two ways to get there. */
+/* Far ahead, where single steps would take too long: two ways to skip there must agree. */
 START_TEST(jumps_add_up)
 {
     uint64_t state = 9;

@@ -60,7 +60,7 @@ static inline bool cut_fits(const cut_order *cut, const uint64_t *indices, uint6
 }
 
 /** The end of each batch of an epoch of these indices, as offsets. Returns their number. */
-static inline uint64_t cut_by_hand(const cut_order *cut, const uint64_t *indices, uint64_t *ends)
+static inline uint64_t find_batches(const cut_order *cut, const uint64_t *indices, uint64_t *ends)
 {
     uint64_t count = 0;
     for (uint64_t begin = 0; begin < cut->length; begin = ends[count++])

@@ -11,7 +11,7 @@
 #include "any-order.h"
 #include "orders.h"
 
-/** The changes of a run: the number of ranks, and their way of reading. */
+/** The parameters that change between runs: the number of ranks, and how they read. */
 #define ELASTIC_CHANGES 5
 
 /** A run of some epochs. */
@@ -22,7 +22,7 @@ struct elastic {
     bool once;
     uint64_t length, end; /* positions of an epoch, and of the run */
     uint64_t *whole;      /* the global order */
-    uint8_t *seen;        /* for each position, whether it came */
+    uint8_t *seen;        /* for each position, whether it was seen */
 };
 
 #define elastic_assert(run, expression)                                                            \
@@ -57,7 +57,7 @@ static inline void elastic_see(struct elastic *run, uint64_t position, uint64_t 
     run->seen[position] = 1;
 }
 
-/** Checks that each index of an epoch came once, if the order has each once. */
+/** Checks that each index of an epoch was seen once, if the order has each once. */
 static inline void elastic_check_epoch(const struct elastic *run, uint64_t start)
 {
     uint8_t *came = calloc(ANY_ORDER_MAX, 1);

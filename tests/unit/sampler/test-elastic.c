@@ -55,9 +55,9 @@ static char *go_on(struct elastic *run, uint64_t *state, const char *saved, uint
         elastic_assert(run, lx_sampler_tell(sampler) == from);
         take_share(run, state, sampler, rank, world, from, to);
         /* A rank without a position in the last window of an epoch finds its next one after it. */
-        bool stands_there = lx_sampler_tell(sampler) == to;
-        elastic_assert(run, stands_there || to % run->length == 0);
-        if (stands_there && (text == NULL || random_next(state) % 2 == 0)) {
+        bool is_there = lx_sampler_tell(sampler) == to;
+        elastic_assert(run, is_there || to % run->length == 0);
+        if (is_there && (text == NULL || random_next(state) % 2 == 0)) {
             free(text);
             text = malloc(LX_MAX_SAMPLER_STATE);
             unit_ok(lx_sampler_save(sampler, text, LX_MAX_SAMPLER_STATE, NULL, &error));

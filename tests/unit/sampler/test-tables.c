@@ -142,7 +142,7 @@ static void flip_bits(const struct tabled *kind)
     char *scratch = scratch_make(), name[300];
     lx_error error = LX_ERROR_INIT;
     uint8_t *bytes;
-    int told = 0;
+    int failures = 0;
     lx_order *order = make(kind, "tables");
     unit_ok(read_some(order, right, &error));
     lx_order_unref(order);
@@ -154,10 +154,10 @@ static void flip_bits(const struct tabled *kind)
         lx_status status = try(kind, right);
         ck_assert(status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_UNSUPPORTED);
         ck_assert(status != LX_OK || at >= DATA); /* a block that is not read */
-        told += status != LX_OK;
+        failures += status != LX_OK;
         bytes[at] ^= (uint8_t)(1u << at % 8);
     }
-    ck_assert_int_ge(told, 48 + (DATA - 48) / 997);
+    ck_assert_int_ge(failures, 48 + (DATA - 48) / 997);
     for (size_t cut = 0; cut < size; cut += cut < 48 ? 5 : 997) {
         replace_file(name, bytes, cut);
         ck_assert_int_eq(try(kind, NULL), LX_ERR_CORRUPT);

@@ -174,7 +174,7 @@ static inline void expect_shown(const char *path, const struct shown *shown)
     lx_dataset_close(dataset);
 }
 
-/** Appends the next records that never existed. */
+/** Appends the next records, whose values are new. */
 static inline void shown_append(struct shown *shown, lx_writer *writer, uint64_t first,
                                 uint64_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A dataset whose records are changed by handmade frames, all of them in each commit.
+ * @brief A dataset whose records are all changed by each commit, with handmade frames.
  *
  * It has the fields "a" and "b" of inline numbers. In version v, record i has v * CHANGER_STEP + i
  * in "a", and the complement of that in "b": a reader of both detects whether they are of one

@@ -13,11 +13,11 @@ static inline lx__entry entry_in(const lx__snapshot *snapshot, size_t field, uin
                                  bool *row)
 {
     const lx__column *column = &snapshot->columns[field];
-    const lx__update *set = lx__overlay_find_update(&snapshot->state.overlay, (uint32_t)field,
-                                                    index);
-    *row = set == NULL && index < snapshot->state.rows;
-    if (set != NULL)
-        return lx__update_entry(set);
+    const lx__update *update = lx__overlay_find_update(&snapshot->state.overlay, (uint32_t)field,
+                                                       index);
+    *row = update == NULL && index < snapshot->state.rows;
+    if (update != NULL)
+        return lx__update_entry(update);
     return *row ? lx__entry_load(column->offsets + index * LX__OFFSET_ROW,
                                  column->checks + index * LX__CHECK_ROW)
                 : (lx__entry){0};

@@ -139,10 +139,10 @@ static inline void file_edit(const char *path, const char *from, const char *to)
     free(text);
 }
 
-/** A node in place of a file. */
+/** A special file in place of a regular one. */
 enum disguise { A_LINK, A_FIFO, A_DIRECTORY, DISGUISES };
 
-/** Puts a node in place of the file, which is renamed to PATH.real. */
+/** Puts a special file in place of the file, which is renamed to PATH.real. */
 static inline void file_disguise(const char *path, enum disguise what)
 {
     char moved[512];
@@ -208,8 +208,8 @@ static inline size_t directory_count(const char *path)
     return count - 2;
 }
 
-/** Files cannot grow beyond @p bytes from here on: such a write fails. Check's own message file is
- * one of them, and each assertion writes to it: use few, so that none crosses the limit. */
+/** From now on, a write that would grow a file beyond @p bytes fails. Each assertion writes to
+ * Check's own message file, which is limited, too: use few assertions. */
 static inline void limit_files(uint64_t bytes)
 {
     struct rlimit limit;

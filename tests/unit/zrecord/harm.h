@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Entries with one wrong number each, in the tables of a dataset of records.h.
+ * @brief Table entries of a dataset of records.h, each with one invalid number.
  */
 #ifndef LX_TESTS_HARM_H
 #define LX_TESTS_HARM_H
@@ -18,7 +18,7 @@ struct harm {
     uint64_t offset;
     uint32_t logical, crc;    /**< Added to the present number. */
     uint64_t place;           /**< The offset itself, if it is not 0. */
-    bool seen_without_crc;    /**< Detected without verification, too. */
+    bool seen_without_crc;    /**< Detected even without verification. */
     const char *said, *where; /**< Expected in the message, and in the path. */
 };
 
@@ -43,7 +43,7 @@ static const struct harm harms[] = {
      .seen_without_crc = true,
      .said = "not a multiple",
      .where = "chunk/0.zr"},
-    {.name = "the value beside it", .offset = 64, .said = "checksum", .where = "chunk/0.zr"},
+    {.name = "the next value", .offset = 64, .said = "checksum", .where = "chunk/0.zr"},
     {.name = "beyond the committed bytes",
      .offset = 1 << 20,
      .seen_without_crc = true,

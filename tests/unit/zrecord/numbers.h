@@ -84,7 +84,7 @@ static inline uint64_t visible_length(const char *path)
     return length;
 }
 
-/** The number of frames in the log. */
+/** Counts the frames in the log. */
 static inline unsigned frames_of(const char *path)
 {
     size_t size;
@@ -97,7 +97,7 @@ static inline unsigned frames_of(const char *path)
     return count;
 }
 
-/** A thread with any function; its result is known when it has ended. */
+/** A thread that runs any function, and its result. */
 struct actor {
     pthread_t thread;
     lx_writer *writer;
@@ -134,7 +134,7 @@ static inline lx_status actor_join(struct actor *self)
     return self->status;
 }
 
-/** An executor with so many writers. */
+/** An executor with that many threads of the write queue. */
 static inline lx_executor *executor_of(uint32_t writers)
 {
     lx_error error = LX_ERROR_INIT;

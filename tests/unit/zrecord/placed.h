@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The same dataset opened in each access mode, and reads that must have the same results.
+ * @brief A dataset opened in each access mode, and reads that must have the same results.
  */
 #ifndef LX_TESTS_PLACED_H
 #define LX_TESTS_PLACED_H
@@ -95,7 +95,7 @@ static inline void expect_same_error(lx_status left, const lx_error *a, lx_statu
                   lx_status_get_name(left), said, lx_status_get_name(right), other);
 }
 
-/** Both must be the same, including the text of errors. */
+/** Checks that both are equal, including the text of errors. */
 static inline void expect_same_answers(const struct answers *a, const struct answers *b,
                                        size_t count, size_t size)
 {

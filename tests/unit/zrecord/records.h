@@ -44,7 +44,7 @@ static inline lx_schema *records_schema(void)
     return schema;
 }
 
-/** SplitMix64 (Steele, Lea, Flood 2014): a number that looks random, the same for the same. */
+/** SplitMix64 (Steele, Lea, Flood 2014): a pseudorandom function of @p of. */
 static inline uint64_t mix(uint64_t of)
 {
     of += 0x9e3779b97f4a7c15u;
@@ -53,7 +53,7 @@ static inline uint64_t mix(uint64_t of)
     return of ^ of >> 31;
 }
 
-/** The length of a value of bytes: missing, empty, inline and stored in turns. */
+/** The length of a value of bytes; missing, empty, inline and stored values alternate. */
 static inline uint64_t bytes_size(int field, uint64_t index)
 {
     uint64_t random = mix(index * FIELDS + (uint64_t)field);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The golden datasets of tests/data/zrecord: every way of reading returns the content that was
- * written down with them. */
+/* The golden datasets of tests/data/zrecord: all calls that read return the content that is stored
+ * with them. */
 #include "../../reader/dump.h"
 #include "goldens.h"
 #include "records.h"
 
-/** The function that is called for each golden dataset, and the number of calls. */
+/** The callback for each golden dataset, and the number of its calls. */
 struct visitor {
     void (*visit)(const char *name, const char *contents);
     size_t count;
@@ -137,7 +137,7 @@ static void expect_viewed(lx_dataset *dataset, size_t position, uint64_t index)
     lx_view_free(view);
 }
 
-static void expect_one_answer(const char *name, const char *contents)
+static void expect_equal_reads(const char *name, const char *contents)
 {
     (void)contents;
     lx_error error = LX_ERROR_INIT;
@@ -154,9 +154,9 @@ static void expect_one_answer(const char *name, const char *contents)
     lx_dataset_close(dataset);
 }
 
-START_TEST(each_way_to_read_gives_the_same)
+START_TEST(all_calls_read_the_same_values)
 {
-    for_each_golden(expect_one_answer);
+    for_each_golden(expect_equal_reads);
 }
 END_TEST
 
@@ -215,5 +215,5 @@ START_TEST(appends_to_each_golden_or_rejects_it)
 END_TEST
 
 UNIT_MAIN("zrecord/golden", reads_each_golden_as_recorded, a_backup_of_each_golden_is_equal,
-          each_way_to_read_gives_the_same, verifies_each_golden,
+          all_calls_read_the_same_values, verifies_each_golden,
           appends_to_each_golden_or_rejects_it)

@@ -11,7 +11,7 @@
 #include "zrecord/format/codec.h"
 #include "zrecord/write/write-buffer.h"
 
-static inline void stage_rules(lx__entry_rules rules[2], bool compresses)
+static inline void buffer_rules(lx__entry_rules rules[2], bool compresses)
 {
     rules[0] = (lx__entry_rules){.uuid = "uuid", .field = 0, .align = 4, .size = LX_NONE};
     rules[1] = (lx__entry_rules){.uuid = "uuid",
@@ -21,31 +21,31 @@ static inline void stage_rules(lx__entry_rules rules[2], bool compresses)
                                  .codec = compresses ? &lx__flate : NULL};
 }
 
-static inline lx__write_buffer *stage_new(void)
+static inline lx__write_buffer *new_buffer(void)
 {
-    lx__write_buffer *stage = lx__write_buffer_new();
-    ck_assert_ptr_nonnull(stage);
-    lx__write_buffer_clear(stage);
-    return stage;
+    lx__write_buffer *buffer = lx__write_buffer_new();
+    ck_assert_ptr_nonnull(buffer);
+    lx__write_buffer_clear(buffer);
+    return buffer;
 }
 
 /** Adds one record to a write buffer. */
-static inline void stage_append(lx__write_buffer *stage, const lx__entry_rules rules[2],
-                                const void *raw, uint64_t raw_size, const void *packed,
-                                uint64_t packed_size)
+static inline void buffer_append(lx__write_buffer *buffer, const lx__entry_rules rules[2],
+                                 const void *raw, uint64_t raw_size, const void *packed,
+                                 uint64_t packed_size)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t room = lx__write_buffer_room(&rules[0], raw_size) +
                     lx__write_buffer_room(&rules[1], packed_size);
-    unit_ok(lx__write_buffer_reserve(stage, 2, room, &error));
-    lx__write_buffer_add_operation(stage, &(lx__operation){.kind = LX__APPEND, .values = 2});
-    lx__write_buffer_add(stage, 0, &rules[0], raw, raw_size);
-    lx__write_buffer_add(stage, 1, &rules[1], packed, packed_size);
+    unit_ok(lx__write_buffer_reserve(buffer, 2, room, &error));
+    lx__write_buffer_add_operation(buffer, &(lx__operation){.kind = LX__APPEND, .values = 2});
+    lx__write_buffer_add(buffer, 0, &rules[0], raw, raw_size);
+    lx__write_buffer_add(buffer, 1, &rules[1], packed, packed_size);
 }
 
-/** The value of field @p field in record @p record: sizes of all kinds, the flate one
+/** The value of field @p field in record @p record: of various sizes; the flate one is
  * compressible. */
-static inline uint64_t staged_value(size_t field, uint64_t record, uint8_t value[VALUE_MAX])
+static inline uint64_t buffered_value(size_t field, uint64_t record, uint8_t value[VALUE_MAX])
 {
     uint64_t size = mix(record * 2 + field) % 300;
     for (uint64_t i = 0; i < size; i++)
@@ -54,17 +54,17 @@ static inline uint64_t staged_value(size_t field, uint64_t record, uint8_t value
 }
 
 /** A write buffer of the records [first, first + count). */
-static inline lx__write_buffer *stage_make(const lx__entry_rules rules[2], uint64_t first,
-                                           uint64_t count)
+static inline lx__write_buffer *make_buffer(const lx__entry_rules rules[2], uint64_t first,
+                                            uint64_t count)
 {
     uint8_t raw[VALUE_MAX], packed[VALUE_MAX];
-    lx__write_buffer *stage = stage_new();
+    lx__write_buffer *buffer = new_buffer();
     for (uint64_t record = first; record < first + count; record++) {
-        uint64_t raw_size = staged_value(0, record, raw);
-        uint64_t packed_size = staged_value(1, record, packed);
-        stage_append(stage, rules, raw, raw_size, packed, packed_size);
+        uint64_t raw_size = buffered_value(0, record, raw);
+        uint64_t packed_size = buffered_value(1, record, packed);
+        buffer_append(buffer, rules, raw, raw_size, packed, packed_size);
     }
-    return stage;
+    return buffer;
 }
 
 static inline bool lies_in_a_chunk(const lx__entry *entry)
@@ -74,8 +74,8 @@ static inline bool lies_in_a_chunk(const lx__entry *entry)
 
 /** Every entry of a flushed buffer must lead to the right bytes in a chunk, and the buffer must
  * report the records and bytes of the chunk. */
-static inline void expect_stage(const lx__entry_rules rules[2], const lx__write_buffer *stage,
-                                uint64_t first)
+static inline void expect_buffer(const lx__entry_rules rules[2], const lx__write_buffer *buffer,
+                                 uint64_t first)
 {
     uint8_t value[VALUE_MAX], back[VALUE_MAX];
     char name[32];
@@ -83,11 +83,11 @@ static inline void expect_stage(const lx__entry_rules rules[2], const lx__write_
     size_t length = 0;
     uint32_t chunk = UINT32_MAX;
     lx__inflater *inflater = lx__inflater_new(&lx__flate);
-    for (size_t i = 0; i < stage->count; i++) {
+    for (size_t i = 0; i < buffer->count; i++) {
         const lx__entry_rules *of = &rules[i % 2];
-        const lx__entry *entry = &stage->values[i].entry;
+        const lx__entry *entry = &buffer->values[i].entry;
         lx_error error = LX_ERROR_INIT;
-        uint64_t size = staged_value(i % 2, first + i / 2, value);
+        uint64_t size = buffered_value(i % 2, first + i / 2, value);
         unit_ok(lx__entry_check(entry, of, &error));
         ck_assert(lx__entry_is_missing(entry) == (size == LX_NONE));
         ck_assert(lx__entry_is_inline(entry) == (size <= 8));
@@ -100,12 +100,12 @@ static inline void expect_stage(const lx__entry_rules rules[2], const lx__write_
             snprintf(name, sizeof name, "%u.zr", chunk);
             bytes = file_bytes(name, &length);
         }
-        size_t noted = 0;
+        size_t found = 0;
         ck_assert_uint_le(entry->offset + entry->physical, length);
-        while (noted < stage->chunk_count && stage->chunks[noted].id != entry->chunk)
-            noted++;
-        ck_assert_uint_lt(noted, stage->chunk_count);
-        ck_assert_uint_le(entry->offset + entry->physical, stage->chunks[noted].bytes);
+        while (found < buffer->chunk_count && buffer->chunks[found].id != entry->chunk)
+            found++;
+        ck_assert_uint_lt(found, buffer->chunk_count);
+        ck_assert_uint_le(entry->offset + entry->physical, buffer->chunks[found].bytes);
         ck_assert_uint_eq(lx__entry_crc(entry, of, bytes + entry->offset), entry->crc);
         if (lx__entry_is_compressed(entry)) {
             ck_assert(lx__inflate(inflater, bytes + entry->offset, entry->physical, back, size));

@@ -12,7 +12,7 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((seed >> 33) % below);
 }
 
-START_TEST(finds_the_smallest_sufficient_room)
+START_TEST(finds_the_smallest_sufficient_space)
 {
     static const uint32_t lists[] = {1,    2,    63,     64,     65,
                                      4096, 4097, 262144, 300000, LX__BIN_LISTS_SPACES_MAX};
@@ -66,4 +66,4 @@ START_TEST(matches_a_plain_list)
 }
 END_TEST
 
-UNIT_MAIN("loader/bin-lists", finds_the_smallest_sufficient_room, matches_a_plain_list)
+UNIT_MAIN("loader/bin-lists", finds_the_smallest_sufficient_space, matches_a_plain_list)

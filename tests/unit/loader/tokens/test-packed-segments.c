@@ -77,7 +77,7 @@ START_TEST(packs_random_batches)
 }
 END_TEST
 
-START_TEST(reports_insufficient_room)
+START_TEST(reports_insufficient_space)
 {
     static const int32_t segments[] = {1, 2, 3, 3, 4};
     lx_error error = LX_ERROR_INIT;
@@ -113,4 +113,4 @@ START_TEST(reports_insufficient_room)
 END_TEST
 
 UNIT_MAIN("loader/packed-segments", matches_a_worked_example, packs_random_batches,
-          reports_insufficient_room)
+          reports_insufficient_space)

@@ -120,7 +120,7 @@ START_TEST(matches_a_worked_example)
 }
 END_TEST
 
-START_TEST(reports_a_lying_index_at_once)
+START_TEST(reports_an_inconsistent_index_at_opening)
 {
     static const uint64_t ends[] = {10, 7, 20};
     lx_error error = LX_ERROR_INIT;
@@ -209,5 +209,5 @@ START_TEST(rejects_invalid_arguments)
 END_TEST
 
 UNIT_MAIN("loader/source-joined", matches_a_list_of_all_positions, matches_a_worked_example,
-          reports_a_lying_index_at_once, tolerates_writes_to_its_index,
+          reports_an_inconsistent_index_at_opening, tolerates_writes_to_its_index,
           a_state_identifies_the_joined_tokens, rejects_invalid_arguments)

@@ -195,7 +195,7 @@ START_TEST(packs_empty_input)
 }
 END_TEST
 
-START_TEST(reports_a_lying_index_at_once)
+START_TEST(reports_an_inconsistent_index_at_opening)
 {
     static const uint64_t ends[] = {10, 7, 20};
     lx_error error = LX_ERROR_INIT;
@@ -292,7 +292,7 @@ static size_t read_epoch(lx_source *source, unsigned threads, uint8_t *data, siz
     return size;
 }
 
-START_TEST(gives_the_same_for_any_number_of_threads)
+START_TEST(gives_the_same_result_with_any_number_of_threads)
 {
     enum { ROOM = 1 << 20 };
     static uint8_t one[ROOM], four[ROOM];
@@ -364,7 +364,7 @@ START_TEST(rejects_invalid_arguments)
 END_TEST
 
 UNIT_MAIN("loader/source-packed", each_token_is_packed_once, matches_a_worked_example,
-          returns_the_requested_columns, packs_empty_input, reports_a_lying_index_at_once,
-          tolerates_writes_to_its_index, rejects_tokens_outside_the_vocabulary,
-          gives_the_same_for_any_number_of_threads, a_state_identifies_the_packed_tokens,
-          rejects_invalid_arguments)
+          returns_the_requested_columns, packs_empty_input,
+          reports_an_inconsistent_index_at_opening, tolerates_writes_to_its_index,
+          rejects_tokens_outside_the_vocabulary, gives_the_same_result_with_any_number_of_threads,
+          a_state_identifies_the_packed_tokens, rejects_invalid_arguments)

@@ -73,7 +73,7 @@ START_TEST(matches_one_array_of_all_tokens)
 }
 END_TEST
 
-/** Documents of two axes, or of none; every @p missing is missing, 0: none. */
+/** Documents of two axes, or of none. Every @p missing-th document is missing; 0: none is. */
 static void expect_dense(const uint64_t *shape, size_t ndim, lx_dtype dtype,
                          lx_compression compression, uint32_t missing)
 {

@@ -14,13 +14,14 @@
 /** A missing value. */
 #define ABSENT UINT32_MAX
 
-/** Token @p at of all: fits two bytes, and differs from other multiples of a document's length. */
+/** Token @p at of the field. It fits in two bytes, and the period is not a multiple of a document's
+ * length. */
 static inline uint32_t token_at(uint64_t at)
 {
     return (uint32_t)(at * 7919 % 65521);
 }
 
-/** Appends a document whose first token is token @p first of all. */
+/** Appends a document whose first token is token @p first of the field. */
 static inline void append_document(lx_writer *writer, uint64_t first, uint32_t length, size_t width)
 {
     lx_error error = LX_ERROR_INIT;

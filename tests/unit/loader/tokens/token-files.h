@@ -87,7 +87,7 @@ static inline lx_tokens *make_documents(const char *name, const uint32_t *length
     return open_tokens(path, LX_UINT32);
 }
 
-/** Tokens [first, first + count) must be @p from, @p from + 1 and so on. */
+/** Tokens [first, first + count) must be @p from, @p from + 1, and so on. */
 static inline void expect_tokens(const lx_tokens *tokens, uint64_t first, uint64_t count,
                                  uint32_t from)
 {

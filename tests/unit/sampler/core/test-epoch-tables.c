@@ -59,7 +59,7 @@ START_TEST(keeps_the_last_two_tables)
         expect_held(one, numbers[i]);
         ck_assert_int_eq(made, numbers[i] == 2 || i > 4 ? 3 : i == 0 ? 1 : 2);
     }
-    /* A table stays as long as it is referenced, however far other readers continue. */
+    /* A table stays as long as it is referenced, however far other readers advance. */
     for (uint64_t number = 3; number < 10; number++)
         unit_ok(lx__epoch_tables_get(epochs, &some_order, number, &other, &error));
     expect_held(one, 1);
@@ -114,7 +114,7 @@ struct walk {
     uint64_t wrong;
 };
 
-static void *walk_along(void *memory)
+static void *read_epochs(void *memory)
 {
     struct walk *walk = memory;
     lx__epoch_table *scratch = NULL;
@@ -136,7 +136,7 @@ START_TEST(threads_share_tables)
     lx__epoch_tables *epochs = make_epochs(NULL);
     for (int i = 0; i < 4; i++) {
         walks[i] = (struct walk){epochs, 0};
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, walk_along, &walks[i]), 0);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_epochs, &walks[i]), 0);
     }
     for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);

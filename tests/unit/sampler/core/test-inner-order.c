@@ -103,7 +103,7 @@ START_TEST(rejects_orders_of_too_many_parts)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order = make_order("sequential", 3, 0, 0), *more;
-    for (int i = 0; i < 15; i++) { /* each of the one before, twice */
+    for (int i = 0; i < 15; i++) { /* each repeats the previous one */
         lx_order *const parts[] = {order, order};
         unit_ok(lx_order_new_concat(parts, NULL, 2, &more, &error));
         lx_order_unref(order);

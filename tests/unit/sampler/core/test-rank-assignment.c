@@ -19,7 +19,7 @@ static void make_any(uint64_t *state)
     make_any_cut(&cut, state);
     read_order(cut.order, 0, 1, EPOCHS * cut.length, all);
     for (uint64_t e = 0; e < EPOCHS; e++) {
-        counts[e] = cut_by_hand(&cut, all + e * cut.length, ends);
+        counts[e] = find_batches(&cut, all + e * cut.length, ends);
         for (uint64_t i = 0, k = 0; i < cut.length; i++) {
             k += i == ends[k];
             numbers[e * cut.length + i] = k;
@@ -107,13 +107,13 @@ static uint64_t take_step(uint64_t world, uint64_t position, uint8_t *seen)
         unit_ok(lx_sampler_new(cut.order, rank, world, &sampler, &error));
         unit_ok(lx_sampler_seek(sampler, position, &error));
         lx_status status = lx_sampler_take_batch(sampler, indices, 300, &taken, &error);
-        uint64_t stands = lx_sampler_tell(sampler);
-        if (status == LX_OK && stands <= epoch_end) {
+        uint64_t reached = lx_sampler_tell(sampler);
+        if (status == LX_OK && reached <= epoch_end) {
             ck_assert(cut_fits(&cut, indices, taken));
             for (uint64_t i = 0; i < taken; i++)
                 seen[indices[i]]++;
-            ck_assert(end == 0 || end == stands);
-            end = stands;
+            ck_assert(end == 0 || end == reached);
+            end = reached;
         } else { /* a rank without indices in the last step */
             ck_assert(status == LX_OK || status == LX_END || status == LX_ERR_LIMIT);
         }

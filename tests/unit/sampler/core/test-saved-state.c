@@ -48,7 +48,7 @@ START_TEST(rejects_invalid_numbers)
 END_TEST
 
 /** The state {"n": 1, "inner": {"b": 1, "a": [2.5, "x"]}} of a thing, version 3, as written. */
-static void write_thing(char *text, size_t size)
+static void write_state(char *text, size_t size)
 {
     lx_error error = LX_ERROR_INIT;
     json_t *state = lx__state_new("thing", 3);
@@ -58,7 +58,7 @@ static void write_thing(char *text, size_t size)
     json_decref(state);
 }
 
-static lx_status read_thing(const char *text, lx_error *error)
+static lx_status read_state(const char *text, lx_error *error)
 {
     json_t *state;
     lx_status status = lx__state_parse(text, "thing", 3, &state, error);
@@ -73,13 +73,13 @@ START_TEST(reads_a_state_in_any_spelling)
 {
     lx_error error = LX_ERROR_INIT;
     char text[500];
-    write_thing(text, sizeof text);
-    unit_ok(read_thing(text, &error));
+    write_state(text, sizeof text);
+    unit_ok(read_state(text, &error));
 
     json_t *object;
     unit_ok(lx__json_parse(text, strlen(text), &object, &error));
     char *spelled = lx__json_text(object, JSON_INDENT(4) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
-    unit_ok(read_thing(spelled, &error));
+    unit_ok(read_state(spelled, &error));
     lx__free(spelled);
     json_decref(object);
 }
@@ -89,7 +89,7 @@ START_TEST(detects_any_change)
 {
     lx_error error = LX_ERROR_INIT;
     char text[500], changed[500];
-    write_thing(text, sizeof text);
+    write_state(text, sizeof text);
     for (size_t i = 0; i < strlen(text); i++) {
         for (const char *with = "0123456789aZ\" {}[],:"; *with != '\0'; with++) {
             if (text[i] == *with)
@@ -97,12 +97,12 @@ START_TEST(detects_any_change)
             strcpy(changed, text);
             changed[i] = *with;
             lx_error_clear(&error);
-            ck_assert_msg(read_thing(changed, &error) < 0, "%s", changed);
+            ck_assert_msg(read_state(changed, &error) < 0, "%s", changed);
             ck_assert_int_ne(error.message[0], '\0');
         }
         memcpy(changed, text, i);
         changed[i] = '\0';
-        ck_assert_int_lt(read_thing(changed, NULL), 0);
+        ck_assert_int_lt(read_state(changed, NULL), 0);
     }
 }
 END_TEST
@@ -110,15 +110,15 @@ END_TEST
 START_TEST(distinguishes_states)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_fails(read_thing("{}", &error), LX_ERR_CORRUPT);
-    unit_fails(read_thing("{\"state\": 1}", &error), LX_ERR_CORRUPT);
-    unit_fails(read_thing("{\"state\": \"thing\"}", &error), LX_ERR_CORRUPT);
-    unit_fails(read_thing("{\"state\": \"thing\", \"version\": \"3\"}", &error), LX_ERR_CORRUPT);
-    unit_fails(read_thing("{\"state\": \"thing\", \"version\": 3}", &error), LX_ERR_CORRUPT);
-    unit_fails(read_thing("{\"state\": \"thing\", \"version\": 4}", &error), LX_ERR_UNSUPPORTED);
-    unit_fails(read_thing("{\"state\": \"other\", \"version\": 3}", &error), LX_ERR_MISMATCH);
+    unit_fails(read_state("{}", &error), LX_ERR_CORRUPT);
+    unit_fails(read_state("{\"state\": 1}", &error), LX_ERR_CORRUPT);
+    unit_fails(read_state("{\"state\": \"thing\"}", &error), LX_ERR_CORRUPT);
+    unit_fails(read_state("{\"state\": \"thing\", \"version\": \"3\"}", &error), LX_ERR_CORRUPT);
+    unit_fails(read_state("{\"state\": \"thing\", \"version\": 3}", &error), LX_ERR_CORRUPT);
+    unit_fails(read_state("{\"state\": \"thing\", \"version\": 4}", &error), LX_ERR_UNSUPPORTED);
+    unit_fails(read_state("{\"state\": \"other\", \"version\": 3}", &error), LX_ERR_MISMATCH);
 
-    ck_assert_int_eq(read_thing("{\"state\": \"thing\", \"version\": 2}", &error),
+    ck_assert_int_eq(read_state("{\"state\": \"thing\", \"version\": 2}", &error),
                      LX_ERR_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(error.message, "version 2, but this library reads version 3"));
 }

@@ -84,7 +84,7 @@ START_TEST(positions_and_values_are_uniform)
             for (uint64_t i = 0; i < LENGTH; i += sizes[s])
                 count_pair(&places, i, indices[i]);
         }
-        /* In each block every place has every value once, so rows and columns are fixed. */
+        /* In each block every place has every value once, so row and column sums are fixed. */
         expect_chance(z_of_count(fixed, EPOCHS));
         expect_chance(z_of_cells(within.cells, BINS * BINS, (BINS - 1.0) * (BINS - 1.0)));
         lx_order_unref(order);

@@ -42,7 +42,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The indices of the same length, in the order of lengths: the least and the greatest place. */
+/* For each length, the first and last place of its indices when all are sorted by length. */
 static void expect_one_bucket(const uint64_t *sorted, const uint64_t *batch, uint64_t count,
                               uint64_t bucket)
 {

@@ -48,7 +48,7 @@ static void check_epoch(uint64_t epoch)
     lx_error error = LX_ERROR_INIT;
     uint64_t start = epoch * cut.length, number, begin, end, count, batches;
     read_order(cut.order, start, 1, cut.length, indices);
-    batches = cut_by_hand(&cut, indices, ends);
+    batches = find_batches(&cut, indices, ends);
     unit_ok(lx_order_get_batch_count(cut.order, epoch, &count, &error));
     ck_assert_uint_eq(count, batches);
     for (uint64_t i = 0; i < batches; i++) {

@@ -42,7 +42,7 @@ START_TEST(whole_numbers_keep_their_ratio)
 }
 END_TEST
 
-START_TEST(many_weights_leave_room_for_their_sum)
+START_TEST(the_sum_of_many_weights_does_not_overflow)
 {
     ck_assert_int_eq(lx__weights_scale(1, 1), 61);
     ck_assert_int_eq(lx__weights_scale(1, 2), 60);
@@ -53,4 +53,4 @@ START_TEST(many_weights_leave_room_for_their_sum)
 END_TEST
 
 UNIT_MAIN("sampler/weights", rejects_invalid_weights, whole_numbers_keep_their_ratio,
-          many_weights_leave_room_for_their_sum)
+          the_sum_of_many_weights_does_not_overflow)

@@ -32,11 +32,11 @@ static void tear_down(struct fixture *f)
 /** Lists dirty files in a sync list, and syncs them. */
 static lx_status sync_files(struct fixture *f, lx_error *error)
 {
-    lx__sync_list barrier = {0};
-    lx_status status = lx__chunk_files_list_syncs(&f->files, &barrier, error);
+    lx__sync_list list = {0};
+    lx_status status = lx__chunk_files_list_syncs(&f->files, &list, error);
     if (status == LX_OK)
-        status = lx__sync_list_run(&barrier, error);
-    lx__sync_list_free(&barrier);
+        status = lx__sync_list_run(&list, error);
+    lx__sync_list_free(&list);
     return status;
 }
 
@@ -131,7 +131,7 @@ START_TEST(a_payload_above_the_limit_has_a_chunk_of_its_own)
 }
 END_TEST
 
-START_TEST(reports_the_chunks_with_room)
+START_TEST(reports_the_chunks_with_space)
 {
     char *scratch = scratch_make();
     struct fixture f;
@@ -347,12 +347,12 @@ START_TEST(files_of_a_sync_list_stay_open_until_it_runs)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
-    lx__sync_list barrier = {0};
+    lx__sync_list list = {0};
     uint64_t start;
     set_up(&f);
     for (unsigned i = 0; i < 10; i++)
         put(&f, 1000, 1, &start); /* full ones, still open */
-    unit_ok(lx__chunk_files_list_syncs(&f.files, &barrier, &error));
+    unit_ok(lx__chunk_files_list_syncs(&f.files, &list, &error));
     for (unsigned i = 0; i < 60; i++)
         put(&f, 1000, 1, &start);
     unsigned open = 0;
@@ -361,12 +361,12 @@ START_TEST(files_of_a_sync_list_stay_open_until_it_runs)
     for (size_t i = 0; i < 10; i++)
         ck_assert_int_ne(f.files.list[i].file.fd, -1);
     ck_assert_uint_le(open, 10 + 20); /* but the others are closed as they fill up */
-    unit_ok(lx__sync_list_run(&barrier, &error));
+    unit_ok(lx__sync_list_run(&list, &error));
     lx__chunk_files_release(&f.files);
     put(&f, 1000, 1, &start);
     for (size_t i = 0; i < 10; i++)
         ck_assert_int_eq(f.files.list[i].file.fd, -1);
-    lx__sync_list_free(&barrier);
+    lx__sync_list_free(&list);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -374,7 +374,7 @@ END_TEST
 
 UNIT_MAIN("zrecord/chunk", writes_payloads_in_sequence, a_chunk_is_full_by_records,
           a_chunk_is_full_by_bytes, a_payload_above_the_limit_has_a_chunk_of_its_own,
-          reports_the_chunks_with_room, a_frame_lists_the_chunks_that_grew,
+          reports_the_chunks_with_space, a_frame_lists_the_chunks_that_grew,
           a_rollback_returns_to_the_last_frame, writes_many_chunks_with_few_descriptors,
           reuses_a_committed_chunk, rejects_a_truncated_committed_chunk, reports_the_last_chunk_id,
           does_not_overwrite_existing_files, a_sync_covers_all_dirty_chunks,

@@ -20,7 +20,7 @@ static lx__entry stored(uint64_t offset, uint32_t physical, uint32_t logical)
     return (lx__entry){.chunk = 3, .offset = offset, .physical = physical, .logical = logical};
 }
 
-START_TEST(stored_bytes_lie_within_the_committed_bytes_of_their_chunk)
+START_TEST(stored_bytes_are_within_the_committed_bytes_of_their_chunk)
 {
     lx_error error = LX_ERROR_INIT;
     lx__extent extent;
@@ -127,6 +127,6 @@ START_TEST(names_a_codec_without_functions)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/payload", stored_bytes_lie_within_the_committed_bytes_of_their_chunk,
+UNIT_MAIN("zrecord/payload", stored_bytes_are_within_the_committed_bytes_of_their_chunk,
           values_in_the_entry_and_missing_ones_have_no_extent, the_checksum_covers_each_bit,
           decodes_streams_and_reports_wrong_ones_as_damage, names_a_codec_without_functions)

@@ -180,7 +180,7 @@ static const struct edit edits[] = {
     {"a number for a feature that may be", "\"may\": []", "\"may\": [7]", BAD, "may"},
     {"no features.must", "\"must\": [], ", "", BAD, "\"must\""},
     {"no features.may", ", \"may\": []", "", BAD, "\"may\""},
-    {"a feature is told even without may", "{\"must\": [], \"may\": []}", "{\"must\": [\"tiles\"]}",
+    {"an unknown feature without may", "{\"must\": [], \"may\": []}", "{\"must\": [\"tiles\"]}",
      NEW, "tiles"},
     {"an unknown key", "\"length\": 0", "\"length\": 0, \"colour\": {\"red\": [1.5, null]}", LX_OK,
      ""},

@@ -114,7 +114,7 @@ START_TEST(keeps_unknown_keys)
     unit_ok(lx__meta_set_state(&next, 0, NULL, 0, &error));
     unit_ok(lx__meta_rename_field(&next, 0, "picture", &error));
     unit_ok(lx__meta_seal(&next, NULL, 0, &error));
-    ck_assert(json_is_false(json_object_get(meta.document, "sealed"))); /* not of this one */
+    ck_assert(json_is_false(json_object_get(meta.document, "sealed"))); /* still not sealed */
     replace(&next);
     lx__meta_free_document(&next);
     lx__meta_free(&meta);
@@ -207,7 +207,7 @@ START_TEST(a_failed_write_leaves_the_old_meta_json)
     uint8_t *still = file_bytes("meta.json", &now_size);
     ck_assert_uint_eq(now_size, size);
     ck_assert_mem_eq(still, old, size);
-    replace(&meta); /* and its remains do not matter */
+    replace(&meta); /* its content is ignored */
     unit_ok(read_here(&back, &error));
     lx__meta_free(&back);
     lx__meta_free(&meta);

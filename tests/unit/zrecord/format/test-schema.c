@@ -283,8 +283,8 @@ START_TEST(selects_shown_fields_by_id)
     lx_schema_free(picked);
     picked = NULL;
     /* A dropped field, and one that was replaced. */
-    lx_field gone = {.name = "g", .dtype = LX_UINT8, .id = 2};
-    unit_ok(lx__schema_add(shown, &gone, "g", &error));
+    lx_field dropped = {.name = "g", .dtype = LX_UINT8, .id = 2};
+    unit_ok(lx__schema_add(shown, &dropped, "g", &error));
     ck_assert_int_eq(lx__schema_pick(now, shown, &picked, &error), LX_ERR_STATE);
     ck_assert_str_eq(error.field, "g");
     lx_error_clear(&error);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Repairs of the dataset "d": what was found, and what has to be so before and after.
+ * @brief Helpers that repair the dataset "d", record the findings, and check the result.
  */
 #ifndef LX_TESTS_REPAIRED_H
 #define LX_TESTS_REPAIRED_H
 
 #include "../harm.h"
 
-/** What was found. */
+/** The findings of a repair. */
 struct found {
     lx_finding findings[64];
     size_t count;
-    uint64_t stop_at; /**< Ends it with this one; 0: never. */
+    uint64_t stop_at; /**< The number of the finding at which the repair is canceled; 0: never. */
 };
 
-static inline lx_status note(const lx_finding *finding, void *user, lx_error *error)
+static inline lx_status add_finding(const lx_finding *finding, void *user, lx_error *error)
 {
     (void)error;
     struct found *found = user;
@@ -24,7 +24,7 @@ static inline lx_status note(const lx_finding *finding, void *user, lx_error *er
     return ++found->count == found->stop_at ? LX_ERR_CANCELED : LX_OK;
 }
 
-/** What a test does with "d". */
+/** The call, and its policy. */
 enum how { REPORT, APPLY, REPORT_DELETE, APPLY_DELETE, INTO, INTO_DELETE };
 
 /** Repairs "d", or recovers it into "new". */
@@ -58,7 +58,7 @@ static inline lx_status repair(enum how how, struct found *found, lx_repair_resu
                                lx_error *error)
 {
     *found = (struct found){.count = 0};
-    return repair_with(how, note, found, NULL, NULL, result, error);
+    return repair_with(how, add_finding, found, NULL, NULL, result, error);
 }
 
 static inline void remove_tree(const char *path)
@@ -66,7 +66,7 @@ static inline void remove_tree(const char *path)
     nftw(path, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/** Every file of the dataset, as it is now: FNV-1a over names and bytes, in the order of names. */
+/** A digest of all files of the dataset: FNV-1a over names and bytes, in the order of names. */
 static inline uint64_t digest_of(const char *path)
 {
     uint64_t digest = 0;
@@ -91,14 +91,14 @@ static inline uint64_t digest_of(const char *path)
                 one = (one ^ bytes[i]) * 0x100000001B3u;
             free(bytes);
         }
-        digest += one; /* the order of a directory is any */
+        digest += one; /* readdir() has no fixed order */
     }
     closedir(list);
     return digest;
 }
 
-/** The dataset at @p path is whole, has @p length records, and those values that @p missing does
- * not name are right. */
+/** Checks that the dataset at @p path is undamaged and has @p length records, with the right values
+ * except those that @p missing selects. */
 static inline void expect_whole(const char *path, uint64_t length,
                                 bool (*missing)(int field, uint64_t index))
 {
@@ -120,14 +120,14 @@ static inline void expect_whole(const char *path, uint64_t length,
         }
     }
     lx_dataset_close(dataset);
-    /* And it can be written to. */
+    /* It can be written to. */
     lx_writer *writer = records_reopen(path, NULL);
     records_append(writer, 3);
     close_writer(writer);
 }
 
-/** A dataset "d" of chunks of 8 records: commits of 3 each that are kept, and 5 after an invalid
- * frame of the log. */
+/** A dataset "d" with 8 records per chunk: commits of 3 records that are kept, and 5 commits after
+ * an invalid frame of the log. */
 static inline void make_lost_commits(int kept)
 {
     lx_error error = LX_ERROR_INIT;

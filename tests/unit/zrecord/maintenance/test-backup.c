@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lx_dataset_backup(): a copy of the complete snapshot, also during writes. */
+/* lx_dataset_backup() copies the complete snapshot, also during writes. */
 #include <signal.h>
 
 #include "../../scarce.h"
@@ -29,7 +29,7 @@ static void back_up(lx_dataset *dataset, const char *path)
     unit_ok(lx_dataset_backup(dataset, path, NULL, NULL, &error));
 }
 
-/** It must be gone, or as it was made. */
+/** The path must not exist, or be the directory as it was before. */
 static void expect_durable(const char *path, uint64_t length)
 {
     lx_error error = LX_ERROR_INIT;
@@ -56,7 +56,7 @@ START_TEST(a_copy_is_the_same_dataset)
                   here.checksum == there.checksum);
         expect_durable(copy, lengths[i][0] + lengths[i][1]);
         lx_dataset_close(dataset);
-        /* It can be written to. */
+        /* The copy can be written to. */
         lx_writer *writer = records_reopen(copy, NULL);
         records_append(writer, 7);
         close_writer(writer);
@@ -71,7 +71,7 @@ START_TEST(sealed_stays_sealed)
     char *scratch = scratch_make();
     records_make_sealed("d", 30);
     lx_dataset *dataset = open_newest("d");
-    /* What was unsealed since, and is longer now, is copied as it was. */
+    /* A dataset that was unsealed and has grown since the opening is copied as it was. */
     lx_error error = LX_ERROR_INIT;
     file_edit("d/meta.json", "\"sealed\": true", "\"sealed\": false");
     lx_writer *writer = records_reopen("d", NULL);
@@ -105,7 +105,7 @@ START_TEST(commits_that_are_not_synced_count_in_the_copy)
     ck_assert_str_eq(here.uuid, there.uuid);
     ck_assert_uint_eq(there.sequence, here.sequence + 1);
     expect_durable("copy", 8);
-    /* A copy of the copy needs nothing more. */
+    /* The copy can be copied, too. */
     lx_dataset *again = open_newest("copy");
     back_up(again, "again");
     lx_dataset_close(again);
@@ -122,7 +122,7 @@ START_TEST(a_writer_continues_meanwhile)
     close_writer(records_create("d", NULL));
     pid_t child = fork();
     if (child == 0) {
-        lx_writer *writer; /* and no assertion: the process may end in the middle of its message */
+        lx_writer *writer; /* killed at any time: no assertions */
         if (lx_writer_open("d", NULL, &writer, NULL) != LX_OK)
             _exit(1);
         for (uint64_t index = 0;; index++) {
@@ -148,20 +148,20 @@ START_TEST(a_writer_continues_meanwhile)
 }
 END_TEST
 
-/** How far it was told to be, and when it is to end. */
-struct told {
+/** The last reported progress, and the call at which to stop. */
+struct progress {
     uint64_t done, total, calls, stop_at;
 };
 
-static lx_status note(uint64_t done, uint64_t total, void *user, lx_error *error)
+static lx_status record_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
     (void)error;
-    struct told *told = user;
-    ck_assert_uint_gt(done, told->done);
+    struct progress *progress = user;
+    ck_assert_uint_gt(done, progress->done);
     ck_assert_uint_le(done, total);
-    told->done = done;
-    told->total = total;
-    return ++told->calls == told->stop_at ? LX_ERR_CANCELED : LX_OK;
+    progress->done = done;
+    progress->total = total;
+    return ++progress->calls == progress->stop_at ? LX_ERR_CANCELED : LX_OK;
 }
 
 START_TEST(reports_progress_in_bytes_and_can_be_stopped)
@@ -170,23 +170,25 @@ START_TEST(reports_progress_in_bytes_and_can_be_stopped)
     lx_error error = LX_ERROR_INIT;
     records_make("d", 50, 10);
     lx_dataset *dataset = open_newest("d");
-    struct told told = {0};
-    unit_ok(lx_dataset_backup(dataset, "copy", note, &told, &error));
-    ck_assert_uint_eq(told.done, told.total);
-    ck_assert_uint_gt(told.total, 60 * FIELDS * 24);
-    uint64_t calls = told.calls;
+    struct progress progress = {0};
+    unit_ok(lx_dataset_backup(dataset, "copy", record_progress, &progress, &error));
+    ck_assert_uint_eq(progress.done, progress.total);
+    ck_assert_uint_gt(progress.total, 60 * FIELDS * 24);
+    uint64_t calls = progress.calls;
     ck_assert_uint_eq(calls, 1 + 2 * FIELDS + 1); /* a chunk, tables, LOG */
     for (uint64_t stop = 1; stop <= calls; stop++) {
-        told = (struct told){.stop_at = stop};
-        ck_assert_int_eq(lx_dataset_backup(dataset, "other", note, &told, &error), LX_ERR_CANCELED);
+        progress = (struct progress){.stop_at = stop};
+        ck_assert_int_eq(lx_dataset_backup(dataset, "other", record_progress, &progress, &error),
+                         LX_ERR_CANCELED);
         ck_assert_int_eq(error.status, LX_ERR_CANCELED);
         lx_error_clear(&error);
         ck_assert(!file_exists("other"));
     }
-    /* A directory that was there stays. */
+    /* An existing directory stays. */
     ck_assert_int_eq(mkdir("other", 0777), 0);
-    told = (struct told){.stop_at = 3};
-    ck_assert_int_eq(lx_dataset_backup(dataset, "other", note, &told, &error), LX_ERR_CANCELED);
+    progress = (struct progress){.stop_at = 3};
+    ck_assert_int_eq(lx_dataset_backup(dataset, "other", record_progress, &progress, &error),
+                     LX_ERR_CANCELED);
     ck_assert_uint_eq(directory_count("other"), 0);
     back_up(dataset, "other");
     lx_dataset_close(dataset);
@@ -195,7 +197,7 @@ START_TEST(reports_progress_in_bytes_and_can_be_stopped)
 }
 END_TEST
 
-START_TEST(nothing_is_overwritten)
+START_TEST(overwrites_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -241,7 +243,7 @@ START_TEST(a_failed_copy_is_reported_and_leaves_nothing)
         ck_assert(file_exists("copy/meta.json") == (status == LX_OK));
     }
     expect_durable("copy", 60);
-    /* A chunk that is cut, and one that is gone. */
+    /* A truncated chunk, and an absent one. */
     file_cut("d/chunk/0.zr", 100);
     status = lx_dataset_backup(dataset, "other", NULL, NULL, &error);
     expect_error(status, LX_ERR_CORRUPT, "committed", "d/chunk/0.zr");
@@ -254,7 +256,7 @@ START_TEST(a_failed_copy_is_reported_and_leaves_nothing)
 }
 END_TEST
 
-/** What could be made of the directory before it failed must be gone; what was there must not. */
+/** A failed backup must remove what it made, and keep an existing directory. */
 static void expect_nothing_made(lx_dataset *dataset, const char *path)
 {
     ck_assert_msg(!file_exists(path), "%s is there", path);
@@ -262,7 +264,7 @@ static void expect_nothing_made(lx_dataset *dataset, const char *path)
     expect_records(dataset, 10);
 }
 
-START_TEST(a_directory_that_cannot_be_had_is_not_left)
+START_TEST(removes_what_it_made_without_descriptors_or_space)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -271,7 +273,7 @@ START_TEST(a_directory_that_cannot_be_had_is_not_left)
     records_make("d", 10, 0);
     ck_assert_int_eq(mkdir("empty", 0777), 0);
     lx_dataset *dataset = open_newest("d");
-    expect_records(dataset, 10); /* its files are open now */
+    expect_records(dataset, 10); /* opens its files */
     unsigned there = (unsigned)directory_count("/proc/self/fd") - 1;
     for (unsigned more = 0; status != LX_OK; more++) {
         ck_assert_uint_lt(more, 20);
@@ -288,7 +290,8 @@ START_TEST(a_directory_that_cannot_be_had_is_not_left)
     }
     expect_durable("copy", 10);
     expect_durable("empty", 10);
-    /* LOCK can be made, but no process be written into it; nor can an assertion be. */
+    /* LOCK can be created, but no process id written to it. An assertion would fail to write,
+     * too. */
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, limit.rlim_max});
@@ -334,6 +337,7 @@ END_TEST
 
 UNIT_MAIN("zrecord/backup", a_copy_is_the_same_dataset, sealed_stays_sealed,
           commits_that_are_not_synced_count_in_the_copy, a_writer_continues_meanwhile,
-          reports_progress_in_bytes_and_can_be_stopped, nothing_is_overwritten,
-          a_failed_copy_is_reported_and_leaves_nothing, a_directory_that_cannot_be_had_is_not_left,
+          reports_progress_in_bytes_and_can_be_stopped, overwrites_nothing,
+          a_failed_copy_is_reported_and_leaves_nothing,
+          removes_what_it_made_without_descriptors_or_space,
           rejects_a_snapshot_whose_files_are_removed, a_dictionary_is_copied)

@@ -177,8 +177,8 @@ static lx_writer *create_texts(const char *path, lx_compression compression)
     return writer;
 }
 
-/* A stored value of 8 bytes or less that is not inline needs space in a write buffer, too, also if
- * the record has no other. */
+/* A stored value of 8 bytes or less that is not inline needs space in a write buffer, even if it is
+ * the only value of the record. */
 START_TEST(handles_highly_compressible_values)
 {
     char *scratch = scratch_make();
@@ -241,7 +241,7 @@ START_TEST(rejects_unfit_records_before_appending_any)
 END_TEST
 
 /** A copy must not give a damaged value a valid checksum. */
-START_TEST(damage_is_found_before_it_is_copied)
+START_TEST(finds_damage_before_copying_it)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -262,4 +262,4 @@ END_TEST
 UNIT_MAIN("zrecord/copy", all_records_are_copied_as_they_are_stored, appends_records_in_any_order,
           a_dataset_can_be_copied_to_itself, compression_follows_the_schema,
           a_dictionary_is_not_copied, handles_highly_compressible_values,
-          rejects_unfit_records_before_appending_any, damage_is_found_before_it_is_copied)
+          rejects_unfit_records_before_appending_any, finds_damage_before_copying_it)

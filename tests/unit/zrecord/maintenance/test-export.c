@@ -45,7 +45,7 @@ START_TEST(an_array_has_a_header_and_all_records)
     lx_dataset *dataset = open_dataset("d");
     unit_ok(export_npy(dataset, IMAGE, NULL, 0, "x.npy", NULL, &done, &error));
     ck_assert_uint_eq(done.records, 30);
-    ck_assert_uint_eq(done.missing, 4); /* each seventh */
+    ck_assert_uint_eq(done.missing, 4); /* every seventh one */
     ck_assert_uint_eq(done.first_missing, 6);
     uint8_t *bytes = file_bytes("x.npy", &size);
     ck_assert_uint_eq(size, 128 + 30 * 12);
@@ -124,7 +124,7 @@ START_TEST(a_failed_export_leaves_no_array)
     unit_fails(export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, &error), LX_ERR_EXISTS);
     unit_fails(export_npy(dataset, IMAGE, NULL, 0, "fifo", NULL, NULL, &error), LX_ERR_EXISTS);
     ck_assert(file_exists("x") && file_exists("fifo"));
-    /* Its own files are not overwritten, and no others are put among them. */
+    /* An export neither overwrites files of the dataset nor adds any to its directory. */
     static const char *const inside[] = {"d/LOG", "d/x.npy", "d/chunk/0.zr"};
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
         unit_fails(export_npy(dataset, IMAGE, NULL, 0, inside[i], NULL, NULL, &error),
@@ -155,7 +155,7 @@ START_TEST(keeps_the_old_file_until_the_new_one_is_complete)
     ck_assert_int_ne(open_before, -1);
     unit_ok(export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, &error));
     char former[7];
-    ck_assert_int_eq(read(open_before, former, sizeof former), 6); /* it may be mapped, too */
+    ck_assert_int_eq(read(open_before, former, sizeof former), 6); /* also if it is mapped */
     close(open_before);
     ck_assert_uint_eq(file_size("x"), 128 + 20 * 12);
     ck_assert_uint_eq(directory_count("."), names + 1);
@@ -164,7 +164,7 @@ START_TEST(keeps_the_old_file_until_the_new_one_is_complete)
 }
 END_TEST
 
-START_TEST(links_lead_into_no_dataset)
+START_TEST(does_not_write_into_a_dataset_through_a_link)
 {
     static const char *const inside[] = {"d/LOG", "d/meta.json", "d/chunk/0.zr"};
     char *scratch = scratch_make();
@@ -184,7 +184,7 @@ START_TEST(links_lead_into_no_dataset)
     ck_assert_int_eq(symlink("d/new", "link"), 0);
     unit_fails(export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, &error), LX_ERR_EXISTS);
     ck_assert_int_eq(unlink("link"), 0);
-    /* Otherwise a link is followed, and stays a link. */
+    /* Other links are followed, and stay links. */
     ck_assert_int_eq(mkdir("elsewhere", 0700), 0);
     file_put("elsewhere/x", "", 0);
     ck_assert_int_eq(symlink("elsewhere/x", "link"), 0);
@@ -218,7 +218,7 @@ START_TEST(removes_a_partly_written_file)
     lx_status status = export_files(dataset, 0, NULL, 0, "out", ".bin", NULL, NULL, &error);
     unlimit_files();
     ck_assert_int_eq(status, LX_ERR_IO);
-    ck_assert_uint_eq(directory_count("out"), 1); /* the first is whole */
+    ck_assert_uint_eq(directory_count("out"), 1); /* the first file is complete */
     ck_assert_uint_eq(file_size("out/00000000.bin"), sizes[0]);
     lx_error_clear(&error);
     unit_ok(export_files(dataset, 0, last, 2, "out", ".bin", NULL, &done, &error));
@@ -231,4 +231,4 @@ END_TEST
 
 UNIT_MAIN("zrecord/export", an_array_has_a_header_and_all_records, chosen_records_go_to_files,
           a_failed_export_leaves_no_array, keeps_the_old_file_until_the_new_one_is_complete,
-          links_lead_into_no_dataset, removes_a_partly_written_file)
+          does_not_write_into_a_dataset_through_a_link, removes_a_partly_written_file)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lx_dataset_recover(): what can be read goes to a new directory, and the old one stays. */
+/* lx_dataset_recover() copies the readable data to a new directory, and does not change the old
+ * one. */
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -33,7 +34,7 @@ START_TEST(values_after_the_end_of_a_table_become_missing)
         ck_assert_int_eq(found.findings[0].action, LX_REPAIR_ACTION_DROP);
         ck_assert_uint_eq(found.findings[0].damage.record, 12);
         ck_assert_str_eq(found.findings[0].damage.field, "image");
-        ck_assert_uint_eq(result.missing, 8); /* also those that were missing before */
+        ck_assert_uint_eq(result.missing, 8); /* including those that were missing before */
         ck_assert(result.changed && result.copied_bytes == 0);
         expect_whole("new", 25, is_image_after_12);
         remove_tree("d");
@@ -43,7 +44,7 @@ START_TEST(values_after_the_end_of_a_table_become_missing)
 }
 END_TEST
 
-/** Cuts all tables to @p rows rows. */
+/** Truncates all tables to @p rows rows. */
 static void cut_tables(uint64_t rows)
 {
     static const char *const stems[] = {"image", "label", "caption", "wave", "blob"};
@@ -56,7 +57,7 @@ static void cut_tables(uint64_t rows)
     }
 }
 
-START_TEST(makes_no_more_rows_than_the_longest_table_has)
+START_TEST(makes_at_most_the_rows_of_the_longest_table)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -72,7 +73,7 @@ START_TEST(makes_no_more_rows_than_the_longest_table_has)
 }
 END_TEST
 
-/** Adds a frame to the log of "d" that claims so many rows, all of them records. */
+/** Adds a frame to the log of "d" that names @p rows rows and as many records. */
 static void add_frame(uint64_t rows)
 {
     lx_error error = LX_ERROR_INIT;
@@ -98,7 +99,7 @@ static void add_frame(uint64_t rows)
     lx_dataset_close(dataset);
 }
 
-START_TEST(leaves_out_rows_that_the_log_claims_and_no_table_has)
+START_TEST(omits_rows_that_the_log_names_and_no_table_has)
 {
     static const uint64_t claims[] = {25, (uint64_t)1 << 32, (uint64_t)6800000000, LX__LENGTH_MAX};
     char *scratch = scratch_make();
@@ -108,7 +109,8 @@ START_TEST(leaves_out_rows_that_the_log_claims_and_no_table_has)
         lx_repair_result result;
         records_make("d", 20, 5);
         add_frame(claims[i]);
-        /* The frame takes the records that are in the log alone: their rows are what is lost. */
+        /* The frame moves the records of the log to the tables, which do not have their rows: these
+         * are lost. */
         uint64_t left = 20;
         unit_fails(repair(APPLY, &found, &result, &error), LX_ERR_CORRUPT);
         unit_ok(repair(i % 2 ? INTO_DELETE : INTO, &found, &result, &error));
@@ -170,7 +172,7 @@ START_TEST(updates_in_the_log_replace_rows)
     close_writer(writer);
     file_cut("d/image.offset", 5 * LX__OFFSET_ROW);
     unit_ok(repair(INTO, &found, &result, &error));
-    /* Also those that the log has, of records 6, 9, 12, 15, 18. */
+    /* Also those of records 6, 9, 12, 15 and 18, which are in the log. */
     ck_assert_uint_eq(result.missing, 14);
     lx_dataset *dataset = open_dataset("new");
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 19);
@@ -188,7 +190,7 @@ START_TEST(updates_in_the_log_replace_rows)
 }
 END_TEST
 
-START_TEST(a_lock_that_is_not_a_file_does_no_harm)
+START_TEST(ignores_a_lock_that_is_not_a_file)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -209,7 +211,7 @@ END_TEST
 
 /* ---- sealed datasets */
 
-/** A sealed dataset "whole", of several commits and chunks; @p changed: also with records that were
+/** Makes a sealed dataset "whole" with several commits and chunks. If @p changed, records were
  * modified and deleted, so that sealing makes new tables. */
 static void make_sealed(bool changed)
 {
@@ -244,7 +246,8 @@ static void renew(void)
     directory_copy("whole", "d");
 }
 
-/** The dataset "new" has the records of "whole", all but those values that @p but names. */
+/** Checks that the dataset "new" has the records of "whole", except the values that @p but
+ * selects. */
 static void expect_same(bool (*but)(int field, uint64_t index))
 {
     lx_error error = LX_ERROR_INIT;
@@ -270,7 +273,8 @@ static void expect_same(bool (*but)(int field, uint64_t index))
     lx_dataset_close(dataset);
 }
 
-/** "d" is not changed in place; it is recovered with all records, and can be written and sealed. */
+/** Recovers "d" with all records. "d" itself does not change; the new dataset can be written and
+ * sealed. */
 static void expect_recovered(void)
 {
     lx_error error = LX_ERROR_INIT;
@@ -315,7 +319,7 @@ START_TEST(a_sealed_dataset_loses_nothing_with_its_log)
         expect_recovered();
     }
     renew();
-    file_flip("d/LOG", 8 * size - 3); /* in the last frame: as if it were torn */
+    file_flip("d/LOG", 8 * size - 3); /* in the last frame, which looks torn */
     expect_recovered();
     renew();
     ck_assert_int_eq(remove("d/LOG"), 0);
@@ -324,7 +328,7 @@ START_TEST(a_sealed_dataset_loses_nothing_with_its_log)
 }
 END_TEST
 
-START_TEST(nor_where_sealing_made_new_tables)
+START_TEST(a_sealed_dataset_with_new_tables_loses_nothing_with_its_log)
 {
     char *scratch = scratch_make();
     make_sealed(true);
@@ -371,7 +375,7 @@ START_TEST(a_log_with_more_rows_comes_before_the_seal)
     struct found found;
     lx_repair_result result;
     make_sealed(false);
-    /* The meta.json of the sealed dataset replaces the present one. */
+    /* Restores the meta.json of the sealed dataset. */
     renew();
     unit_ok(lx_dataset_unseal("d", &error));
     lx_writer *writer = records_reopen("d", NULL);
@@ -383,7 +387,7 @@ START_TEST(a_log_with_more_rows_comes_before_the_seal)
     unit_ok(repair(INTO, &found, &result, &error));
     expect_dataset("new", RECORDS + 7);
     free(meta);
-    /* A seal that contradicts itself does not count. */
+    /* A seal that contradicts itself is ignored. */
     renew();
     file_edit("d/meta.json", "\"tables\": {", "\"tables\": {\"x.check\": {}, ");
     ck_assert_int_eq(remove("d/LOG"), 0);
@@ -394,7 +398,7 @@ START_TEST(a_log_with_more_rows_comes_before_the_seal)
 }
 END_TEST
 
-START_TEST(a_chunk_that_is_absent_leaves_its_id)
+START_TEST(does_not_reuse_the_id_of_an_absent_chunk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -422,7 +426,7 @@ START_TEST(a_chunk_that_is_absent_leaves_its_id)
 }
 END_TEST
 
-/* ---- ends */
+/* ---- failures and interruptions */
 
 static void make_damaged(void)
 {
@@ -504,7 +508,7 @@ START_TEST(an_interrupted_copy_leaves_no_dataset)
         ck_assert(file_exists("new") == (status == LX_OK) && !file_exists("new.recovering"));
     }
     expect_whole("new", 25, is_damaged);
-    /* Files that must not grow. */
+    /* A full disk, simulated by a limit on file sizes. */
     for (uint64_t limit = 16; limit < 1000; limit *= 2) {
         remove_tree("new");
         limit_files(limit);
@@ -512,7 +516,7 @@ START_TEST(an_interrupted_copy_leaves_no_dataset)
         unlimit_files();
         ck_assert(file_exists("new") == (status == LX_OK) && !file_exists("new.recovering"));
     }
-    /* A kill in the middle. */
+    /* A kill during the recovery. */
     for (unsigned ms = 0; ms < 8; ms++) {
         remove_tree("new");
         pid_t child = fork();
@@ -534,11 +538,12 @@ START_TEST(an_interrupted_copy_leaves_no_dataset)
 END_TEST
 
 UNIT_MAIN("zrecord/recover-into", values_after_the_end_of_a_table_become_missing,
-          makes_no_more_rows_than_the_longest_table_has,
-          leaves_out_rows_that_the_log_claims_and_no_table_has, tables_and_chunks_may_be_absent,
-          updates_in_the_log_replace_rows, a_lock_that_is_not_a_file_does_no_harm,
-          a_sealed_dataset_loses_nothing_with_its_log, nor_where_sealing_made_new_tables,
+          makes_at_most_the_rows_of_the_longest_table,
+          omits_rows_that_the_log_names_and_no_table_has, tables_and_chunks_may_be_absent,
+          updates_in_the_log_replace_rows, ignores_a_lock_that_is_not_a_file,
+          a_sealed_dataset_loses_nothing_with_its_log,
+          a_sealed_dataset_with_new_tables_loses_nothing_with_its_log,
           a_seal_and_tables_are_used_as_far_as_they_are_valid,
-          a_log_with_more_rows_comes_before_the_seal, a_chunk_that_is_absent_leaves_its_id,
+          a_log_with_more_rows_comes_before_the_seal, does_not_reuse_the_id_of_an_absent_chunk,
           shares_chunk_files_and_never_writes_to_them, rejects_an_existing_path,
           an_interrupted_copy_leaves_no_dataset)

@@ -107,7 +107,7 @@ START_TEST(a_directory_with_files_of_others_stays)
 }
 END_TEST
 
-START_TEST(an_interrupted_removal_can_be_ended)
+START_TEST(completes_an_interrupted_removal)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -124,4 +124,4 @@ END_TEST
 UNIT_MAIN("zrecord/remove", removes_a_dataset_with_its_directory,
           a_path_may_be_a_link_or_end_in_a_dot, leaves_other_files_unchanged,
           a_dataset_in_use_is_not_removed, a_directory_with_files_of_others_stays,
-          an_interrupted_removal_can_be_ended)
+          completes_an_interrupted_removal)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lx_dataset_repair(): it finds what lx_dataset_verify() finds, and repairs it through a writer. */
+/* lx_dataset_repair() finds the damage that lx_dataset_verify() finds, and repairs it with a
+ * writer. */
 #include <signal.h>
 
 #include "../../scarce.h"
@@ -18,7 +19,7 @@ static bool is_bad_image(int field, uint64_t index)
     return field == IMAGE && (index == 4 || index == 9);
 }
 
-static void harm_two_images(void)
+static void damage_two_images(void)
 {
     static const struct harm crc = {.crc = 1};
     lx__entry entry = entry_of("d", "image", 4);
@@ -64,7 +65,7 @@ START_TEST(makes_damaged_values_missing)
             records_make_sealed("d", 25);
         else
             records_make("d", 20, 5);
-        harm_two_images();
+        damage_two_images();
         uint64_t before = digest_of("d");
         size_t damages = sealed ? 3 : 2; /* the checksum of a table */
         unit_fails(repair(REPORT, &found, &result, &error), LX_ERR_CORRUPT);
@@ -81,7 +82,7 @@ START_TEST(makes_damaged_values_missing)
         ck_assert_uint_eq(found.count, damages);
         ck_assert(result.changed);
         expect_whole("d", 25, is_bad_image);
-        /* Nothing is left to do. */
+        /* A second repair finds nothing. */
         unit_ok(repair(APPLY, &found, &result, &error));
         ck_assert(!result.changed);
         unit_ok(lx_dataset_remove("d", &error));
@@ -98,14 +99,14 @@ START_TEST(deletes_damaged_records_from_the_last_down)
     lx_repair_result result;
     static const struct harm crc = {.crc = 1};
     records_make("d", 20, 5);
-    harm_two_images();
+    damage_two_images();
     harm_entry("d", "image", 19, &crc);
     file_flip("d/label.check", 8 * (8 * 9 + 4)); /* a second value of record 9 */
     unit_ok(repair(APPLY_DELETE, &found, &result, &error));
     ck_assert_uint_eq(result.deleted, 3);
     ck_assert_uint_eq(result.damages, 4);
     ck_assert_int_eq(found.findings[0].action, LX_REPAIR_ACTION_DELETE);
-    /* 24, 23 and 22 went to 19, 9 and 4. */
+    /* Records 24, 23 and 22 moved to 19, 9 and 4. */
     lx_dataset *dataset = open_dataset("d");
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 22);
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
@@ -121,7 +122,7 @@ START_TEST(deletes_damaged_records_from_the_last_down)
         }
     }
     lx_dataset_close(dataset);
-    /* Almost every record at once, and the last ones. */
+    /* Almost all records, including the last ones. */
     ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
     unit_ok(repair(APPLY_DELETE, &found, &result, &error));
     dataset = open_dataset("d");
@@ -215,8 +216,9 @@ static void flip_meta_json(void)
 }
 
 static void (*const damages[])(void) = {
-    no_damage,        harm_two_images, flip_a_caption, lose_a_chunk, cut_a_chunk,  lose_the_chunks,
-    lengthen_a_chunk, cut_a_table,     lose_a_table,   flip_the_log, lose_the_log, flip_meta_json,
+    no_damage,    damage_two_images, flip_a_caption,   lose_a_chunk,
+    cut_a_chunk,  lose_the_chunks,   lengthen_a_chunk, cut_a_table,
+    lose_a_table, flip_the_log,      lose_the_log,     flip_meta_json,
 };
 #define DAMAGES (sizeof damages / sizeof *damages)
 
@@ -232,7 +234,7 @@ static lx_status verify(const char *path)
     return status;
 }
 
-START_TEST(finds_something_exactly_where_verify_does)
+START_TEST(finds_damage_exactly_where_verify_does)
 {
     char *scratch = scratch_make();
     for (size_t i = 0; i < 2 * DAMAGES; i++) {
@@ -250,7 +252,7 @@ START_TEST(finds_something_exactly_where_verify_does)
                       error.message);
         ck_assert_int_eq(
             verified, i % DAMAGES == 0 || (i % DAMAGES == 6 && !sealed) ? LX_OK : LX_ERR_CORRUPT);
-        /* Once it is repaired, here or in a new directory, neither finds anything. */
+        /* After a repair in place or into a new directory, neither finds anything. */
         const char *whole = "d";
         if (repair(APPLY, &found, &result, &error) != LX_OK) {
             bool hopeless = repair(INTO, &found, &result, &error) != LX_OK;
@@ -290,7 +292,7 @@ START_TEST(keeps_the_values_before_the_end_of_a_short_chunk)
     lx_writer *writer = records_reopen("d", NULL);
     records_append(writer, 2);
     close_writer(writer);
-    ck_assert_uint_eq(file_size("d/chunk/0.zr"), cut); /* it takes no more payloads */
+    ck_assert_uint_eq(file_size("d/chunk/0.zr"), cut); /* nothing is appended to it */
     scratch_remove(scratch);
 }
 END_TEST
@@ -304,14 +306,14 @@ START_TEST(removes_a_seal_that_the_files_contradict)
     static const uint8_t zeros[16];
     records_make_sealed("d", 25);
     directory_copy("d", "whole");
-    /* A chunk that is longer, a table of another checksum. */
+    /* A chunk that is too long, and a table with another checksum. */
     for (int i = 0; i < 2; i++) {
         remove_tree("d");
         directory_copy("whole", "d");
         if (i == 0) {
             lengthen_a_chunk();
         } else {
-            file_patch("d/image.offset", 16 * 6, zeros, 16); /* it was missing already */
+            file_patch("d/image.offset", 16 * 6, zeros, 16); /* it was missing before */
             file_edit("d/meta.json", "\"crc\": ", "\"crc\": 1, \"was\": ");
         }
         unit_fails(repair(REPORT, &found, &result, &error), LX_ERR_CORRUPT);
@@ -324,7 +326,7 @@ START_TEST(removes_a_seal_that_the_files_contradict)
         ck_assert_uint_eq(identity.sealed, 0);
         lx_dataset_close(dataset);
         expect_whole("d", 25, NULL);
-        /* And it can be sealed again. */
+        /* The dataset can be sealed again. */
         lx_writer *writer = records_reopen("d", NULL);
         unit_ok(lx_writer_seal(writer, &error));
         close_writer(writer);
@@ -334,7 +336,7 @@ START_TEST(removes_a_seal_that_the_files_contradict)
 }
 END_TEST
 
-START_TEST(does_not_give_up_the_target_of_a_link)
+START_TEST(keeps_the_target_of_a_link)
 {
     static const char *const names[] = {"d/chunk",      "d/chunk/0.zr", "d/image.offset",
                                         "d/wave.check", "d/LOG",        "d/meta.json"};
@@ -364,7 +366,7 @@ END_TEST
 
 /* ---- the log and meta.json */
 
-/** A dataset "d" with frames of 3 records each, all synced; notes where the frames end. */
+/** Makes a dataset "d" with synced frames of 3 records each, and records the ends of the frames. */
 static void make_frames(uint64_t ends[16])
 {
     lx_writer *writer = records_create("d", NULL);
@@ -378,7 +380,7 @@ static void make_frames(uint64_t ends[16])
     close_writer(writer);
 }
 
-START_TEST(cuts_the_log_at_the_first_invalid_frame)
+START_TEST(truncates_the_log_at_the_first_invalid_frame)
 {
     char *scratch = scratch_make();
     uint64_t ends[16];
@@ -431,7 +433,7 @@ START_TEST(never_uses_a_chunk_of_lost_commits_again)
     for (; snprintf(name, sizeof name, "d/chunk/%u.zr", last) > 0 && file_exists(name); last++)
         ;
     unit_ok(repair(APPLY, &found, &result, &error));
-    expect_whole("d", 3, NULL); /* and three records more: in a new chunk */
+    expect_whole("d", 3, NULL); /* three more records go to a new chunk */
     ck_assert_uint_eq(file_size("d/chunk/0.zr"), size);
     snprintf(name, sizeof name, "d/chunk/%u.zr", last);
     ck_assert(file_exists(name));
@@ -448,7 +450,7 @@ START_TEST(corrects_a_wrong_checksum_of_meta_json)
     size_t size;
     records_make("d", 10, 5);
     char *text = (char *)file_bytes("d/meta.json", &size);
-    /* A digit of the checksum, an edit by hand, and no checksum at all. */
+    /* A wrong digit of the checksum, a manual edit, and no checksum. */
     for (int what = 0; what < 3; what++) {
         size_t skip = what == 2 ? strlen(LX__META_STAMP) - 1 : 0;
         char *changed = malloc(size);
@@ -474,7 +476,7 @@ START_TEST(corrects_a_wrong_checksum_of_meta_json)
         ck_assert_uint_eq(found.count, 0);
     }
     free(text);
-    /* Not where the log belongs to another uuid. */
+    /* A log of another uuid is not repaired. */
     text = (char *)file_bytes("d/meta.json", &size);
     char *uuid = memmem(text, size, "\"uuid\": \"", 9);
     uuid[9] = uuid[9] == '0' ? '1' : '0';
@@ -525,7 +527,7 @@ START_TEST(gives_advice_if_nothing_can_be_repaired)
     lx_repair_options *options = lx_repair_options_new();
     unit_fails(lx_repair_options_set_policy(options, (lx_repair_policy)2, &error), LX_ERR_ARGUMENT);
     lx_repair_options_free(options);
-    /* A dictionary cannot be made again. */
+    /* A lost dictionary cannot be restored. */
     golden_copy("zstd");
     remove_tree("d");
     ck_assert_int_eq(rename("zstd", "d"), 0);
@@ -538,24 +540,24 @@ START_TEST(gives_advice_if_nothing_can_be_repaired)
 }
 END_TEST
 
-/* ---- ends */
+/* ---- callbacks, other processes, interruptions */
 
-START_TEST(a_callback_may_end_it_before_values_change)
+START_TEST(a_callback_can_stop_it_before_values_change)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_repair_result result;
     records_make("d", 20, 5);
-    harm_two_images();
+    damage_two_images();
     uint64_t before = digest_of("d");
     for (uint64_t at = 1; at <= 2; at++) {
         struct found found = {.stop_at = at};
-        ck_assert_int_eq(repair_with(APPLY, note, &found, NULL, NULL, &result, &error),
+        ck_assert_int_eq(repair_with(APPLY, add_finding, &found, NULL, NULL, &result, &error),
                          LX_ERR_CANCELED);
         ck_assert_int_eq(error.status, LX_ERR_CANCELED);
         ck_assert_uint_eq(digest_of("d"), before);
         found = (struct found){.stop_at = at};
-        ck_assert_int_eq(repair_with(INTO, note, &found, NULL, NULL, &result, &error),
+        ck_assert_int_eq(repair_with(INTO, add_finding, &found, NULL, NULL, &result, &error),
                          LX_ERR_CANCELED);
         ck_assert(!file_exists("new") && !file_exists("new.recovering"));
     }
@@ -566,7 +568,7 @@ START_TEST(a_callback_may_end_it_before_values_change)
 }
 END_TEST
 
-/** Creates a child, which has the files that are open at this moment, and does not end. */
+/** Forks a child that inherits the files that are open now, and never ends. */
 static lx_status have_child(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
     (void)error;
@@ -585,7 +587,7 @@ START_TEST(a_child_process_does_not_keep_the_lock)
     lx_repair_result result;
     pid_t child = 0;
     records_make("d", 20, 5);
-    harm_two_images();
+    damage_two_images();
     unit_ok(repair_with(APPLY, NULL, NULL, have_child, &child, &result, &error));
     close_writer(records_reopen("d", NULL));
     kill(child, SIGKILL);
@@ -601,7 +603,7 @@ START_TEST(a_writer_excludes_it_and_readers_continue)
     struct found found;
     lx_repair_result result;
     records_make("d", 20, 5);
-    harm_two_images();
+    damage_two_images();
     lx_writer *writer = records_reopen("d", NULL);
     unit_fails(repair(APPLY, &found, &result, &error), LX_ERR_BUSY);
     unit_fails(repair(INTO, &found, &result, &error), LX_ERR_BUSY);
@@ -622,14 +624,14 @@ START_TEST(a_writer_excludes_it_and_readers_continue)
 }
 END_TEST
 
-START_TEST(interrupted_anywhere_it_can_be_repeated)
+START_TEST(can_be_repeated_after_any_interruption)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct found found;
     lx_repair_result result;
     records_make("d", 20, 5);
-    harm_two_images();
+    damage_two_images();
     directory_copy("d", "harmed");
     lx_status status = LX_ERR_NOMEM;
     for (int memory = 0; status != LX_OK; memory++) {
@@ -642,7 +644,7 @@ START_TEST(interrupted_anywhere_it_can_be_repeated)
             break;
     }
     expect_whole("d", 25, is_bad_image);
-    /* Files that must not grow. */
+    /* A full disk, simulated by a limit on file sizes. */
     for (uint64_t limit = 16; limit < 1000; limit *= 2) {
         remove_tree("d");
         directory_copy("harmed", "d");
@@ -652,7 +654,7 @@ START_TEST(interrupted_anywhere_it_can_be_repeated)
         unit_ok(repair(APPLY, &found, &result, &error));
         expect_whole("d", 25, is_bad_image);
     }
-    /* A kill in the middle. */
+    /* A kill during the repair. */
     for (unsigned ms = 0; ms < 8; ms++) {
         remove_tree("d");
         directory_copy("harmed", "d");
@@ -673,10 +675,9 @@ END_TEST
 
 UNIT_MAIN("zrecord/repair", leaves_a_valid_dataset_unchanged, makes_damaged_values_missing,
           deletes_damaged_records_from_the_last_down, repairs_every_wrong_number_of_an_entry,
-          finds_something_exactly_where_verify_does,
-          keeps_the_values_before_the_end_of_a_short_chunk,
-          removes_a_seal_that_the_files_contradict, does_not_give_up_the_target_of_a_link,
-          cuts_the_log_at_the_first_invalid_frame, never_uses_a_chunk_of_lost_commits_again,
+          finds_damage_exactly_where_verify_does, keeps_the_values_before_the_end_of_a_short_chunk,
+          removes_a_seal_that_the_files_contradict, keeps_the_target_of_a_link,
+          truncates_the_log_at_the_first_invalid_frame, never_uses_a_chunk_of_lost_commits_again,
           corrects_a_wrong_checksum_of_meta_json, gives_advice_if_nothing_can_be_repaired,
-          a_callback_may_end_it_before_values_change, a_child_process_does_not_keep_the_lock,
-          a_writer_excludes_it_and_readers_continue, interrupted_anywhere_it_can_be_repeated)
+          a_callback_can_stop_it_before_values_change, a_child_process_does_not_keep_the_lock,
+          a_writer_excludes_it_and_readers_continue, can_be_repeated_after_any_interruption)

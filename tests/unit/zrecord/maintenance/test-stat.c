@@ -165,7 +165,7 @@ START_TEST(unreferenced_payloads_are_not_live)
 }
 END_TEST
 
-START_TEST(only_the_state_counts)
+START_TEST(counts_only_the_snapshot)
 {
     char *scratch = scratch_make();
     lx_storage_stats totals;
@@ -225,7 +225,7 @@ START_TEST(live_and_dead_bytes_are_counted_by_chunk)
     ck_assert_uint_eq(totals.live_payloads, totals.payloads - 1);
     ck_assert_uint_eq(totals.dead_bytes, totals.chunk_bytes - totals.live_bytes);
     ck_assert_uint_ge(totals.dead_bytes, 12);
-    /* Fewer than there are, and none. */
+    /* Room for fewer chunks than exist, and for none. */
     memset(&infos[2], 9, sizeof *infos);
     unit_ok(lx_dataset_stat_chunks(dataset, infos, 2, &again, &error));
     ck_assert(again == count && infos[2].id == 0x09090909);
@@ -271,7 +271,7 @@ START_TEST(fields_may_be_left_out)
 }
 END_TEST
 
-START_TEST(no_payload_is_read)
+START_TEST(reads_no_payload)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -311,5 +311,5 @@ END_TEST
 UNIT_MAIN("zrecord/stat", the_numbers_match_the_written_data, an_empty_dataset_has_no_numbers,
           chunks_are_shown_one_by_one, live_and_dead_bytes_are_counted_by_chunk,
           reports_an_entry_without_a_chunk, unreferenced_payloads_are_not_live,
-          only_the_state_counts, fields_may_be_left_out, no_payload_is_read,
+          counts_only_the_snapshot, fields_may_be_left_out, reads_no_payload,
           reports_a_damaged_entry)

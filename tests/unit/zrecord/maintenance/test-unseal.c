@@ -11,7 +11,7 @@ static bool is_sealed(const char *path)
     return identity.sealed;
 }
 
-START_TEST(it_can_be_written_again_and_sealed_again)
+START_TEST(an_unsealed_dataset_can_be_written_and_sealed_again)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -31,7 +31,7 @@ START_TEST(it_can_be_written_again_and_sealed_again)
 }
 END_TEST
 
-START_TEST(readers_of_the_sealed_one_go_on)
+START_TEST(readers_of_the_sealed_dataset_continue)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -51,7 +51,7 @@ START_TEST(readers_of_the_sealed_one_go_on)
 }
 END_TEST
 
-START_TEST(one_that_is_not_sealed_stays_as_it_is)
+START_TEST(does_not_change_a_dataset_that_is_not_sealed)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -93,7 +93,7 @@ START_TEST(rejects_datasets_that_cannot_be_unsealed)
 }
 END_TEST
 
-START_TEST(a_failure_leaves_it_sealed_or_a_second_call_settles_it)
+START_TEST(a_failure_leaves_it_sealed_or_a_second_call_unseals_it)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -126,7 +126,7 @@ START_TEST(a_failure_leaves_it_sealed_or_a_second_call_settles_it)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/unseal", it_can_be_written_again_and_sealed_again,
-          readers_of_the_sealed_one_go_on, one_that_is_not_sealed_stays_as_it_is,
+UNIT_MAIN("zrecord/unseal", an_unsealed_dataset_can_be_written_and_sealed_again,
+          readers_of_the_sealed_dataset_continue, does_not_change_a_dataset_that_is_not_sealed,
           rejects_datasets_that_cannot_be_unsealed,
-          a_failure_leaves_it_sealed_or_a_second_call_settles_it)
+          a_failure_leaves_it_sealed_or_a_second_call_unseals_it)

@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* lx_dataset_verify(): everything is looked at, each damage is told in its place, nothing stops it
- * but the caller. */
+/* lx_dataset_verify() checks everything and reports each damage with its location; only the caller
+ * stops it. */
 #include <pthread.h>
 
 #include "../../scarce.h"
 #include "../goldens.h"
 #include "../harm.h"
 
-/** What the functions of a verification were told. */
-struct told {
+/** The reports of a verification. */
+struct report {
     lx_error damages[64];
     size_t count;
     uint64_t done, total, calls;
-    lx_status answer; /**< To whom asks. */
+    lx_status returned; /**< By the callbacks. */
 };
 
-static lx_status note_damage(const lx_error *damage, void *user, lx_error *error)
+static lx_status add_damage(const lx_error *damage, void *user, lx_error *error)
 {
     (void)error;
-    struct told *told = user;
-    ck_assert_uint_lt(told->count, sizeof told->damages / sizeof *told->damages);
-    told->damages[told->count++] = *damage;
-    return told->answer;
+    struct report *report = user;
+    ck_assert_uint_lt(report->count, sizeof report->damages / sizeof *report->damages);
+    report->damages[report->count++] = *damage;
+    return report->returned;
 }
 
-static lx_status note_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
+static lx_status add_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
     (void)error;
-    struct told *told = user;
-    ck_assert_uint_ge(done, told->done);
+    struct report *report = user;
+    ck_assert_uint_ge(done, report->done);
     ck_assert_uint_le(done, total);
-    told->done = done;
-    told->total = total;
-    told->calls++;
-    return told->answer;
+    report->done = done;
+    report->total = total;
+    report->calls++;
+    return report->returned;
 }
 
-/** Verifies the dataset at @p path, which can be opened, and notes what is told. */
-static lx_status verify(const char *path, struct told *told, lx_verify_result *result,
+/** Verifies the dataset at @p path, which must open, and records the reports. */
+static lx_status verify(const char *path, struct report *report, lx_verify_result *result,
                         lx_error *error)
 {
     lx_dataset *dataset;
-    *told = (struct told){.answer = LX_OK};
+    *report = (struct report){.returned = LX_OK};
     lx_error_clear(error);
     ck_assert_int_eq(open_as(path, LX_VERIFY_NEVER, false, &dataset, error), LX_OK);
-    lx_status status = lx_dataset_verify(dataset, note_damage, note_progress, told, result, error);
+    lx_status status = lx_dataset_verify(dataset, add_damage, add_progress, report, result, error);
     lx_dataset_close(dataset);
     return status;
 }
@@ -67,21 +67,21 @@ START_TEST(a_whole_dataset_has_no_damage)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
+    struct report report;
     lx_verify_result result;
     static const uint64_t lengths[][2] = {{0, 0}, {40, 0}, {0, 40}, {25, 15}};
     for (size_t i = 0; i < 4; i++) {
         uint64_t length = lengths[i][0] + lengths[i][1];
         char name[] = {(char)('a' + i), '\0'};
         records_make(name, lengths[i][0], lengths[i][1]);
-        unit_ok(verify(name, &told, &result, &error));
-        ck_assert_uint_eq(told.count, 0);
+        unit_ok(verify(name, &report, &result, &error));
+        ck_assert_uint_eq(report.count, 0);
         ck_assert_uint_eq(result.records, length);
         ck_assert_uint_eq(result.values, length * FIELDS);
         ck_assert_uint_eq(result.damages, 0);
-        ck_assert_uint_eq(told.done, length);
-        ck_assert_uint_eq(told.total, length);
-        /* Compression saves something, and nothing else does. */
+        ck_assert_uint_eq(report.done, length);
+        ck_assert_uint_eq(report.total, length);
+        /* Only compression saves space. */
         ck_assert_uint_le(result.bytes, bytes_of(length));
         ck_assert(result.bytes > bytes_of(length) / 4 || length == 0);
     }
@@ -89,7 +89,7 @@ START_TEST(a_whole_dataset_has_no_damage)
 }
 END_TEST
 
-START_TEST(nobody_needs_to_be_told)
+START_TEST(works_without_callbacks)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -104,23 +104,23 @@ START_TEST(nobody_needs_to_be_told)
 }
 END_TEST
 
-START_TEST(every_wrong_number_of_an_entry_is_told)
+START_TEST(reports_each_invalid_number_of_an_entry)
 {
     char *scratch = scratch_make();
     records_make("whole", 20, 3);
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
         lx_error error = LX_ERROR_INIT;
-        struct told told;
+        struct report report;
         lx_verify_result result;
         directory_copy("whole", "d");
         harm_entry("d", "image", 7, &harms[i]);
-        lx_status status = verify("d", &told, &result, &error);
-        ck_assert_msg(told.count == 1, "%s: %zu damages", harms[i].name, told.count);
+        lx_status status = verify("d", &report, &result, &error);
+        ck_assert_msg(report.count == 1, "%s: %zu damages", harms[i].name, report.count);
         ck_assert_uint_eq(result.damages, 1);
         ck_assert_uint_eq(result.records, 23);
-        ck_assert_str_eq(told.damages[0].field, "image");
-        ck_assert_uint_eq(told.damages[0].record, 7);
-        ck_assert_str_eq(told.damages[0].message, error.message);
+        ck_assert_str_eq(report.damages[0].field, "image");
+        ck_assert_uint_eq(report.damages[0].record, 7);
+        ck_assert_str_eq(report.damages[0].message, error.message);
         expect_error(status, LX_ERR_CORRUPT, harms[i].said, harms[i].where);
         nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
     }
@@ -132,132 +132,132 @@ START_TEST(one_damage_does_not_hide_another)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
+    struct report report;
     lx_verify_result result;
     records_make("d", 20, 0);
     lx__entry image = entry_of("d", "image", 4), wave = entry_of("d", "wave", 8);
     file_flip("d/chunk/0.zr", 8 * image.offset);
     file_flip("d/chunk/0.zr", 8 * wave.offset + 9);
     file_flip("d/label.check", 8 * (8 * 11 + 4)); /* the crc of an inline value */
-    unit_fails(verify("d", &told, &result, &error), LX_ERR_CORRUPT);
+    unit_fails(verify("d", &report, &result, &error), LX_ERR_CORRUPT);
     static const struct {
         const char *field;
         uint64_t record;
     } wanted[] = {{"image", 4}, {"wave", 8}, {"label", 11}};
-    ck_assert_uint_eq(told.count, 3);
+    ck_assert_uint_eq(report.count, 3);
     ck_assert_uint_eq(result.damages, 3);
     ck_assert_uint_eq(result.values, 20 * FIELDS);
     for (size_t i = 0; i < 3; i++) {
-        ck_assert_str_eq(told.damages[i].field, wanted[i].field);
-        ck_assert_uint_eq(told.damages[i].record, wanted[i].record);
+        ck_assert_str_eq(report.damages[i].field, wanted[i].field);
+        ck_assert_uint_eq(report.damages[i].record, wanted[i].record);
     }
-    ck_assert_uint_eq(told.damages[0].offset, image.offset);
+    ck_assert_uint_eq(report.damages[0].offset, image.offset);
     scratch_remove(scratch);
 }
 END_TEST
 
-START_TEST(a_stream_must_give_its_value_also_where_the_checksum_is_right)
+START_TEST(reports_an_invalid_stream_with_a_valid_checksum)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
+    struct report report;
     lx_verify_result result;
     records_make("d", 20, 0);
     lx__entry entry = entry_of("d", "wave", 8);
     ck_assert(lx__entry_is_compressed(&entry));
-    file_patch("d/chunk/0.zr", entry.offset, "\7", 1); /* a type of block that there is not */
+    file_patch("d/chunk/0.zr", entry.offset, "\7", 1); /* an invalid block type */
     entry_reseal("d", "wave", 8);
-    lx_status status = verify("d", &told, &result, &error);
-    ck_assert_uint_eq(told.count, 1);
+    lx_status status = verify("d", &report, &result, &error);
+    ck_assert_uint_eq(report.count, 1);
     ck_assert_uint_eq(error.record, 8);
     expect_error(status, LX_ERR_CORRUPT, "flate stream", "d/chunk/0.zr");
-    /* What this version cannot decompress, it checks by the checksum. */
+    /* Of a codec that this build lacks, only the checksum is verified. */
     file_edit("d/meta.json", "\"flate\"", "\"zstd\"");
-    unit_ok(verify("d", &told, &result, &error));
+    unit_ok(verify("d", &report, &result, &error));
     scratch_remove(scratch);
 }
 END_TEST
 
-START_TEST(a_chunk_that_is_gone_is_told_of_each_value)
+START_TEST(reports_each_value_of_an_absent_chunk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
+    struct report report;
     lx_verify_result result;
     records_make("d", 0, 3);
     ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
-    lx_status status = verify("d", &told, &result, &error);
+    lx_status status = verify("d", &report, &result, &error);
     ck_assert_uint_eq(result.values, 3 * FIELDS);
-    ck_assert_uint_eq(told.count, result.damages);
-    ck_assert_uint_gt(told.count, 3);
+    ck_assert_uint_eq(report.count, result.damages);
+    ck_assert_uint_gt(report.count, 3);
     expect_error(status, LX_ERR_CORRUPT, "", "d/chunk/0.zr");
     scratch_remove(scratch);
 }
 END_TEST
 
-START_TEST(the_files_of_a_sealed_dataset_are_held_against_meta_json)
+START_TEST(checks_the_files_of_a_sealed_dataset_against_meta_json)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
+    struct report report;
     lx_verify_result result;
     golden_copy("sealed-again");
-    unit_ok(verify("sealed-again", &told, &result, &error));
-    /* The checksum of a table whose rows are right, and a chunk that no value refers to. */
+    unit_ok(verify("sealed-again", &report, &result, &error));
+    /* A wrong checksum of a table with valid rows, and a chunk without live values. */
     file_edit("sealed-again/meta.json", "\"crc\": ", "\"crc\": 7, \"was\": ");
     ck_assert_int_eq(remove("sealed-again/chunk/3.zr"), 0);
-    lx_status status = verify("sealed-again", &told, &result, &error);
-    ck_assert_uint_eq(told.count, 2);
+    lx_status status = verify("sealed-again", &report, &result, &error);
+    ck_assert_uint_eq(report.count, 2);
     ck_assert_uint_eq(result.damages, 2);
-    ck_assert_ptr_nonnull(strstr(told.damages[0].path, "x.offset.1"));
-    ck_assert_str_eq(told.damages[0].field, "x");
-    ck_assert_ptr_nonnull(strstr(told.damages[1].path, "chunk/3.zr"));
+    ck_assert_ptr_nonnull(strstr(report.damages[0].path, "x.offset.1"));
+    ck_assert_str_eq(report.damages[0].field, "x");
+    ck_assert_ptr_nonnull(strstr(report.damages[1].path, "chunk/3.zr"));
     expect_error(status, LX_ERR_CORRUPT, "checksum mismatch of the table", "x.offset.1");
     file_put("sealed-again/chunk/3.zr", "x", 1);
-    unit_fails(verify("sealed-again", &told, &result, &error), LX_ERR_CORRUPT);
-    ck_assert_uint_eq(told.count, 2);
+    unit_fails(verify("sealed-again", &report, &result, &error), LX_ERR_CORRUPT);
+    ck_assert_uint_eq(report.count, 2);
     scratch_remove(scratch);
 }
 END_TEST
 
-START_TEST(each_table_of_a_sealed_dataset_is_told)
+START_TEST(reports_each_table_of_a_sealed_dataset)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
+    struct report report;
     lx_verify_result result;
     records_make_sealed("d", 10);
-    /* A value that is missing now, and was not: nothing but the tables' checksums knows. */
+    /* A value that became missing: only the checksums of the tables show it. */
     static const uint8_t zeros[16];
     file_patch("d/image.offset", 0, zeros, 16);
     file_patch("d/image.check", 0, zeros, 8);
-    unit_fails(verify("d", &told, &result, &error), LX_ERR_CORRUPT);
-    ck_assert_uint_eq(told.count, 2);
-    ck_assert_ptr_nonnull(strstr(told.damages[0].path, "image.offset"));
-    ck_assert_ptr_nonnull(strstr(told.damages[1].path, "image.check"));
+    unit_fails(verify("d", &report, &result, &error), LX_ERR_CORRUPT);
+    ck_assert_uint_eq(report.count, 2);
+    ck_assert_ptr_nonnull(strstr(report.damages[0].path, "image.offset"));
+    ck_assert_ptr_nonnull(strstr(report.damages[1].path, "image.check"));
     scratch_remove(scratch);
 }
 END_TEST
 
-START_TEST(a_chunk_that_no_record_refers_to_is_looked_for)
+START_TEST(reports_a_damaged_chunk_without_live_values)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
+    struct report report;
     lx_verify_result result;
     lx_writer *writer = records_create("d", NULL);
     records_append(writer, 5);
     unit_ok(lx_writer_commit(writer, &error));
     unit_ok(lx_writer_truncate(writer, 0, &error));
     close_writer(writer);
-    unit_ok(verify("d", &told, &result, &error));
-    for (int gone = 0; gone < 2; gone++) {
-        if (gone)
+    unit_ok(verify("d", &report, &result, &error));
+    for (int removed = 0; removed < 2; removed++) {
+        if (removed)
             ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
         else
             file_cut("d/chunk/0.zr", 1);
-        lx_status status = verify("d", &told, &result, &error);
-        ck_assert_uint_eq(told.count, 1);
+        lx_status status = verify("d", &report, &result, &error);
+        ck_assert_uint_eq(report.count, 1);
         ck_assert_uint_eq(result.damages, 1);
         expect_error(status, LX_ERR_CORRUPT, "", "d/chunk/0.zr");
     }
@@ -265,45 +265,45 @@ START_TEST(a_chunk_that_no_record_refers_to_is_looked_for)
 }
 END_TEST
 
-START_TEST(dictionaries_are_held_against_meta_json)
+START_TEST(checks_dictionaries_against_meta_json)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
+    struct report report;
     lx_verify_result result;
     golden_copy("zstd");
-    unit_ok(verify("zstd", &told, &result, &error));
+    unit_ok(verify("zstd", &report, &result, &error));
     file_flip("zstd/x.dict", 100);
-    lx_status status = verify("zstd", &told, &result, &error);
+    lx_status status = verify("zstd", &report, &result, &error);
     ck_assert_str_eq(error.field, "x");
     expect_error(status, LX_ERR_CORRUPT, "checksum of the dictionary", "zstd/x.dict");
     file_flip("zstd/x.dict", 100);
     uint64_t size = file_size("zstd/x.dict");
     for (uint64_t wrong = size - 1; wrong <= size + 1; wrong += 2) {
         file_cut("zstd/x.dict", wrong);
-        status = verify("zstd", &told, &result, &error);
+        status = verify("zstd", &report, &result, &error);
         expect_error(status, LX_ERR_CORRUPT, "bytes", "zstd/x.dict");
     }
     ck_assert_int_eq(remove("zstd/x.dict"), 0);
-    status = verify("zstd", &told, &result, &error);
-    ck_assert_uint_eq(told.count, 1);
+    status = verify("zstd", &report, &result, &error);
+    ck_assert_uint_eq(report.count, 1);
     expect_error(status, LX_ERR_CORRUPT, "", "zstd/x.dict");
     scratch_remove(scratch);
 }
 END_TEST
 
-START_TEST(who_is_told_may_end_it)
+START_TEST(a_callback_can_stop_it)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told = {.answer = LX_ERR_CANCELED};
+    struct report report = {.returned = LX_ERR_CANCELED};
     lx_verify_result result;
     lx_dataset *dataset;
     records_make("d", 10, 0);
     unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
-    ck_assert_int_eq(lx_dataset_verify(dataset, note_damage, note_progress, &told, &result, &error),
+    ck_assert_int_eq(lx_dataset_verify(dataset, add_damage, add_progress, &report, &result, &error),
                      LX_ERR_CANCELED);
-    ck_assert_uint_eq(told.calls, 1);
+    ck_assert_uint_eq(report.calls, 1);
     ck_assert_uint_eq(result.damages, 0);
     ck_assert_int_eq(error.status, LX_ERR_CANCELED);
     lx_error_clear(&error);
@@ -311,13 +311,13 @@ START_TEST(who_is_told_may_end_it)
     file_flip("d/label.check", 8 * 4);
     file_flip("d/label.check", 8 * (8 * 5 + 4));
     unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
-    told = (struct told){.answer = LX_ERR_CALLBACK};
-    ck_assert_int_eq(lx_dataset_verify(dataset, note_damage, NULL, &told, &result, &error),
+    report = (struct report){.returned = LX_ERR_CALLBACK};
+    ck_assert_int_eq(lx_dataset_verify(dataset, add_damage, NULL, &report, &result, &error),
                      LX_ERR_CALLBACK);
-    ck_assert_uint_eq(told.count, 1);
+    ck_assert_uint_eq(report.count, 1);
     ck_assert_uint_eq(result.damages, 1);
     ck_assert_uint_eq(result.records, 1);
-    ck_assert_int_eq(error.status, LX_ERR_CORRUPT); /* the damage itself */
+    ck_assert_int_eq(error.status, LX_ERR_CORRUPT); /* the message of the damage */
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
@@ -340,7 +340,7 @@ START_TEST(continues_if_the_seal_is_removed_during_it)
     records_append(writer, 400);
     unit_ok(lx_writer_seal(writer, &error));
     close_writer(writer);
-    /* Most files are checked after the records, so after the first call of the function. */
+    /* Most files are checked after the records, so after the first call of the callback. */
     lx_dataset *dataset = open_dataset("d");
     unit_ok(lx_dataset_verify(dataset, NULL, unseal_it, NULL, &result, &error));
     ck_assert_uint_eq(result.records, 400);
@@ -350,11 +350,11 @@ START_TEST(continues_if_the_seal_is_removed_during_it)
 }
 END_TEST
 
-START_TEST(progress_is_told_now_and_then)
+START_TEST(reports_progress_periodically)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
+    struct report report;
     lx_verify_result result;
     const uint64_t length = 10000;
     lx_writer *writer;
@@ -367,21 +367,21 @@ START_TEST(progress_is_told_now_and_then)
     close_writer(writer);
     lx_schema_free(schema);
     free(values);
-    unit_ok(verify("d", &told, &result, &error));
-    ck_assert_uint_eq(told.done, length);
-    ck_assert_uint_eq(told.total, length);
-    ck_assert_uint_ge(told.calls, 2);
-    ck_assert_uint_le(told.calls, length / 100);
+    unit_ok(verify("d", &report, &result, &error));
+    ck_assert_uint_eq(report.done, length);
+    ck_assert_uint_eq(report.total, length);
+    ck_assert_uint_ge(report.calls, 2);
+    ck_assert_uint_le(report.calls, length / 100);
     scratch_remove(scratch);
 }
 END_TEST
 
-/** Ascending (record, field), in the order of the schema, on the thread that verifies. */
+/** Reports must ascend by record and field, and come on the thread that verifies. */
 struct order {
     pthread_t thread;
     uint64_t count, last;
-    uint64_t stop_at;     /**< Ends it with this one; 0: never. */
-    lx_executor *closing; /**< Closed with the first one. */
+    uint64_t stop_at;     /**< The number of the report at which to cancel; 0: never. */
+    lx_executor *closing; /**< Closed at the first report. */
 };
 
 static lx_status expect_order(const lx_error *damage, void *user, lx_error *error)
@@ -424,7 +424,7 @@ static lx_dataset *open_on(const char *path, lx_executor *executor)
     return dataset;
 }
 
-/** Many more records than a stretch has, with a damaged table, chunk and log. */
+/** Many more records than one block of the verification, with a damaged table, chunk and log. */
 #define MANY 20000
 
 static void make_many(void)
@@ -434,7 +434,7 @@ static void make_many(void)
     records_append(writer, MANY);
     unit_ok(lx_writer_seal(writer, &error));
     close_writer(writer);
-    /* Every label from 5000 on, more than a job keeps, and some images of the first stretch. */
+    /* Every label from 5000 on, more than one job keeps, and some images of the first block. */
     size_t size;
     uint8_t *checks = file_bytes("d/label.check", &size);
     for (size_t i = 5000; i < MANY; i++)
@@ -446,7 +446,7 @@ static void make_many(void)
         harm_entry("d", "image", i, &crc);
 }
 
-START_TEST(any_number_of_threads_tells_the_same_in_order)
+START_TEST(reports_the_same_in_order_with_any_number_of_threads)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -459,7 +459,7 @@ START_TEST(any_number_of_threads_tells_the_same_in_order)
         struct order order = {.thread = pthread_self()};
         lx_verify_result result;
         lx_error_clear(&error);
-        /* And the table's own checksum. */
+        /* The table's own checksum is wrong, too. */
         lx_status status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &error);
         ck_assert_int_eq(status, LX_ERR_CORRUPT);
         ck_assert_str_eq(error.field, "image");
@@ -485,7 +485,7 @@ START_TEST(any_number_of_threads_tells_the_same_in_order)
 }
 END_TEST
 
-START_TEST(an_executor_that_is_closed_meanwhile_is_done_without)
+START_TEST(continues_without_a_closed_executor)
 {
     char *scratch = scratch_make();
     make_many();
@@ -524,7 +524,7 @@ START_TEST(a_child_verifies_on_threads_of_its_own)
 }
 END_TEST
 
-START_TEST(a_lack_of_memory_is_no_damage)
+START_TEST(a_failed_allocation_is_not_damage)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -547,14 +547,12 @@ START_TEST(a_lack_of_memory_is_no_damage)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/verify", a_whole_dataset_has_no_damage, nobody_needs_to_be_told,
-          every_wrong_number_of_an_entry_is_told, one_damage_does_not_hide_another,
-          a_stream_must_give_its_value_also_where_the_checksum_is_right,
-          a_chunk_that_is_gone_is_told_of_each_value,
-          the_files_of_a_sealed_dataset_are_held_against_meta_json,
-          each_table_of_a_sealed_dataset_is_told, a_chunk_that_no_record_refers_to_is_looked_for,
-          dictionaries_are_held_against_meta_json, who_is_told_may_end_it,
-          continues_if_the_seal_is_removed_during_it, progress_is_told_now_and_then,
-          any_number_of_threads_tells_the_same_in_order,
-          an_executor_that_is_closed_meanwhile_is_done_without,
-          a_child_verifies_on_threads_of_its_own, a_lack_of_memory_is_no_damage)
+UNIT_MAIN("zrecord/verify", a_whole_dataset_has_no_damage, works_without_callbacks,
+          reports_each_invalid_number_of_an_entry, one_damage_does_not_hide_another,
+          reports_an_invalid_stream_with_a_valid_checksum, reports_each_value_of_an_absent_chunk,
+          checks_the_files_of_a_sealed_dataset_against_meta_json,
+          reports_each_table_of_a_sealed_dataset, reports_a_damaged_chunk_without_live_values,
+          checks_dictionaries_against_meta_json, a_callback_can_stop_it,
+          continues_if_the_seal_is_removed_during_it, reports_progress_periodically,
+          reports_the_same_in_order_with_any_number_of_threads, continues_without_a_closed_executor,
+          a_child_verifies_on_threads_of_its_own, a_failed_allocation_is_not_damage)

@@ -197,8 +197,8 @@ END_TEST
 /** Shared by four readers and the thread that truncates. */
 struct cutting {
     lx_dataset *dataset;
-    atomic_uint reads;  /* that were right */
-    atomic_uint errors; /* that said what they should */
+    atomic_uint reads;  /* reads with the right values */
+    atomic_uint errors; /* reads with the right error */
     atomic_bool cut, wrong;
 };
 

@@ -20,7 +20,7 @@ static void end(lx__checker *checker)
 {
     lx__snapshot *snapshot = checker->snapshot;
     lx__checker_end(checker);
-    lx__checker_end(checker); /* twice does no harm */
+    lx__checker_end(checker); /* calling it twice has no effect */
     ck_assert_ptr_eq(checker->snapshot, snapshot);
     ck_assert_ptr_null(checker->buffer);
     lx__snapshot_unref(snapshot);

@@ -212,7 +212,7 @@ START_TEST(other_errors_still_fail)
                LX_ERR_MISMATCH);
     ck_assert_uint_eq(met(dataset), 0);
     lx_dataset_close(dataset);
-    /* A lack of memory is not damage, either. */
+    /* A failed allocation is not damage, either. */
     dataset = open_zeros(LX_VERIFY_NEVER);
     scarce_begin(0);
     unit_fails(lx_dataset_gather(dataset, WAVE, &shrunk, 1, out, 64, &error), LX_ERR_NOMEM);

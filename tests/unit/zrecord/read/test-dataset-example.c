@@ -9,7 +9,7 @@ static bool make_example(const char *option, const char *path)
     const char *python = getenv("PYTHON"), *source = getenv("top_srcdir");
     char command[2048];
     if (python == NULL || source == NULL || strcmp(python, ":") == 0) {
-        fprintf(stderr, "make_example: skipped, it is 'make check' that tells of Python\n");
+        fprintf(stderr, "make_example: skipped: 'make check' sets PYTHON\n");
         return false;
     }
     snprintf(command, sizeof command, "'%s' '%s/tests/format/make_example.py' %s '%s'", python,

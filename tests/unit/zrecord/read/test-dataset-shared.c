@@ -60,7 +60,7 @@ static void *read_for_ever(void *user)
     return NULL;
 }
 
-/** Reads and refreshes in a child, without Check's macros: they take locks of the parent's. */
+/** Reads and refreshes in a child, without Check's macros: they take locks of the parent. */
 static void read_in_child(lx_dataset *dataset)
 {
     for (uint64_t index = 0; index < 50; index++) {

@@ -387,14 +387,14 @@ END_TEST
 START_TEST(skips_updates_of_unknown_fields)
 {
     char *scratch = scratch_make();
-    static const lx__update_item set = {77, 1, {1, 2, 3, 4, 5}};
+    static const lx__update_item update = {77, 1, {1, 2, 3, 4, 5}};
     records_make("d", 5, 2);
     lx_dataset *dataset = open_dataset("d");
     add_frame(&(struct frame){.length = 7,
                               .rows = 5,
                               .next_chunk = 1,
                               .flags = SYNCED,
-                              .updates = &set,
+                              .updates = &update,
                               .update_count = 1});
     expect_dataset("d", 7);
     lx_error error = LX_ERROR_INIT;

@@ -152,7 +152,7 @@ START_TEST(reports_a_damaged_update)
         uint64_t indices[] = {1, 2, 8, 9, 10};
         uint8_t out[5 * 12];
         unit_ok(open_as("d", verify, false, &dataset, &error));
-        for (int times = 0; times < 3; times++) { /* nothing notes it as verified */
+        for (int times = 0; times < 3; times++) { /* it is not marked as verified */
             ck_assert_int_eq(lx_dataset_gather(dataset, IMAGE, indices, 5, out, 12, &error),
                              LX_ERR_CORRUPT);
             ck_assert_uint_eq(error.record, 8);

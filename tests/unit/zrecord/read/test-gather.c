@@ -13,7 +13,7 @@
 /* Several blocks, and rows to be prefetched. */
 #define MANY 300
 
-/** What a handle that raises has. */
+/** The counters of a handle that raises. */
 static lx__damage_counter damages;
 
 static lx__snapshot *pin(const char *path, lx_verify_policy verify)
@@ -119,7 +119,7 @@ START_TEST(copies_records_of_whole_pages)
         for (uint64_t i = 0; i < 100; i++)
             indices[i] = 99 - i;
         lx__snapshot *snapshot = pin(name, LX_VERIFY_FIRST);
-        for (int round = 0; round < 2; round++) { /* verified, and not any more */
+        for (int round = 0; round < 2; round++) { /* verified, then not */
             memset(out, 0, 100 * size);
             unit_ok(lx__gather_dense(snapshot, &damages, 0, indices, 100, out, size, &error));
             for (size_t i = 0; i < 100; i++)

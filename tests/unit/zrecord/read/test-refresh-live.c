@@ -60,8 +60,8 @@ START_TEST(a_live_handle_sees_the_newest_commit_in_each_call)
             lx_dataset_get_identity(live, &identity);
             ck_assert_uint_eq(identity.checksum, changer.log.crc);
         }
-        const uint64_t gone = LENGTH - version;
-        unit_fails(lx_dataset_gather(live, 0, &gone, 1, &value, 8, &error), LX_ERR_RANGE);
+        const uint64_t beyond = LENGTH - version;
+        unit_fails(lx_dataset_gather(live, 0, &beyond, 1, &value, 8, &error), LX_ERR_RANGE);
         ck_assert_uint_eq(changer_read(other, 3), 0);
     }
     lx_dataset_close(live);
@@ -404,7 +404,7 @@ START_TEST(a_handle_counts_the_damage_its_pins_find)
 }
 END_TEST
 
-/** Without Check's macros: they take locks of the parent's. */
+/** Without Check's macros: they take locks of the parent. */
 static void *read_in_child(void *user)
 {
     lx_dataset *dataset = user;
@@ -503,7 +503,7 @@ START_TEST(a_wait_ends_at_its_deadline)
     ck_assert_int_eq(lx_dataset_wait(dataset, 8, 0, &error), LX_ERR_TIMEOUT);
     ck_assert_int_eq(lx_dataset_wait(dataset, 8, 50000000, &error), LX_ERR_TIMEOUT);
     ck_assert(now() - start >= 0.05);
-    ck_assert_int_eq(error.status, LX_OK); /* nothing failed */
+    ck_assert_int_eq(error.status, LX_OK); /* a timeout is not a failure */
     ck_assert_int_eq(remove("d/meta.json"), 0);
     unit_fails(lx_dataset_wait(dataset, 8, LX_NONE, &error), LX_ERR_IO);
     lx_dataset_close(dataset);

@@ -100,7 +100,7 @@ START_TEST(follows_appended_records_from_the_log_to_the_tables)
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
     lx_dataset *dataset = open_live("d");
     for (uint64_t i = 0; i < 50; i++) {
-        records_append(writer, i == 30 ? 5000 : 3); /* those go into the tables, and all before */
+        records_append(writer, i == 30 ? 5000 : 3); /* go to the tables with all others */
         commit(writer);
         uint64_t length = lx_dataset_get_length(dataset);
         ck_assert_uint_eq(length, lx_writer_get_length(writer));
@@ -293,7 +293,7 @@ START_TEST(a_handle_continues_in_the_next_log)
 }
 END_TEST
 
-/** A relative path may lead elsewhere by now. */
+/** A relative path may refer to another file by now. */
 START_TEST(a_handle_follows_a_renamed_directory)
 {
     char *scratch = scratch_make();
@@ -411,7 +411,7 @@ START_TEST(repeated_frames_change_nothing)
     close_writer(writer);
     unit_ok(lx_dataset_refresh(dataset, &changed, &error));
     ck_assert(!changed);
-    lx_dataset_get_identity(dataset, &after); /* there was one, all the same */
+    lx_dataset_get_identity(dataset, &after); /* the frame was replayed, though */
     ck_assert_uint_eq(after.sequence, before.sequence + 1);
     lx_dataset_close(dataset);
     scratch_remove(scratch);

@@ -284,7 +284,7 @@ static void add_frame(const struct frame *frame)
 
 START_TEST(rejects_a_log_that_disagrees)
 {
-    static const lx__update_item set = {LABEL, 3, {0xffffffff, 8, 5, 8, 1}};
+    static const lx__update_item update = {LABEL, 3, {0xffffffff, 8, 5, 8, 1}};
     static const lx__chunk_item chunk = {1, 1, 100};
     const struct frame frames[] = {
         {.length = 10, .rows = 10, .next_chunk = 1, .boot = lx__boot_id()}, /* not synced */
@@ -295,7 +295,7 @@ START_TEST(rejects_a_log_that_disagrees)
          .rows = 10,
          .next_chunk = 1,
          .flags = SYNCED,
-         .updates = &set,
+         .updates = &update,
          .update_count = 1},
         {.length = 10,
          .rows = 10,
@@ -311,7 +311,7 @@ START_TEST(rejects_a_log_that_disagrees)
         directory_copy("whole", "d");
         add_frame(&frames[i]);
         if (i == 0 && frames[i].boot == 0)
-            expect_dataset("d", 10); /* it does not count */
+            expect_dataset("d", 10); /* the frame is not valid */
         else
             expect_refused("d", LX_ERR_CORRUPT, "sealed", "d/meta.json");
         remove_all("d");

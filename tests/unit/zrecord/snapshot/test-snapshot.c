@@ -37,16 +37,16 @@ START_TEST(entries_come_from_tables_or_log_or_are_missing)
     for (uint64_t index = 0; index < 20; index++) {
         for (size_t field = 0; field < FIELDS; field++) {
             uint8_t value[VALUE_MAX];
-            bool row, set = lx__overlay_find_update(&snapshot->state.overlay, (uint32_t)field,
-                                                    index) != NULL;
+            bool row, update = lx__overlay_find_update(&snapshot->state.overlay, (uint32_t)field,
+                                                       index) != NULL;
             lx__entry entry = entry_in(snapshot, field, index, &row);
             uint64_t size = index < 15 ? record_value((int)field, index, value) : LX_NONE;
-            ck_assert_int_eq(row, !set && index < snapshot->state.rows);
+            ck_assert_int_eq(row, !update && index < snapshot->state.rows);
             ck_assert_int_eq(lx__entry_is_missing(&entry), size == LX_NONE);
             if (size != LX_NONE)
                 ck_assert_uint_eq(entry.logical, size);
             some_row |= row;
-            some_set |= set;
+            some_set |= update;
         }
     }
     ck_assert(some_row && some_set);
@@ -126,7 +126,7 @@ START_TEST(reports_an_invalid_entry_of_the_log)
     lx_dataset_close(dataset);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         lx_error error = LX_ERROR_INIT;
-        const lx__update_item set = {IMAGE, 3, wrong[i]};
+        const lx__update_item update = {IMAGE, 3, wrong[i]};
         struct log log = {.identity = identity_of(identity.uuid),
                           .sequence = identity.sequence + 1,
                           .crc = identity.checksum};
@@ -136,7 +136,7 @@ START_TEST(reports_an_invalid_entry_of_the_log)
                                       .rows = 10,
                                       .next_chunk = 1,
                                       .flags = SYNCED,
-                                      .updates = &set,
+                                      .updates = &update,
                                       .update_count = 1});
         file_put("d/LOG", log.bytes, log.size);
         log_free(&log);

@@ -270,7 +270,7 @@ START_TEST(a_child_discards_unfinished_changes)
     records_make("d", 5, 2);
     lx__store *store = open_store("d");
     lx__store_release_inflater(store, take(store));
-    lx__store_take_over(store); /* it was not used: everything stays */
+    lx__store_take_over(store); /* changes nothing in the process itself */
     ck_assert_uint_eq(store->inflater_count, 1);
     pthread_mutex_lock(&store->mutex);
     if (unit_in_child()) {

@@ -77,11 +77,11 @@ static void expect_files(uint64_t count)
 /** Lists the tables in a sync list, and syncs them. */
 static lx_status sync_rows(lx__table_writer *rows, lx_error *error)
 {
-    lx__sync_list barrier = {0};
-    lx_status status = lx__table_writer_list_syncs(rows, &barrier, error);
+    lx__sync_list list = {0};
+    lx_status status = lx__table_writer_list_syncs(rows, &list, error);
     if (status == LX_OK)
-        status = lx__sync_list_run(&barrier, error);
-    lx__sync_list_free(&barrier);
+        status = lx__sync_list_run(&list, error);
+    lx__sync_list_free(&list);
     return status;
 }
 
@@ -119,16 +119,16 @@ START_TEST(rows_of_a_write_buffer_have_their_index)
     lx_error error = LX_ERROR_INIT;
     static const lx__entry_rules rules = {.align = 8, .size = LX_NONE};
     struct fixture f = set_up(0, 0);
-    lx__write_buffer *stage = lx__write_buffer_new();
-    lx__write_buffer_clear(stage);
-    unit_ok(lx__write_buffer_reserve(stage, 20, 0, &error));
+    lx__write_buffer *buffer = lx__write_buffer_new();
+    lx__write_buffer_clear(buffer);
+    unit_ok(lx__write_buffer_reserve(buffer, 20, 0, &error));
     for (int i = 0; i < 10; i++) {
-        lx__write_buffer_add(stage, 0, &rules, "seven..", 7);
-        lx__write_buffer_add(stage, 1, &rules, NULL, LX_NONE);
+        lx__write_buffer_add(buffer, 0, &rules, "seven..", 7);
+        lx__write_buffer_add(buffer, 1, &rules, NULL, LX_NONE);
     }
     add(&f, 5);
-    unit_ok(
-        lx__table_writer_append(&f.rows, &stage->values->entry, sizeof *stage->values, 10, &error));
+    unit_ok(lx__table_writer_append(&f.rows, &buffer->values->entry, sizeof *buffer->values, 10,
+                                    &error));
     ck_assert_uint_eq(f.rows.count, 15);
     for (uint64_t index = 5; index < 15; index++) {
         lx__entry a = lx__table_writer_get(&f.rows, 0, index),
@@ -138,7 +138,7 @@ START_TEST(rows_of_a_write_buffer_have_their_index)
                                                          * is zero */
         ck_assert(lx__entry_is_missing(&b));            /* no index shows in it */
     }
-    lx__write_buffer_free(stage);
+    lx__write_buffer_free(buffer);
     tear_down(&f);
     scratch_remove(scratch);
 }

@@ -203,7 +203,7 @@ START_TEST(keeps_few_layers_and_rarely_moves_updates)
     }
     ck_assert_uint_eq(lx__overlay_count(&updates), number);
     ck_assert_uint_le(deepest, 8);
-    ck_assert_msg(made / number < 60, "a set was moved %d times", (int)(made / number));
+    ck_assert_msg(made / number < 60, "an update was moved %d times", (int)(made / number));
     lx__overlay_free(&updates);
 }
 END_TEST

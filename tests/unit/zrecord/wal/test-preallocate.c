@@ -188,7 +188,7 @@ START_TEST(a_zeroed_frame_is_damage_at_the_next_opening)
 }
 END_TEST
 
-START_TEST(commits_succeed_without_room_for_zeros)
+START_TEST(commits_succeed_without_space_for_zeros)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", NULL);
@@ -239,5 +239,5 @@ UNIT_MAIN("zrecord/preallocate", doubles_the_log_and_is_removed_at_close,
           continues_over_zeros_after_a_rollback, adds_no_zeros_after_a_large_frame,
           adds_no_zeros_unless_each_commit_is_synced, readers_ignore_the_zeros,
           zeros_of_a_killed_writer_are_removed_at_the_next_opening,
-          a_zeroed_frame_is_damage_at_the_next_opening, commits_succeed_without_room_for_zeros,
+          a_zeroed_frame_is_damage_at_the_next_opening, commits_succeed_without_space_for_zeros,
           a_new_log_and_a_sealed_one_have_no_zeros)

@@ -208,8 +208,7 @@ static void wide_apply(struct wide *wide, const struct frame *frame)
     wide->items += frame->update_count;
 }
 
-/** Mostly small changes; now and then many, or rows moved to tables, or records deleted or
- * appended. */
+/** Mostly small changes; sometimes many, or rows moved to tables, records deleted or appended. */
 static struct frame wide_frame(const struct wide *wide, lx__update_item *updates, uint64_t *random)
 {
     static uint32_t number;
@@ -227,7 +226,7 @@ static struct frame wide_frame(const struct wide *wide, lx__update_item *updates
     uint64_t most = frame.rows + wide->items + frame.update_count;
     frame.length = kind < 6 ? wide->length : *random / 4096 % (WIDE + 1);
     if (kind == 6 && wide->length != 0)
-        frame.length = wide->length - 1; /* the last one goes */
+        frame.length = wide->length - 1; /* the last one is removed */
     if (frame.length > most)
         frame.length = most;
     return frame;

@@ -18,7 +18,7 @@ START_TEST(replay_continues_where_it_ended)
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &error));
     unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
     ck_assert_int_eq(sight, LX__LOG_UNCHANGED);
-    log_add(&log, &(struct frame){.length = 0, .boot = 7}); /* a frame that does not count */
+    log_add(&log, &(struct frame){.length = 0, .boot = 7}); /* not valid in this boot */
     file_put("LOG", log.bytes, log.size);
     unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
     ck_assert_int_eq(sight, LX__LOG_MAYBE_GROWN);
@@ -316,7 +316,7 @@ static const struct rule rules[] = {
     {"1: an unknown flag", {BEFORE, .flags = 8}, "flags"},
     {"1: the highest flag", {BEFORE, .flags = SYNCED | 1u << 31}, "flags"},
     {"2: the zero of the trailer", {BEFORE, .trailer_zero = 1}, "not zero"},
-    {"2: the zero of a set",
+    {"2: the reserved zero of an update",
      {BEFORE, .updates = &one_set, .update_count = 1, .set_zero = 1u << 31},
      "not zero"},
     {"3: rows fall", {.length = 8, .rows = 7, .next_chunk = 5}, "rows"},
@@ -334,7 +334,7 @@ static const struct rule rules[] = {
     {"4: length by the rows alone", {.length = 8, .rows = 8, .next_chunk = 5}, NULL},
     {"4: length by updates so far", {.length = 10, .rows = 8, .next_chunk = 5}, NULL},
     {"4: length beyond them", {.length = 11, .rows = 8, .next_chunk = 5}, "length"},
-    {"4: length by this frame's set",
+    {"4: length by an update of this frame",
      {.length = 11, .rows = 8, .next_chunk = 5, .updates = &one_set, .update_count = 1},
      NULL},
     {"4: as long as can be", {.length = UINT64_MAX, .rows = 8, .next_chunk = 5}, "length"},
@@ -395,7 +395,7 @@ START_TEST(rejects_frames_that_break_a_rule)
         expect_rule(&rule, &log, "counts");
         log_free(&log);
 
-        /* Also if the frame is valid and does not count, and if a synced one follows. */
+        /* Also if the frame is only valid in another boot, and if a synced one follows. */
         log = lawful();
         rule.last.boot = 1;
         expect_rule(&rule, &log, "does not count");
@@ -446,7 +446,7 @@ START_TEST(rejects_a_first_frame_that_breaks_a_rule)
          "chunk ids"},
         {"8: indices descend", {.flags = 3, .updates = by_index, .update_count = 2}, "ascend"},
         {"8: fields descend", {.flags = 3, .updates = by_field, .update_count = 2}, "ascend"},
-        {"8: a set twice", {.flags = 3, .updates = twice, .update_count = 2}, "ascend"},
+        {"8: an update twice", {.flags = 3, .updates = twice, .update_count = 2}, "ascend"},
         {"8: the last index first",
          {.flags = 3, .updates = last_first, .update_count = 2},
          "ascend"},

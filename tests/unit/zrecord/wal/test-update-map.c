@@ -52,7 +52,7 @@ START_TEST(the_last_value_applies_in_the_order_of_the_first)
 }
 END_TEST
 
-/** Few of many, all of few, and so many that the memory is used up. */
+/** Few of many keys, all of few, and so many that the map is full. */
 START_TEST(clears_all)
 {
     static const uint64_t counts[] = {10, 2000, 3, 100000, 20};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The valid frames of a log, its end, and rot: doc/zrecord-format.md, 8.8 to 8.10. test-replay.c
- * tests the rules of valid frames. */
+/* The valid frames of a log, its end, and its damage: doc/zrecord-format.md, 8.8 to 8.10.
+ * test-replay.c tests the rules of valid frames. */
 #include "zrecord/wal/wal.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static void expect_end(const struct log *log, uint64_t frames, size_t offset, bo
     ck_assert(found.torn == torn);
 }
 
-/** Scans a log whose frame at @p offset must be rot. */
+/** Scans a log whose frame at @p offset must be reported as damaged. */
 static void expect_damage(const struct log *log, uint64_t sequence, size_t offset)
 {
     lx_error error = LX_ERROR_INIT;
@@ -67,7 +67,7 @@ START_TEST(replays_the_valid_frames)
     static const struct {
         const char *frames;
         uint64_t boot;
-        uint64_t trusted, synced; /* commits behind */
+        uint64_t valid, synced; /* frames after the snapshot frame */
     } cases[] = {
         {"", HERE, 1, 1},     {"s", HERE, 2, 2},  {"u", HERE, 2, 1},    {"uu", HERE, 3, 1},
         {"u", ELSE, 1, 1},    {"u", 0, 1, 1},     {"e", HERE, 1, 1},    {"ue", HERE, 2, 1},
@@ -85,7 +85,7 @@ START_TEST(replays_the_valid_frames)
                                   &error));
         const char *name = cases[i].frames;
         ck_assert_msg(found.valid.sequence == strlen(name) + 1, "valid of '%s'", name);
-        ck_assert_msg(found.valid_in_boot.sequence == cases[i].trusted, "trusted of '%s'", name);
+        ck_assert_msg(found.valid_in_boot.sequence == cases[i].valid, "trusted of '%s'", name);
         ck_assert_msg(found.durable.sequence == cases[i].synced, "synced of '%s'", name);
         ck_assert_uint_eq(found.valid.offset, EMPTY_FRAME * found.valid.sequence);
         ck_assert_uint_eq(found.valid_in_boot.offset, EMPTY_FRAME * found.valid_in_boot.sequence);
@@ -144,7 +144,7 @@ START_TEST(ignores_bytes_after_a_torn_end)
 }
 END_TEST
 
-START_TEST(rot_is_any_bit_before_a_synced_frame)
+START_TEST(any_flipped_bit_before_a_synced_frame_is_damage)
 {
     char *scratch = scratch_make();
     struct log log = make("sus");
@@ -165,7 +165,7 @@ static bool hides_the_frame(size_t byte)
     return byte < 8 || (byte >= 32 && byte < 40) || (byte >= 48 && byte < 56);
 }
 
-START_TEST(an_invalid_complete_frame_of_this_boot_is_rot)
+START_TEST(an_invalid_complete_frame_of_this_boot_is_damage)
 {
     char *scratch = scratch_make();
     struct log log = make("suu");
@@ -201,7 +201,7 @@ START_TEST(a_frame_without_its_trailer_is_a_torn_end)
 }
 END_TEST
 
-START_TEST(rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end)
+START_TEST(damage_after_the_last_synced_frame_of_another_boot_is_a_torn_end)
 {
     char *scratch = scratch_make();
     struct log log = make("see");
@@ -215,7 +215,7 @@ START_TEST(rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end)
 }
 END_TEST
 
-START_TEST(reports_a_synced_frame_out_of_sequence_as_rot)
+START_TEST(reports_a_synced_frame_out_of_sequence_as_damage)
 {
     /* Complete and synced, at the place of the next frame, but not the next one. */
     char *scratch = scratch_make();
@@ -235,7 +235,7 @@ START_TEST(reports_a_synced_frame_out_of_sequence_as_rot)
 }
 END_TEST
 
-START_TEST(old_frames_after_a_torn_end_are_not_rot)
+START_TEST(old_frames_after_a_torn_end_are_not_damage)
 {
     /* A synced frame with a sequence number below the expected one is from another log. */
     char *scratch = scratch_make();
@@ -549,7 +549,7 @@ static void *write_frames(void *user)
     return NULL;
 }
 
-START_TEST(never_mistakes_a_concurrent_write_for_rot)
+START_TEST(never_reports_a_concurrent_write_as_damage)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -575,12 +575,14 @@ END_TEST
 
 UNIT_MAIN("zrecord/wal", replays_the_valid_frames,
           a_log_truncated_at_any_byte_ends_with_the_last_complete_frame,
-          ignores_bytes_after_a_torn_end, rot_is_any_bit_before_a_synced_frame,
-          an_invalid_complete_frame_of_this_boot_is_rot, a_frame_without_its_trailer_is_a_torn_end,
-          rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end,
-          reports_a_synced_frame_out_of_sequence_as_rot, old_frames_after_a_torn_end_are_not_rot,
-          frames_of_another_log_are_invalid, scans_many_false_frames_quickly,
-          a_torn_end_with_a_few_false_frames_is_torn, scans_a_hole_of_any_size_quickly,
-          reads_frames_larger_than_the_window, a_scan_continues_from_an_offset,
-          rejects_a_frame_changed_after_the_scan, opens_the_log_of_a_generation,
-          rejects_a_log_that_is_not_a_file, never_mistakes_a_concurrent_write_for_rot)
+          ignores_bytes_after_a_torn_end, any_flipped_bit_before_a_synced_frame_is_damage,
+          an_invalid_complete_frame_of_this_boot_is_damage,
+          a_frame_without_its_trailer_is_a_torn_end,
+          damage_after_the_last_synced_frame_of_another_boot_is_a_torn_end,
+          reports_a_synced_frame_out_of_sequence_as_damage,
+          old_frames_after_a_torn_end_are_not_damage, frames_of_another_log_are_invalid,
+          scans_many_false_frames_quickly, a_torn_end_with_a_few_false_frames_is_torn,
+          scans_a_hole_of_any_size_quickly, reads_frames_larger_than_the_window,
+          a_scan_continues_from_an_offset, rejects_a_frame_changed_after_the_scan,
+          opens_the_log_of_a_generation, rejects_a_log_that_is_not_a_file,
+          never_reports_a_concurrent_write_as_damage)

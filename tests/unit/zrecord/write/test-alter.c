@@ -155,7 +155,7 @@ START_TEST(drops_a_field)
     lx_status status = lx_writer_drop_field(writer, "label", &error);
     expect_error(status, LX_ERR_NOT_FOUND, "image", "");
     unit_refuses_null(lx_writer_drop_field(writer, NULL, &error), "name");
-    /* A reopening finds the same, although the log may hold updates of the dropped field. */
+    /* Reopening shows the same, although the log may hold updates of the dropped field. */
     close_writer(writer);
     writer = records_reopen("d", NULL);
     ck_assert_uint_eq(lx_schema_get_field_count(lx_writer_get_schema(writer)), FIELDS);
@@ -415,7 +415,7 @@ START_TEST(ignores_files_of_an_interrupted_addition)
     file_put("d/score.offset", zeros, sizeof zeros);
     file_put("d/score.check.7", "", 0);
     add(writer, "score", LX_UINT64);
-    ck_assert_uint_eq(file_size("d/score.offset"), 7 * 16); /* it was not written over */
+    ck_assert_uint_eq(file_size("d/score.offset"), 7 * 16); /* it was not overwritten */
     ck_assert(!file_exists("d/score.check.7"));
     close_writer(writer);
     for (uint64_t i = 0; i < 7; i++)

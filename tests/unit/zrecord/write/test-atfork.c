@@ -8,7 +8,7 @@
 
 /** Acts as the parent: opens three datasets, closes one, forks a child, reports its id, and waits
  * to be killed. */
-static void bequeath(int told)
+static void fork_and_wait(int pipes)
 {
     lx_writer *writers[3];
     const char *const names[] = {"a", "b", "c"};
@@ -17,9 +17,9 @@ static void bequeath(int told)
             _exit(1);
     if (lx_writer_close(writers[1], NULL) != LX_OK)
         _exit(2);
-    pid_t heir = fork(), own = getpid();
-    /* By itself: it has released the locks by then. */
-    if (heir == -1 || (heir == 0 && write(told, &own, sizeof own) != (ssize_t)sizeof own))
+    pid_t child = fork(), own = getpid();
+    /* The child has released the locks by then. */
+    if (child == -1 || (child == 0 && write(pipes, &own, sizeof own) != (ssize_t)sizeof own))
         _exit(3);
     for (;;)
         pause();
@@ -34,24 +34,24 @@ static void expect_free(const char *path)
 START_TEST(a_child_of_a_killed_writer_holds_no_lock)
 {
     char *scratch = scratch_make();
-    int told[2];
-    pid_t heir;
+    int pipes[2];
+    pid_t child;
     for (const char *name = "abc"; *name != '\0'; name++)
         close_writer(records_create((char[]){*name, '\0'}, NULL));
-    ck_assert_int_eq(pipe(told), 0);
+    ck_assert_int_eq(pipe(pipes), 0);
     pid_t parent = fork();
     if (parent == 0)
-        bequeath(told[1]);
-    ck_assert_int_eq(read(told[0], &heir, sizeof heir), sizeof heir);
+        fork_and_wait(pipes[1]);
+    ck_assert_int_eq(read(pipes[0], &child, sizeof child), sizeof child);
     kill(parent, SIGKILL);
     waitpid(parent, NULL, 0);
-    ck_assert_int_eq(kill(heir, 0), 0);
+    ck_assert_int_eq(kill(child, 0), 0);
     expect_free("a");
     expect_free("b");
     expect_free("c");
-    kill(heir, SIGKILL);
-    close(told[0]);
-    close(told[1]);
+    kill(child, SIGKILL);
+    close(pipes[0]);
+    close(pipes[1]);
     scratch_remove(scratch);
 }
 END_TEST

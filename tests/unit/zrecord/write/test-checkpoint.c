@@ -25,7 +25,7 @@ static uint64_t log_entries(const char *path)
     return totals.log_entries;
 }
 
-static lx_status open_and_fold(const char *path, lx_error *error)
+static lx_status open_and_checkpoint(const char *path, lx_error *error)
 {
     lx_writer *writer = records_reopen(path, NULL);
     lx_status status = lx_writer_checkpoint(writer, error);
@@ -39,7 +39,7 @@ START_TEST(writes_all_updates_into_the_tables)
     lx_error error = LX_ERROR_INIT;
     struct shown shown = make_changed("d");
     ck_assert_uint_gt(log_entries("d"), 0);
-    unit_ok(open_and_fold("d", &error));
+    unit_ok(open_and_checkpoint("d", &error));
     expect_shown("d", &shown);
     ck_assert_uint_eq(log_entries("d"), 0);
     ck_assert_uint_eq(generation_of("d"), 1);
@@ -86,7 +86,7 @@ START_TEST(does_nothing_without_updates)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make("d", 10, 5);
-    unit_ok(open_and_fold("d", &error));
+    unit_ok(open_and_checkpoint("d", &error));
     ck_assert_uint_eq(generation_of("d"), 0);
     expect_dataset("d", 15);
     scratch_remove(scratch);
@@ -101,11 +101,11 @@ START_TEST(removes_rows_beyond_the_length)
     records_make_sealed("d", 50);
     records_unseal("d");
     records_move("d", &shown, NULL, 0, 20); /* a truncation */
-    unit_ok(open_and_fold("d", &error));
+    unit_ok(open_and_checkpoint("d", &error));
     ck_assert_uint_eq(file_size("d/label.offset.1"), 20 * 16);
     expect_dataset("d", 20);
     records_move("d", &shown, NULL, 0, 0);
-    unit_ok(open_and_fold("d", &error));
+    unit_ok(open_and_checkpoint("d", &error));
     expect_dataset("d", 0);
     lx_writer *writer = records_reopen("d", NULL);
     records_append(writer, 7);
@@ -163,7 +163,7 @@ START_TEST(checkpoints_large_tables_in_pieces)
     lx_dataset_close(dataset);
     log_extend("d",
                (struct frame){.length = ROWS, .updates = updates, .update_count = (uint32_t)count});
-    unit_ok(open_and_fold("d", &error));
+    unit_ok(open_and_checkpoint("d", &error));
     dataset = open_dataset("d");
     uint64_t *indices = malloc(ROWS * sizeof *indices);
     int64_t *got = malloc(ROWS * sizeof *got);
@@ -196,13 +196,12 @@ START_TEST(a_reader_keeps_its_files)
     expect_shown_by(dataset, &before);
     unit_ok(lx_dataset_open("d", NULL, &fresh, &error));
     expect_shown_by(fresh, &shown);
-    close_writer(writer); /* which looks once more */
+    close_writer(writer); /* which checks for readers again */
     ck_assert(file_exists("d/LOG"));
     expect_shown_by(dataset, &before);
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     expect_shown_by(dataset, &shown);
-    close_writer(records_reopen("d", NULL)); /* no reader needs them now, and this writer finds
-                                              * them */
+    close_writer(records_reopen("d", NULL)); /* removes the unused files */
     ck_assert(!file_exists("d/LOG"));
     ck_assert(!file_exists("d/image.offset"));
     expect_shown_by(dataset, &shown);
@@ -213,7 +212,7 @@ START_TEST(a_reader_keeps_its_files)
 }
 END_TEST
 
-START_TEST(the_writer_removes_old_files_after_the_last_reader)
+START_TEST(the_writer_removes_obsolete_files_after_the_last_reader)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -259,7 +258,7 @@ START_TEST(a_failed_sync_poisons_the_writer_and_loses_nothing)
         ck_assert_uint_eq(names_with(path, ".1"), generation_of(path) == 0 ? 0 : 2 * FIELDS + 1);
         ck_assert_int_eq(record_append(writer, 120, NULL), LX_ERR_POISONED);
         ck_assert_int_eq(lx_writer_close(writer, NULL), LX_ERR_POISONED);
-        unit_ok(open_and_fold(path, &error));
+        unit_ok(open_and_checkpoint(path, &error));
         expect_shown(path, &shown);
         ck_assert_uint_eq(names_with(path, ".1"), 2 * FIELDS + 1);
         ck_assert(!file_exists(in(path, "LOG")));
@@ -321,6 +320,6 @@ END_TEST
 UNIT_MAIN("zrecord/checkpoint", writes_all_updates_into_the_tables, the_writer_continues_afterwards,
           does_nothing_without_updates, removes_rows_beyond_the_length,
           rejects_open_transactions_and_sealed_datasets, checkpoints_large_tables_in_pieces,
-          a_reader_keeps_its_files, the_writer_removes_old_files_after_the_last_reader,
+          a_reader_keeps_its_files, the_writer_removes_obsolete_files_after_the_last_reader,
           a_failed_sync_poisons_the_writer_and_loses_nothing, a_full_disk_changes_nothing,
           ignores_files_of_an_interrupted_attempt)

@@ -84,7 +84,7 @@ START_TEST(a_large_commit_writes_its_rows_to_the_tables)
     lx_dataset *dataset = open_dataset("d");
     lx_storage_stats totals;
     unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
-    ck_assert_uint_eq(totals.log_entries, 0); /* those of the first commit are void, too */
+    ck_assert_uint_eq(totals.log_entries, 0); /* nor updates of the first commit */
     ck_assert_uint_eq(totals.table_bytes, 4010 * FIELDS * 24);
     lx_dataset_close(dataset);
     close_writer(writer);
@@ -167,7 +167,7 @@ START_TEST(full_syncs_each_commit)
     ck_assert(is_synced(&chain.frames[4]) && chain.frames[4].update_count == 0);
     ck_assert_uint_eq(chain.frames[4].length, chain.frames[3].length);
     ck_assert_uint_eq(atomic_load(&syncs), before);
-    /* So rot of the last commit is not a torn end. */
+    /* So damage of the last commit is not mistaken for a torn end. */
     file_flip("d/LOG", 8 * (chain.frames[0].bytes + chain.frames[1].bytes + chain.frames[2].bytes +
                             LX__FRAME_HEADER));
     expect_refused("d", LX_ERR_CORRUPT, "frame", "LOG");
@@ -188,14 +188,14 @@ END_TEST
 
 START_TEST(a_writer_that_lost_its_lock_cannot_commit)
 {
-    for (int gone = 0; gone < 2; gone++) {
+    for (int removed = 0; removed < 2; removed++) {
         char *scratch = scratch_make();
         lx_error error = LX_ERROR_INIT;
         lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_FULL)), *other = NULL;
         records_append(writer, 4);
         commit(writer);
         records_append(writer, 4);
-        if (gone) {
+        if (removed) {
             nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
         } else {
             ck_assert_int_eq(unlink("d/LOCK"), 0);

@@ -70,7 +70,7 @@ START_TEST(accepts_an_empty_directory)
     ck_assert_int_eq(mkdir("d", 0777), 0);
     unit_ok(create("d", &error));
     expect_dataset("d", 0);
-    /* Also over a link, which the user typed, and with a slash after it. */
+    /* Also with a path that is a link or ends with a slash. */
     ck_assert_int_eq(mkdir("e", 0777), 0);
     ck_assert_int_eq(symlink("e", "link"), 0);
     unit_ok(create("link/", &error));
@@ -84,7 +84,7 @@ START_TEST(replaces_an_interrupted_creation)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     unit_ok(create("whole", &error));
-    /* In the order in which they are made: the directory, LOCK, chunk, tables, LOG, meta.json. */
+    /* In the order of their creation: the directory, LOCK, chunk, tables, LOG, meta.json. */
     for (size_t step = 0; step < TABLES + 5; step++) {
         size_t size;
         uint8_t *log = file_bytes("whole/LOG", &size);
@@ -238,7 +238,7 @@ START_TEST(succeeds_after_a_full_disk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    /* Room for nothing, for LOCK, for the log, for a part of meta.json. */
+    /* Space for nothing, for LOCK, for the log, for a part of meta.json. */
     static const uint64_t rooms[] = {0, 20, 71, 72, 100, 500};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         limit_files(rooms[i]);
@@ -264,7 +264,7 @@ START_TEST(succeeds_after_running_out_of_descriptors)
     unsigned there = (unsigned)directory_count("/proc/self/fd");
     lx_status status = LX_ERR_IO;
     unsigned more = 0;
-    for (; status != LX_OK; more++) { /* each attempt gets a little further, in the same place */
+    for (; status != LX_OK; more++) { /* each attempt gets further */
         ck_assert_uint_lt(more, 40);
         lx_error_clear(&error);
         limit_descriptors(there + more);
@@ -364,9 +364,9 @@ START_TEST(explains_a_lock_held_by_a_child)
     if (child == 0) {
         (void)records_reopen("d", NULL);
         /* Not by fork(), after which the library would release the lock. */
-        pid_t heir = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-        if (heir != 0)
-            (void)!write(ready[1], &heir, sizeof heir);
+        pid_t orphan = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+        if (orphan != 0)
+            (void)!write(ready[1], &orphan, sizeof orphan);
         pause();
     }
     ck_assert_int_eq(read(ready[0], &grandchild, sizeof grandchild), sizeof grandchild);

@@ -5,7 +5,7 @@
 /* Bytes of a value that is slow to compress, so that several buffers are in flight. */
 #define SLOW 60000u
 /* So many values fill more than one buffer. */
-#define STAGES_OF 60u
+#define VALUES_OF_BUFFERS 60u
 
 /** Creates a dataset of one field of bytes, flate, with that many records per chunk. */
 static lx_writer *slow_create(const char *path, lx_executor *executor, lx_durability durability,
@@ -104,7 +104,7 @@ static uint32_t expect_chunks(const char *path, lx_chunk_stats *infos, uint32_t 
 }
 
 /** No two flush tasks have the same chunk. Returns how many have one. */
-static unsigned lanes_in_use(lx_writer *writer)
+static unsigned tasks_with_chunks(lx_writer *writer)
 {
     bool seen[1000] = {false};
     unsigned used = 0;
@@ -137,7 +137,7 @@ START_TEST(reads_back_records_for_any_number_of_tasks)
         for (uint64_t i = 0; i < 4; i++) {
             records_append(writer, i == 2 ? 4000 : 400);
             commit(writer);
-            lanes_in_use(writer);
+            tasks_with_chunks(writer);
         }
         close_writer(writer);
         lx_dataset *dataset = open_dataset(path);
@@ -154,14 +154,14 @@ START_TEST(reads_back_records_for_any_number_of_tasks)
 END_TEST
 
 /** Appends until at least two flush tasks have worked; returns the number of records. */
-static uint64_t use_lanes(lx_writer *writer)
+static uint64_t use_tasks(lx_writer *writer)
 {
     lx_error error = LX_ERROR_INIT;
     unsigned used = 0;
     for (int tries = 0; tries < 50 && used < 2; tries++) {
-        unit_ok(slow_append(writer, STAGES_OF, &error));
+        unit_ok(slow_append(writer, VALUES_OF_BUFFERS, &error));
         lx__flush_drain(&writer->flush);
-        used = lanes_in_use(writer);
+        used = tasks_with_chunks(writer);
         commit(writer);
     }
     ck_assert_uint_ge(used, 2);
@@ -177,7 +177,7 @@ START_TEST(each_flush_task_has_its_own_chunk)
         lx__frame frame;
         lx_executor *executor = executor_of(workers);
         lx_writer *writer = slow_create("d", executor, LX_DURABILITY_FULL, 25);
-        uint64_t length = use_lanes(writer);
+        uint64_t length = use_tasks(writer);
         size_t count = last_items("d", items, 200, &frame);
         for (size_t i = 0; i < count; i++) {
             ck_assert(i == 0 || items[i].id > items[i - 1].id); /* each once, in order */
@@ -219,7 +219,7 @@ START_TEST(a_frame_ends_with_the_committed_prefix)
         actor_start(&committer, writer, 0, commit_now);
         await(atomic_load(&syncs_begun) != begun);
         uint64_t chunk = file_size("d/chunk/0.zr");
-        unit_ok(slow_append(writer, STAGES_OF, &error));
+        unit_ok(slow_append(writer, VALUES_OF_BUFFERS, &error));
         await(file_size("d/chunk/0.zr") > chunk); /* they continue to write */
         ck_assert_uint_eq(frames_of("d"), 1);
         atomic_store(&sync_waits, false);
@@ -235,17 +235,17 @@ START_TEST(a_frame_ends_with_the_committed_prefix)
         /* Payloads that are rolled back are dropped; committed ones stay. */
         unit_ok(lx_writer_rollback(writer, &error));
         expect_slow("d", 5);
-        unit_ok(slow_append(writer, STAGES_OF, &error));
+        unit_ok(slow_append(writer, VALUES_OF_BUFFERS, &error));
         commit(writer);
         size_t count = last_items("d", items, 200, &frame);
         ck_assert_uint_ge(count, 1);
         ck_assert_uint_ge(items[0].bytes, before[0].bytes);
         close_writer(writer);
-        expect_slow("d", 5 + STAGES_OF);
+        expect_slow("d", 5 + VALUES_OF_BUFFERS);
         writer = slow_reopen("killed", executor);
-        unit_ok(slow_append(writer, STAGES_OF, &error));
+        unit_ok(slow_append(writer, VALUES_OF_BUFFERS, &error));
         close_writer(writer);
-        expect_slow("killed", 5 + STAGES_OF);
+        expect_slow("killed", 5 + VALUES_OF_BUFFERS);
         lx_executor_close(executor);
         scratch_remove(scratch);
     }
@@ -262,7 +262,7 @@ START_TEST(a_rollback_removes_the_chunks_of_all_tasks)
     lx_writer *writer = slow_create("d", executor, LX_DURABILITY_FULL, 15);
     uint64_t length = 0;
     for (int round = 0; round < (SANITIZED ? 3 : 5); round++) {
-        unit_ok(slow_append(writer, STAGES_OF, &error)); /* several chunks */
+        unit_ok(slow_append(writer, VALUES_OF_BUFFERS, &error)); /* several chunks */
         unit_ok(lx_writer_rollback(writer, &error));
         ck_assert_uint_eq(lx_writer_get_length(writer), length);
         uint32_t chunks = expect_chunks("d", infos, 200);
@@ -283,7 +283,7 @@ START_TEST(a_rollback_removes_the_chunks_of_all_tasks)
 }
 END_TEST
 
-START_TEST(reuses_chunks_with_room)
+START_TEST(reuses_chunks_with_space)
 {
     static const uint32_t reopened[] = {1, 2, 4};
     for (size_t k = 0; k < 3; k++) {
@@ -292,7 +292,7 @@ START_TEST(reuses_chunks_with_room)
         lx_chunk_stats before[200], after[200];
         lx_executor *executor = executor_of(4), *other = executor_of(reopened[k]);
         lx_writer *writer = slow_create("d", executor, LX_DURABILITY_FULL, 10000);
-        uint64_t length = use_lanes(writer);
+        uint64_t length = use_tasks(writer);
         close_writer(writer);
         uint32_t chunks = expect_chunks("d", before, 200);
         ck_assert_uint_le(chunks, 4); /* they have space for all */
@@ -388,5 +388,5 @@ END_TEST
 
 UNIT_MAIN("zrecord/flush-tasks", reads_back_records_for_any_number_of_tasks,
           each_flush_task_has_its_own_chunk, a_frame_ends_with_the_committed_prefix,
-          a_rollback_removes_the_chunks_of_all_tasks, reuses_chunks_with_room,
+          a_rollback_removes_the_chunks_of_all_tasks, reuses_chunks_with_space,
           a_failed_task_fails_the_call_until_a_rollback, a_waiting_commit_leaves_descriptors_free)

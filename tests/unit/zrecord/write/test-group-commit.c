@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that commit at once share commits, and calls are never split. */
+/* Concurrent commits are grouped, and calls are never split. */
 #include "../numbers.h"
 
 static lx_status append_and_commit(struct actor *self, lx_error *error)
@@ -202,7 +202,8 @@ START_TEST(many_callers_need_few_syncs)
     atomic_store(&sync_takes, 0);
     ck_assert_uint_eq(visible_length("d"), 160);
     ck_assert_uint_le(frames_of("d"), 1 + 80);           /* about 40; 160 if none were shared */
-    ck_assert_uint_le(atomic_load(&syncs) - before, 80); /* one for each frame: there is no chunk */
+    ck_assert_uint_le(atomic_load(&syncs) - before, 80); /* one for each frame, since there is no
+                                                          * chunk */
     close_writer(writer);
     scratch_remove(scratch);
 }
@@ -384,7 +385,7 @@ START_TEST(a_transaction_begun_during_a_commit_is_whole)
         for (uint64_t i = 0; i < 100; i++)
             unit_ok(number_append(writer, 7, NULL, &error));
         ck_assert_int_eq(actor_join(&first), LX_OK);
-        lx_status status = actor_join(&other); /* it may have been too late */
+        lx_status status = actor_join(&other); /* the other commit may have ended before */
         ck_assert(status == LX_OK || status == LX_ERR_STATE);
         ck_assert_uint_le(visible_length("d"), 2);
         if (status == LX_OK)

@@ -20,19 +20,19 @@ static lx_status do_add(lx_writer *writer, lx_error *error)
     return lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, error);
 }
 
-static lx_status restart_job(lx_writer *writer, void *user, lx_error *error)
+static lx_status rotate_job(lx_writer *writer, void *user, lx_error *error)
 {
     (void)user;
     return lx__writer_rotate(writer, error);
 }
 
-static lx_status do_restart(lx_writer *writer, lx_error *error)
+static lx_status do_rotate(lx_writer *writer, lx_error *error)
 {
-    return lx__install_call(writer, restart_job, NULL, error);
+    return lx__install_call(writer, rotate_job, NULL, error);
 }
 
 static lx_status (*const switches[])(lx_writer *, lx_error *) = {do_fold, do_rebalance, do_add,
-                                                                 do_restart, lx_writer_seal};
+                                                                 do_rotate, lx_writer_seal};
 #define SWITCHES (sizeof switches / sizeof *switches)
 
 static struct shown make_changed(const char *path)
@@ -144,7 +144,7 @@ START_TEST(reports_the_last_generation)
     lx_writer *writer = records_reopen("d", NULL);
     uint64_t generation = writer->meta.generation;
     writer->meta.generation = (uint64_t)1 << 62;
-    lx_status status = do_restart(writer, &error);
+    lx_status status = do_rotate(writer, &error);
     expect_error(status, LX_ERR_LIMIT, "generations", "");
     writer->meta.generation = generation;
     uint32_t tables = writer->committed.state.table_generation;
@@ -203,32 +203,32 @@ END_TEST
 
 /* ---- with other threads */
 
-struct beside {
+struct shared {
     lx_writer *writer;
     atomic_bool stop;
     atomic_uint done;
 };
 
 /** Appends records of records.h, as the only thread, and commits. */
-static void *append_beside(void *user)
+static void *append_meanwhile(void *user)
 {
-    struct beside *beside = user;
+    struct shared *shared = user;
     lx_error error = LX_ERROR_INIT;
-    for (uint64_t i = 0; !atomic_load(&beside->stop); i++) {
-        unit_ok(record_append(beside->writer, i, &error));
+    for (uint64_t i = 0; !atomic_load(&shared->stop); i++) {
+        unit_ok(record_append(shared->writer, i, &error));
         if (i % 7 == 0)
-            commit(beside->writer);
-        atomic_fetch_add(&beside->done, 1);
+            commit(shared->writer);
+        atomic_fetch_add(&shared->done, 1);
     }
     return NULL;
 }
 
-static void *read_beside(void *user)
+static void *read_meanwhile(void *user)
 {
-    struct beside *beside = user;
+    struct shared *shared = user;
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset = open_dataset("d");
-    while (!atomic_load(&beside->stop)) {
+    while (!atomic_load(&shared->stop)) {
         uint64_t length = lx_dataset_get_length(dataset);
         for (uint64_t i = 0; i < 20 && length != 0; i++)
             expect_value(dataset, IMAGE, mix(i + length) % length);
@@ -242,23 +242,23 @@ START_TEST(other_threads_write_and_read_meanwhile)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct beside beside = {.writer = records_create("d", writer_options(LX_DURABILITY_NONE))};
+    struct shared shared = {.writer = records_create("d", writer_options(LX_DURABILITY_NONE))};
     pthread_t threads[2];
-    pthread_create(&threads[0], NULL, append_beside, &beside);
-    pthread_create(&threads[1], NULL, read_beside, &beside);
+    pthread_create(&threads[0], NULL, append_meanwhile, &shared);
+    pthread_create(&threads[1], NULL, read_meanwhile, &shared);
     for (unsigned i = 0; i < 12; i++) {
-        unsigned before = atomic_load(&beside.done);
-        while (atomic_load(&beside.done) < before + 20)
+        unsigned before = atomic_load(&shared.done);
+        while (atomic_load(&shared.done) < before + 20)
             nap_ms(1);
-        unit_ok(i % 2 == 0 ? do_restart(beside.writer, &error)
-                           : do_rebalance(beside.writer, &error));
+        unit_ok(i % 2 == 0 ? do_rotate(shared.writer, &error)
+                           : do_rebalance(shared.writer, &error));
     }
-    atomic_store(&beside.stop, true);
+    atomic_store(&shared.stop, true);
     for (size_t i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    uint64_t length = lx_writer_get_length(beside.writer);
-    close_writer(beside.writer);
-    ck_assert_uint_eq(length, atomic_load(&beside.done));
+    uint64_t length = lx_writer_get_length(shared.writer);
+    close_writer(shared.writer);
+    ck_assert_uint_eq(length, atomic_load(&shared.done));
     expect_dataset("d", length);
     ck_assert_uint_eq(names_with("d", "LOG"), 1);
     scratch_remove(scratch);

@@ -6,8 +6,8 @@
 /* So many records that one append of them goes to the tables (commit.c). */
 #define MANY (16384 / FIELDS + 10)
 
-struct life {
-    uint64_t seed, dice;
+struct run {
+    uint64_t seed, draws;
     lx_executor *executor;
     lx_writer *writer;
     struct plain now, committed;
@@ -15,155 +15,155 @@ struct life {
     bool transaction;
 };
 
-static uint64_t below(struct life *life, uint64_t bound)
+static uint64_t below(struct run *run, uint64_t bound)
 {
-    return mix(life->seed * 1000003 + life->dice++) % bound;
+    return mix(run->seed * 1000003 + run->draws++) % bound;
 }
 
-static void open_writer(struct life *life, bool create)
+static void open_writer(struct run *run, bool create)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_writer_options *options = writer_options((lx_durability)below(life, 3));
-    unit_ok(lx_writer_options_set_chunk_limits(options, 5 + below(life, 200),
-                                               4096 << below(life, 5), &error));
-    unit_ok(lx_writer_options_set_executor(options, life->executor, &error));
-    life->writer = create ? records_create("d", options) : records_reopen("d", options);
+    lx_writer_options *options = writer_options((lx_durability)below(run, 3));
+    unit_ok(lx_writer_options_set_chunk_limits(options, 5 + below(run, 200), 4096 << below(run, 5),
+                                               &error));
+    unit_ok(lx_writer_options_set_executor(options, run->executor, &error));
+    run->writer = create ? records_create("d", options) : records_reopen("d", options);
 }
 
-static void append(struct life *life, uint64_t count)
+static void append(struct run *run, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
     for (uint64_t i = 0; i < count; i++)
-        unit_ok(record_append(life->writer, life->number + i, &error));
-    plain_append(&life->now, count, life->number);
-    life->number += (uint32_t)count;
+        unit_ok(record_append(run->writer, run->number + i, &error));
+    plain_append(&run->now, count, run->number);
+    run->number += (uint32_t)count;
 }
 
-static void modify(struct life *life)
+static void modify(struct run *run)
 {
     lx_error error = LX_ERROR_INIT;
     uint8_t memory[FIELDS][VALUE_MAX];
     lx_value values[FIELDS];
     size_t fields[FIELDS], count = 0;
-    uint64_t index = below(life, life->now.length);
-    uint32_t number = below(life, 8) == 0 ? PLAIN_MISSING : life->number++;
+    uint64_t index = below(run, run->now.length);
+    uint32_t number = below(run, 8) == 0 ? PLAIN_MISSING : run->number++;
     for (int field = 0; field < FIELDS; field++) {
-        if (below(life, 2) == 0)
+        if (below(run, 2) == 0)
             continue;
         uint64_t size = number == PLAIN_MISSING ? LX_NONE
                                                 : record_value(field, number, memory[field]);
         values[count] = (lx_value){memory[field], size};
         fields[count++] = (size_t)field;
-        life->now.records[index].numbers[field] = number;
+        run->now.records[index].numbers[field] = number;
     }
-    unit_ok(lx_writer_modify(life->writer, index, fields, values, count, &error));
+    unit_ok(lx_writer_modify(run->writer, index, fields, values, count, &error));
 }
 
-static void delete (struct life *life)
+static void delete (struct run *run)
 {
     lx_error error = LX_ERROR_INIT;
-    uint64_t moved = 1, index = below(life, life->now.length);
-    unit_ok(lx_writer_delete(life->writer, index, &moved, &error));
-    ck_assert_uint_eq(moved, plain_delete(&life->now, index));
+    uint64_t moved = 1, index = below(run, run->now.length);
+    unit_ok(lx_writer_delete(run->writer, index, &moved, &error));
+    ck_assert_uint_eq(moved, plain_delete(&run->now, index));
 }
 
-static void truncate_to(struct life *life, uint64_t length)
+static void truncate_to(struct run *run, uint64_t length)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx_writer_truncate(life->writer, length, &error));
-    life->now.length = length;
+    unit_ok(lx_writer_truncate(run->writer, length, &error));
+    run->now.length = length;
 }
 
-static void look(const struct life *life)
+static void look(const struct run *run)
 {
     lx_dataset *dataset = open_dataset("d");
-    plain_expect(&life->committed, dataset);
+    plain_expect(&run->committed, dataset);
     lx_dataset_close(dataset);
 }
 
-static void commit_all(struct life *life)
+static void commit_all(struct run *run)
 {
     lx_error error = LX_ERROR_INIT;
-    if (life->transaction)
-        unit_ok(lx_writer_end_transaction(life->writer, &error));
-    else if (below(life, 2))
-        unit_ok(lx_writer_commit(life->writer, &error));
+    if (run->transaction)
+        unit_ok(lx_writer_end_transaction(run->writer, &error));
+    else if (below(run, 2))
+        unit_ok(lx_writer_commit(run->writer, &error));
     else
-        unit_ok(lx_writer_sync(life->writer, &error));
-    life->transaction = false;
-    plain_copy(&life->committed, &life->now);
+        unit_ok(lx_writer_sync(run->writer, &error));
+    run->transaction = false;
+    plain_copy(&run->committed, &run->now);
 }
 
-static void undo(struct life *life)
+static void undo(struct run *run)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx_writer_rollback(life->writer, &error));
-    life->transaction = false;
-    plain_copy(&life->now, &life->committed);
-    ck_assert_uint_eq(lx_writer_get_length(life->writer), life->now.length);
+    unit_ok(lx_writer_rollback(run->writer, &error));
+    run->transaction = false;
+    plain_copy(&run->now, &run->committed);
+    ck_assert_uint_eq(lx_writer_get_length(run->writer), run->now.length);
 }
 
-static void begin(struct life *life)
+static void begin(struct run *run)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx_writer_begin_transaction(life->writer, &error));
-    plain_copy(&life->committed, &life->now);
-    life->transaction = true;
+    unit_ok(lx_writer_begin_transaction(run->writer, &error));
+    plain_copy(&run->committed, &run->now);
+    run->transaction = true;
 }
 
-static void reopen(struct life *life)
+static void reopen(struct run *run)
 {
-    if (life->transaction)
-        undo(life);
-    close_writer(life->writer);
-    plain_copy(&life->committed, &life->now); /* closing commits */
-    open_writer(life, false);
+    if (run->transaction)
+        undo(run);
+    close_writer(run->writer);
+    plain_copy(&run->committed, &run->now); /* closing commits */
+    open_writer(run, false);
 }
 
-static void step(struct life *life)
+static void step(struct run *run)
 {
-    uint64_t kind = below(life, 40);
-    bool any = life->now.length != 0;
+    uint64_t kind = below(run, 40);
+    bool any = run->now.length != 0;
     if (kind < 8 || !any)
-        append(life, 1 + below(life, 12));
+        append(run, 1 + below(run, 12));
     else if (kind < 18)
-        modify(life);
+        modify(run);
     else if (kind < 26)
-        delete (life);
+        delete (run);
     else if (kind == 26)
-        truncate_to(life, below(life, life->now.length + 1));
-    else if (kind == 27 && life->now.length < 2 * MANY)
-        append(life, MANY);
+        truncate_to(run, below(run, run->now.length + 1));
+    else if (kind == 27 && run->now.length < 2 * MANY)
+        append(run, MANY);
     else if (kind < 34)
-        commit_all(life);
+        commit_all(run);
     else if (kind < 36)
-        undo(life);
-    else if (kind < 38 && !life->transaction)
-        begin(life);
+        undo(run);
+    else if (kind < 38 && !run->transaction)
+        begin(run);
     else if (kind == 38)
-        reopen(life);
+        reopen(run);
     else
-        look(life);
+        look(run);
 }
 
 static void live(uint64_t seed, unsigned steps)
 {
     lx_error error = LX_ERROR_INIT;
-    struct life life = {.seed = seed};
+    struct run run = {.seed = seed};
     char *scratch = scratch_make();
     lx_executor_options *options = lx_executor_options_new();
-    unit_ok(lx_executor_options_set_writer_count(options, 1 + (uint32_t)below(&life, 4), &error));
-    unit_ok(lx_executor_open(options, &life.executor, &error));
+    unit_ok(lx_executor_options_set_writer_count(options, 1 + (uint32_t)below(&run, 4), &error));
+    unit_ok(lx_executor_open(options, &run.executor, &error));
     lx_executor_options_free(options);
-    open_writer(&life, true);
+    open_writer(&run, true);
     while (steps-- != 0)
-        step(&life);
-    reopen(&life);
-    look(&life);
-    close_writer(life.writer);
-    lx_executor_close(life.executor);
-    plain_free(&life.now);
-    plain_free(&life.committed);
+        step(&run);
+    reopen(&run);
+    look(&run);
+    close_writer(run.writer);
+    lx_executor_close(run.executor);
+    plain_free(&run.now);
+    plain_free(&run.committed);
     scratch_remove(scratch);
 }
 
@@ -312,7 +312,7 @@ START_TEST(rejects_null_by_name)
                LX_ERR_ARGUMENT);
     unit_refuses_null(lx_writer_delete(NULL, 0, NULL, &error), "writer");
     unit_refuses_null(lx_writer_truncate(NULL, 0, &error), "writer");
-    /* Without records, they may be. */
+    /* Without records, they are valid. */
     unit_ok(lx_writer_modify(f.writer, 0, NULL, NULL, 0, &error));
     unit_ok(lx_writer_modify_many(f.writer, NULL, 0, &label, &column, 1, &error));
     unit_ok(lx_writer_modify_many(f.writer, &index, 1, NULL, NULL, 0, &error));
@@ -429,7 +429,7 @@ START_TEST(ten_thousand_changes_are_one_frame)
 }
 END_TEST
 
-/** All of them must be rejected with that status. */
+/** All of these calls must be rejected with that status. */
 static void expect_all_refused(lx_writer *writer, lx_status status)
 {
     lx_error error = LX_ERROR_INIT;

@@ -244,7 +244,7 @@ END_TEST
 
 static bool nothing_can_be_unlinked;
 
-/** Replaces the system's. */
+/** Replaces the library function. */
 int unlinkat(int directory, const char *name, int flags)
 {
     errno = EACCES;
@@ -331,7 +331,7 @@ END_TEST
 
 /** Waiting files are removed by the installation that adds the field; its own new tables must
  * stay. */
-START_TEST(keeps_obsolete_tables_that_an_install_makes_anew)
+START_TEST(keeps_obsolete_tables_that_an_install_recreates)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -390,4 +390,4 @@ UNIT_MAIN("zrecord/orphans", removes_files_that_were_never_in_use_at_once,
           keeps_an_obsolete_file_that_was_written_to, removes_files_no_reader_has_seen,
           a_writer_remembers_when_its_files_were_in_use, retries_a_file_that_cannot_be_removed,
           keeps_obsolete_tables_whose_name_a_field_gets,
-          keeps_obsolete_tables_that_an_install_makes_anew, finds_readers_in_a_range)
+          keeps_obsolete_tables_that_an_install_recreates, finds_readers_in_a_range)

@@ -177,21 +177,21 @@ END_TEST
 
 /* ---- progress */
 
-struct told {
+struct progress {
     uint64_t calls, last, total;
-    lx_status answer;
+    lx_status returned;
     uint64_t when;
 };
 
-static lx_status note(uint64_t done, uint64_t total, void *user, lx_error *error)
+static lx_status record_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
     (void)error;
-    struct told *told = user;
-    ck_assert_uint_ge(done, told->last);
+    struct progress *progress = user;
+    ck_assert_uint_ge(done, progress->last);
     ck_assert_uint_le(done, total);
-    told->last = done;
-    told->total = total;
-    return told->calls++ == told->when ? told->answer : LX_OK;
+    progress->last = done;
+    progress->total = total;
+    return progress->calls++ == progress->when ? progress->returned : LX_OK;
 }
 
 START_TEST(reports_progress_and_can_be_canceled)
@@ -203,19 +203,20 @@ START_TEST(reports_progress_and_can_be_canceled)
     lx_writer *writer = records_reopen("d", NULL);
     size_t chunks = directory_count("d/chunk"), files = directory_count("d");
     for (size_t i = 0; i < 3; i++) {
-        struct told told = {.answer = answers[i]};
-        ck_assert_int_eq(lx_writer_rebalance(writer, note, &told, NULL, &error), answers[i]);
+        struct progress progress = {.returned = answers[i]};
+        ck_assert_int_eq(lx_writer_rebalance(writer, record_progress, &progress, NULL, &error),
+                         answers[i]);
         ck_assert_int_eq(error.status, answers[i]);
         lx_error_clear(&error);
-        ck_assert_uint_eq(told.calls, 1);
+        ck_assert_uint_eq(progress.calls, 1);
         ck_assert_uint_eq(directory_count("d/chunk"), chunks);
         ck_assert_uint_eq(directory_count("d"), files);
         expect_shown("d", &shown);
     }
-    struct told told = {.answer = LX_OK};
-    unit_ok(lx_writer_rebalance(writer, note, &told, NULL, &error));
-    ck_assert_uint_eq(told.last, shown.length);
-    ck_assert_uint_eq(told.total, shown.length);
+    struct progress progress = {.returned = LX_OK};
+    unit_ok(lx_writer_rebalance(writer, record_progress, &progress, NULL, &error));
+    ck_assert_uint_eq(progress.last, shown.length);
+    ck_assert_uint_eq(progress.total, shown.length);
     close_writer(writer);
     expect_shown("d", &shown);
     scratch_remove(scratch);
@@ -224,7 +225,7 @@ END_TEST
 
 static pid_t parent;
 
-/** Goes on in a child of fork(), too, which is over when the parent does. */
+/** Continues in a child of fork(), too, whose end the parent awaits. */
 static lx_status fork_once(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
     (void)error;

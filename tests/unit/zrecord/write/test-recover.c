@@ -49,7 +49,7 @@ START_TEST(continues_with_entries_of_the_log)
         close_writer(writer);
     }
     lx_writer *writer = records_reopen("d", NULL);
-    unit_ok(lx_writer_seal(writer, &error)); /* and go to the tables with the rest */
+    unit_ok(lx_writer_seal(writer, &error)); /* they go to the tables with the others */
     close_writer(writer);
     expect_dataset("d", 90);
     scratch_remove(scratch);
@@ -248,7 +248,7 @@ START_TEST(truncates_frames_of_another_boot)
     for (size_t i = 0; i < 2; i++) {
         directory_copy("d", "lost");
         log_change_boot("lost", synced, boots[i]);
-        expect_dataset("lost", 5); /* readers do not count them either */
+        expect_dataset("lost", 5); /* readers ignore them, too */
         expect_usable("lost", 5);
         remove_all("lost");
     }
@@ -382,7 +382,7 @@ static uint64_t damaged_values(const char *path)
 
 /** Damages a copy of "whole", commits of 4000 records that were never synced. They stay, and the
  * lost values, at least one and at most @p most, are reported; the dataset accepts more records. */
-static void expect_lost(const char *file, int64_t size, uint64_t most)
+static void expect_damage(const char *file, int64_t size, uint64_t most)
 {
     char text[128];
     directory_copy("whole", "d");
@@ -429,16 +429,16 @@ START_TEST(keeps_commits_whose_values_are_lost)
     directory_copy("whole", "d");
     expect_usable("d", 4000);
     remove_all("d");
-    expect_lost("chunk/0.zr", -1, 1000);
-    expect_lost("chunk/7.zr", 100, 1000);
-    expect_lost("chunk/3.zr", 0, 1);
-    expect_lost("wave.offset", 0, 1);
+    expect_damage("chunk/0.zr", -1, 1000);
+    expect_damage("chunk/7.zr", 100, 1000);
+    expect_damage("chunk/3.zr", 0, 1);
+    expect_damage("wave.offset", 0, 1);
     directory_copy("whole", "d");
     char last[32];
     snprintf(last, sizeof last, "chunk/%zu.zr", directory_count("d/chunk") - 1);
     remove_all("d");
-    expect_lost(last, (int64_t)file_size(in("whole", last)) - 1, 1);
-    expect_lost(last, 0, 1);
+    expect_damage(last, (int64_t)file_size(in("whole", last)) - 1, 1);
+    expect_damage(last, 0, 1);
     scratch_remove(scratch);
 }
 END_TEST
@@ -492,7 +492,7 @@ START_TEST(a_short_chunk_takes_no_more_payloads)
 }
 END_TEST
 
-START_TEST(rejects_rot_in_the_log_without_truncating)
+START_TEST(rejects_a_damaged_log_without_truncating_it)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -570,7 +570,7 @@ START_TEST(a_writer_killed_at_any_time_leaves_its_commits)
     close_writer(records_create("d", NULL));
     for (unsigned round = 0; round < (SANITIZED ? 6 : 15); round++) {
         int ends[2];
-        uint64_t length = 0, told;
+        uint64_t length = 0, reported;
         ck_assert_int_eq(pipe(ends), 0);
         pid_t child = fork();
         if (child == 0) {
@@ -584,8 +584,8 @@ START_TEST(a_writer_killed_at_any_time_leaves_its_commits)
         int status;
         waitpid(child, &status, 0);
         ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        while (read(ends[0], &told, sizeof told) == sizeof told)
-            length = told;
+        while (read(ends[0], &reported, sizeof reported) == sizeof reported)
+            length = reported;
         close(ends[0]);
         lx_writer *writer = records_reopen("d", NULL);
         uint64_t there = lx_writer_get_length(writer);
@@ -606,5 +606,5 @@ UNIT_MAIN("zrecord/recover", a_kill_loses_no_commit, continues_with_entries_of_t
           removes_only_orphans, overwrites_uncommitted_bytes, accepts_absent_files_without_content,
           rejects_damage_and_leaves_it, keeps_commits_whose_values_are_lost,
           rejects_a_table_that_lost_rows, a_short_chunk_takes_no_more_payloads,
-          rejects_rot_in_the_log_without_truncating, rejects_links_and_fifos_in_place_of_files,
+          rejects_a_damaged_log_without_truncating_it, rejects_links_and_fifos_in_place_of_files,
           a_writer_killed_at_any_time_leaves_its_commits)

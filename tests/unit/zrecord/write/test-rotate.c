@@ -143,7 +143,7 @@ static lx_writer *create_numbers(const char *path)
 }
 
 /** Commits until a new generation begins; returns the bytes of the log before that. */
-static uint64_t commit_to_restart(lx_writer *writer)
+static uint64_t commit_until_rotation(lx_writer *writer)
 {
     uint64_t generation = writer->meta.generation, bytes = 0;
     while (writer->meta.generation == generation) {
@@ -159,7 +159,7 @@ START_TEST(rotates_a_long_log)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = create_numbers("d");
-    uint64_t bytes = commit_to_restart(writer);
+    uint64_t bytes = commit_until_rotation(writer);
     ck_assert_uint_gt(bytes, 15 << 20);
     ck_assert_uint_le(bytes, 16 << 20);
     ck_assert_uint_eq(file_size("d/LOG.1"), 72);
@@ -204,7 +204,8 @@ START_TEST(a_failed_rotation_keeps_the_commit_and_waits)
     ck_assert_uint_eq(lx_dataset_get_length(dataset), length);
     lx_dataset_close(dataset);
     ck_assert_int_eq(rmdir("d/meta.json.new"), 0);
-    ck_assert_uint_ge(commit_to_restart(writer), failed_at + (15 << 20)); /* not at each commit */
+    ck_assert_uint_ge(commit_until_rotation(writer),
+                      failed_at + (15 << 20)); /* not at each commit */
     length = lx_writer_get_length(writer);
     close_writer(writer);
     dataset = open_dataset("d");
@@ -286,7 +287,7 @@ START_TEST(any_failure_keeps_the_commit_before_it)
         ck_assert(closed == LX_OK || closed == LX_ERR_POISONED);
         after += status == LX_OK;
         if (status == LX_OK && closed == LX_OK && after > 3)
-            break; /* none failed, or none that matters */
+            break; /* no call failed, or none that affects the commit */
         ck_assert_uint_le(n, 30);
     }
     ck_assert_uint_ge(after, 4);

@@ -261,7 +261,7 @@ START_TEST(a_failed_sync_leaves_it_sealed_or_unsealed)
         json_t *meta = read_meta(path);
         bool sealed = json_is_true(json_object_get(meta, "sealed"));
         json_decref(meta);
-        /* Later writes must not go to a dataset whose meta.json says sealed. */
+        /* Later writes must not reach a dataset whose meta.json is sealed. */
         lx_status appended = record_append(writer, 20, &error);
         ck_assert(!sealed || appended != LX_OK);
         lx_error_clear(&error);

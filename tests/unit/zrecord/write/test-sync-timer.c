@@ -6,7 +6,7 @@
 #include "../records.h"
 #include "zrecord/write/writer.h"
 
-/** The number of synced frames in the log, and the total. */
+/** Counts the synced frames in the log, and all frames. */
 static void count_frames(const char *path, unsigned *synced, unsigned *all)
 {
     size_t size;
@@ -57,7 +57,7 @@ START_TEST(a_commit_is_synced_within_two_seconds)
         ck_assert_msg(took > 0.5 && took < 2, "after %.2f s", took);
         ck_assert_uint_eq(durable_length("d"), 5 * (uint64_t)round + 5);
     }
-    /* And no more of them without anything to sync. */
+    /* Without new frames, no further sync follows. */
     nap_ms(1300);
     count_frames("d", &synced, &all);
     ck_assert_uint_eq(all, 5);
@@ -195,7 +195,7 @@ START_TEST(syncs_each_commit_without_a_timer)
     lx_writer *writer = records_create("d", options);
     records_append(writer, 5);
     commit(writer);
-    lx_executor_close(executor); /* ends the timer, too */
+    lx_executor_close(executor); /* stops the timer, too */
     for (int i = 0; i < 3; i++) {
         records_append(writer, 5);
         commit(writer);
