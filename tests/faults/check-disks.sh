@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Full disks, disks that cannot be written to, and losses of power, on file systems of our own: tmpfs
-# in a name space, where that is permitted; ext4, xfs and btrfs in files, which only root may mount.
-# Whatever is mounted here goes with the name space.
+# Full disks, read-only file systems and power losses, on file systems that this script creates:
+# tmpfs in a namespace, if permitted; ext4, xfs and btrfs in image files, which only root may mount.
+# The mounts disappear with the namespace.
 set -u
 disks=$top_builddir/tests/faults/disks
 rounds=${DISKS_ROUNDS:-4}
@@ -10,7 +10,7 @@ rounds=${DISKS_ROUNDS:-4}
 if [ "${DISKS_INSIDE:-}" = "" ]; then
     reason=$(unshare -m true 2>&1) && DISKS_INSIDE=root exec unshare -m "$0"
     reason=$(unshare -Urm true 2>&1) && DISKS_INSIDE=user exec unshare -Urm "$0"
-    echo "skipped: nothing can be mounted here: $reason"
+    echo "skipped: cannot mount file systems: $reason"
     echo "# disks: 0 passed, 0 failed, 1 skipped"
     exit 77
 fi
@@ -54,7 +54,7 @@ skip() {
     result "$1" "skipped: $2"
 }
 
-# attach KIND PLACE MEGABYTES: a new file system; if not, why.
+# attach KIND PLACE MEGABYTES: mounts a new file system, or prints the reason why it cannot.
 attach() {
     mkdir -p "$2"
     if [ "$1" = tmpfs ]; then
@@ -63,7 +63,7 @@ attach() {
     fi
     [ "$DISKS_INSIDE" = root ] || { echo "only root mounts files"; return 1; }
     PATH=$PATH:/usr/sbin:/sbin command -v "mkfs.$1" >/dev/null ||
-        { echo "there is no mkfs.$1"; return 1; }
+        { echo "mkfs.$1 not found"; return 1; }
     truncate -s "$3"M "$work/$1.img" &&
         PATH=$PATH:/usr/sbin:/sbin "mkfs.$1" -q "$work/$1.img" >"$work/said" 2>&1 &&
         mount -o loop "$work/$1.img" "$2" 2>&1
@@ -73,7 +73,7 @@ detach() {
     umount "$1" && rm -f "$work/$2.img"
 }
 
-# read_only PLACE: what a kill has left is read where nothing can be written, and nothing is.
+# read_only PLACE: reads a dataset that a kill left on a read-only file system; nothing is written.
 read_only() {
     "$disks" leave "$1" || return 1
     before=$(cd "$1/data" && find . -type f -exec cksum {} + | sort)
@@ -99,20 +99,20 @@ for kind in tmpfs ext4 xfs btrfs; do
     detach "$work/$kind" $kind
 done
 
-# A loss of power: what lies in a disk's file at one moment, cloned while a writer is at work. The
-# clone is looked at in another boot.
+# A power loss: clones the image file of a disk while a writer runs, and checks the clone in another
+# boot.
 new_boot() {
     tr '0-9a-f' '1-9a-f0' </proc/sys/kernel/random/boot_id >"$work/boot_id"
     mount --bind "$work/boot_id" /proc/sys/kernel/random/boot_id
 }
 
 power_loss() {
-    rm -rf "$work/disk/data" "$work/told"
-    "$disks" write "$work/disk" "$1" >"$work/told" 2>&1 &
+    rm -rf "$work/disk/data" "$work/commits"
+    "$disks" write "$work/disk" "$1" >"$work/commits" 2>&1 &
     writer=$!
-    while ! [ -s "$work/told" ] && kill -0 $writer 2>/dev/null; do sleep 0.01; done
+    while ! [ -s "$work/commits" ] && kill -0 $writer 2>/dev/null; do sleep 0.01; done
     sleep "0.$(($1 * 37 % 90 + 10))"
-    durable=$(tail -n 1 "$work/told")
+    durable=$(tail -n 1 "$work/commits")
     cp --reflink=always "$work/below/disk.img" "$work/below/lost.img"
     status=$?
     kill -9 $writer

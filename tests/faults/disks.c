@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What check-disks.sh has done on file systems of its own:
- *   disks fill DIR          a dataset on a disk that becomes full, and has room again
- *   disks leave DIR         a dataset as a kill leaves it
- *   disks read DIR COUNT    that one, where nothing can be written
- *   disks write DIR SEED    commits forever, and reports each that is durable
- *   disks check DIR COUNT   what is there after a loss of power: as many records at least */
+/* The actions of check-disks.sh on its own file systems:
+ *   disks fill DIR          a dataset on a disk that becomes full, and has space again
+ *   disks leave DIR         leaves a dataset as a kill does
+ *   disks read DIR COUNT    reads that dataset on a read-only file system
+ *   disks write DIR SEED    commits forever, and reports each durable commit
+ *   disks check DIR COUNT   checks a dataset after a power loss: at least COUNT records */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 /* Records of a commit while the disk fills, and the free bytes that remain. */
 #define COMMIT_RECORDS 200
-#define ROOM ((off_t)6 << 20)
+#define SPACE ((off_t)6 << 20)
 #define LEFT_RECORDS 100
 
 static char path[4096], ballast[4200];
@@ -79,7 +79,7 @@ static uint64_t check(uint64_t least)
 
 /* ---- a full disk */
 
-static void take_all_room(void)
+static void fill_disk(void)
 {
     static const char block[65536];
     int fd = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -89,7 +89,7 @@ static void take_all_room(void)
         give_up(ballast);
     while ((moved = write(fd, block, sizeof block)) > 0)
         size += moved;
-    if (errno != ENOSPC || ftruncate(fd, size > ROOM ? size - ROOM : 0) == -1)
+    if (errno != ENOSPC || ftruncate(fd, size > SPACE ? size - SPACE : 0) == -1)
         give_up(ballast);
     (void)fsync(fd);
     close(fd);
@@ -98,9 +98,9 @@ static void take_all_room(void)
 static void expect_full(lx_status status, const lx_error *error)
 {
     if (status != LX_ERR_POISONED && (status != LX_ERR_IO || error->errnum != ENOSPC))
-        plain_fail("a full disk is told of in another way", error);
+        plain_fail("a full disk causes the wrong error", error);
     if (error->message[0] == '\0')
-        plain_fail("a full disk is not told of", NULL);
+        plain_fail("a full disk causes no error", NULL);
 }
 
 /** A rollback, or after a failed sync another writer, finds the committed records. */
@@ -151,7 +151,7 @@ static void fill(void)
     PLAIN_OK(create(path, LX_DURABILITY_FULL, &writer, &error));
     PLAIN_OK(extend(writer, COMMIT_RECORDS, &error));
     PLAIN_OK(lx_writer_commit(writer, &error));
-    take_all_room();
+    fill_disk();
     uint64_t committed = fill_up(&writer, COMMIT_RECORDS);
     if (writer != NULL) /* and again, in the space that a rollback has released */
         committed = fill_up(&writer, committed);
@@ -218,20 +218,20 @@ static void read_only(uint64_t count)
 
 /* ---- losses of power */
 
-/** Each reported number is of durable records. In between are some that may be lost. */
+/** Reports the number of records after each durable commit. Later commits may be lost. */
 static void write_for_ever(uint64_t seed)
 {
     lx_error error = LX_ERROR_INIT;
-    struct dice dice = {seed};
+    struct rng rng = {seed};
     lx_writer *writer;
     lx_durability durability = seed % 2 == 0 ? LX_DURABILITY_FULL : LX_DURABILITY_NONE;
     PLAIN_OK(create(path, durability, &writer, &error));
     printf("0\n");
     fflush(stdout);
     for (;;) {
-        PLAIN_OK(extend(writer, 1 + dice_below(&dice, 40), &error));
+        PLAIN_OK(extend(writer, 1 + rng_below(&rng, 40), &error));
         PLAIN_OK(lx_writer_commit(writer, &error));
-        bool durable = durability == LX_DURABILITY_FULL || dice_once_in(&dice, 6);
+        bool durable = durability == LX_DURABILITY_FULL || rng_once_in(&rng, 6);
         if (durable && durability != LX_DURABILITY_FULL)
             PLAIN_OK(lx_writer_sync(writer, &error));
         if (!durable)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Flips each bit of a dataset of 64 KiB, and truncates each file at each byte, one after another.
- * If everything is verified, no wrong byte is ever read, and nothing crashes or hangs in any way of
- * reading. The short form tries some of each. */
+ * With full verification, no wrong byte is ever read; no call that reads crashes or hangs. The
+ * short form tries some of each. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ struct flips {
     size_t count;
     char names[FILES][64];
     size_t file_count;
-    uint64_t each; /* one place in so many is tried */
+    uint64_t each; /* one in this many places is tried */
     uint64_t tried, refused, damaged, whole;
     char now[128];
 };
@@ -46,7 +46,7 @@ static void must(lx_status status, const lx_error *error)
 
 /* ---- the dataset */
 
-static void note(struct flips *flips, const struct plain *plain)
+static void add_version(struct flips *flips, const struct plain *plain)
 {
     plain_init(&flips->versions[flips->count], 0);
     plain_set(&flips->versions[flips->count++], plain);
@@ -60,7 +60,7 @@ static void append(lx_writer *writer, struct plain *plain)
     plain_append(plain, &record);
 }
 
-/** Only in the log: appended records, changed ones, and a deleted one. */
+/** The log alone has appended records, changed ones, and a deleted one. */
 static void change(struct flips *flips, lx_writer *writer, struct plain *plain)
 {
     static const size_t field = PLAIN_TEXT;
@@ -78,7 +78,7 @@ static void change(struct flips *flips, lx_writer *writer, struct plain *plain)
             (void)plain_delete(plain, index + 1);
         }
         must(lx_writer_commit(writer, &error), &error);
-        note(flips, plain);
+        add_version(flips, plain);
     }
 }
 
@@ -89,7 +89,7 @@ static void make(struct flips *flips)
     lx_writer_options *options = need(lx_writer_options_new());
     struct plain plain;
     plain_init(&plain, PLAIN_KINDS);
-    note(flips, &plain);
+    add_version(flips, &plain);
     lx_schema *schema = need(plain_schema(&plain));
     must(lx_writer_options_set_durability(options, LX_DURABILITY_FULL, &error), &error);
     must(lx_writer_options_set_chunk_limits(options, 400, 40000, &error), &error);
@@ -98,7 +98,7 @@ static void make(struct flips *flips)
         append(writer, &plain);
     must(lx_writer_seal(writer, &error), &error);
     must(lx_writer_close(writer, &error), &error);
-    note(flips, &plain);
+    add_version(flips, &plain);
     must(lx_dataset_unseal(flips->path, &error), &error);
     must(lx_writer_open(flips->path, options, &writer, &error), &error);
     change(flips, writer, &plain);
@@ -242,18 +242,18 @@ static void write_at(const char *path, const uint8_t *data, size_t size, uint64_
     close(fd);
 }
 
-static bool is_chosen(const struct flips *flips, struct dice *dice)
+static bool is_chosen(const struct flips *flips, struct rng *rng)
 {
-    return flips->each == 1 || dice_once_in(dice, flips->each);
+    return flips->each == 1 || rng_once_in(rng, flips->each);
 }
 
 static void flip_bits(struct flips *flips, const char *name, const char *path, const uint8_t *data,
                       size_t size)
 {
-    struct dice dice = {dice_mix(1, size)};
+    struct rng rng = {rng_mix(1, size)};
     for (uint64_t bit = 0; bit < (uint64_t)size * 8; bit++) {
         uint8_t byte = (uint8_t)(data[bit / 8] ^ 1u << bit % 8);
-        if (!is_chosen(flips, &dice))
+        if (!is_chosen(flips, &rng))
             continue;
         snprintf(flips->now, sizeof flips->now, "%s, bit %" PRIu64, name, bit);
         write_at(path, &byte, 1, bit / 8);
@@ -265,9 +265,9 @@ static void flip_bits(struct flips *flips, const char *name, const char *path, c
 static void cut(struct flips *flips, const char *name, const char *path, const uint8_t *data,
                 size_t size)
 {
-    struct dice dice = {dice_mix(2, size)};
+    struct rng rng = {rng_mix(2, size)};
     for (uint64_t end = size; end-- > 0;) {
-        if (!is_chosen(flips, &dice))
+        if (!is_chosen(flips, &rng))
             continue;
         snprintf(flips->now, sizeof flips->now, "%s, cut at %" PRIu64, name, end);
         if (truncate(path, (off_t)end) == -1)
@@ -291,7 +291,7 @@ static uint8_t *read_file(const char *path, size_t *size)
     return data;
 }
 
-/** Every damage of meta.json fails the opening. */
+/** The opening fails for every damage of meta.json. */
 static void check_meta_refused(const struct flips *flips, uint64_t refused_before,
                                uint64_t tried_before)
 {
@@ -299,7 +299,7 @@ static void check_meta_refused(const struct flips *flips, uint64_t refused_befor
         fail(flips, "a damaged meta.json was not refused");
 }
 
-static size_t harm_file(struct flips *flips, const char *name)
+static size_t damage_file(struct flips *flips, const char *name)
 {
     char path[400];
     size_t size;
@@ -334,7 +334,7 @@ int main(int count, char **arguments)
     if (flips.whole != 1)
         fail(&flips, "it cannot be read");
     for (size_t i = 0; i < flips.file_count; i++)
-        bytes += harm_file(&flips, flips.names[i]);
+        bytes += damage_file(&flips, flips.names[i]);
     for (size_t i = 0; i < flips.count; i++)
         plain_free(&flips.versions[i]);
     tree_remove(root);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Datasets made by hand with valid checksums: their content is as hostile as a test needs.
+ * @brief Datasets made by hand with valid checksums: a test chooses their hostile content.
  */
 #ifndef LX_TESTS_FAULTS_FORGE_H
 #define LX_TESTS_FAULTS_FORGE_H

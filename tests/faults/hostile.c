@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hostile input, made to harm a reader or to use up memory or time. A process with 512 MiB of
- * address space reads each, for at most a second. */
+/* Hostile input that could crash a reader, or exhaust memory or time. A process with 512 MiB of
+ * address space reads each in at most a second. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 
 #define MEBIBYTE ((size_t)1 << 20)
 
-/** The expected results of a call, as a set of bits: several may be right. */
+/** The accepted results of a call, as a set of bits. */
 #define ONE(status) (1ul << -(status))
 #define FINE 1ul
 /** It would use all memory: not tried with sanitizers, which have no limit. */
@@ -215,7 +215,7 @@ static void make_heads(const char *path)
 
 /** An update for each of many records, in a dataset of many fields: a writer would need an entry
  * for each field of each. */
-static void make_sets(const char *path)
+static void make_updates(const char *path)
 {
     enum { COUNT = 60000 };
     struct forge forge;
@@ -494,8 +494,8 @@ static const struct hostile table[] = {
     {"a log with a hole of a tebibyte, written to", make_hole, write_to, FINE},
     {"a log full of heads of frames", make_heads, NULL, DAMAGED},
     {"a log full of heads of frames, written to", make_heads, write_to, DAMAGED},
-    {"updates in a dataset of 4,096 fields", make_sets, NULL, FINE | TOO_MUCH},
-    {"updates in a dataset of 4,096 fields, written to", make_sets, write_to,
+    {"updates in a dataset of 4,096 fields", make_updates, NULL, FINE | TOO_MUCH},
+    {"updates in a dataset of 4,096 fields, written to", make_updates, write_to,
      TOO_MUCH | DAMAGED | NEEDS_LIMIT},
     {"half a million chunks", make_chunks, NULL, FINE},
     {"as many rows as there may be, and no tables", make_most_rows, NULL, DAMAGED},
@@ -534,7 +534,7 @@ static const struct hostile table[] = {
 /** In a separate process: exits with 0 if all is right, and otherwise reports the failure. */
 static void look(const struct hostile *hostile, const char *path)
 {
-    char told[900];
+    char message[900];
     lx_error error = LX_ERROR_INIT;
     struct rlimit limit = {ADDRESSES, ADDRESSES};
     if (SLOWER == 1 && setrlimit(RLIMIT_AS, &limit) == -1)
@@ -543,11 +543,11 @@ static void look(const struct hostile *hostile, const char *path)
     clock_t before = clock(); /* of the processor */
     lx_status status = (hostile->look != NULL ? hostile->look : read_all)(path, &error);
     double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
-    lx_error_describe(&error, told, sizeof told);
+    lx_error_describe(&error, message, sizeof message);
     if (!(hostile->may & (status == LX_OK ? FINE : ONE(status))))
-        printf("%s: %s, %s\n", hostile->name, lx_status_get_name(status), told);
+        printf("%s: %s, %s\n", hostile->name, lx_status_get_name(status), message);
     else if (status != error.status || (status != LX_OK && error.message[0] == '\0'))
-        printf("%s: %s, but it tells of %s\n", hostile->name, lx_status_get_name(status), told);
+        printf("%s: %s, but it reports %s\n", hostile->name, lx_status_get_name(status), message);
     else
         exit(seconds > SECONDS * SLOWER ? TOO_SLOW : EXIT_SUCCESS);
     exit(EXIT_FAILURE);

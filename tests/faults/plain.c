@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* One value in so many is missing. */
+/* One in this many values is missing. */
 #define MISSING_IN 8
-/* One blob in so many is long. */
+/* One in this many blobs is long. */
 #define LONG_IN 24
 
 static const char *const names[PLAIN_KINDS] = {"image", "label", "text", "blob"};
@@ -81,7 +81,7 @@ lx_schema *plain_schema(const struct plain *plain)
 
 /* ---- values */
 
-static uint64_t size_of(enum plain_kind kind, struct dice *dice)
+static uint64_t size_of(enum plain_kind kind, struct rng *rng)
 {
     switch (kind) {
     case PLAIN_IMAGE:
@@ -89,10 +89,9 @@ static uint64_t size_of(enum plain_kind kind, struct dice *dice)
     case PLAIN_LABEL:
         return 8;
     case PLAIN_TEXT:
-        return dice_once_in(dice, 3) ? dice_below(dice, 12) : 20 + dice_below(dice, 300);
+        return rng_once_in(rng, 3) ? rng_below(rng, 12) : 20 + rng_below(rng, 300);
     default:
-        return dice_once_in(dice, LONG_IN) ? PLAIN_VALUE - dice_below(dice, 3000)
-                                           : dice_below(dice, 64);
+        return rng_once_in(rng, LONG_IN) ? PLAIN_VALUE - rng_below(rng, 3000) : rng_below(rng, 64);
     }
 }
 
@@ -100,10 +99,10 @@ lx_value plain_value(enum plain_kind kind, uint32_t token, uint8_t memory[PLAIN_
 {
     if (token == 0)
         return (lx_value){NULL, LX_NONE};
-    struct dice dice = {dice_mix(token, kind)};
-    uint64_t size = size_of(kind, &dice);
+    struct rng rng = {rng_mix(token, kind)};
+    uint64_t size = size_of(kind, &rng);
     for (uint64_t i = 0; i < size; i += 8) {
-        uint64_t bytes = dice_roll(&dice);
+        uint64_t bytes = rng_next(&rng);
         if (kind == PLAIN_TEXT && i % 32 != 0)
             memcpy(&bytes, "again.. ", 8);
         memcpy(memory + i, &bytes, size - i < 8 ? (size_t)(size - i) : 8);
@@ -114,9 +113,9 @@ lx_value plain_value(enum plain_kind kind, uint32_t token, uint8_t memory[PLAIN_
 struct plain_record plain_make(const struct plain *plain, uint32_t number)
 {
     struct plain_record record = {{0}};
-    struct dice dice = {dice_mix(number, 77)};
+    struct rng rng = {rng_mix(number, 77)};
     for (size_t i = 0; i < plain->column_count; i++)
-        if (!dice_once_in(&dice, MISSING_IN))
+        if (!rng_once_in(&rng, MISSING_IN))
             record.tokens[i] = number * PLAIN_COLUMNS + (uint32_t)i + 1;
     return record;
 }

@@ -23,7 +23,7 @@ enum plain_kind {
     PLAIN_IMAGE, /**< uint8 (3, 4), raw: in chunks. */
     PLAIN_LABEL, /**< int64: in the table. */
     PLAIN_TEXT,  /**< Compressible bytes, flate: empty, in the table, or in chunks. */
-    PLAIN_BLOB,  /**< Incompressible bytes, raw; now and then some thousands. */
+    PLAIN_BLOB,  /**< Incompressible bytes, raw; sometimes some thousands. */
     PLAIN_KINDS
 };
 
@@ -82,7 +82,7 @@ lx_status plain_add_to(lx_schema *schema, const struct plain_column *column, lx_
 /** The value of a token, its bytes in @p memory. */
 lx_value plain_value(enum plain_kind kind, uint32_t token, uint8_t memory[PLAIN_VALUE]);
 
-/** Makes a record of values that no other number gives; some are missing. */
+/** Makes a record of values that are unique to @p number; some are missing. */
 struct plain_record plain_make(const struct plain *plain, uint32_t number);
 
 void plain_append(struct plain *plain, const struct plain_record *record);
@@ -95,7 +95,7 @@ void plain_add_column(struct plain *plain, const char *name, enum plain_kind kin
 void plain_drop_column(struct plain *plain, size_t column);
 void plain_rename_column(struct plain *plain, size_t column, const char *name);
 
-/** Whether both hold the same. */
+/** Whether both have the same content. */
 bool plain_equals(const struct plain *a, const struct plain *b);
 
 /** A record in the form of an append; for one thread, valid until the next call. */

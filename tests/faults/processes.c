@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes and the system: forks under load, a timer that interrupts every call, a writer that is
- * stopped forever, two writers, too few descriptors, too little memory. */
+/* Processes and system limits: forks under load, a timer that interrupts every call, a stopped
+ * writer, two writers, too few descriptors, too little memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static void make(uint64_t count, uint64_t chunk_records)
     PLAIN_OK(lx_writer_close(writer, &error));
 }
 
-/** All of it must be there, and right. */
+/** Checks that all records are present and right. */
 static void check(void)
 {
     lx_error error = LX_ERROR_INIT;
@@ -136,7 +136,7 @@ static _Noreturn void live_as_child(struct load *load, unsigned number)
     PLAIN_OK(lx_dataset_gather(load->dataset, PLAIN_IMAGE, &index, 1, out, 12, &error));
     if (lx_loader_next(load->loader, &batch, NULL) != LX_ERR_FORKED ||
         lx_writer_commit(load->writer, NULL) != LX_ERR_FORKED)
-        plain_fail("a child is not told that it is one", NULL);
+        plain_fail("a child gets no error", NULL);
     if (number % 2 == 0) { /* or it leaves them unchanged */
         lx_loader_close(load->loader);
         (void)lx_writer_close(load->writer, NULL);
@@ -291,7 +291,7 @@ static uint64_t read_last(int from, uint64_t last)
     return last;
 }
 
-/** While a writer is stopped at any place, readers continue, and no other writer waits. */
+/** While a writer is stopped at any point, readers continue, and no other writer waits. */
 static void read_concurrently(uint64_t least)
 {
     lx_error error = LX_ERROR_INIT;
@@ -324,7 +324,7 @@ static void read_concurrently(uint64_t least)
 static void stop_writers(uint64_t times)
 {
     make(RECORDS, 100);
-    struct dice dice = {11};
+    struct rng rng = {11};
     for (uint64_t i = 0; i < times; i++) {
         int ends[2];
         uint64_t last = plain.count;
@@ -338,7 +338,7 @@ static void stop_writers(uint64_t times)
         close(ends[1]);
         if (read(ends[0], &last, sizeof last) != sizeof last)
             plain_fail("a writer to be stopped", NULL);
-        usleep((useconds_t)dice_below(&dice, 3000));
+        usleep((useconds_t)rng_below(&rng, 3000));
         kill(child, SIGSTOP);
         waitpid(child, NULL, WUNTRACED);
         (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -364,7 +364,7 @@ static void limit(int what, rlim_t value)
         plain_fail("a limit", NULL);
 }
 
-/** With descriptors for nothing, for a little, for more: each call succeeds or reports EMFILE. */
+/** With an increasing number of descriptors, each call succeeds or reports EMFILE. */
 static void run_out_of_descriptors(uint64_t ignored)
 {
     (void)ignored;
@@ -428,7 +428,7 @@ static bool is_want_of_memory(lx_status status, const lx_error *error)
            (status == LX_ERR_IO && (error->errnum == ENOMEM || error->errnum == EAGAIN));
 }
 
-/** With memory for nothing, for a little, for more: in a process for each, since limits can only
+/** With an increasing amount of memory; each amount has its own process, since limits can only
  * decrease. */
 static void run_out_of_memory(uint64_t ignored)
 {
@@ -445,21 +445,21 @@ static void run_out_of_memory(uint64_t ignored)
             int done = 0;
             alarm(CHILD_TIMEOUT);
             limit(RLIMIT_AS, megabytes << 20);
-            lx_status answer = lx_dataset_open(path, NULL, &dataset, &error);
-            if (answer == LX_OK) {
-                answer = lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error);
+            lx_status result = lx_dataset_open(path, NULL, &dataset, &error);
+            if (result == LX_OK) {
+                result = lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error);
                 lx_dataset_close(dataset);
-                done += answer == LX_OK;
+                done += result == LX_OK;
             }
-            if (answer != LX_OK && !is_want_of_memory(answer, &error))
+            if (result != LX_OK && !is_want_of_memory(result, &error))
                 plain_fail("a reader without memory", &error);
             lx_error_clear(&error);
-            answer = lx_writer_open(path, NULL, &writer, &error);
-            if (answer == LX_OK)
-                answer = lx_writer_close(writer, &error);
-            if (answer != LX_OK && !is_want_of_memory(answer, &error))
+            result = lx_writer_open(path, NULL, &writer, &error);
+            if (result == LX_OK)
+                result = lx_writer_close(writer, &error);
+            if (result != LX_OK && !is_want_of_memory(result, &error))
                 plain_fail("a writer without memory", &error);
-            _exit(done + 2 * (answer == LX_OK));
+            _exit(done + 2 * (result == LX_OK));
         }
         if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) > 3)
             plain_fail("a process without memory", NULL);

@@ -21,35 +21,35 @@
 #define SUPPORT_TIMEOUT 120
 
 /** SplitMix64: one number of state, so that any two may be mixed into a third. */
-struct dice {
+struct rng {
     uint64_t state;
 };
 
-static inline uint64_t dice_roll(struct dice *dice)
+static inline uint64_t rng_next(struct rng *rng)
 {
-    uint64_t z = dice->state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = rng->state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
 
 /** 0 .. limit - 1. */
-static inline uint64_t dice_below(struct dice *dice, uint64_t limit)
+static inline uint64_t rng_below(struct rng *rng, uint64_t limit)
 {
-    return dice_roll(dice) % limit;
+    return rng_next(rng) % limit;
 }
 
 /** True once in @p times. */
-static inline bool dice_once_in(struct dice *dice, uint64_t times)
+static inline bool rng_once_in(struct rng *rng, uint64_t times)
 {
-    return dice_below(dice, times) == 0;
+    return rng_below(rng, times) == 0;
 }
 
 /** Another seed for each pair. */
-static inline uint64_t dice_mix(uint64_t seed, uint64_t number)
+static inline uint64_t rng_mix(uint64_t seed, uint64_t number)
 {
-    struct dice dice = {seed ^ (number + 1) * UINT64_C(0xd1342543de82ef95)};
-    return dice_roll(&dice);
+    struct rng rng = {seed ^ (number + 1) * UINT64_C(0xd1342543de82ef95)};
+    return rng_next(&rng);
 }
 
 static inline _Noreturn void give_up(const char *what)

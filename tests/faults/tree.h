@@ -12,7 +12,7 @@
  * links. For tree_remove() and free(). */
 char *tree_scratch(void);
 
-/** Removes all that is in the directory. */
+/** Removes the content of the directory. */
 void tree_clear(const char *root);
 
 void tree_remove(const char *root);

@@ -8,7 +8,8 @@
 /* Held batches: each is held for twice as long as the previous one, the last to the end. */
 #define HELD 8
 #define HELD_MIN_NS 50000000u
-/* Every so many batches, read one of all records, and one of a newly opened dataset. */
+/* Intervals in batches: between batches of all records, and between batches of a newly opened
+ * dataset. */
 #define SCAN_EACH 500
 #define OPEN_EACH 500
 #define HOLD_EACH 50
@@ -27,7 +28,7 @@ struct reader {
     struct share *share;
     struct reader_part *part;
     const struct options *options;
-    struct dice dice;
+    struct rng rng;
     lx_dataset *live, *refreshed;
     uint64_t seen, seen_refreshed; /* commits */
     struct sight sight, scan;      /* of batches of some records, and of all */
@@ -125,7 +126,7 @@ static void hold(struct reader *reader, lx_dataset *pinned, uint64_t commit)
                           .pinned = pinned,
                           .commit = commit,
                           .until = place + 1 == HELD ? UINT64_MAX : time + (HELD_MIN_NS << place)};
-    if (dice_once_in(&reader->dice, 2)) {
+    if (rng_once_in(&reader->rng, 2)) {
         lx_dataset_close(pinned);
         held->pinned = NULL;
     }
@@ -147,7 +148,7 @@ static lx_dataset *open_dataset(struct reader *reader, bool live)
     return dataset;
 }
 
-/** Whether the handle shows the extra field, which was dropped: then it must be opened again. */
+/** Whether the handle shows the dropped extra field: then it must be opened again. */
 static bool was_dropped(struct reader *reader, lx_dataset **dataset, lx_status status)
 {
     if (status != LX_ERR_STATE ||
@@ -163,7 +164,7 @@ static bool was_dropped(struct reader *reader, lx_dataset **dataset, lx_status s
 static void choose(struct reader *reader)
 {
     reading_choose(&reader->sight.reading, reader->options->floor,
-                   dice_below(&reader->dice, BUCKETS));
+                   rng_below(&reader->rng, BUCKETS));
 }
 
 static void note_commit(struct reader *reader, uint64_t *seen, uint64_t commit)
@@ -179,7 +180,7 @@ static void note_commit(struct reader *reader, uint64_t *seen, uint64_t commit)
 }
 
 /** Reads one field with one call, which also reads one snapshot on a live handle. The call would
- * refresh by itself; the test refreshes before it, to measure that separately. */
+ * refresh by itself; the test refreshes first, to measure that separately. */
 static void read_live(struct reader *reader, bool view)
 {
     lx_error error = LX_ERROR_INIT;
@@ -198,7 +199,7 @@ static void read_live(struct reader *reader, bool view)
     expect(reader, status, &error, "a live handle");
     judge(reader, sight, &commit, "a live handle");
     note_commit(reader, &reader->seen, commit);
-    if (view && dice_once_in(&reader->dice, HOLD_EACH))
+    if (view && rng_once_in(&reader->rng, HOLD_EACH))
         hold(reader, NULL, commit);
     sight_release(&reader->sight);
 }
@@ -224,7 +225,7 @@ static void read_pinned(struct reader *reader, enum kind kind)
     expect(reader, status, &error, "a pinned handle");
     judge(reader, sight, &commit, "a pinned handle");
     note_commit(reader, &reader->seen, commit);
-    if (kind == PIN_VIEW && dice_once_in(&reader->dice, HOLD_EACH))
+    if (kind == PIN_VIEW && rng_once_in(&reader->rng, HOLD_EACH))
         hold(reader, pinned, commit);
     else
         lx_dataset_close(pinned);
@@ -274,12 +275,12 @@ static void read_some(struct reader *reader)
     if (reader->phase == OVER)
         return;
     choose(reader);
-    if (dice_once_in(&reader->dice, SCAN_EACH))
+    if (rng_once_in(&reader->rng, SCAN_EACH))
         read_pinned(reader, SCAN);
-    else if (dice_once_in(&reader->dice, OPEN_EACH))
+    else if (rng_once_in(&reader->rng, OPEN_EACH))
         read_opened(reader);
     else
-        switch (dice_below(&reader->dice, REFRESH_GATHER + 1)) {
+        switch (rng_below(&reader->rng, REFRESH_GATHER + 1)) {
         case LIVE_GATHER:
             read_live(reader, false);
             break;
@@ -368,7 +369,7 @@ void reader_run(struct share *share, size_t number, enum fault fault)
     struct reader reader = {.share = share,
                             .part = &share->readers[number],
                             .options = &share->options,
-                            .dice = {dice_mix(share->options.seed, number + 1)},
+                            .rng = {rng_mix(share->options.seed, number + 1)},
                             .is_victim = number == VICTIM};
     reader.live = open_dataset(&reader, true);
     reader.refreshed = open_dataset(&reader, false);

@@ -92,7 +92,7 @@ static bool judge_record(struct judgement *judgement, size_t at)
     struct record record;
     if (head->data == NULL || head->size != HEAD_SIZE || !record_parse(head->data, &record)) {
         snprintf(judgement->why, judgement->size,
-                 "torn: the head of record %" PRIu64 " is none that was written", index);
+                 "torn: the head of record %" PRIu64 " was never written", index);
         return false;
     }
     if (at == 0)

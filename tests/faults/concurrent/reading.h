@@ -28,7 +28,7 @@ void reading_choose(struct reading *reading, uint64_t floor, uint64_t bucket);
 /** Chooses all records. */
 void reading_choose_all(struct reading *reading, uint64_t floor, uint64_t length);
 
-/** Whether all that was read is of one snapshot; if not, the reason is in @p why. @p commit
+/** Whether everything that was read is of one snapshot; if not, the reason is in @p why. @p commit
  * receives the last commit of the snapshot. */
 bool reading_judge(const struct reading *reading, uint64_t *commit, char *why, size_t size);
 

@@ -26,7 +26,7 @@ static uint64_t check_head(const uint64_t words[HEAD_WORDS])
 {
     uint64_t check = HEAD_WORDS;
     for (size_t i = 0; i + 1 < HEAD_WORDS; i++)
-        check = dice_mix(check, words[i]);
+        check = rng_mix(check, words[i]);
     return check;
 }
 
@@ -62,22 +62,22 @@ bool record_parse(const void *head, struct record *record)
 static uint64_t make_number(uint64_t identity, uint64_t version)
 {
     uint64_t low = (identity & 0xffffff) | (version & 0xffffff) << 24;
-    return low | dice_mix(NUMBER, low) << 48;
+    return low | rng_mix(NUMBER, low) << 48;
 }
 
 /** The value of a field in chunks; returns its size, or LX_NONE if it is missing. */
 static uint64_t make_stored(size_t field, uint64_t identity, uint64_t version, uint8_t *data)
 {
     uint64_t words[VALUE_SIZE / 8] = {identity, version};
-    struct dice dice = {dice_mix(identity, version) + field};
-    uint64_t roll = dice_roll(&dice), size = BLOCK_SIZE;
+    struct rng rng = {rng_mix(identity, version) + field};
+    uint64_t roll = rng_next(&rng), size = BLOCK_SIZE;
     if (field == TEXT) {
         if (roll % MISSING_EACH == 0)
             return LX_NONE;
         size = TEXT_MIN + roll % (VALUE_SIZE - TEXT_MIN);
     }
     for (size_t i = 2; i < VALUE_SIZE / 8; i++)
-        words[i] = field == TEXT && i % (TEXT_REPEAT / 8) != 2 ? words[2] : dice_roll(&dice);
+        words[i] = field == TEXT && i % (TEXT_REPEAT / 8) != 2 ? words[2] : rng_next(&rng);
     memcpy(data, words, (size_t)size);
     return size;
 }
@@ -136,9 +136,9 @@ enum verdict record_compare(const struct record *record, size_t field, const voi
 
 uint64_t record_sum(uint64_t index, const struct record *record)
 {
-    uint64_t sum = dice_mix(index, record->identity);
-    sum = dice_mix(sum, record->commit);
+    uint64_t sum = rng_mix(index, record->identity);
+    sum = rng_mix(sum, record->commit);
     for (size_t i = NUMBER; i < FIELDS; i++)
-        sum = dice_mix(sum, record->versions[i]);
+        sum = rng_mix(sum, record->versions[i]);
     return sum;
 }

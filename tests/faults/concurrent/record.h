@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The records of the test of concurrent readers. From the bytes of some of them, and
- * nothing else, a reader can determine whether they are all of one committed state.
+ * @brief The records of the test of concurrent readers. A reader can tell from the bytes of some
+ * records alone whether they are all of one committed snapshot.
  *
- * - Each value is made of its record's identity and of its version, to its last byte: one that is
- *   torn is the value of no version.
- * - The head of a record, a field that every change writes, says which versions its other values
- *   have: values of two states do not fit together.
- * - Record 0, the root, is written by every commit: no other record is of a later one.
- * - Records below a floor, under which the length never falls, are in buckets by their index. The
- *   anchor of a bucket, one of the records after the root, has the sum of what is in it: heads of
- *   a bucket that are of two states have another sum. The root has that of all records.
+ * - Each byte of a value depends on the record's identity and the version: a torn value is the
+ *   value of no version.
+ * - The head of a record, a field that every change writes, has the versions of the other values:
+ *   it does not match values of another snapshot.
+ * - Record 0, the root, is written by every commit: no other record is of a later commit.
+ * - The length never falls below a floor. Records below it are in buckets by their index. Each
+ *   bucket has an anchor, one of the records after the root, which contains the sum of the bucket's
+ *   heads: heads of two snapshots have another sum. The root contains the sum of all records.
  */
 #ifndef LX_TESTS_FAULTS_CONCURRENT_RECORD_H
 #define LX_TESTS_FAULTS_CONCURRENT_RECORD_H
@@ -46,8 +46,12 @@ struct record {
     uint64_t sum;              /**< For the root and anchors. */
 };
 
-/** The defect of a value, as far as the value and its record's head show it. */
-enum verdict { RIGHT, MIXED /**< It is of another version, or record. */, TORN /**< Of none. */ };
+/** The defect of a value that the value and its record's head show. */
+enum verdict {
+    RIGHT,
+    MIXED, /**< The value of another version or record. */
+    TORN   /**< The value of no record. */
+};
 
 lx_schema *record_schema(void);
 

@@ -10,8 +10,8 @@ static const char *const kind_names[KINDS] = {"live, gather", "live, views",    
                                               "open",         "a refresh"};
 static const char *const phase_names[PHASES] = {"fresh", "warm-up", "idle", "elsewhere",
                                                 "concurrent"};
-static const char *const change_names[CHANGES] = {"fold", "rebalance", "add field", "rename fields",
-                                                  "drop field"};
+static const char *const change_names[CHANGES] = {"checkpoint", "rebalance", "add field",
+                                                  "rename fields", "drop field"};
 
 /** Of both readers, in one phase. */
 struct sum {
@@ -64,7 +64,7 @@ static json_t *tell_kind(const struct share *share, enum kind kind)
     return phases;
 }
 
-/** All ways that read some records, as one speed. */
+/** The combined speed of all ways that read some records. */
 struct speed {
     double processor; /* processor time per record in ns, including refreshes */
     double wall;      /* the same in elapsed time */
@@ -91,11 +91,10 @@ static double refresh_share(const struct speed *concurrent, double seconds)
 }
 
 /**
- * The part of one processor that the changes take, for a reader concurrent with the writer:
- * refreshes,
- * values that are verified when they are first read, memory that is not near any more. It is what a
- * reader loses that has a processor of its own. Where processors are shared by more processes than
- * there are, a reader reads less in a second, and the same takes more a record.
+ * The share of one processor that changes cost a reader concurrent with the writer: refreshes,
+ * verification of values at their first read, and cache misses. A reader with its own processor
+ * loses this share. If processes share processors, a reader reads fewer records per second, and
+ * each record takes longer.
  */
 static double change_share(const struct speed *alone, const struct speed *concurrent,
                            double seconds)
@@ -106,12 +105,12 @@ static double change_share(const struct speed *alone, const struct speed *concur
 
 static json_t *tell_reading(const struct share *share, double seconds)
 {
-    json_t *told = json_object();
+    json_t *json = json_object();
     struct speed concurrent = measure(share, CONCURRENT);
     for (enum phase phase = 0; phase < PHASES; phase++) {
         struct speed speed = measure(share, phase);
         json_object_set_new(
-            told, phase_names[phase],
+            json, phase_names[phase],
             json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "processor ns a record", speed.processor,
                       "without refreshes", speed.read, "records/s of a reader", 1e9 / speed.wall,
                       "loss by processor, per cent", loss(speed.processor, concurrent.processor),
@@ -119,9 +118,9 @@ static json_t *tell_reading(const struct share *share, double seconds)
                       "changes, per cent of a processor",
                       100 * change_share(&speed, &concurrent, seconds)));
     }
-    json_object_set_new(told, "refreshes of a reader, per cent of a processor",
+    json_object_set_new(json, "refreshes of a reader, per cent of a processor",
                         json_real(100 * refresh_share(&concurrent, seconds)));
-    return told;
+    return json;
 }
 
 static json_t *tell_writer(const struct share *share, double seconds)
@@ -144,18 +143,18 @@ static json_t *tell_samples(const struct watch *watch)
     json_t *list = json_array();
     for (size_t i = 0; i < watch->count; i++) {
         const struct sample *sample = &watch->samples[i];
-        json_t *told = json_pack("{s:f, s:I, s:I}", "time", sample->time, "changes",
+        json_t *json = json_pack("{s:f, s:I, s:I}", "time", sample->time, "changes",
                                  (json_int_t)sample->changed, "states", (json_int_t)sample->states);
         for (size_t k = 0; k < WATCHED; k++) {
             json_t *process = json_object();
             for (size_t q = 0; q < QUANTITIES; q++)
                 json_object_set_new(process, watch_quantities[q],
                                     json_integer((json_int_t)sample->of[k][q]));
-            json_object_set_new(told, names[k], process);
+            json_object_set_new(json, names[k], process);
         }
         for (size_t k = 0; k < STORED; k++)
-            json_object_set_new(told, watch_stored[k], json_integer((json_int_t)sample->disk[k]));
-        json_array_append_new(list, told);
+            json_object_set_new(json, watch_stored[k], json_integer((json_int_t)sample->disk[k]));
+        json_array_append_new(list, json);
     }
     return list;
 }
@@ -183,7 +182,7 @@ static void print_kind(const struct share *share, enum kind kind)
     printf("  %-17s", kind_names[kind]);
     for (enum phase phase = 0; phase < PHASES; phase++) {
         sums[phase] = add_up(share, kind, kind + 1, phase);
-        if (kind == REFRESH) /* not related to a record */
+        if (kind == REFRESH) /* not per record */
             sums[phase].records = sums[phase].batches;
         printf(" %9.1f", per(sums[phase].processor, sums[phase].records));
     }
@@ -249,7 +248,7 @@ static void print_text(const struct share *share, const struct watch *watch,
            (double)atomic_load(&writer->commits) / ordeal->seconds,
            1e-6 * (double)atomic_load(&writer->slowest));
     for (size_t i = 0; i < CHANGES; i++)
-        printf("%s%s: %d", i == 0 ? "asked for: " : ", ", change_names[i],
+        printf("%s%s: %d", i == 0 ? "requested: " : ", ", change_names[i],
                (int)atomic_load(&writer->done[i]));
     printf("\nreaders: %llu newer states, %llu times right after holding; a third one stopped %u "
            "times and killed %u times\n",

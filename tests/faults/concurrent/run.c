@@ -92,7 +92,7 @@ static bool all_live(struct run *run)
     }
     if (now() < run->deadline)
         return true;
-    snprintf(run->why, run->size, "nothing goes on: commits %llu, batches %llu and %llu",
+    snprintf(run->why, run->size, "no progress: commits %llu, batches %llu and %llu",
              (unsigned long long)progress(run, WRITER),
              (unsigned long long)progress(run, FIRST_READER),
              (unsigned long long)progress(run, FIRST_READER + 1));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Memory that the processes share: their orders and their progress.
+ * @brief Memory that the processes share: their parameters and their progress.
  *
- * A process writes only its own part, so one that is stopped or killed leaves nothing half done in
- * it.
+ * A process writes only its own part, so a stopped or killed process leaves nothing inconsistent.
  */
 #ifndef LX_TESTS_FAULTS_CONCURRENT_SHARE_H
 #define LX_TESTS_FAULTS_CONCURRENT_SHARE_H
@@ -31,10 +30,10 @@ enum kind {
     LIVE_VIEW,
     PIN_GATHER, /**< All fields, of a snapshot that is pinned for the batch. */
     PIN_VIEW,
-    REFRESH_GATHER, /**< All fields, with a handle that is refreshed before. */
+    REFRESH_GATHER, /**< All fields, with a handle that is refreshed first. */
     SCAN,           /**< All fields of all records, pinned. */
     OPEN,           /**< All fields, with a handle that is opened for the batch. */
-    REFRESH,        /**< No records: the requests that precede those of the others. */
+    REFRESH,        /**< No records: the refreshes before the other reads. */
     KINDS
 };
 
@@ -48,7 +47,7 @@ enum fault {
 };
 
 /** Changes of the files that the writer makes on request. */
-enum change { FOLD, REBALANCE, ADD_FIELD, RENAME_FIELD, DROP_FIELD, CHANGES };
+enum change { CHECKPOINT, REBALANCE, ADD_FIELD, RENAME_FIELD, DROP_FIELD, CHANGES };
 
 struct options {
     char path[400];

@@ -9,7 +9,7 @@
 #define MANY 256
 /* The size of a full chunk: small, so that there are several, and full ones. */
 #define CHUNK_BYTES (32u << 20)
-/* The longest delay that is made up for: a rebalance takes its time. */
+/* The longest delay that the writer catches up with; a rebalance may take longer. */
 #define BACKLOG_NS 200000000u
 
 struct writing {
@@ -18,7 +18,7 @@ struct writing {
     bool is_other; /* the dataset without readers */
     lx_writer *writer;
     struct ledger ledger;
-    struct dice dice;
+    struct rng rng;
     uint64_t changed;
     uint64_t buckets[4]; /* changed by this commit, below the floor */
     enum change next_change;
@@ -54,12 +54,12 @@ static void append_one(struct writing *writing)
 static uint64_t choose(struct writing *writing)
 {
     const struct ledger *ledger = &writing->ledger;
-    uint64_t bucket = writing->buckets[dice_below(&writing->dice, 4)];
-    uint64_t index = bucket + BUCKETS * (2 + dice_below(&writing->dice, ledger->floor / BUCKETS));
+    uint64_t bucket = writing->buckets[rng_below(&writing->rng, 4)];
+    uint64_t index = bucket + BUCKETS * (2 + rng_below(&writing->rng, ledger->floor / BUCKETS));
     return index < ledger->length ? index : FIRST;
 }
 
-static unsigned choose_fields(struct dice *dice)
+static unsigned choose_fields(struct rng *rng)
 {
     static const unsigned sets[] = {1u << NUMBER,
                                     1u << BLOCK,
@@ -67,7 +67,7 @@ static unsigned choose_fields(struct dice *dice)
                                     1u << NUMBER | 1u << BLOCK,
                                     1u << BLOCK | 1u << TEXT,
                                     1u << NUMBER | 1u << BLOCK | 1u << TEXT};
-    return sets[dice_below(dice, sizeof sets / sizeof *sets)];
+    return sets[rng_below(rng, sizeof sets / sizeof *sets)];
 }
 
 static void modify(struct writing *writing, uint64_t index, const struct record *record,
@@ -92,7 +92,7 @@ static void modify(struct writing *writing, uint64_t index, const struct record 
 static void modify_one(struct writing *writing)
 {
     uint64_t index = choose(writing);
-    unsigned fields = choose_fields(&writing->dice);
+    unsigned fields = choose_fields(&writing->rng);
     modify(writing, index, ledger_modify(&writing->ledger, index, fields), fields);
 }
 
@@ -104,7 +104,7 @@ static void modify_many(struct writing *writing)
     lx_error error = LX_ERROR_INIT;
     uint64_t indices[MANY], offsets[MANY + 1] = {0};
     uint8_t present[MANY];
-    uint64_t count = 1 + dice_below(&writing->dice, MANY);
+    uint64_t count = 1 + rng_below(&writing->rng, MANY);
     for (uint64_t i = 0; i < count; i++) {
         indices[i] = i % 16 == 15 ? indices[i / 2] : choose(writing);
         const struct record *record = ledger_modify(&writing->ledger, indices[i],
@@ -139,7 +139,7 @@ static void truncate_some(struct writing *writing)
 {
     lx_error error = LX_ERROR_INIT;
     struct ledger *ledger = &writing->ledger;
-    uint64_t length = ledger->length - dice_below(&writing->dice, 16);
+    uint64_t length = ledger->length - rng_below(&writing->rng, 16);
     if (length < ledger->floor)
         length = ledger->floor;
     writing->changed += ledger->length - length;
@@ -153,9 +153,9 @@ static void change_some(struct writing *writing, uint64_t count)
     uint64_t most = writing->ledger.floor + writing->ledger.floor / 4;
     uint64_t end = writing->changed + count;
     for (size_t i = 0; i < 4; i++)
-        writing->buckets[i] = dice_below(&writing->dice, BUCKETS);
+        writing->buckets[i] = rng_below(&writing->rng, BUCKETS);
     while (writing->changed < end) {
-        uint64_t roll = dice_below(&writing->dice, 100);
+        uint64_t roll = rng_below(&writing->rng, 100);
         if (roll < 12 && writing->ledger.length < most)
             append_one(writing);
         else if (roll < 20)
@@ -188,7 +188,7 @@ static void commit(struct writing *writing)
     lx_ticket *ticket;
     uint64_t start = clock_read(CLOCK_MONOTONIC);
     close_books(writing);
-    if (dice_once_in(&writing->dice, 8)) {
+    if (rng_once_in(&writing->rng, 8)) {
         expect(writing, lx_writer_submit_commit(writing->writer, &ticket, &error), &error,
                "submit");
         expect(writing, lx_ticket_wait(ticket, &error), &error, "a submitted commit");
@@ -206,15 +206,15 @@ static void commit(struct writing *writing)
     atomic_fetch_add(&part->commits, 1);
 }
 
-static uint64_t choose_count(struct dice *dice)
+static uint64_t choose_count(struct rng *rng)
 {
     static const uint64_t counts[] = {1, 4, 20, 100, 100, 400};
-    return 1 + dice_below(dice, counts[dice_below(dice, sizeof counts / sizeof *counts)]);
+    return 1 + rng_below(rng, counts[rng_below(rng, sizeof counts / sizeof *counts)]);
 }
 
 /* ---- other files */
 
-/** Writes values of the extra field, whose name changes now and then. */
+/** Writes values of the extra field, whose name changes sometimes. */
 static void write_extra(struct writing *writing)
 {
     lx_error error = LX_ERROR_INIT;
@@ -234,7 +234,7 @@ static lx_status change_files(struct writing *writing, enum change change, lx_er
     lx_writer *writer = writing->writer;
     lx_status status;
     switch (change) {
-    case FOLD:
+    case CHECKPOINT:
         return lx_writer_checkpoint(writer, error);
     case REBALANCE:
         return lx_writer_rebalance(writer, NULL, NULL, NULL, error);
@@ -338,7 +338,7 @@ static void write_during(struct writing *writing, enum phase phase)
     uint64_t next = start + (uint64_t)(1e9 * each);
     writing->changed = 0;
     while (atomic_load(&writing->share->phase) == phase) {
-        change_some(writing, choose_count(&writing->dice));
+        change_some(writing, choose_count(&writing->rng));
         commit(writing);
         start = keep_pace(writing, start);
         if (each != 0 && clock_read(CLOCK_MONOTONIC) >= next) {
@@ -353,7 +353,7 @@ static void begin(struct writing *writing, struct share *share, bool is_other)
     *writing = (struct writing){.share = share,
                                 .options = &share->options,
                                 .is_other = is_other,
-                                .dice = {share->options.seed}};
+                                .rng = {share->options.seed}};
     open_writer(writing);
     fill(writing);
 }

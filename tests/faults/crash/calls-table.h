@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The effect of each system call on files; a part of calls.c. Calls that some architectures lack
+/* The effect of each system call on files; included by calls.c. Calls that some architectures lack
  * are within an #ifdef. */
 KNOWN(openat, OPENS), KNOWN(pwrite64, WRITES), KNOWN(write, STREAMS), KNOWN(writev, STREAMS),
     KNOWN(ftruncate, RESIZES), KNOWN(fsync, SYNCS), KNOWN(fdatasync, SYNCS), KNOWN(mmap, MAPS),

@@ -244,13 +244,13 @@ bool call_record(const struct call *call, const char *root, struct trace *trace,
 {
     const struct known *known = find(call->number);
     if (known == NULL) {
-        snprintf(why, size, "system call %llu is not known: say in calls-table.h what it changes",
+        snprintf(why, size, "unknown system call %llu: add its effect to calls-table.h",
                  (unsigned long long)call->number);
         return false;
     }
     if (record_known(call, known, root, trace))
         return true;
-    snprintf(why, size, "a call of %s (%#llx, %#llx, %#llx) that no event can tell", known->name,
+    snprintf(why, size, "a call of %s (%#llx, %#llx, %#llx) that has no event", known->name,
              (unsigned long long)call->arguments[0], (unsigned long long)call->arguments[1],
              (unsigned long long)call->arguments[2]);
     return false;

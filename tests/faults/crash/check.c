@@ -82,7 +82,7 @@ static bool check_seal(struct check *check, lx_dataset *dataset)
     lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     if (identity.sealed ? !check->history->sealing : check->history->sealed)
-        return wrong(check, identity.sealed ? "it is sealed and was not asked to be"
+        return wrong(check, identity.sealed ? "it is sealed without a request"
                                             : "it was sealed and is not any more");
     return true;
 }
@@ -129,11 +129,11 @@ bool check_reader(struct check *check)
     bool right = check_seal(check, dataset) && identify(check, dataset, least(check, false), NULL);
     lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
-    if (right && (identity.sealed || dice_once_in(check->dice, 8)))
+    if (right && (identity.sealed || rng_once_in(check->rng, 8)))
         right = lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error) == LX_OK ||
                 unexpected(check, "verification", &error);
     lx_dataset_close(dataset);
-    if (right && dice_once_in(check->dice, 4))
+    if (right && rng_once_in(check->rng, 4))
         right = check_durable_reader(check);
     return right;
 }
@@ -143,7 +143,7 @@ bool check_reader(struct check *check)
 static lx_status open_writer(struct check *check, lx_writer **writer, lx_error *error)
 {
     lx_writer_options *options = need(lx_writer_options_new());
-    lx_durability durability = (lx_durability)dice_below(check->dice, 3);
+    lx_durability durability = (lx_durability)rng_below(check->rng, 3);
     lx_status status = lx_writer_options_set_durability(options, durability, error);
     if (status == LX_OK)
         status = lx_writer_options_set_executor(options, check->executor, error);
@@ -164,11 +164,11 @@ static bool change(struct check *check, lx_writer *writer, struct version *now)
     lx_error error = LX_ERROR_INIT;
     lx_status status = LX_OK;
     uint64_t serial = check->history->serials;
-    uint64_t count = dice_once_in(check->dice, 3) ? 0 : 1 + dice_below(check->dice, 4);
+    uint64_t count = rng_once_in(check->rng, 3) ? 0 : 1 + rng_below(check->rng, 4);
     while (status == LX_OK && count-- != 0) {
-        struct operation operation = dice_once_in(check->dice, 8) && !check->lossy
-                                         ? operation_choose_switch(check->dice, &now->columns)
-                                         : operation_choose(check->dice, now->length,
+        struct operation operation = rng_once_in(check->rng, 8) && !check->lossy
+                                         ? operation_choose_switch(check->rng, &now->columns)
+                                         : operation_choose(check->rng, now->length,
                                                             now->columns.count, serial, 0);
         version_apply(now, &operation, NULL);
         status = operation_do(&operation, check->history->records, writer, NULL, &error);
@@ -183,7 +183,7 @@ static bool go_on(struct check *check, lx_writer *writer, struct version *now, b
     lx_error error = LX_ERROR_INIT;
     lx_status status = LX_OK;
     bool right = change(check, writer, now);
-    if (right && dice_once_in(check->dice, 2))
+    if (right && rng_once_in(check->rng, 2))
         status = lx_writer_commit(writer, &error);
     if (right && status == LX_OK && seals)
         status = lx_writer_seal(writer, &error);
@@ -200,7 +200,7 @@ static bool check_result(struct check *check, struct version *now, bool seals)
     lx_dataset *dataset;
     struct content content;
     char text[800];
-    bool durable = dice_once_in(check->dice, 3); /* close has made the commits durable */
+    bool durable = rng_once_in(check->rng, 3); /* close has made the commits durable */
     if (open_reader(check, durable, &dataset, &error) != LX_OK)
         return unexpected(check, "a reader after the next writer", &error);
     bool right = content_read(&content, dataset, check->lossy, text, sizeof text);
@@ -231,7 +231,7 @@ static bool check_opened(struct check *check, lx_writer *writer, const struct co
         check->found = 0; /* created again */
         return length == 0 || wrong(check, "a new dataset has records");
     }
-    if (check->crash == CRASH_CACHE || dice_once_in(check->dice, 4)) {
+    if (check->crash == CRASH_CACHE || rng_once_in(check->rng, 4)) {
         if (open_reader(check, false, &dataset, &error) != LX_OK)
             return unexpected(check, "a reader concurrent with the next writer", &error);
         bool right = identify(check, dataset, check->history->durable, before);
@@ -270,7 +270,7 @@ static void keep_log(struct check *check, struct log *log)
     lx_error error = LX_ERROR_INIT;
     lx_dataset_identity identity;
     lx_dataset *dataset;
-    if (check->crash == CRASH_CACHE || !dice_once_in(check->dice, 3) ||
+    if (check->crash == CRASH_CACHE || !rng_once_in(check->rng, 3) ||
         open_reader(check, false, &dataset, &error) != LX_OK)
         return;
     lx_dataset_get_identity(dataset, &identity);
@@ -293,7 +293,7 @@ static bool check_torn(struct check *check, const struct log *log)
         while (from < size && from < now.size && now.data[from] == log->bytes.data[from])
             from++;
     if (from < now.size) {
-        from = (from + (size_t)dice_below(check->dice, now.size - from)) / 4 * 4;
+        from = (from + (size_t)rng_below(check->rng, now.size - from)) / 4 * 4;
         bytes_resize(&now, from > size ? from : size);
         if (from < size)
             bytes_put(&now, from, log->bytes.data + from, size - from);
@@ -325,7 +325,7 @@ static bool see(struct check *check, struct content *content)
     return right;
 }
 
-/** Whether a writer was right to reject a log that lost pages within its boot. */
+/** Whether a writer rejected a log rightly because it lost pages within its boot. */
 static bool is_lost_log(const struct check *check, lx_status status, const lx_error *error)
 {
     return check->crash == CRASH_CACHE && status == LX_ERR_CORRUPT &&
@@ -349,7 +349,7 @@ static bool try_writer(struct check *check, const struct content *before)
     if (before == NULL && is_lost_log(check, status, &error))
         return true;
     if (status == LX_ERR_STATE && check->history->sealing) {
-        if (check->crash == CRASH_CACHE ? !check_reader(check) : dice_once_in(check->dice, 2))
+        if (check->crash == CRASH_CACHE ? !check_reader(check) : rng_once_in(check->rng, 2))
             return check->crash != CRASH_CACHE;
         lx_error_clear(&error);
         status = lx_dataset_unseal(check->path, &error);
@@ -363,7 +363,7 @@ static bool try_writer(struct check *check, const struct content *before)
         return false;
     }
     struct version now = {0};
-    bool seals = dice_once_in(check->dice, 8) && !check->lossy;
+    bool seals = rng_once_in(check->rng, 8) && !check->lossy;
     version_set(&now, &check->history->list[check->found].version);
     struct log log = {0};
     keep_log(check, &log);

@@ -20,7 +20,7 @@ struct check {
     enum crash crash;
     const struct history *history;
     lx_executor *executor; /**< For writers. */
-    struct dice *dice;
+    struct rng *rng;
     size_t found; /**< Result: the candidate that was found. */
     bool absent;  /**< Result: no dataset exists yet. */
     bool lossy;   /**< Result: some values are damaged. */

@@ -59,7 +59,7 @@ bool content_read(struct content *content, lx_dataset *dataset, bool lossy, char
     lx_status status = LX_OK;
     *content = (struct content){.length = lx_dataset_get_length(dataset)};
     if (!records_columns(lx_dataset_get_schema(dataset), &content->columns)) {
-        snprintf(why, size, "a field has a name that nobody gave it");
+        snprintf(why, size, "a field has an unknown name");
         return false;
     }
     uint64_t *indices = need(malloc((size_t)(content->length + 1) * sizeof *indices));

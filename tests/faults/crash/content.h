@@ -8,7 +8,7 @@
 
 #include "version.h"
 
-/** In place of the presence of a value: it is damaged. */
+/** Presence of a value that is damaged. */
 #define CONTENT_LOST 0xff
 
 /** All values of a dataset, and its fields. */

@@ -46,7 +46,7 @@ int main(int count, char **arguments)
 {
     struct exploration exploration = {.seed = 1, .states = CRASH_STATES, .keeps = true};
     if (THREAD_SANITIZED) {
-        printf("skipped: the thread sanitizer's runtime makes calls that nobody has to know\n");
+        printf("skipped: the runtime of the thread sanitizer makes other system calls\n");
         return SKIPPED;
     }
     parse(count, arguments, &exploration);

@@ -217,14 +217,14 @@ static void open_file(struct disk *disk, const struct event *event)
 /** Makes data durable as a sync does; a failing sync of a file writes about half of it. */
 static void sync_node(struct disk *disk, struct node *node, bool fails, uint64_t seed)
 {
-    struct dice dice = {dice_mix(seed, disk->time)};
+    struct rng rng = {rng_mix(seed, disk->time)};
     for (size_t i = 0; i < node->change_count; i++) {
         const struct change *change = &node->changes[i];
         uint64_t from = 0, to = change->size;
-        if (fails && dice_once_in(&dice, 2))
-            from = dice_below(&dice, change->size + 1);
-        if (fails && dice_once_in(&dice, 2))
-            to = dice_below(&dice, change->size + 1);
+        if (fails && rng_once_in(&rng, 2))
+            from = rng_below(&rng, change->size + 1);
+        if (fails && rng_once_in(&rng, 2))
+            to = rng_below(&rng, change->size + 1);
         if (change->data == NULL)
             bytes_resize(&node->durable, change->size);
         else if (from < to)

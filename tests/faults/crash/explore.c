@@ -10,11 +10,11 @@
 #include "point.h"
 #include "../tree.h"
 
-/* One job in so many has an append that fills the tables at once, and one waits for the timer: they
- * are slow. */
+/* One in this many jobs has an append that goes to the tables at once, and one waits for the timer:
+ * both are slow. */
 #define SLOW_IN 16
-/* One state in so many is not checked by a writer, but gets a second crash in its recovery: more
- * often just before a sync, and if meta.json was renamed and the rename may be lost. */
+/* One in this many states is not checked by a writer, but crashes again in its recovery: more often
+ * just before a sync, and if meta.json was renamed and the rename may be lost. */
 #define RESUMED_IN 400
 #define RESUMED_BEFORE_SYNC 90
 #define RESUMED_BEHIND_RENAME 12
@@ -23,7 +23,7 @@
 struct course {
     struct exploration *exploration;
     char *root;    /**< The directory of the traces, in which states are made, too. */
-    char *dataset; /**< Below it. */
+    char *dataset; /**< In that directory. */
     struct records *records;
     lx_executor *executor;
     const char *name; /**< Of the states of the present trace, without their numbers. */
@@ -55,7 +55,7 @@ static bool resume(struct course *course, const struct point *point, const struc
     struct disk disk;
     struct history history;
     struct job job = {.path = course->dataset,
-                      .seed = dice_roll(check->dice),
+                      .seed = rng_next(check->rng),
                       .records = course->records,
                       .serial = point->history->serials,
                       .commit = point->history->commits,
@@ -78,9 +78,9 @@ static bool may_resume(const struct point *point, const struct check *check)
 {
     return !point->resumed && !check->absent && !point->history->sealed &&
            !point->history->removing && check->crash != CRASH_CACHE &&
-           dice_once_in(check->dice, point_is_behind(point, TRACE_RENAME) ? RESUMED_BEHIND_RENAME
-                                     : point_is_before(point, TRACE_SYNC) ? RESUMED_BEFORE_SYNC
-                                                                          : RESUMED_IN);
+           rng_once_in(check->rng, point_is_behind(point, TRACE_RENAME) ? RESUMED_BEHIND_RENAME
+                                   : point_is_before(point, TRACE_SYNC) ? RESUMED_BEFORE_SYNC
+                                                                        : RESUMED_IN);
 }
 
 static bool look_at(struct course *course, const struct point *point, enum crash crash,
@@ -95,16 +95,16 @@ static bool look_at(struct course *course, const struct point *point, enum crash
                        exploration->only[length] == '/';
     if (!wanted && !leads_there)
         return true;
-    struct dice dice = {dice_mix(exploration->seed, point->prefix * 16 + number)};
+    struct rng rng = {rng_mix(exploration->seed, point->prefix * 16 + number)};
     for (const char *c = course->name; *c != '\0'; c++)
-        dice.state = dice_mix(dice.state, (unsigned char)*c);
+        rng.state = rng_mix(rng.state, (unsigned char)*c);
     alarm(SUPPORT_TIMEOUT);
-    point_make(point, course->root, crash, &dice, &course->state);
+    point_make(point, course->root, crash, &rng, &course->state);
     struct check check = {.path = course->dataset,
                           .crash = crash,
                           .history = point->history,
                           .executor = course->executor,
-                          .dice = &dice};
+                          .rng = &rng};
     exploration->done++;
     exploration->of_power += crash == CRASH_POWER;
     exploration->of_cache += crash == CRASH_CACHE;
@@ -122,31 +122,31 @@ static bool look_at(struct course *course, const struct point *point, enum crash
 
 /** The number of power losses before the next event. A missing sync shows before other syncs; and a
  * lost rename undoes most. */
-static unsigned losses(const struct point *point, struct dice *dice, bool thin)
+static unsigned losses(const struct point *point, struct rng *rng, bool thin)
 {
     if (point_is_behind(point, TRACE_RENAME))
         return thin ? 3 : 8;
     if (point->resumed || thin)
         return 1;
-    return point_is_before(point, TRACE_SYNC) ? 3 : 1 + dice_once_in(dice, 6);
+    return point_is_before(point, TRACE_SYNC) ? 3 : 1 + rng_once_in(rng, 6);
 }
 
 /** The crashes before the next event. */
 static bool look_around(struct course *course, const struct point *point)
 {
-    struct dice dice = {dice_mix(point->boot, point->prefix * 2 + point->resumed)};
+    struct rng rng = {rng_mix(point->boot, point->prefix * 2 + point->resumed)};
     unsigned thin = course->exploration->thin, number = 0;
-    unsigned count = losses(point, &dice, thin != 0);
+    unsigned count = losses(point, &rng, thin != 0);
     bool right = true,
          busy = point_is_before(point, TRACE_SYNC) || point_is_behind(point, TRACE_RENAME);
-    if (thin != 0 && !busy && !dice_once_in(&dice, thin))
+    if (thin != 0 && !busy && !rng_once_in(&rng, thin))
         return true;
     while (right && number < count)
         right = look_at(course, point, CRASH_POWER, number++);
     unsigned kill_in = point->resumed ? 4 : point_is_before(point, TRACE_SYNC) ? 2 : 3;
-    if (right && dice_once_in(&dice, kill_in))
+    if (right && rng_once_in(&rng, kill_in))
         right = look_at(course, point, CRASH_KILL, number++);
-    if (right && dice_once_in(&dice, point->resumed ? 6 : 2))
+    if (right && rng_once_in(&rng, point->resumed ? 6 : 2))
         right = look_at(course, point, CRASH_CACHE, number++);
     return right;
 }
@@ -178,7 +178,7 @@ static enum recording walk(struct course *course, struct trace *trace, struct di
     const char *outer = course->name;
     snprintf(own_name, sizeof own_name, resumed ? "%s/" : "%s.", name);
     course->name = own_name;
-    uint64_t seed = dice_mix(exploration->seed, boot);
+    uint64_t seed = rng_mix(exploration->seed, boot);
     if (!is_complete(course, trace, disk, seed)) {
         fail(course, own_name, "the job wrote what no recorded call did");
         return RECORDING_FAILED;
@@ -214,7 +214,7 @@ static enum recording explore_job(struct course *course, uint64_t number)
     struct disk disk;
     struct history history;
     struct records records;
-    uint64_t seed = dice_mix(exploration->seed, number);
+    uint64_t seed = rng_mix(exploration->seed, number);
     bool waits = number % SLOW_IN == SLOW_IN / 2, many = number % SLOW_IN == SLOW_IN - 1;
     struct job job = {.path = course->dataset,
                       .seed = seed,

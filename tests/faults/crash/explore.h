@@ -17,8 +17,8 @@ struct exploration {
                        *   number. */
     const char *only; /**< Check and keep only the state of this name; NULL: all. */
     bool keeps;       /**< Keep a wrong state: with threads, every run differs. */
-    unsigned thin;    /**< Check only one in so many of the points with few events; 0: all. More
-                       *   jobs are tried then. */
+    unsigned thin;    /**< Check only one in this many of the points with few events, and try more
+                       *   jobs; 0: check all. */
 
     uint64_t done;       /**< States that were checked, */
     uint64_t of_power;   /**< of these after a power loss, */

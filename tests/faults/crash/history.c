@@ -8,7 +8,7 @@ static void push(struct history *history, const struct version *version, uint64_
     version_set(&history->list[history->count++].version, version);
 }
 
-static void drop_behind(struct history *history, size_t last)
+static void drop_after(struct history *history, size_t last)
 {
     while (history->count > last + 1)
         version_free(&history->list[--history->count].version);
@@ -60,7 +60,7 @@ static struct candidate *newest(struct history *history)
 
 void history_reach(struct history *history, size_t found)
 {
-    drop_behind(history, found);
+    drop_after(history, found);
     history->visible = found;
     newest(history)->commit = history->commits;
     version_set(&history->pending, &newest(history)->version);
@@ -104,11 +104,11 @@ static size_t resolve(struct history *history, size_t first, uint64_t digest, co
     return first;
 }
 
-static void ask(struct history *history, const struct mark *mark)
+static void request(struct history *history, const struct mark *mark)
 {
     const struct operation *operation = &mark->operation;
     if (!version_allows(&history->pending, operation)) {
-        /* With several threads, one may not know yet that the call of another has failed. */
+        /* A thread may not yet have seen the failed call of another. */
         if (!(mark->flags & MARK_SHARED))
             history->wrong = "the job found another number of records than there are";
         return;
@@ -136,7 +136,7 @@ void history_apply(struct history *history, const struct mark *mark)
         history->removing = false;
         break;
     case MARK_ASKING:
-        ask(history, mark);
+        request(history, mark);
         break;
     case MARK_SEALING:
         history->sealing = true;

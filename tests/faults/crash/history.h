@@ -27,8 +27,8 @@ struct history {
     uint64_t serials;       /**< All serial numbers so far are below this. */
     uint64_t commits;       /**< All commits so far are at or below this. */
     bool created, sealing, sealed;
-    /** The dataset can be removed, whatever it is, until another one is created: the end of a
-     * removal is not synced. */
+    /** The dataset can be absent or present until another one is created: the end of a removal is
+     * not synced. */
     bool removing;
     const char *wrong; /**< A content that the job saw although it was never committed; NULL:
                         *   none. */

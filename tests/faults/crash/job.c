@@ -7,7 +7,7 @@
 #include "kernel.h"
 #include "life.h"
 
-/* The sessions of a life, and the steps of a session. */
+/* The sessions of a job, and the steps of a session. */
 #define SESSIONS 3
 #define STEPS 12
 /* The sessions in which a sync fails, in a job of that kind. */
@@ -17,7 +17,7 @@
 static void choose_executor(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
-    uint32_t writers = (uint32_t)dice_below(&life->dice, 1 + LX_MAX_WRITERS);
+    uint32_t writers = (uint32_t)rng_below(&life->rng, 1 + LX_MAX_WRITERS);
     if (life->job->kind == JOB_WORKERS && writers < 2)
         writers = 2;
     life->executor = NULL;
@@ -34,11 +34,11 @@ static void choose_executor(struct life *life)
 static lx_writer_options *choose_options(struct life *life)
 {
     lx_writer_options *options = need(lx_writer_options_new());
-    life->durability = (lx_durability)dice_below(&life->dice, 3);
-    bool large = dice_once_in(&life->dice, 3) || life->job->kind == JOB_FULL;
-    uint64_t records = large || dice_once_in(&life->dice, 2) ? 1 << 20
-                                                             : 3 + dice_below(&life->dice, 40);
-    uint64_t bytes = large ? 1 << 30 : 4096 << dice_below(&life->dice, 4);
+    life->durability = (lx_durability)rng_below(&life->rng, 3);
+    bool large = rng_once_in(&life->rng, 3) || life->job->kind == JOB_FULL;
+    uint64_t records = large || rng_once_in(&life->rng, 2) ? 1 << 20
+                                                           : 3 + rng_below(&life->rng, 40);
+    uint64_t bytes = large ? 1 << 30 : 4096 << rng_below(&life->rng, 4);
     if (lx_writer_options_set_durability(options, life->durability, NULL) != LX_OK ||
         lx_writer_options_set_chunk_limits(options, records, bytes, NULL) != LX_OK ||
         lx_writer_options_set_executor(options, life->executor, NULL) != LX_OK)
@@ -86,7 +86,7 @@ static bool open_again(struct life *life, const lx_writer_options *options)
 {
     lx_error error = LX_ERROR_INIT;
     lx_status status = try_to_open(life, options, &error);
-    if (life->over && dice_once_in(&life->dice, 2) && unseal(life)) {
+    if (life->over && rng_once_in(&life->rng, 2) && unseal(life)) {
         lx_error_clear(&error);
         status = try_to_open(life, options, &error);
     }
@@ -115,14 +115,14 @@ static bool seal(struct life *life)
 static void end_session(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
-    bool late = dice_once_in(&life->dice, 2); /* tickets may outlive the writer */
-    if (life->full && dice_once_in(&life->dice, 2))
+    bool late = rng_once_in(&life->rng, 2); /* tickets may outlive the writer */
+    if (life->full && rng_once_in(&life->rng, 2))
         kernel_fill_disk(0, 0); /* the timer may have found the disk full, so calls may fail even
                                  * now */
     if (!late)
         life_wait(life);
     if (life->writer != NULL &&
-        (dice_once_in(&life->dice, life->job->resumes ? 2 : 4) || life->filled))
+        (rng_once_in(&life->rng, life->job->resumes ? 2 : 4) || life->filled))
         seal(life);
     if (life->writer == NULL)
         return;
@@ -154,34 +154,34 @@ static void remove_all(struct life *life)
 static bool may_be_full(struct life *life, bool usual)
 {
     if (usual)
-        return dice_once_in(&life->dice, 4);
+        return rng_once_in(&life->rng, 4);
     return life->job->kind == JOB_FULL ||
-           (life->job->kind == JOB_WORKERS && dice_once_in(&life->dice, 2));
+           (life->job->kind == JOB_WORKERS && rng_once_in(&life->rng, 2));
 }
 
 static void session(struct life *life)
 {
     life->fails = life->full = false;
-    if (life->sessions != 0 && dice_once_in(&life->dice, life->over ? 3 : 12))
+    if (life->sessions != 0 && rng_once_in(&life->rng, life->over ? 3 : 12))
         remove_all(life);
     choose_executor(life);
     lx_writer_options *options = choose_options(life);
-    unsigned steps = (unsigned)dice_below(&life->dice, life->job->resumes ? 4 : STEPS);
+    unsigned steps = (unsigned)rng_below(&life->rng, life->job->resumes ? 4 : STEPS);
     if (life->job->kind != JOB_USUAL && !life->job->resumes)
         steps += 4;
     bool usual = life->job->kind == JOB_USUAL || life->job->resumes;
-    life->fails = (usual || life->job->kind == JOB_INSTALLS) && dice_once_in(&life->dice, 4);
-    kernel_fail_sync(life->fails ? 1 + (unsigned)dice_below(&life->dice, 20) : 0);
+    life->fails = (usual || life->job->kind == JOB_INSTALLS) && rng_once_in(&life->rng, 4);
+    kernel_fail_sync(life->fails ? 1 + (unsigned)rng_below(&life->rng, 20) : 0);
     bool open = open_again(life, options) ||
                 (!life->over && !life->job->resumes && create(life, options));
     lx_writer_options_free(options);
     if (open && life->job->kind == JOB_SYNCS && life->sessions < SPOILED) {
         life->fails = true;
-        kernel_fail_sync(1 + (unsigned)dice_below(&life->dice, 10));
+        kernel_fail_sync(1 + (unsigned)rng_below(&life->rng, 10));
     }
     life->full = open && !life->fails && may_be_full(life, usual);
-    kernel_fill_disk(life->full ? 1 + (unsigned)dice_below(&life->dice, 16) : 0,
-                     dice_once_in(&life->dice, 2) ? 1 : UINT_MAX);
+    kernel_fill_disk(life->full ? 1 + (unsigned)rng_below(&life->rng, 16) : 0,
+                     rng_once_in(&life->rng, 2) ? 1 : UINT_MAX);
     life->sessions++;
     while (open && steps-- != 0 && life_step(life))
         ;
@@ -194,7 +194,7 @@ static void session(struct life *life)
     kernel_fail_sync(0);
     kernel_fill_disk(0, 0);
     life_check_pinned(life);
-    if (dice_once_in(&life->dice, 2))
+    if (rng_once_in(&life->rng, 2))
         life_unpin(life);
 }
 
@@ -202,13 +202,13 @@ int job_run(void *user)
 {
     const struct job *job = user;
     struct life life = {.job = job,
-                        .dice = {dice_mix(job->seed, 2)},
+                        .rng = {rng_mix(job->seed, 2)},
                         .serial = job->serial,
                         .commits = job->commit,
                         .seals = job->may_be_sealed,
                         .many = job->many && !job->resumes};
     kernel_make_syncs();
-    unsigned sessions = job->resumes ? 1 : 1 + (unsigned)dice_below(&life.dice, SESSIONS);
+    unsigned sessions = job->resumes ? 1 : 1 + (unsigned)rng_below(&life.rng, SESSIONS);
     while (sessions != 0) {
         session(&life);
         /* A session with a failed sync is not the last: the next one must handle the result. */

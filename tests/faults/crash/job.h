@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The work of a recorded child: a life of a dataset, chosen by a seed, through the public
- * interface.
+ * @brief The work of a recorded child: the sessions of a dataset, chosen by a seed, through the
+ * public interface.
  *
  * A mark precedes every operation, and every call that may commit is between two marks.
  */
@@ -17,7 +17,7 @@ struct job {
     struct records *records;
     uint64_t serial; /**< Of the next value. */
     uint64_t commit; /**< Commits so far. */
-    bool resumes;    /**< The dataset exists already; the life is short. */
+    bool resumes;    /**< The dataset exists already; the job is short. */
     enum {
         JOB_USUAL,    /**< All kinds of operations. */
         JOB_SYNCS,    /**< A sync fails during changes of records. */

@@ -16,12 +16,12 @@
 struct promise {
     lx_ticket *ticket;
     uint64_t number; /**< Of the commit. */
-    bool void_;      /**< A call failed since: the commit may be lost. */
+    bool void_;      /**< A later call failed: the commit may be lost. */
 };
 
 struct life {
     const struct job *job;
-    struct dice dice;
+    struct rng rng;
     uint64_t serial;
     uint64_t commits;
     lx_durability durability;

@@ -18,7 +18,7 @@ enum style {
 enum fate { LOST, TORN, LEFT };
 
 struct loss {
-    struct dice *dice;
+    struct rng *rng;
     enum style style;
     uint64_t chance; /* of 8 */
     uint64_t grain;
@@ -46,12 +46,12 @@ static void choose(struct loss *loss, const struct disk *disk)
         if (node->entry_change_count != 0 && node->entry_changes[0].time < first)
             first = node->entry_changes[0].time;
     }
-    loss->style = (enum style)dice_below(loss->dice, STYLES);
-    loss->salt = dice_roll(loss->dice);
-    loss->chance = 1 + dice_below(loss->dice, 7);
-    loss->grain = grains[dice_below(loss->dice, sizeof grains / sizeof *grains)];
-    loss->victim = total != 0 ? (size_t)dice_below(loss->dice, total) : 0;
-    loss->time = first + (size_t)dice_below(loss->dice, disk->time - first + 1);
+    loss->style = (enum style)rng_below(loss->rng, STYLES);
+    loss->salt = rng_next(loss->rng);
+    loss->chance = 1 + rng_below(loss->rng, 7);
+    loss->grain = grains[rng_below(loss->rng, sizeof grains / sizeof *grains)];
+    loss->victim = total != 0 ? (size_t)rng_below(loss->rng, total) : 0;
+    loss->time = first + (size_t)rng_below(loss->rng, disk->time - first + 1);
     size_t before = 0;
     for (size_t i = 0; i < disk->count; i++) {
         before += pending(disk->nodes[i]);
@@ -64,7 +64,7 @@ static void choose(struct loss *loss, const struct disk *disk)
 
 static enum fate fate_of(struct loss *loss, const struct node *node, size_t time)
 {
-    bool often = dice_once_in(loss->dice, 2);
+    bool often = rng_once_in(loss->rng, 2);
     size_t number = loss->passed++;
     switch (loss->style) {
     case ALL_LOST:
@@ -78,28 +78,28 @@ static enum fate fate_of(struct loss *loss, const struct node *node, size_t time
     case NODE_LEFT:
         return node != loss->node ? LOST : often ? LEFT : TORN;
     case SOME_NODES:
-        return dice_mix(loss->salt, node->number) % 2 != 0 ? LEFT : often ? LOST : TORN;
+        return rng_mix(loss->salt, node->number) % 2 != 0 ? LEFT : often ? LOST : TORN;
     case UNTIL_A_TIME:
         return time < loss->time ? LEFT : time > loss->time ? LOST : TORN;
     default:
-        if (dice_once_in(loss->dice, 4))
+        if (rng_once_in(loss->rng, 4))
             return TORN;
-        return dice_below(loss->dice, 8) < loss->chance ? LEFT : LOST;
+        return rng_below(loss->rng, 8) < loss->chance ? LEFT : LOST;
     }
 }
 
-/** Stretches of a write, of many lengths, each kept or lost; they end at multiples of the grain. */
+/** Parts of a write, of many lengths, each kept or lost; they end at multiples of the grain. */
 static void tear(struct loss *loss, struct bytes *bytes, const struct change *change)
 {
     uint64_t at = change->offset, end = change->offset + change->size;
     while (at < end) {
-        uint64_t stretch = loss->grain << dice_below(loss->dice, 8);
+        uint64_t stretch = loss->grain << rng_below(loss->rng, 8);
         uint64_t next = (at + stretch) / loss->grain * loss->grain;
         if (next <= at)
             next = at + loss->grain;
         if (next > end)
             next = end;
-        if (dice_once_in(loss->dice, 2))
+        if (rng_once_in(loss->rng, 2))
             bytes_put(bytes, at, change->data + (at - change->offset), next - at);
         at = next;
     }
@@ -112,7 +112,7 @@ static void take_file(struct loss *loss, const struct node *node, struct bytes *
         const struct change *change = &node->changes[i];
         enum fate fate = fate_of(loss, node, change->time);
         if (change->data == NULL) {
-            if (fate == LEFT || (fate == TORN && dice_once_in(loss->dice, 2)))
+            if (fate == LEFT || (fate == TORN && rng_once_in(loss->rng, 2)))
                 bytes_resize(bytes, change->size);
             continue;
         }
@@ -122,7 +122,7 @@ static void take_file(struct loss *loss, const struct node *node, struct bytes *
             tear(loss, bytes, change);
         /* The new size may be durable before the data, which then reads as zeros. */
         uint64_t end = change->offset + change->size;
-        if (end > bytes->size && loss->style != ALL_LOST && dice_once_in(loss->dice, 3))
+        if (end > bytes->size && loss->style != ALL_LOST && rng_once_in(loss->rng, 3))
             bytes_resize(bytes, end);
     }
 }
@@ -135,7 +135,7 @@ static void take_entries(struct loss *loss, const struct node *node, struct entr
     for (size_t i = 0; loss != NULL && i < node->entry_change_count; i++) {
         const struct entry_change *change = &node->entry_changes[i];
         enum fate fate = fate_of(loss, node, change->time);
-        if (fate == LOST || (fate == TORN && dice_once_in(loss->dice, 2)))
+        if (fate == LOST || (fate == TORN && rng_once_in(loss->rng, 2)))
             continue;
         entries_set(entries, change->to, change->node);
         if (change->from[0] != '\0')
@@ -191,9 +191,9 @@ void loss_none(const struct disk *disk, struct image *image)
     take(NULL, disk->nodes[0], "", image);
 }
 
-void loss_of_power(const struct disk *disk, struct dice *dice, struct image *image)
+void loss_of_power(const struct disk *disk, struct rng *rng, struct image *image)
 {
-    struct loss loss = {.dice = dice};
+    struct loss loss = {.rng = rng};
     image->count = 0;
     choose(&loss, disk);
     take(&loss, disk->nodes[0], "", image);

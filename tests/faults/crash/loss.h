@@ -27,9 +27,9 @@ void image_free(struct image *image);
 void loss_none(const struct disk *disk, struct image *image);
 
 /**
- * A loss of power: of the changes that are not durable, writes and entries, a random part is left.
+ * A power loss: a random part of the changes that are not durable, writes and entries, is kept.
  * Writes are torn at multiples of 1, 8, 512 or 4096 bytes.
  */
-void loss_of_power(const struct disk *disk, struct dice *dice, struct image *image);
+void loss_of_power(const struct disk *disk, struct rng *rng, struct image *image);
 
 #endif

@@ -5,40 +5,40 @@
 #include "zrecord/write/install.h"
 #include "zrecord/write/rotate.h"
 
-struct operation operation_choose(struct dice *dice, uint64_t length, size_t fields,
-                                  uint64_t serial, uint64_t from_length)
+struct operation operation_choose(struct rng *rng, uint64_t length, size_t fields, uint64_t serial,
+                                  uint64_t from_length)
 {
     struct operation operation = {.kind = OPERATION_APPEND, .first = serial, .count = 1};
-    unsigned which = (unsigned)dice_below(dice, 16);
+    unsigned which = (unsigned)rng_below(rng, 16);
     if (which < 3 || length == 0)
         return operation;
-    operation.index = dice_below(dice, length);
-    operation.stride = 1 + dice_below(dice, 7);
-    operation.fields = 1 + (uint32_t)dice_below(dice, (1u << fields) - 1);
+    operation.index = rng_below(rng, length);
+    operation.stride = 1 + rng_below(rng, 7);
+    operation.fields = 1 + (uint32_t)rng_below(rng, (1u << fields) - 1);
     if (which < 5) {
-        operation.count = 2 + dice_below(dice, 30);
+        operation.count = 2 + rng_below(rng, 30);
     } else if (which < 9) {
         operation.kind = OPERATION_MODIFY;
     } else if (which < 11) {
         operation.kind = OPERATION_MODIFY;
-        operation.count = 2 + dice_below(dice, 20);
+        operation.count = 2 + rng_below(rng, 20);
     } else if (which < 14) {
         operation.kind = OPERATION_DELETE;
     } else if (which == 14) {
         operation.kind = OPERATION_TRUNCATE;
-        operation.index = length - dice_below(dice, 1 + (length < 8 ? length : length / 4));
+        operation.index = length - rng_below(rng, 1 + (length < 8 ? length : length / 4));
     } else if (from_length != 0) {
         operation.kind = OPERATION_COPY;
-        operation.index = dice_below(dice, from_length);
-        operation.count = 1 + dice_below(dice, 10);
+        operation.index = rng_below(rng, from_length);
+        operation.count = 1 + rng_below(rng, 10);
     }
     return operation;
 }
 
 /** A kind without a field; RECORDS_FIELDS if every kind has one. */
-static uint64_t absent_kind(struct dice *dice, const struct columns *columns)
+static uint64_t absent_kind(struct rng *rng, const struct columns *columns)
 {
-    uint64_t first = dice_below(dice, RECORDS_FIELDS);
+    uint64_t first = rng_below(rng, RECORDS_FIELDS);
     for (uint64_t i = 0; i < RECORDS_FIELDS; i++) {
         bool found = false;
         for (size_t k = 0; k < columns->count; k++)
@@ -49,28 +49,28 @@ static uint64_t absent_kind(struct dice *dice, const struct columns *columns)
     return RECORDS_FIELDS;
 }
 
-struct operation operation_choose_switch(struct dice *dice, const struct columns *columns)
+struct operation operation_choose_switch(struct rng *rng, const struct columns *columns)
 {
-    struct operation operation = {.index = dice_below(dice, columns->count)};
-    uint64_t kind = absent_kind(dice, columns);
-    switch (dice_below(dice, 9)) {
+    struct operation operation = {.index = rng_below(rng, columns->count)};
+    uint64_t kind = absent_kind(rng, columns);
+    switch (rng_below(rng, 9)) {
     case 0:
     case 1:
-        operation.kind = OPERATION_FOLD;
+        operation.kind = OPERATION_CHECKPOINT;
         break;
     case 2:
     case 3:
         operation.kind = OPERATION_REBALANCE;
         break;
     case 4:
-        operation.kind = OPERATION_RESTART;
+        operation.kind = OPERATION_ROTATE;
         break;
     case 5:
-        operation.kind = columns->count > 1 ? OPERATION_DROP : OPERATION_FOLD;
+        operation.kind = columns->count > 1 ? OPERATION_DROP : OPERATION_CHECKPOINT;
         break;
     case 6:
         operation.kind = columns->list[operation.index].name < UINT8_MAX ? OPERATION_RENAME
-                                                                         : OPERATION_FOLD;
+                                                                         : OPERATION_CHECKPOINT;
         break;
     default:
         operation.kind = kind < RECORDS_FIELDS ? OPERATION_ADD : OPERATION_REBALANCE;
@@ -84,7 +84,7 @@ static struct columns columns_of(const lx_writer *writer)
 {
     struct columns columns;
     if (!records_columns(lx_writer_get_schema(writer), &columns))
-        give_up("a field has a name that nobody gave it");
+        give_up("a field has an unknown name");
     return columns;
 }
 
@@ -220,11 +220,11 @@ lx_status operation_do(const struct operation *operation, struct records *record
         return drop_field(columns.list[operation->index], writer, error);
     case OPERATION_RENAME:
         return rename_field(columns.list[operation->index], writer, error);
-    case OPERATION_FOLD:
+    case OPERATION_CHECKPOINT:
         return lx_writer_checkpoint(writer, error);
     case OPERATION_REBALANCE:
         return lx_writer_rebalance(writer, NULL, NULL, NULL, error);
-    case OPERATION_RESTART:
+    case OPERATION_ROTATE:
         return lx__install_call(writer, restart, NULL, error);
     default:
         return LX_OK;

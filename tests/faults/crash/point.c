@@ -17,7 +17,7 @@ bool point_is_behind(const struct point *point, enum trace_kind kind)
     return point->prefix != 0 && point->trace->events[point->prefix - 1].kind == kind;
 }
 
-void point_make(const struct point *point, const char *root, enum crash crash, struct dice *dice,
+void point_make(const struct point *point, const char *root, enum crash crash, struct rng *rng,
                 struct state *state)
 {
     const struct event *next = point->prefix < point->trace->count
@@ -27,12 +27,12 @@ void point_make(const struct point *point, const char *root, enum crash crash, s
     if (crash == CRASH_KILL)
         loss_none(point->disk, &state->image);
     else
-        loss_of_power(point->disk, dice, &state->image);
+        loss_of_power(point->disk, rng, &state->image);
     /* The process may be killed within a write. The kernel copies whole words. */
     state->torn = 0;
     if (crash == CRASH_KILL && next != NULL && next->kind == TRACE_WRITE && next->size > 1 &&
-        dice_once_in(dice, 2))
-        state->torn = (1 + dice_below(dice, next->size - 1)) / WORD * WORD;
+        rng_once_in(rng, 2))
+        state->torn = (1 + rng_below(rng, next->size - 1)) / WORD * WORD;
     for (size_t i = 0; state->torn != 0 && i < state->image.count; i++)
         if (strcmp(state->image.files[i].path, next->path) == 0)
             bytes_put(&state->image.files[i].bytes, next->offset, next->data, state->torn);

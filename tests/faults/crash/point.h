@@ -30,7 +30,7 @@ bool point_is_before(const struct point *point, enum trace_kind kind);
 bool point_is_behind(const struct point *point, enum trace_kind kind);
 
 /** Makes a state of the crash in the directory, in place of an earlier one, and sets the boot. */
-void point_make(const struct point *point, const char *root, enum crash crash, struct dice *dice,
+void point_make(const struct point *point, const char *root, enum crash crash, struct rng *rng,
                 struct state *state);
 
 /** The beginning of a job that continues with version @p found of the state. */

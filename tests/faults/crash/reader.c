@@ -38,7 +38,7 @@ void life_pin(struct life *life)
     life_unpin(life);
     life->pinned = open_reader(life);
     /* Without a commit in progress, another reader sees the same. */
-    life->pinned_digest = life->promised == 0 && dice_once_in(&life->dice, 2)
+    life->pinned_digest = life->promised == 0 && rng_once_in(&life->rng, 2)
                               ? life_look(life)
                               : digest_of(life->pinned);
     mark_say(MARK_PINNED, 0, life->pinned_digest);

@@ -136,7 +136,7 @@ static void at_call(struct tracer *tracer, pid_t id)
     if (thread == NULL) {
         fail(tracer, "the job has more threads than the recorder has room for");
     } else if (ptrace(GET_SYSCALL_INFO, id, (void *)sizeof info, &info) <= 0) {
-        fail(tracer, "the kernel does not tell which system call is made (Linux 5.3 does)");
+        fail(tracer, "the kernel does not report system calls to a tracer (needs Linux 5.3)");
         tracer->refused = true;
     } else if (info.at == AT_ENTRY) {
         at_entry(tracer, thread, &info);

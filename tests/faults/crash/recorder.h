@@ -19,9 +19,9 @@ enum recording {
  * Runs @p job in a child. Calls that concern files happen one at a time, in the order of the trace.
  *
  * @param root  The directory whose changes are recorded; an absolute path without links.
- * @param job   Returns the child's exit status; it may start threads. Its end does not run what
- *              atexit() has.
- * @param why   What was wrong, unless it returns RECORDED.
+ * @param job   Returns the child's exit status; it may start threads. The child exits without
+ *              running atexit() handlers.
+ * @param why   The error, unless it returns RECORDED.
  */
 enum recording record(const char *root, int (*job)(void *), void *user, struct trace *trace,
                       char *why, size_t size);

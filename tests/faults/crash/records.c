@@ -3,15 +3,15 @@
 
 /* ---- fields */
 
-static struct kind choose_kind(struct dice *dice, bool small)
+static struct kind choose_kind(struct rng *rng, bool small)
 {
-    switch (small ? dice_below(dice, 2) : dice_below(dice, 6)) {
+    switch (small ? rng_below(rng, 2) : rng_below(rng, 6)) {
     case 0:
         return (struct kind){LX_INT64, 0, LX_COMPRESSION_RAW};
     case 1:
         return (struct kind){LX_UINT8, 5, LX_COMPRESSION_RAW}; /* inline, shorter than 8 bytes */
     case 2:
-        return (struct kind){LX_UINT8, 9 + dice_below(dice, 400), LX_COMPRESSION_RAW};
+        return (struct kind){LX_UINT8, 9 + rng_below(rng, 400), LX_COMPRESSION_RAW};
     case 3:
         return (struct kind){LX_FLOAT32, 16, LX_COMPRESSION_FLATE};
     case 4:
@@ -42,11 +42,11 @@ bool records_columns(const lx_schema *schema, struct columns *columns)
 
 void records_init(struct records *records, uint64_t seed, bool small)
 {
-    struct dice dice = {dice_mix(seed, 1)};
+    struct rng rng = {rng_mix(seed, 1)};
     *records = (struct records){.seed = seed, .schema = need(lx_schema_new())};
-    size_t count = small ? RECORDS_FIELDS : 1 + (size_t)dice_below(&dice, RECORDS_FIELDS);
+    size_t count = small ? RECORDS_FIELDS : 1 + (size_t)rng_below(&rng, RECORDS_FIELDS);
     for (size_t i = 0; i < RECORDS_FIELDS; i++)
-        records->kinds[i] = choose_kind(&dice, small);
+        records->kinds[i] = choose_kind(&rng, small);
     for (size_t i = 0; i < count; i++) {
         char name[16];
         const struct kind *kind = &records->kinds[i];
@@ -88,18 +88,18 @@ static uint64_t width(const struct kind *kind)
 
 static lx_value make_value(const struct records *records, uint64_t serial, size_t kind)
 {
-    struct dice dice = {dice_mix(records->seed, serial * RECORDS_FIELDS + kind)};
+    struct rng rng = {rng_mix(records->seed, serial * RECORDS_FIELDS + kind)};
     uint64_t size = width(&records->kinds[kind]);
-    if (dice_once_in(&dice, 12))
+    if (rng_once_in(&rng, 12))
         return (lx_value){NULL, LX_NONE};
-    if (size == LX_NONE && dice_once_in(&dice, 60))
-        size = 4000 + dice_below(&dice, 3000); /* more than a small chunk */
+    if (size == LX_NONE && rng_once_in(&rng, 60))
+        size = 4000 + rng_below(&rng, 3000); /* more than a small chunk */
     else if (size == LX_NONE)
-        size = dice_below(&dice, 4) == 0 ? dice_below(&dice, 10) : dice_below(&dice, 600);
+        size = rng_below(&rng, 4) == 0 ? rng_below(&rng, 10) : rng_below(&rng, 600);
     uint8_t *data = need(malloc((size_t)size + 1));
     /* Few different bytes in long runs: flate can compress them, and no two values are equal. */
     for (uint64_t i = 0; i < size; i++)
-        data[i] = i % 16 < 8 ? (uint8_t)dice_roll(&dice) : data[i - 8];
+        data[i] = i % 16 < 8 ? (uint8_t)rng_next(&rng) : data[i - 8];
     return (lx_value){data, size};
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The values of a job. Each follows from the seed, its kind of field, and a serial number
- * that no two written records share.
+ * @brief The values of a job. Each is a function of the seed, its kind of field, and a serial
+ * number that no two written records share.
  */
 #ifndef LX_TESTS_FAULTS_CRASH_RECORDS_H
 #define LX_TESTS_FAULTS_CRASH_RECORDS_H
@@ -56,7 +56,7 @@ lx_value records_get(struct records *records, uint32_t serial, uint8_t kind);
 /** The name of a field. */
 void records_name(struct column column, char name[16]);
 
-/** The fields of a schema, by the names of records_name(). Returns false for other names. */
+/** Parses the fields of a schema from names of records_name(). Returns false for other names. */
 bool records_columns(const lx_schema *schema, struct columns *columns);
 
 /** Values of one field for the serials from @p first on; for records_free_values(). */

@@ -32,11 +32,11 @@ static bool submit_one(struct life *life)
 
 bool life_submit(struct life *life)
 {
-    size_t count = 1 + (size_t)dice_below(&life->dice, 4);
+    size_t count = 1 + (size_t)rng_below(&life->rng, 4);
     bool right = life->promised + count <= LIFE_TICKETS || life_wait(life);
-    /* One of them finds the disk full, while earlier ones are not committed yet. */
+    /* One of them fails because the disk is full, while earlier ones are not committed yet. */
     if (life->full && life->job->kind == JOB_WORKERS)
-        kernel_fill_disk(1 + (unsigned)dice_below(&life->dice, 8), 1);
+        kernel_fill_disk(1 + (unsigned)rng_below(&life->rng, 8), 1);
     while (right && count-- != 0)
         right = submit_one(life);
     return right;
@@ -54,7 +54,7 @@ bool life_wait(struct life *life)
         if (status == LX_OK)
             mark_say(MARK_COMMITTED, life_durable(life), promise->number);
         else if (status == LX_ERR_STATE && life->full)
-            continue; /* it was rolled back before it could be committed */
+            continue; /* it was rolled back first */
         else if (!promise->void_)
             right = life_worked(life, status, "a submitted commit", &error) && right;
     }
@@ -71,7 +71,7 @@ struct sharing {
     lx_error error;
 };
 
-static void note(struct sharing *sharing, lx_status status, const lx_error *error)
+static void add_status(struct sharing *sharing, lx_status status, const lx_error *error)
 {
     pthread_mutex_lock(&sharing->mutex);
     if (sharing->status == LX_OK) {
@@ -96,7 +96,7 @@ static void *commit_some(void *user)
         if (status == LX_OK)
             status = lx_writer_commit(life->writer, &error);
         if (status != LX_OK) {
-            note(sharing, status, &error);
+            add_status(sharing, status, &error);
             break;
         }
         mark_say(MARK_COMMITTED, life_durable(life), number);

@@ -69,7 +69,7 @@ struct operation life_choose(struct life *life)
 {
     const lx_schema *schema = lx_writer_get_schema(life->writer);
     uint64_t from = shares_a_field(schema, life->pinned) ? lx_dataset_get_length(life->pinned) : 0;
-    return operation_choose(&life->dice, lx_writer_get_length(life->writer),
+    return operation_choose(&life->rng, lx_writer_get_length(life->writer),
                             lx_schema_get_field_count(schema), life->serial, from);
 }
 
@@ -82,7 +82,7 @@ lx_status life_do(struct life *life, uint32_t flags, const struct operation *ope
     return operation_do(operation, life->job->records, life->writer, life->pinned, error);
 }
 
-static bool ask(struct life *life)
+static bool request(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
     struct operation operation = life_choose(life);
@@ -116,16 +116,16 @@ static bool transact(struct life *life)
     lx_error error = LX_ERROR_INIT;
     if (!commit_by(life, lx_writer_begin_transaction, false, "begin"))
         return false;
-    for (uint64_t i = dice_below(&life->dice, 4); i != 0; i--)
-        if (!ask(life))
+    for (uint64_t i = rng_below(&life->rng, 4); i != 0; i--)
+        if (!request(life))
             return false;
-    if (dice_once_in(&life->dice, 3) &&
+    if (rng_once_in(&life->rng, 3) &&
         !life_worked(life, lx_writer_sync(life->writer, &error), "sync in a transaction", &error))
         return false;
-    if (!ask(life))
+    if (!request(life))
         return false;
-    return dice_once_in(&life->dice, 4) ? undo(life)
-                                        : commit_by(life, lx_writer_end_transaction, false, "end");
+    return rng_once_in(&life->rng, 4) ? undo(life)
+                                      : commit_by(life, lx_writer_end_transaction, false, "end");
 }
 
 bool life_switch(struct life *life)
@@ -133,8 +133,8 @@ bool life_switch(struct life *life)
     lx_error error = LX_ERROR_INIT;
     struct columns columns;
     if (!records_columns(lx_writer_get_schema(life->writer), &columns))
-        give_up("a field has a name that nobody gave it");
-    struct operation operation = operation_choose_switch(&life->dice, &columns);
+        give_up("a field has an unknown name");
+    struct operation operation = operation_choose_switch(&life->rng, &columns);
     mark_say(MARK_TRYING, 0, ++life->commits);
     mark_ask(0, &operation);
     mark_say(MARK_TRYING, 0, ++life->commits);
@@ -150,7 +150,7 @@ bool life_switch(struct life *life)
 static bool look(struct life *life)
 {
     life_check_pinned(life);
-    if (dice_once_in(&life->dice, 2))
+    if (rng_once_in(&life->rng, 2))
         life_pin(life);
     else
         mark_say(MARK_SEEN, 0, life_look(life));
@@ -160,31 +160,31 @@ static bool look(struct life *life)
 /** A step of a job with new generations. */
 static bool step_of_switches(struct life *life)
 {
-    switch (dice_below(&life->dice, 12)) {
+    switch (rng_below(&life->rng, 12)) {
     case 0:
     case 1:
     case 2:
-        return append(life, 1 + dice_below(&life->dice, 20));
+        return append(life, 1 + rng_below(&life->rng, 20));
     case 3:
     case 4:
     case 5:
-        return ask(life);
+        return request(life);
     case 6:
     case 7:
         return commit_by(life, lx_writer_commit, false, "commit");
     default:
-        if (dice_once_in(&life->dice, 2))
+        if (rng_once_in(&life->rng, 2))
             life_pin(life);
         return life_switch(life);
     }
 }
 
 /** A step of a job with several flush tasks. */
-static bool step_of_lanes(struct life *life)
+static bool step_with_flush_tasks(struct life *life)
 {
-    switch (dice_below(&life->dice, 12)) {
+    switch (rng_below(&life->rng, 12)) {
     case 0:
-        return ask(life);
+        return request(life);
     case 1:
         return commit_by(life, lx_writer_commit, false, "commit");
     case 2:
@@ -205,17 +205,17 @@ bool life_step(struct life *life)
     if (life->job->kind == JOB_INSTALLS)
         return step_of_switches(life);
     if (life->job->kind == JOB_WORKERS)
-        return step_of_lanes(life);
-    switch (dice_below(&life->dice, 22)) {
+        return step_with_flush_tasks(life);
+    switch (rng_below(&life->rng, 22)) {
     case 0:
     case 1:
     case 2:
     case 3:
     case 4:
     case 5:
-        return ask(life);
+        return request(life);
     case 6:
-        return append(life, 2 + dice_below(&life->dice, 40));
+        return append(life, 2 + rng_below(&life->rng, 40));
     case 7:
         if (!life->many)
             return append(life, 2);

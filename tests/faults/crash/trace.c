@@ -7,7 +7,7 @@
 /* The lines of a failing trace that are printed. */
 #define LAST_LINES 300
 
-static void say(const struct mark *mark)
+static void send(const struct mark *mark)
 {
     if (write(TRACE_MARKS, mark, sizeof *mark) != sizeof *mark)
         give_up("a mark");
@@ -16,13 +16,13 @@ static void say(const struct mark *mark)
 void mark_say(uint32_t kind, uint32_t flags, uint64_t number)
 {
     const struct mark mark = {.kind = kind, .flags = flags, .number = number};
-    say(&mark);
+    send(&mark);
 }
 
 void mark_ask(uint32_t flags, const struct operation *operation)
 {
     const struct mark mark = {.kind = MARK_ASKING, .flags = flags, .operation = *operation};
-    say(&mark);
+    send(&mark);
 }
 
 static char *copy(const char *text)
@@ -61,9 +61,9 @@ static const char *mark_name(uint32_t kind)
 
 static void print_mark(const struct mark *mark, FILE *out)
 {
-    static const char *const names[] = {"none",     "append", "modify",    "delete",
-                                        "truncate", "copy",   "add",       "drop",
-                                        "rename",   "fold",   "rebalance", "restart"};
+    static const char *const names[] = {"none",     "append",     "modify",    "delete",
+                                        "truncate", "copy",       "add",       "drop",
+                                        "rename",   "checkpoint", "rebalance", "rotate"};
     const struct operation *operation = &mark->operation;
     fprintf(out, " %s flags %" PRIu32 " number %#" PRIx64, mark_name(mark->kind), mark->flags,
             mark->number);

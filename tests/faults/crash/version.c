@@ -155,7 +155,7 @@ bool version_allows(const struct version *version, const struct operation *opera
 void version_apply(struct version *version, const struct operation *operation,
                    const struct version *from)
 {
-    if (operation->kind < OPERATION_FOLD)
+    if (operation->kind < OPERATION_CHECKPOINT)
         version->digest = 0;
     switch (operation->kind) {
     case OPERATION_APPEND:

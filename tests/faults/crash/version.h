@@ -17,17 +17,17 @@ struct version {
 
 enum operation_kind {
     OPERATION_NONE,
-    OPERATION_APPEND,   /**< count records, with serials from first on. */
-    OPERATION_MODIFY,   /**< count records, index, index + stride, .. get new values. */
-    OPERATION_DELETE,   /**< The record index is deleted. */
-    OPERATION_TRUNCATE, /**< To the length index. */
-    OPERATION_COPY,     /**< count records of another version: index, index + stride, .. */
-    OPERATION_ADD,      /**< A field of kind index. */
-    OPERATION_DROP,     /**< The field number index. */
-    OPERATION_RENAME,   /**< The same. */
-    OPERATION_FOLD,     /* the kinds below change no records */
+    OPERATION_APPEND,     /**< count records, with serials from first on. */
+    OPERATION_MODIFY,     /**< count records, index, index + stride, .. get new values. */
+    OPERATION_DELETE,     /**< The record index is deleted. */
+    OPERATION_TRUNCATE,   /**< To the length index. */
+    OPERATION_COPY,       /**< count records of another version: index, index + stride, .. */
+    OPERATION_ADD,        /**< A field of kind index. */
+    OPERATION_DROP,       /**< The field number index. */
+    OPERATION_RENAME,     /**< The same. */
+    OPERATION_CHECKPOINT, /* the kinds below change no records */
     OPERATION_REBALANCE,
-    OPERATION_RESTART
+    OPERATION_ROTATE
 };
 
 /** One call; indices are taken modulo the length. */
@@ -49,12 +49,12 @@ static inline uint64_t operation_index(const struct operation *operation, uint64
 
 /** Chooses an operation on the records of a dataset of @p length. @p from_length: the length of one
  * to copy from, or 0. */
-struct operation operation_choose(struct dice *dice, uint64_t length, size_t fields,
-                                  uint64_t serial, uint64_t from_length);
+struct operation operation_choose(struct rng *rng, uint64_t length, size_t fields, uint64_t serial,
+                                  uint64_t from_length);
 
 /** Chooses an operation on a whole dataset with these columns, which commits pending operations and
  * is durable. */
-struct operation operation_choose_switch(struct dice *dice, const struct columns *columns);
+struct operation operation_choose_switch(struct rng *rng, const struct columns *columns);
 
 /** Performs it with one call of the library. */
 lx_status operation_do(const struct operation *operation, struct records *records,

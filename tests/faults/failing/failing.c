@@ -15,7 +15,7 @@
 /* Longest time of one run, in seconds; sanitizers make it ten times slower. */
 #define RUN_SECONDS 60
 
-/** The ways in which a call may fail. */
+/** The ways in which a call fails. */
 static const struct failure {
     const char *name;
     enum inject_call call;
@@ -152,12 +152,12 @@ static bool try_place(struct course *course, const struct failure *failure, uint
     return !report->wrong;
 }
 
-/** Places that are spread over the scenario, others for each failure. */
+/** Calls spread over the scenario, different ones for each failure. */
 static bool try_failure(struct course *course, const struct failure *failure, bool forever)
 {
     uint64_t count = course->counts[failure->call];
     uint64_t each = course->each != 0 && course->each < count ? course->each : count;
-    uint64_t shift = count != 0 ? dice_mix((uint64_t)(failure - failures), forever) % count : 0;
+    uint64_t shift = count != 0 ? rng_mix((uint64_t)(failure - failures), forever) % count : 0;
     bool right = true;
     for (uint64_t i = 0; right && i < each; i++)
         right = try_place(course, failure, 1 + (i * count + shift) / each % count, forever);

@@ -3,8 +3,8 @@
  * @file
  * @brief Makes the n-th allocation, or the n-th system call of a kind, fail: once, or from then on.
  *
- * The linker sends the library's calls here (--wrap, see the Makemodule.am); allocations come by
- * lx_set_allocator(), and those of jansson by its own hook. Nothing fails unless a fault is armed.
+ * The linker redirects the library's calls to this file (--wrap in Makemodule.am); allocations use
+ * lx_set_allocator(), and those of jansson its own hook. Nothing fails unless a fault is armed.
  */
 #ifndef LX_TESTS_FAULTS_FAILING_INJECT_H
 #define LX_TESTS_FAULTS_FAILING_INJECT_H

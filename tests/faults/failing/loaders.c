@@ -482,7 +482,7 @@ static void fill_joined(struct run *run)
     lx_tokens_unref(all);
 }
 
-/** Tables in memory, written to a file, and read from it. The mask is requested without the
+/** Tables in memory, then written to a file, then read from it. The mask is requested without the
  * tokens. */
 static void fill_megatron_in(struct run *run, lx_tokens *all, const char *folder)
 {

@@ -32,7 +32,7 @@ static void walk(struct run *run, lx_order *order)
         run_fail(run, "a sampler gives other indices after it was restored");
     TRY(run, lx_sampler_seek(sampler, 2 * LENGTH, &run->error));
     if (lx_sampler_tell(sampler) != 2 * LENGTH)
-        run_fail(run, "a sampler stands elsewhere");
+        run_fail(run, "a sampler has the wrong position");
     lx_sampler_free(sampler);
 }
 
@@ -96,7 +96,7 @@ static void mix(struct run *run, lx_order *part)
     lx_mixture_free(mixture);
 }
 
-/** Orders made of another one, whose reference is dropped. */
+/** Orders made from another one, whose reference is dropped. */
 static void compose(struct run *run, lx_order *part)
 {
     static const uint64_t indices[LENGTH];

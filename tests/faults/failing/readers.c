@@ -110,7 +110,7 @@ static void stat_all(struct run *run, lx_dataset *dataset)
     lx_dataset_identity identity;
     if (TRY(run, lx_dataset_stat(dataset, &totals, fields, &run->error)) &&
         totals.length != run->pending.count)
-        run_fail(run, "stat tells of %llu records", (unsigned long long)totals.length);
+        run_fail(run, "stat reports %llu records", (unsigned long long)totals.length);
     lx_dataset_get_identity(dataset, &identity);
     if (strcmp(lx_dataset_get_path(dataset), run->path) != 0)
         run_fail(run, "the path is another");
@@ -148,7 +148,7 @@ static void probe(struct run *run, lx_dataset *dataset)
         return;
     for (size_t i = 0; i < COUNT; i++)
         if (damaged[i])
-            run_fail(run, "record %llu is told to be damaged", (unsigned long long)indices[i]);
+            run_fail(run, "record %llu is reported as damaged", (unsigned long long)indices[i]);
 }
 
 static void stat_chunks(struct run *run, lx_dataset *dataset)

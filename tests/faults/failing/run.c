@@ -66,24 +66,24 @@ static bool may_fail(const struct run *run)
 
 bool run_took(struct run *run, const char *call, lx_status status)
 {
-    char told[900];
+    char text[900];
     bool has_error = strstr(call, "error") != NULL;
-    lx_error_describe(&run->error, told, sizeof told);
+    lx_error_describe(&run->error, text, sizeof text);
     if (status >= 0) {
         if (has_error && run->error.status != LX_OK)
-            run_fail(run, "%s succeeded, and tells of %s", call, told);
+            run_fail(run, "%s succeeded, but reports %s", call, text);
         return true;
     }
     if (has_error && (run->error.status != status || run->error.message[0] == '\0'))
-        run_fail(run, "%s answers %s, and tells of %s: %s", call, lx_status_get_name(status),
-                 lx_status_get_name(run->error.status), told);
+        run_fail(run, "%s returned %s, but reports %s: %s", call, lx_status_get_name(status),
+                 lx_status_get_name(run->error.status), text);
     else if (!may_fail(run))
-        run_fail(run, "%s answers %s, though nothing that counts has failed: %s", call,
-                 lx_status_get_name(status), told);
+        run_fail(run, "%s returned %s, although no relevant call failed: %s", call,
+                 lx_status_get_name(status), text);
     else if (run->failures == 0 ? !is_cause(run, status) && has_error
                                 : !is_consequence(run, status, has_error))
-        run_fail(run, "%s answers %s, which is not what has happened: %s", call,
-                 lx_status_get_name(status), told);
+        run_fail(run, "%s returned %s, which is not the injected failure: %s", call,
+                 lx_status_get_name(status), text);
     run->failures++;
     run->poisoned = run->poisoned || status == LX_ERR_POISONED;
     lx_error_clear(&run->error);
@@ -124,7 +124,7 @@ void run_forget(struct run *run)
 
 /* ---- afterwards */
 
-static bool told(struct run *run, const char *what, const lx_error *error)
+static bool report(struct run *run, const char *what, const lx_error *error)
 {
     char text[900];
     lx_error_describe(error, text, sizeof text);
@@ -152,7 +152,7 @@ static bool identify(struct run *run, lx_dataset *dataset)
         plain_set(&run->pending, &run->versions[i]);
         return true;
     }
-    run_fail(run, "afterwards, it is none of the %zu versions that were committed: %s",
+    run_fail(run, "afterwards, it has none of the %zu committed versions: %s",
              run->count - run->acknowledged, why);
     return false;
 }
@@ -165,14 +165,14 @@ static bool check_reader(struct run *run, bool *absent, bool *sealed)
     lx_status status = open_reader(run, &dataset, &error);
     *absent = status == LX_ERR_NOT_FOUND;
     if (*absent)
-        return !run->exists || told(run, "it is gone", &error);
+        return !run->exists || report(run, "it is absent", &error);
     if (status != LX_OK)
-        return told(run, "opening it", &error);
+        return report(run, "opening it", &error);
     lx_dataset_get_identity(dataset, &identity);
     *sealed = identity.sealed;
     bool right = identify(run, dataset);
     if (right && lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error) != LX_OK)
-        right = told(run, "verification", &error);
+        right = report(run, "verification", &error);
     lx_dataset_close(dataset);
     return right;
 }
@@ -187,7 +187,7 @@ static bool check_writer(struct run *run, bool absent)
                               : lx_writer_open(run->path, NULL, &writer, &error);
     lx_schema_free(schema);
     if (status != LX_OK)
-        return told(run, absent ? "creating it again" : "opening it for writing", &error);
+        return report(run, absent ? "creating it again" : "opening it for writing", &error);
     if (absent)
         run->pending.count = 0;
     uint64_t length = lx_writer_get_length(writer);
@@ -198,7 +198,7 @@ static bool check_writer(struct run *run, bool absent)
     status = lx_writer_append(writer, plain_values(&run->pending, record), NULL, &error);
     lx_status closed = lx_writer_close(writer, status == LX_OK ? &error : NULL);
     if (status != LX_OK || closed != LX_OK)
-        return told(run, "appending to it", &error);
+        return report(run, "appending to it", &error);
     run_may_commit(run);
     run_has_committed(run);
     return !run->wrong;
@@ -209,7 +209,7 @@ static bool check_removal(struct run *run)
     lx_error error = LX_ERROR_INIT;
     lx_status status = lx_dataset_remove(run->path, &error);
     if (status != LX_OK && status != LX_ERR_NOT_FOUND)
-        return told(run, "removing it again", &error);
+        return report(run, "removing it again", &error);
     return check_writer(run, true);
 }
 

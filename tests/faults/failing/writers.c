@@ -103,7 +103,7 @@ static void begin(struct run *run, lx_writer *writer)
     in_transaction = run->failures == failures;
 }
 
-/** A transaction that a failure has ended cannot be ended again. */
+/** A transaction that a failure ended cannot be ended again. */
 static void end(struct run *run, lx_writer *writer)
 {
     if (!in_transaction)
@@ -422,7 +422,7 @@ static void share_executor(struct run *run)
 
 /* ---- new generations: they commit pending operations first, so none are pending here */
 
-static void fold(struct run *run, lx_writer *writer)
+static void checkpoint(struct run *run, lx_writer *writer)
 {
     if (!TRY(run, lx_writer_checkpoint(writer, &run->error)))
         give_up_pending(run, writer);
@@ -434,7 +434,7 @@ static void rebalance(struct run *run, lx_writer *writer)
     if (!TRY(run, lx_writer_rebalance(writer, NULL, NULL, &result, &run->error)))
         give_up_pending(run, writer);
     else if (result.records != run->pending.count)
-        run_fail(run, "a rebalance tells of %llu records", (unsigned long long)result.records);
+        run_fail(run, "a rebalance reports %llu records", (unsigned long long)result.records);
 }
 
 static void add_field(struct run *run, lx_writer *writer)
@@ -460,7 +460,7 @@ static void drop_field(struct run *run, lx_writer *writer)
 
 /** Add new functions that make a generation as steps here. */
 static const struct step reshaping[] = {
-    {"modify", modify},   {"delete", delete_one},   {"commit", commit}, {"fold", fold},
+    {"modify", modify},   {"delete", delete_one},   {"commit", commit}, {"checkpoint", checkpoint},
     {"append", append},   {"delete", delete_one},   {"commit", commit}, {"rebalance", rebalance},
     {"append", append},   {"commit", commit},       {"add", add_field}, {"append", append},
     {"commit", commit},   {"rename", rename_field}, {"extend", extend}, {"commit", commit},

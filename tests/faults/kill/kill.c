@@ -11,13 +11,13 @@
 #include "../tree.h"
 #include "victim.h"
 
-/* Longest life of a writer, in microseconds; some are killed while they open the dataset. */
+/* Longest lifetime of a writer, in microseconds; some are killed while they open the dataset. */
 #define LIFE 60000
 #define SHORT_LIFE 4000
 /* Longest time until a writer commits again after a reader was killed, in milliseconds. */
 #define PATIENCE 20000
-/* Records of a dataset, its number of lives until another one is created, and the number of lives
- * between checks for obsolete files. */
+/* Records of a dataset, the number of killed writers until another dataset is created, and the
+ * number between checks for obsolete files. */
 #define RECORDS 20000
 /* meta.json, LOG, LOCK, chunk, and two tables a field. */
 #define FILES (4u + 2 * VALUES_FIELDS)
@@ -32,7 +32,7 @@ struct test {
     const char *directory;
 
     char path[4200];
-    struct dice dice;
+    struct rng rng;
     struct oracle oracle;
     struct victim writer, reader;
     uint64_t *seen; /* digests that the reader saw */
@@ -82,7 +82,7 @@ static size_t count_files(const struct test *test, const char *below)
     return count;
 }
 
-/* ---- one life */
+/* ---- one writer */
 
 /** Receives the marks of both until @p end, or until the writer has ended. */
 static void listen_until(struct test *test, double end)
@@ -103,14 +103,14 @@ static bool kill_reader(struct test *test)
 }
 
 /** Whether the writer continues: it commits, or ends by itself. */
-static bool writer_goes_on(struct test *test)
+static bool writer_continues(struct test *test)
 {
     double end = now() + 1e-3 * PATIENCE;
     uint64_t commits = test->oracle.commits;
     bool open = true;
     while (open && test->oracle.commits == commits && now() < end)
         open = victim_listen(&test->writer, 10, hear_writer, test);
-    return now() < end || wrong(test, "the writer stands still since a reader was killed");
+    return now() < end || wrong(test, "the writer stopped after a reader was killed");
 }
 
 /** Checks that the content is a possible one. */
@@ -143,19 +143,19 @@ static bool settle(struct test *test)
 static bool live(struct test *test)
 {
     struct load load = {.path = test->path,
-                        .seed = dice_roll(&test->dice),
+                        .seed = rng_next(&test->rng),
                         .serial = test->oracle.serial,
                         .records = RECORDS};
-    bool reads = dice_once_in(&test->dice, 2), right = true;
-    uint64_t most = dice_once_in(&test->dice, 5) ? SHORT_LIFE : LIFE;
-    double end = now() + 1e-6 * (double)dice_below(&test->dice, most);
+    bool reads = rng_once_in(&test->rng, 2), right = true;
+    uint64_t most = rng_once_in(&test->rng, 5) ? SHORT_LIFE : LIFE;
+    double end = now() + 1e-6 * (double)rng_below(&test->rng, most);
     test->seen_count = 0;
     victim_start(&test->writer, load_write, &load);
     if (reads)
         victim_start(&test->reader, load_read, &load);
     listen_until(test, end);
-    if (reads && dice_once_in(&test->dice, 2))
-        right = kill_reader(test) && writer_goes_on(test);
+    if (reads && rng_once_in(&test->rng, 2))
+        right = kill_reader(test) && writer_continues(test);
     bool killed = victim_kill(&test->writer, hear_writer, test);
     test->writers_killed++;
     if (right && !killed)
@@ -193,12 +193,12 @@ static bool tidy(struct test *test)
     return false;
 }
 
-/** Removes the dataset now and then, so that it does not grow forever. */
+/** Removes the dataset from time to time, so that it does not grow without bound. */
 static bool remove_dataset(struct test *test)
 {
     lx_error error = LX_ERROR_INIT;
     lx_status status = lx_dataset_remove(test->path, &error);
-    oracle_restart(&test->oracle);
+    oracle_clear(&test->oracle);
     test->oracle.commits = 0;
     if (status == LX_OK || status == LX_ERR_NOT_FOUND)
         return true;
@@ -258,9 +258,9 @@ int main(int count, char **arguments)
     char *scratch = test.directory == NULL ? tree_scratch() : NULL;
     snprintf(test.path, sizeof test.path, "%s/data",
              test.directory != NULL ? test.directory : scratch);
-    test.dice.state = test.seed;
+    test.rng.state = test.seed;
     oracle_init(&test.oracle);
-    (void)lx_dataset_remove(test.path, NULL); /* one that an earlier run kept */
+    (void)lx_dataset_remove(test.path, NULL); /* left by an earlier run */
     double start = now();
     for (uint64_t lives = 1; right && test.writers_killed + test.readers_killed < test.kills;
          lives++) {

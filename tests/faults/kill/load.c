@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* Threads that commit at once, and the maximum of operations of each in a life. */
+/* Threads that commit concurrently, and the maximum number of operations of each. */
 #define THREADS 3
 #define ROUNDS 2000
 /* Records of one call that fill several write buffers. */
@@ -13,7 +13,7 @@
 struct writing {
     const struct load *load;
     pthread_mutex_t mutex; /* operations are in the order of their marks */
-    struct dice dice;
+    struct rng rng;
     uint64_t serial, commits;
     uint32_t flags; /* of the marks of operations */
     lx_writer *writer;
@@ -129,12 +129,12 @@ static void ask(struct writing *writing, const struct operation *operation)
                "a change", &error);
 }
 
-static void ask_some(struct writing *writing, uint64_t count)
+static void request_some(struct writing *writing, uint64_t count)
 {
     uint64_t most = writing->load->records;
     while (count-- != 0) {
         uint64_t length = lx_writer_get_length(writing->writer);
-        struct operation operation = operation_choose(&writing->dice, length, VALUES_FIELDS,
+        struct operation operation = operation_choose(&writing->rng, length, VALUES_FIELDS,
                                                       writing->serial, 0);
         if (length > most)
             operation = (struct operation){.kind = OPERATION_TRUNCATE, .index = most / 2};
@@ -165,7 +165,7 @@ static void submit_some(struct writing *writing)
     uint64_t numbers[4];
     lx_error error = LX_ERROR_INIT;
     for (size_t i = 0; i < 4; i++) {
-        ask_some(writing, 5);
+        request_some(writing, 5);
         numbers[i] = try(writing);
         expect(lx_writer_submit_commit(writing->writer, &tickets[i], &error), "submit", &error);
     }
@@ -190,20 +190,20 @@ static lx_status rebalance(lx_writer *writer, lx_error *error)
 
 static void step(struct writing *writing)
 {
-    switch (dice_below(&writing->dice, 14)) {
+    switch (rng_below(&writing->rng, 14)) {
     case 0:
         commit_by(writing, lx_writer_sync);
         break;
     case 1:
         commit_by(writing, lx_writer_begin_transaction);
-        ask_some(writing, 30);
-        if (dice_once_in(&writing->dice, 3))
+        request_some(writing, 30);
+        if (rng_once_in(&writing->rng, 3))
             undo(writing);
         else
             commit_by(writing, lx_writer_end_transaction);
         break;
     case 2:
-        ask_some(writing, 10);
+        request_some(writing, 10);
         undo(writing);
         break;
     case 3:
@@ -212,7 +212,7 @@ static void step(struct writing *writing)
     case 4:
         ask(writing, &(struct operation){.kind = OPERATION_APPEND,
                                          .first = writing->serial,
-                                         .count = dice_below(&writing->dice, BULK) + 1});
+                                         .count = rng_below(&writing->rng, BULK) + 1});
         break;
     case 5:
         commit_by(writing, lx_writer_checkpoint);
@@ -221,7 +221,7 @@ static void step(struct writing *writing)
         commit_by(writing, rebalance);
         break;
     default:
-        ask_some(writing, 1 + dice_below(&writing->dice, 30));
+        request_some(writing, 1 + rng_below(&writing->rng, 30));
         commit_by(writing, lx_writer_commit);
     }
 }
@@ -233,7 +233,7 @@ static void *share(void *user)
     for (unsigned i = 0; i < ROUNDS; i++) {
         lx_error error = LX_ERROR_INIT;
         pthread_mutex_lock(&writing->mutex);
-        ask_some(writing, 1 + dice_below(&writing->dice, 10));
+        request_some(writing, 1 + rng_below(&writing->rng, 10));
         uint64_t number = try(writing);
         pthread_mutex_unlock(&writing->mutex);
         expect(lx_writer_commit(writing->writer, &error), "a shared commit", &error);
@@ -256,12 +256,12 @@ static void share_all(struct writing *writing, size_t count)
 
 /* ---- the process */
 
-static lx_executor *make_executor(struct dice *dice)
+static lx_executor *make_executor(struct rng *rng)
 {
     lx_executor *executor;
     lx_error error = LX_ERROR_INIT;
     lx_executor_options *options = need(lx_executor_options_new());
-    uint32_t writers = 1 + (uint32_t)dice_below(dice, LX_MAX_WRITERS);
+    uint32_t writers = 1 + (uint32_t)rng_below(rng, LX_MAX_WRITERS);
     expect(lx_executor_options_set_reader_count(options, 0, &error), "readers", &error);
     expect(lx_executor_options_set_writer_count(options, writers, &error), "writers", &error);
     expect(lx_executor_open(options, &executor, &error), "an executor", &error);
@@ -269,12 +269,12 @@ static lx_executor *make_executor(struct dice *dice)
     return executor;
 }
 
-static lx_writer *open_writer(const struct load *load, struct dice *dice, lx_executor *executor)
+static lx_writer *open_writer(const struct load *load, struct rng *rng, lx_executor *executor)
 {
     lx_writer *writer;
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = need(lx_writer_options_new());
-    lx_durability durability = (lx_durability)dice_below(dice, 3);
+    lx_durability durability = (lx_durability)rng_below(rng, 3);
     expect(lx_writer_options_set_durability(options, durability, &error), "durability", &error);
     expect(lx_writer_options_set_chunk_limits(options, 1 << 20, 1 << 20, &error), "chunks", &error);
     expect(lx_writer_options_set_executor(options, executor, &error), "the executor", &error);
@@ -293,13 +293,13 @@ static lx_writer *open_writer(const struct load *load, struct dice *dice, lx_exe
 void load_write(const struct load *load)
 {
     lx_error error = LX_ERROR_INIT;
-    struct writing writing = {.load = load, .dice = {load->seed}, .serial = load->serial};
+    struct writing writing = {.load = load, .rng = {load->seed}, .serial = load->serial};
     pthread_mutex_init(&writing.mutex, NULL);
-    lx_executor *executor = make_executor(&writing.dice);
-    writing.writer = open_writer(load, &writing.dice, executor);
+    lx_executor *executor = make_executor(&writing.rng);
+    writing.writer = open_writer(load, &writing.rng, executor);
     mark_say(MARK_OPENED, 0, 0);
-    size_t threads = 1 + (size_t)dice_below(&writing.dice, THREADS);
-    unsigned steps = dice_once_in(&writing.dice, 8) ? 20 : ROUNDS;
+    size_t threads = 1 + (size_t)rng_below(&writing.rng, THREADS);
+    unsigned steps = rng_once_in(&writing.rng, 8) ? 20 : ROUNDS;
     if (threads > 1 && steps == ROUNDS)
         share_all(&writing, threads);
     while (steps-- != 0)
@@ -343,7 +343,7 @@ void load_read(const struct load *load)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *live = open_live(load), *pinned, *old = NULL;
-    struct dice dice = {load->seed};
+    struct rng rng = {load->seed};
     uint64_t old_digest = 0;
     for (;;) {
         expect(lx_dataset_pin(live, &pinned, &error), "pin", &error);
@@ -354,7 +354,7 @@ void load_read(const struct load *load)
             fprintf(stderr, "a pinned reader sees something else than before\n");
             _exit(EXIT_FAILURE);
         }
-        if (old == NULL || dice_once_in(&dice, 4)) {
+        if (old == NULL || rng_once_in(&rng, 4)) {
             lx_dataset_close(old);
             old = pinned;
             old_digest = digest;

@@ -6,27 +6,27 @@
 void oracle_init(struct oracle *oracle)
 {
     *oracle = (struct oracle){.serial = 1};
-    oracle_restart(oracle);
+    oracle_clear(oracle);
 }
 
 void oracle_free(struct oracle *oracle)
 {
     free(oracle->found);
-    free(oracle->asked);
+    free(oracle->requested);
     free(oracle->tries);
 }
 
 /** The next writer begins with the present content. */
 static void begin(struct oracle *oracle)
 {
-    oracle->asked_count = oracle->try_count = oracle->acknowledged = 0;
+    oracle->requested_count = oracle->try_count = oracle->acknowledged = 0;
     oracle->first_digest = oracle->digest;
 }
 
-void oracle_restart(struct oracle *oracle)
+void oracle_clear(struct oracle *oracle)
 {
     oracle->length = 0;
-    oracle->digest = dice_mix(0, 0);
+    oracle->digest = rng_mix(0, 0);
     begin(oracle);
 }
 
@@ -34,28 +34,28 @@ void oracle_restart(struct oracle *oracle)
 
 static void ask(struct oracle *oracle, const struct mark *mark)
 {
-    oracle->asked = grow(oracle->asked, oracle->asked_count, &oracle->asked_capacity,
-                         sizeof *oracle->asked);
-    oracle->asked[oracle->asked_count++] =
-        (struct asked){.operation = mark->operation, .may_end = (mark->flags & MARK_SHARED) != 0};
+    oracle->requested = grow(oracle->requested, oracle->requested_count,
+                             &oracle->requested_capacity, sizeof *oracle->requested);
+    oracle->requested[oracle->requested_count++] = (struct requested){
+        .operation = mark->operation, .may_end = (mark->flags & MARK_SHARED) != 0};
     oracle->serial += (uint32_t)mark->operation.count;
 }
 
 static void try(struct oracle *oracle, uint64_t number)
 {
-    if (oracle->asked_count != 0)
-        oracle->asked[oracle->asked_count - 1].may_end = true;
+    if (oracle->requested_count != 0)
+        oracle->requested[oracle->requested_count - 1].may_end = true;
     oracle->tries = grow(oracle->tries, oracle->try_count, &oracle->try_capacity,
                          sizeof *oracle->tries);
-    oracle->tries[oracle->try_count++] = (struct try){number, oracle->asked_count};
+    oracle->tries[oracle->try_count++] = (struct try){number, oracle->requested_count};
 }
 
 static void acknowledge(struct oracle *oracle, uint64_t number)
 {
     oracle->commits++;
     for (size_t i = oracle->try_count; i-- != 0;)
-        if (oracle->tries[i].number == number && oracle->acknowledged < oracle->tries[i].asked)
-            oracle->acknowledged = oracle->tries[i].asked;
+        if (oracle->tries[i].number == number && oracle->acknowledged < oracle->tries[i].requested)
+            oracle->acknowledged = oracle->tries[i].requested;
 }
 
 void oracle_hear(struct oracle *oracle, const struct mark *mark)
@@ -71,8 +71,9 @@ void oracle_hear(struct oracle *oracle, const struct mark *mark)
         acknowledge(oracle, mark->number);
         break;
     case MARK_UNDONE: /* back to the last requested commit */
-        oracle->asked_count = oracle->try_count != 0 ? oracle->tries[oracle->try_count - 1].asked
-                                                     : 0;
+        oracle->requested_count = oracle->try_count != 0
+                                      ? oracle->tries[oracle->try_count - 1].requested
+                                      : 0;
         break;
     default:
         break;
@@ -97,7 +98,7 @@ static void set_length(struct oracle *oracle, uint64_t length)
 {
     for (uint64_t i = length; i < oracle->length; i++)
         take(oracle, i);
-    oracle->digest += dice_mix(length, 0) - dice_mix(oracle->length, 0);
+    oracle->digest += rng_mix(length, 0) - rng_mix(oracle->length, 0);
     oracle->length = length;
     if (length <= oracle->capacity)
         return;
@@ -137,20 +138,20 @@ static void apply(struct oracle *oracle, const struct operation *operation)
 /** The digest with the first @p count operations. */
 static uint64_t digest_at(const struct oracle *oracle, size_t count)
 {
-    return count != 0 ? oracle->asked[count - 1].digest : oracle->first_digest;
+    return count != 0 ? oracle->requested[count - 1].digest : oracle->first_digest;
 }
 
 /** Applies operations, from the last acknowledged commit on, until the content has @p digest. */
 static bool find(struct oracle *oracle, uint64_t digest, size_t *found)
 {
-    for (size_t i = 0; i <= oracle->asked_count; i++) {
+    for (size_t i = 0; i <= oracle->requested_count; i++) {
         if (i != 0) {
-            apply(oracle, &oracle->asked[i - 1].operation);
-            oracle->asked[i - 1].digest = oracle->digest;
+            apply(oracle, &oracle->requested[i - 1].operation);
+            oracle->requested[i - 1].digest = oracle->digest;
         }
         *found = i;
         if (i >= oracle->acknowledged && oracle->digest == digest &&
-            (i == 0 || i == oracle->acknowledged || oracle->asked[i - 1].may_end))
+            (i == 0 || i == oracle->acknowledged || oracle->requested[i - 1].may_end))
             return true;
     }
     return false;
@@ -161,8 +162,8 @@ static bool check_seen(const struct oracle *oracle, const uint64_t *seen, size_t
 {
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
-        while (at <= end &&
-               (digest_at(oracle, at) != seen[i] || (at != 0 && !oracle->asked[at - 1].may_end)))
+        while (at <= end && (digest_at(oracle, at) != seen[i] ||
+                             (at != 0 && !oracle->requested[at - 1].may_end)))
             at++;
         if (at <= end)
             continue;
@@ -175,8 +176,8 @@ static bool check_seen(const struct oracle *oracle, const uint64_t *seen, size_t
     return true;
 }
 
-static void tell(const struct oracle *oracle, const uint32_t *found, uint64_t length, char *why,
-                 size_t size)
+static void describe(const struct oracle *oracle, const uint32_t *found, uint64_t length, char *why,
+                     size_t size)
 {
     uint64_t i = 0, end = length < oracle->length ? length : oracle->length;
     while (i < end * VALUES_FIELDS && found[i] == oracle->found[i])
@@ -185,7 +186,8 @@ static void tell(const struct oracle *oracle, const uint32_t *found, uint64_t le
              "%" PRIu64 " records, which are no commit; with all of %zu operations, of "
              "which %zu are acknowledged, there would be %" PRIu64 ", and record %" PRIu64 " "
              "differs",
-             length, oracle->asked_count, oracle->acknowledged, oracle->length, i / VALUES_FIELDS);
+             length, oracle->requested_count, oracle->acknowledged, oracle->length,
+             i / VALUES_FIELDS);
 }
 
 bool oracle_settle(struct oracle *oracle, lx_dataset *dataset, const uint64_t *seen, size_t count,
@@ -202,7 +204,7 @@ bool oracle_settle(struct oracle *oracle, lx_dataset *dataset, const uint64_t *s
                                          (size_t)length * VALUES_FIELDS * sizeof *found) != 0)))
         right = false;
     if (!right)
-        tell(oracle, found, length, why, size);
+        describe(oracle, found, length, why, size);
     free(found);
     right = right && check_seen(oracle, seen, count, end, why, size);
     begin(oracle);

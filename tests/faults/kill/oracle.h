@@ -10,7 +10,7 @@
 #include "values.h"
 
 /** A requested operation. */
-struct asked {
+struct requested {
     struct operation operation;
     bool may_end;    /**< A commit may end after it. */
     uint64_t digest; /**< The digest of the dataset after it; known once the oracle has applied
@@ -20,7 +20,7 @@ struct asked {
 struct
 try {
     uint64_t number; /**< The number of a commit, and its number of operations. */
-    size_t asked;
+    size_t requested;
 };
 
 struct oracle {
@@ -30,8 +30,8 @@ struct oracle {
     uint64_t first_digest; /**< Before any operation. */
     uint32_t serial;       /**< The next. */
 
-    struct asked *asked;
-    size_t asked_count, asked_capacity;
+    struct requested *requested;
+    size_t requested_count, requested_capacity;
     struct try *tries;
     size_t try_count, try_capacity;
     size_t acknowledged; /**< Number of committed operations. */
@@ -51,6 +51,6 @@ bool oracle_settle(struct oracle *oracle, lx_dataset *dataset, const uint64_t *s
                    char *why, size_t size);
 
 /** The dataset is a new one. */
-void oracle_restart(struct oracle *oracle);
+void oracle_clear(struct oracle *oracle);
 
 #endif

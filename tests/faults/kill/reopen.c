@@ -7,8 +7,8 @@
 
 #include "victim.h"
 
-/* Records of one call; changes of one commit, and the time between two; kills, and the life of a
- * writer. Times are in microseconds. */
+/* Records of one call; changes of one commit, and the time between two; kills, and the lifetime of
+ * a writer. Times are in microseconds. */
 #define STEP 100000u
 #define CHANGES 50
 #define PAUSE 500
@@ -56,7 +56,7 @@ static void change(const struct load *load)
 {
     lx_writer *writer;
     lx_error error = LX_ERROR_INIT;
-    struct dice dice = {load->seed};
+    struct rng rng = {load->seed};
     if (load->serial == 0)
         make(load->path, &writer);
     else
@@ -65,9 +65,9 @@ static void change(const struct load *load)
     for (;;) {
         for (unsigned i = 0; i < CHANGES; i++) {
             const size_t fields[] = {0, 1};
-            const uint64_t data[2] = {dice_roll(&dice), 1};
+            const uint64_t data[2] = {rng_next(&rng), 1};
             const lx_value values[] = {{data, sizeof data[0]}, {data, sizeof data}};
-            expect(lx_writer_modify(writer, dice_below(&dice, REOPEN_RECORDS), fields, values, 2,
+            expect(lx_writer_modify(writer, rng_below(&rng, REOPEN_RECORDS), fields, values, 2,
                                     &error),
                    &error);
         }

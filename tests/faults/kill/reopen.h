@@ -18,7 +18,8 @@ struct reopening {
 };
 
 /** Makes a dataset at @p path, kills its writer under load a few times, opens it each time, and
- * removes it. False, and the reason in @p why, if it cannot be opened or is not as it should be. */
+ * removes it. Returns false, and the reason in @p why, if it cannot be opened or has the wrong
+ * content. */
 bool reopen_measure(const char *path, struct reopening *reopening, char *why, size_t size);
 
 #endif

@@ -108,7 +108,7 @@ uint32_t *values_read(lx_dataset *dataset, uint64_t *digest, char *why, size_t s
     reading.present = need(malloc(count + 1));
     for (uint64_t i = 0; i < reading.count; i++)
         reading.indices[i] = i;
-    *digest = dice_mix(reading.count, 0);
+    *digest = rng_mix(reading.count, 0);
     for (size_t field = 0; right && field < VALUES_FIELDS; field++) {
         lx_error error = LX_ERROR_INIT;
         right = read_field(dataset, field, &reading, &error) == LX_OK;

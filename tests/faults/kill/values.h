@@ -21,7 +21,7 @@
 
 lx_schema *values_schema(void);
 
-/** The expected value where serial number @p serial was written: it, or VALUES_MISSING. */
+/** The value that a reader sees where @p serial was written: @p serial, or VALUES_MISSING. */
 uint32_t values_expected(uint32_t serial, size_t field);
 
 /** Makes a value; its bytes are at @p data. */
@@ -33,7 +33,7 @@ uint32_t values_parse(size_t field, lx_value value);
 /** The contribution of one value to a dataset's digest, which is the sum of all. */
 static inline uint64_t values_digest(uint64_t index, size_t field, uint32_t found)
 {
-    return dice_mix(dice_mix(index, found), field);
+    return rng_mix(rng_mix(index, found), field);
 }
 
 /** All values of a dataset, record by record; NULL, and the reason in @p why, if one cannot be read
