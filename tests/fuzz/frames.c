@@ -5,7 +5,7 @@
 #include "base/crc32c.h"
 #include "zrecord/wal/frame.h"
 
-/** Numbers from which something can follow. */
+/** Numbers that are likely to pass further checks. */
 static void make_sensible(uint8_t *frame, uint32_t chunks, uint32_t updates)
 {
     lx__store_le64(frame + 16, lx__load_le64(frame + 16) % (FUZZ_ROWS * 2));
@@ -26,7 +26,7 @@ static void make_sensible(uint8_t *frame, uint32_t chunks, uint32_t updates)
     lx__store_le32(item, 0);
 }
 
-/** Makes frames of the bytes, one after another; returns how many bytes they have. */
+/** Makes frames from the bytes, one after another; returns their size in bytes. */
 static size_t repair(uint8_t *log, size_t size, unsigned options)
 {
     static uint64_t boot;

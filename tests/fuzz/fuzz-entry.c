@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Entries and what they lead to: the inputs are those of fuzz-table.c, which is the whole form. One
- * dataset stays open, of which the input changes the bytes of tables and chunk. Each value is read
- * by gather_bytes and in one other way, by mapping and by pread, and these must agree; and as a
- * document of tokens, where all lengths can be read. */
+/* Entries and their values. The inputs are those of fuzz-table.c, which tests whole datasets. One
+ * dataset stays open; the input replaces the bytes of its tables and chunk. Each value is read by
+ * gather_bytes and by one other call, with mmap and with pread, which must agree; and as a document
+ * of tokens, if all lengths can be read. */
 #include "rows.h"
 
 #include <fcntl.h>
@@ -15,18 +15,18 @@
 #include "zrecord/format/entry.h"
 
 #define HANDLES 8
-/* Rows that are read by pread. */
+/* Number of rows that are read with pread. */
 #define SLOW_ROWS 3
-/* No value is read that is longer. */
+/* Longer values are not read. */
 #define VALUE_MAX ((size_t)1 << 16)
 
-/* What is open, all of it the same files. Rows that were verified stay so under FIRST, whatever
- * becomes of their bytes; so that handle agrees with itself alone. What goes by pread takes ten
- * system calls a value, and is done less often, and of fewer rows. */
+/* The open handles, all of the same files. With FIRST, verified rows stay verified even if their
+ * bytes change, so that handle has no reference. pread needs ten system calls for each value, so it
+ * reads fewer rows, less often. */
 static const struct {
     lx_access access;
     lx_verify_policy verify;
-    int twin; /* the one that must agree with it; -1: none */
+    int reference; /* the handle that must agree with it; -1: none */
 } forms[HANDLES] = {{LX_ACCESS_MMAP, LX_VERIFY_FIRST, -1},   {LX_ACCESS_MMAP, LX_VERIFY_ALWAYS, -1},
                     {LX_ACCESS_MMAP, LX_VERIFY_NEVER, -1},   {LX_ACCESS_MMAP, LX_VERIFY_ALWAYS, 6},
                     {LX_ACCESS_MMAP, LX_VERIFY_FIRST, -1},   {LX_ACCESS_MMAP, LX_VERIFY_ALWAYS, -1},
@@ -77,7 +77,7 @@ static void begin(void)
         handles[i] = open_one(forms[i].access, forms[i].verify);
 }
 
-/** After the input's bytes there are zeros, as far as the last input had some. */
+/** Overwrites the bytes of the last input that follow those of this one with zeros. */
 static void put(struct rows *rows)
 {
     static size_t count, size;
@@ -102,10 +102,10 @@ struct value {
     bool there; /* it can be read */
     bool present;
     uint64_t size;
-    uint8_t *data; /* NULL: its length cannot be read */
+    uint8_t *data; /* NULL if its length cannot be read */
 };
 
-/** By measure and gather_bytes; what measure gives must be what gather_bytes takes. */
+/** Reads with measure and gather_bytes, which must agree on the size. */
 static struct value read_bytes(lx_dataset *dataset, size_t field, uint64_t index,
                                struct guarded *memory)
 {
@@ -146,7 +146,7 @@ static void compare_view(lx_dataset *dataset, size_t field, uint64_t index,
     lx_view_free(view);
 }
 
-/** Where nothing is verified, gather does not look at checks, which others take the length from. */
+/** Without verification, gather does not read checks, from which other calls take the length. */
 static bool gathers_more(size_t handle)
 {
     return forms[handle].verify != LX_VERIFY_ALWAYS;
@@ -165,27 +165,28 @@ static void compare_dense(size_t handle, size_t field, size_t size, uint64_t ind
         fuzz_fail("field %zu, record %d: gather gives other bytes", field, (int)index);
 }
 
-static void compare_twin(lx_dataset *twin, size_t field, uint64_t index, const struct value *value)
+static void compare_reference(lx_dataset *reference, size_t field, uint64_t index,
+                              const struct value *value)
 {
     static struct guarded memory;
-    struct value other = read_bytes(twin, field, index, &memory);
+    struct value other = read_bytes(reference, field, index, &memory);
     if (other.there != value->there ||
         (other.there && (other.size != value->size || other.present != value->present ||
                          memcmp(other.data, value->data, (size_t)value->size) != 0)))
         fuzz_fail("field %zu, record %d: by pread it is another", field, (int)index);
 }
 
-/** Reads a value by a handle, and in one of the other ways; whether it can be read. */
+/** Reads a value with a handle, and with one of the other calls; returns whether it can be read. */
 static bool read_value(size_t handle, size_t field, size_t size, uint64_t index, unsigned way)
 {
     static struct guarded memory;
     lx_dataset *dataset = handles[handle];
-    int twin = forms[handle].twin;
+    int reference = forms[handle].reference;
     struct value value = read_bytes(dataset, field, index, &memory);
     if (value.data == NULL)
         return false;
-    if (twin != -1)
-        compare_twin(handles[twin], field, index, &value);
+    if (reference != -1)
+        compare_reference(handles[reference], field, index, &value);
     else if (way % 2 == 0 || size == LX_NONE)
         compare_view(dataset, field, index, &value);
     else
@@ -193,7 +194,7 @@ static bool read_value(size_t handle, size_t field, size_t size, uint64_t index,
     return value.there;
 }
 
-/** As documents of tokens of a byte. */
+/** Reads the values as documents of one-byte tokens. */
 static void read_tokens(size_t handle, size_t field, size_t count)
 {
     static struct guarded memory;
@@ -244,7 +245,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put(&rows);
     size_t handle = rows.options & ROWS_HOW;
     unsigned way = rows.options >> ROWS_WAY_SHIFT;
-    bool slow = forms[handle].twin != -1 || forms[handle].access == LX_ACCESS_PREAD;
+    bool slow = forms[handle].reference != -1 || forms[handle].access == LX_ACCESS_PREAD;
     size_t most = slow ? SLOW_ROWS : FUZZ_ROWS;
     size_t count = rows.count < most ? rows.count + 1 : most;
     for (size_t field = 0; field < ROWS_FIELDS; field++) {

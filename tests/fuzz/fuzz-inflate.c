@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A compressed payload: three bytes for the length that it claims, then the stream. zlib's own
- * inflate is the second opinion; and what is deflated here comes back. */
+/* A compressed payload: three bytes for its declared length, then the stream. The result must agree
+ * with inflate of zlib; and bytes that are deflated here must inflate to the same. */
 #include "fuzz.h"
 
 #include <zlib.h>
@@ -12,10 +12,11 @@
 #define INPUT_MAX ((size_t)1 << 20)
 #define LEVELS 9
 
-/* Where no sanitizer looks, each is exactly as large as it may be. */
+/* Each buffer has exactly the allowed size, to detect overruns in code without a sanitizer. */
 static struct guarded streams, values, other_values;
 
-/** Whether zlib finds one whole stream of exactly that many bytes; they are at @p value. */
+/** Whether zlib finds one complete stream of exactly that many bytes, which it stores in @p
+ * value. */
 static bool inflate_plainly(const uint8_t *stored, size_t size, uint8_t *value, size_t value_size)
 {
     static z_stream stream;
@@ -31,7 +32,7 @@ static bool inflate_plainly(const uint8_t *stored, size_t size, uint8_t *value, 
            stream.avail_out == 0;
 }
 
-/** One for all inputs, as a dataset has one for many records. */
+/** One inflater for all inputs, as a dataset reuses one for many records. */
 static lx__inflater *the_inflater(void)
 {
     static lx__inflater *inflater;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* LOG, the whole form: a byte of options, then its bytes. A reader opens what is there, with tables
- * and chunks, then a writer does and continues, then another reader. fuzz-replay.c takes the same
- * inputs, and only replays them: that is where most executions belong. What only this form finds is
- * what comes of a log: entries of updates that are read, recovery, commits after hostile frames. */
+/* LOG in a whole dataset: a byte of options, then its bytes. A reader opens the dataset with its
+ * tables and chunks, then a writer opens it and commits, then another reader opens it.
+ * fuzz-replay.c only replays the same inputs; use it for most executions. Only this fuzzer tests
+ * the entries of updates, recovery, and commits after hostile frames. */
 #include "fuzz.h"
 
 #include "frames.h"
 #include "memory.h"
 
-/** A writer that takes it continues with it, and what it commits is there. */
+/** A writer that opens the dataset can commit to it, and a reader sees the commit. */
 static void write_on(const char *path)
 {
     static const lx_value values[4] = {

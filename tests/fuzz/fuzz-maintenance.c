@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Maintenance of damaged datasets: a byte that says what, a byte of which the
- * lowest bit says whether an input of fuzz-table.c or one of fuzz-log.c follows. The dataset is
- * made, and all that can be read of it is read; it is repaired, recovered, folded, rebalanced,
- * sealed or copied; then what could be read before is still there, and what was repaired is whole.
- * A
- * whole form, of which an input takes milliseconds. */
+/* Maintenance of damaged datasets. The first byte is the operation; the lowest bit of the second
+ * selects an input of fuzz-table.c or of fuzz-log.c, which follows. The fuzzer makes the dataset
+ * and reads it; repairs, recovers, checkpoints, rebalances, seals or copies it; then all values
+ * that were readable before must be unchanged, and a repaired dataset must be undamaged. An input
+ * takes milliseconds. */
 #include "fuzz.h"
 
 #include <sys/stat.h>
@@ -19,7 +18,7 @@ enum what {
     REPAIR,
     REPAIR_DELETE,
     RECOVER, /* into a new directory */
-    FOLD,
+    CHECKPOINT,
     REBALANCE,
     SEAL,
     BACKUP,
@@ -31,7 +30,7 @@ enum what {
 /* Longer values are not compared. */
 #define VALUE_MAX ((uint64_t)1 << 16)
 
-/** What can be read of a dataset. */
+/** The readable values of a dataset. */
 struct content {
     uint64_t length;
     struct value {
@@ -77,7 +76,7 @@ static lx_dataset *open_one(const char *path)
     return dataset;
 }
 
-/** False: it cannot be opened. */
+/** Returns false if it cannot be opened. */
 static bool read_content(const char *path, struct content *content)
 {
     lx_dataset *dataset = open_one(path);
@@ -92,7 +91,7 @@ static bool read_content(const char *path, struct content *content)
     return true;
 }
 
-/** What could be read can be, and is the same. */
+/** Checks that all values that were readable before are unchanged. */
 static void compare(const char *what)
 {
     if (after.length != before.length)
@@ -110,7 +109,8 @@ static void compare(const char *what)
     }
 }
 
-/** A log may claim many records, which stay, without values, and take long to verify. */
+/** A log may declare many records; a repair keeps them without values, and verifying them takes
+ * long. */
 static void verify(const char *path)
 {
     lx_error error = LX_ERROR_INIT;
@@ -123,9 +123,9 @@ static void verify(const char *path)
     lx_dataset_close(dataset);
 }
 
-/* ---- what is done */
+/* ---- operations */
 
-/** Notes that commits are given up. */
+/** Records that the repair drops commits. */
 static lx_status note(const lx_finding *finding, void *user, lx_error *error)
 {
     (void)error;
@@ -174,7 +174,7 @@ static lx_status write_anew(const char *path, enum what what)
     lx_writer_options_free(options);
     if (status != LX_OK)
         return status;
-    if (what == FOLD)
+    if (what == CHECKPOINT)
         status = lx_writer_checkpoint(writer, &error);
     else if (what == REBALANCE)
         status = lx_writer_rebalance(writer, NULL, NULL, NULL, &error);
@@ -202,7 +202,7 @@ static void back_up(const char *path)
         compare("a copy");
 }
 
-/** Whether all commits were synced. Of others, a writer gives up those that name what is damaged
+/** Whether all commits were synced. A writer drops unsynced commits that name damaged data
  * (doc/zrecord-format.md, 10.3). */
 static bool is_synced(const char *path)
 {

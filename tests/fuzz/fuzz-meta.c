@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* meta.json, and JSON itself: the input is the text, which gets the right checksum so that it
- * reaches
- * the parser. What is JSON here is JSON to jansson, too, and what is a meta.json is one again after
- * it was written and read. */
+/* meta.json, and the JSON parser: the input is the text, which gets a valid checksum so that it
+ * reaches the parser. Text that the library accepts as JSON must be JSON for jansson, too, and an
+ * accepted meta.json must stay the same when it is written and read again. */
 #include "fuzz.h"
 
 #include "base/json.h"
@@ -10,9 +9,9 @@
 #include "memory.h"
 #include "zrecord/format/meta-file.h"
 
-/** Parses it as the library does, with jansson's own parser as the second opinion, which takes
- * more: other values than objects, any depth up to its own, as many values as there are, and some
- * texts with a NUL in them. Whether it is JSON. */
+/** Returns whether the library accepts the text as JSON, and compares this with jansson's own
+ * parser, which accepts more: values that are not objects, any depth up to its own limit, any
+ * number of values, and some texts with a NUL. */
 static bool compare(const char *text, size_t size)
 {
     json_t *ours = NULL, *theirs = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
@@ -31,7 +30,7 @@ static bool compare(const char *text, size_t size)
     return status == LX_OK;
 }
 
-/** What was accepted is written and read again as the same. */
+/** An accepted meta.json must stay the same when it is written and read again. */
 static void write_again(const lx__meta *meta)
 {
     lx_error error = LX_ERROR_INIT;

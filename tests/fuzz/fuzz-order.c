@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of orders in files: a byte that chooses the kind of order, a byte of options, the new size
- * of the file if it is cut, and then pieces that are written over the file as the library made it:
- * two bytes for the place, one for the length. The order is made from that file and read. What it
- * gives is what it should; only where checksums are made right for other numbers, may these be any
- * below the bound. */
+ * of the file if it is truncated, and then pieces that overwrite the file that the library made:
+ * two bytes for the offset, one for the length. The order is made from that file and read. It must
+ * return the right indices; only if the checksums were corrected for changed numbers may it return
+ * any indices below the bound. */
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -22,27 +22,27 @@
 #include "../new-orders.h"
 
 enum {
-    REPAIR_HEAD = 1,   /* the checksum of the beginning is made right */
-    REPAIR_BLOCKS = 2, /* and those of the numbers */
-    CUT = 4            /* the file gets another size */
+    REPAIR_HEAD = 1,   /* correct the checksum of the header */
+    REPAIR_BLOCKS = 2, /* correct the checksums of the numbers */
+    CUT = 4            /* change the size of the file */
 };
 
 #define COUNT 60
 #define MANY 4100  /* more than one block of numbers */
-#define LONG 18000 /* of a mixture: more than the positions of one number of a set */
-#define PLAN 16384 /* those */
-#define SOME 48    /* indices that are read */
+#define LONG 18000 /* for a mixture: more than PLAN */
+#define PLAN 16384 /* positions that one number covers */
+#define SOME 48    /* number of indices that are read */
 #define SETS 3
-/* The bytes of a table's file: see doc/orders.md, 15. */
+/* The format of a table file: doc/orders.md, 15. */
 #define DATA 4096
 #define BLOCK 16384
-/* Places below that are in the beginning of the file, the others in its numbers. */
+/* Smaller offsets are in the header of the file, others in its numbers. */
 #define HEAD 512
 
 static uint64_t numbers[MANY];
 static double weights[COUNT];
 
-/* ---- the kinds */
+/* ---- kinds of orders */
 
 static lx_status make_mixture(const char *tables, lx_order **order, lx_error *error,
                               lx_exhausted_policy exhausted, uint64_t length)
@@ -125,7 +125,7 @@ static lx_status make_subset(const char *tables, lx_order **order, lx_error *err
 static struct kind {
     lx_status (*make)(const char *tables, lx_order **order, lx_error *error);
     char tables[300];
-    uint8_t *bytes, *whole; /* of the file, mapped; and as they were */
+    uint8_t *bytes, *whole; /* of the mapped file, and of the original */
     size_t size;
     int fd;
     uint64_t right[SOME];
@@ -141,7 +141,7 @@ static lx_status read_some(lx_order *order, uint64_t *indices, lx_error *error)
 {
     lx__scratch *scratch;
     uint64_t counts[SETS], length = lx_order_get_length(order);
-    /* In a mixture's long epoch where it is found at once. */
+    /* In the long epoch of a mixture, begin at a position that needs no search. */
     uint64_t first = length > PLAN + SOME ? PLAN : 0;
     if (length == 0)
         return LX_OK;
@@ -173,14 +173,14 @@ static lx_status make_and_read(const struct kind *kind, uint64_t *indices)
     return status;
 }
 
-/* ---- the files */
+/* ---- table files */
 
 static int is_table(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
 }
 
-/** Finds the file that the order has made, the first of them. */
+/** Finds the first file that the order made. */
 static void map_file(struct kind *kind)
 {
     struct dirent **list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Python extension, as callers reach it: its own sources are linked in, so that the engine sees
- * which of their lines an input takes; an interpreter runs fuzz_python.py, which makes indices,
- * buffers and values of the input's bytes. */
+/* The Python extension, through its public interface. Its sources are linked in, so that the engine
+ * measures their coverage; an interpreter runs fuzz_python.py, which makes indices, buffers and
+ * values from the bytes of the input. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -9,7 +9,7 @@
 
 PyMODINIT_FUNC PyInit__core(void);
 
-/* What the interpreter itself keeps to its end is no leak of ours; the sanitizer asks for this. */
+/* Suppresses leaks of the interpreter itself. Called by the sanitizer. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
@@ -32,7 +32,7 @@ static void add_path(const char *directory)
     Py_DECREF(path);
 }
 
-/** The package finds this extension as its own: see fuzz_python.py. */
+/** Lets the package import this extension as its own: see fuzz_python.py. */
 static void begin(void)
 {
     char folder[4200];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* LOG, its frames alone: the inputs are those of fuzz-log.c, which is the whole form. The library
- * scans and replays it, as newest and as durable state, at once and in two steps; what comes of it
- * is held against plain-log.c. One file stays open, and there are neither tables nor chunks. */
+/* The frames of LOG alone. The inputs are those of fuzz-log.c, which tests whole datasets. The
+ * library scans and replays the log, for the newest and the durable snapshot, at once and in two
+ * steps; the results must agree with plain-log.c. One file stays open; there are no tables and no
+ * chunks. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -45,10 +46,10 @@ static void write_log(const uint8_t *log, size_t size)
         give_up("LOG");
 }
 
-/* ---- one state, twice */
+/* ---- comparison of a state with that of plain-log.c */
 
-/** Nobody who reads many records looks for a set that is not screened. */
-static void screen(const lx__state *state, uint32_t field, uint64_t index)
+/** Gathers look up an update only if it passes the filter test, so each update must pass it. */
+static void check_filter(const lx__state *state, uint32_t field, uint64_t index)
 {
     uint64_t mark;
     if (state->overlay.depth == 0)
@@ -56,12 +57,12 @@ static void screen(const lx__state *state, uint32_t field, uint64_t index)
     lx__overlay_hash_many(&state->overlay, field, &index, 1, &mark);
     uint64_t may = lx__overlay_filter(&state->overlay, field, &index, 1, &mark);
     if (may == 0)
-        fuzz_fail("a live set is screened off");
+        fuzz_fail("the filter rejects a live update");
     lx__overlay_prefetch(&state->overlay, field, &index, may);
 }
 
-/** As a writer takes them over, which ends those of the state. */
-static void take_sets(lx__state *state, const struct plain_log *plain, size_t live)
+/** Moves the updates to a writer, which removes them from the state. */
+static void take_updates(lx__state *state, const struct plain_log *plain, size_t live)
 {
     lx__update_map map = {0};
     lx_error error = LX_ERROR_INIT;
@@ -71,35 +72,36 @@ static void take_sets(lx__state *state, const struct plain_log *plain, size_t li
     if (map.count != live)
         fuzz_fail("%zu updates are taken, not %zu", map.count, live);
     for (size_t i = 0; i < plain->update_count; i++) {
-        const struct plain_update *set = &plain->updates[i];
-        if (!set->live || !lx__schema_find_id(schema, set->field, &field))
+        const struct plain_update *update = &plain->updates[i];
+        if (!update->live || !lx__schema_find_id(schema, update->field, &field))
             continue;
-        const lx__update *taken = lx__update_map_find(&map, field, set->index);
-        if (taken == NULL || memcmp(taken->rows, set->rows, LX__ENTRY_BYTES) != 0)
-            fuzz_fail("a set that is taken is not found");
+        const lx__update *taken = lx__update_map_find(&map, field, update->index);
+        if (taken == NULL || memcmp(taken->rows, update->rows, LX__ENTRY_BYTES) != 0)
+            fuzz_fail("a moved update is not found");
     }
     lx__update_map_free(&map);
 }
 
-static void compare_sets(lx__state *state, const struct plain_log *plain)
+static void compare_updates(lx__state *state, const struct plain_log *plain)
 {
     size_t live = 0;
     for (size_t i = 0; i < plain->update_count; i++) {
-        const struct plain_update *set = &plain->updates[i];
+        const struct plain_update *update = &plain->updates[i];
         uint32_t field;
-        if (!lx__schema_find_id(schema, set->field, &field))
+        if (!lx__schema_find_id(schema, update->field, &field))
             continue;
-        const lx__update *found = lx__overlay_find_update(&state->overlay, field, set->index);
-        live += set->live;
-        if (set->live && (found == NULL || memcmp(found->rows, set->rows, LX__ENTRY_BYTES) != 0))
-            fuzz_fail("a live set is not found");
-        if (set->live)
-            screen(state, field, set->index);
+        const lx__update *found = lx__overlay_find_update(&state->overlay, field, update->index);
+        live += update->live;
+        if (update->live &&
+            (found == NULL || memcmp(found->rows, update->rows, LX__ENTRY_BYTES) != 0))
+            fuzz_fail("a live update is not found");
+        if (update->live)
+            check_filter(state, field, update->index);
     }
-    /* So those that are not live are not there either. */
+    /* The counts are equal, so the state has no other updates. */
     if (lx__overlay_count(&state->overlay) != live)
         fuzz_fail("%zu updates are live, not %zu", lx__overlay_count(&state->overlay), live);
-    take_sets(state, plain, live);
+    take_updates(state, plain, live);
 }
 
 static void compare_chunks(const lx__state *state, const struct plain_log *plain)
@@ -114,7 +116,7 @@ static void compare_chunks(const lx__state *state, const struct plain_log *plain
     }
 }
 
-/** Ends the updates of the state. */
+/** Compares a state with the model; moves the updates out of the state. */
 static void compare(lx__state *state, const struct plain_log *plain)
 {
     if (state->length != plain->length || state->rows != plain->rows ||
@@ -127,7 +129,7 @@ static void compare(lx__state *state, const struct plain_log *plain)
                   (unsigned long long)state->position.offset, (unsigned long long)plain->length,
                   (unsigned long long)plain->rows, (unsigned long long)plain->offset);
     compare_chunks(state, plain);
-    compare_sets(state, plain);
+    compare_updates(state, plain);
 }
 
 static lx_status replay(lx__state *state, bool durable)
@@ -149,16 +151,16 @@ static void try_whole(const uint8_t *log, size_t size, bool durable)
         fuzz_fail("it is %s", lx_status_get_name(status));
     if (plain->end != PLAIN_LOG_COSTLY && (status == LX_OK) != (plain->end == PLAIN_LOG_WHOLE))
         fuzz_fail("it is %s, and %s", lx_status_get_name(status),
-                  plain->end == PLAIN_LOG_WHOLE ? "whole"
-                  : plain->end == PLAIN_LOG_ROT ? "has rot"
-                                                : "breaks a rule");
+                  plain->end == PLAIN_LOG_WHOLE     ? "whole"
+                  : plain->end == PLAIN_LOG_DAMAGED ? "has rot"
+                                                    : "breaks a rule");
     if (status == LX_OK)
         compare(&state, plain);
     lx__state_free(&state);
 }
 
-/** Goes on from the end of a frame, as a reader does that was there before the others came. Of the
- * states before, one is held, as by who reads it. */
+/** Continues from the end of a frame, as a reader does that opened before the later frames were
+ * written. One earlier state is kept, as by a pinned reader. */
 static void try_steps(const uint8_t *log, size_t size, unsigned turn)
 {
     lx__state state = {0}, held;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* States of samplers and loaders: a byte that chooses one, a byte of options, then the text. It is
- * restored as it is, or with its checksum made right, since no fuzzer guesses that. What is taken
- * is what is saved again, and continues from there. */
+ * restored as it is, or with its checksum corrected, since no fuzzer guesses that. An accepted
+ * state must be the one that is saved again, and the object must continue from it. */
 #include "fuzz.h"
 
 #include <loaderx/batching.h>
@@ -16,10 +16,10 @@
 #include "../new-sources.h"
 
 enum {
-    REPAIR = 1, /* its checksum is made right */
-    OURS = 2,   /* all but its position, and what nobody has, are those of the object's own state */
-    LOADER = 4, /* restored by a loader, else by a sampler */
-    SUM = 8     /* the checksum is the text's own, after all */
+    REPAIR = 1, /* correct its checksum */
+    OURS = 2,   /* take all known members except the position from the object's own state */
+    LOADER = 4, /* restore a loader, not a sampler */
+    SUM = 8     /* keep the text's own checksum after all */
 };
 
 #define TEXT_MAX ((size_t)8192)
@@ -31,12 +31,12 @@ enum {
 struct object {
     lx_sampler *sampler;
     lx_loader *loader;
-    char states[2][STATE_MAX]; /* as they were at first: the sampler's, the loader's */
+    char states[2][STATE_MAX]; /* the initial states of the sampler and the loader */
 };
 
 static struct object objects[KINDS];
 
-/* ---- orders, and what reads them */
+/* ---- orders, samplers and loaders */
 
 static lx_status make_blend(lx_order **order, lx_error *error)
 {
@@ -150,7 +150,7 @@ static void begin(void)
 
 /* ---- texts */
 
-/** The members of the object's own state, but for those named, take the place of the text's. */
+/** Replaces the members of the text, except those named, by those of the object's own state. */
 static void put_ours(json_t *state, const char *ours)
 {
     const char *key;
@@ -161,7 +161,7 @@ static void put_ours(json_t *state, const char *ours)
     json_decref(own);
 }
 
-/** The text with what is to be made right; for free(). NULL: it is no object. */
+/** The text with the requested corrections, for free(); NULL if it is not an object. */
 static char *repair(const char *text, const struct object *object, unsigned options)
 {
     size_t bytes;
@@ -182,7 +182,7 @@ static char *repair(const char *text, const struct object *object, unsigned opti
     return made;
 }
 
-/** What was taken has its own checksum. */
+/** Checks that an accepted text has the right checksum. */
 static void check_sum(const char *text)
 {
     size_t bytes;
@@ -197,7 +197,7 @@ static void check_sum(const char *text)
     json_decref(state);
 }
 
-/* ---- what was restored */
+/* ---- restored objects */
 
 static uint64_t go_on(struct object *object, bool loader)
 {
@@ -236,7 +236,7 @@ static void try_text(struct object *object, bool loader, const char *text)
     if (status != LX_OK || restore(object, loader, saved, &error) != LX_OK)
         fuzz_fail("what was restored cannot be saved and restored: %s", error.message);
     if (go_on(object, loader) != position)
-        fuzz_fail("it stands elsewhere when it is restored again");
+        fuzz_fail("it has another position after a second restore");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

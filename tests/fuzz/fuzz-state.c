@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The public interface, driven by the input's bytes, against a plain model in memory: a writer, and
- * readers and views next to it that hold what they saw (state/). */
+/* Compares the public interface, driven by the bytes of the input, with a plain model in memory: a
+ * writer, and concurrent readers and views that must keep their snapshots (state/). */
 #include "memory.h"
 #include "state/world.h"
 
-/* Steps of an input at most. */
+/* Maximum number of steps of an input. */
 #define STEPS 80
 
 static void step(struct world *world)

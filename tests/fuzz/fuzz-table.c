@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables and a chunk, the whole form: see rows.h for the input. The files are made and the dataset
- * is opened again, and read in every way, and verified. fuzz-entry.c takes the same inputs,
- * and has one dataset open, of which it changes the bytes: that is where most executions belong.
- * What only this form finds is what comes of sizes: of chunks, and of tables. */
+/* Tables and a chunk in a whole dataset: see rows.h for the input. The fuzzer makes the files,
+ * opens the dataset, reads it with every call, and verifies it. fuzz-entry.c takes the same inputs
+ * and changes the bytes of one open dataset; use it for most executions. Only this fuzzer tests the
+ * sizes of chunks and tables. */
 #include "memory.h"
 #include "rows.h"
 

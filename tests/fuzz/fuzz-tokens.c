@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of tokens: a byte for the kind and one of options, a byte for how long the index is in
- * units of 4 bytes, the index (or metadata), and what is left are the tokens. The kinds are bare
- * tokens, .npy, Megatron's .bin with .idx, Nanotron's .ds with .ds.index and .ds.metadata. What
- * opens is read, each document of it and all tokens, as samples and packed; documents must lie in
- * the tokens, and what is read must be what the file has. */
+/* Files of tokens: a byte for the kind, one for options, one for the length of the index in units
+ * of 4 bytes, the index (or metadata), and the tokens. The kinds are bare tokens, .npy, Megatron's
+ * .bin with .idx, and Nanotron's .ds with .ds.index and .ds.metadata. If the files open, each
+ * document and all tokens are read, as samples and packed; documents must be within the tokens, and
+ * the tokens must be those of the file. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -19,18 +19,18 @@
 enum kind { BARE, NPY, MEGATRON, DS, DS_METADATA, KINDS };
 
 enum {
-    DTYPE = 15,  /* the one that is asked for, if it is one */
-    REPAIR = 16, /* magic, version and counts of an index, and its last place, are made right */
-    PACK = 32,   /* packed, too */
-    JOIN = 64    /* and joined */
+    DTYPE = 15,  /* the requested dtype, if it is valid */
+    REPAIR = 16, /* correct the magic, version, counts and last offset of an index */
+    PACK = 32,   /* also read packed */
+    JOIN = 64    /* also read joined */
 };
 
-/* No more is read of what a file claims. */
+/* Limits on what is read, since a file may declare any number. */
 #define DOCUMENTS 200
 #define TOKENS 4096
 #define FILE_MAX 8192
 
-/* ---- files that stay open, and get other bytes */
+/* ---- files that stay open while their bytes change */
 
 struct file {
     const char *name;
@@ -51,7 +51,7 @@ static void put(struct file *file, const uint8_t *data, size_t size)
         give_up(file->name);
 }
 
-/** What no fuzzer guesses of Megatron's index. */
+/** Corrects the parts of Megatron's index that no fuzzer guesses. */
 static void repair_megatron(uint8_t *index, size_t size)
 {
     if (size < 34)
@@ -85,7 +85,7 @@ static void check_tokens(const lx_tokens *tokens, const uint8_t *data, size_t si
     lx_status status = lx_tokens_read(tokens, 0, length, LX_INT64, out, &error);
     if (status != error.status || (status != LX_OK && status != LX_ERR_CORRUPT))
         fuzz_fail("tokens are %s", lx_status_get_name(status));
-    /* They end where the file does, but after an array there may be more. */
+    /* The tokens end with the file, except that an array may be followed by more bytes. */
     for (uint64_t i = 0; status == LX_OK && width == 2 && data != NULL && i < length; i++)
         if ((out[i] & 0xffff) != (lx__load_le32(data + 2 * i) & 0xffff))
             fuzz_fail("token %llu is another", (unsigned long long)i);
@@ -108,7 +108,7 @@ static void check_documents(const lx_tokens *tokens)
         fuzz_fail("there is a document after the last one");
 }
 
-/** Reads the first samples of a source, which it gives up; NULL is nothing. */
+/** Reads the first samples of a source, and drops its reference; NULL does nothing. */
 static void read_source(lx_source *source)
 {
     static uint8_t out[4][TOKENS];
@@ -142,8 +142,8 @@ static void try_open(enum kind kind, unsigned options, const uint8_t *data, size
 {
     lx_error error = LX_ERROR_INIT;
     lx_tokens *tokens = NULL;
-    unsigned asked = options & DTYPE;
-    lx_dtype dtype = asked < 11 ? (lx_dtype)asked : LX_BYTES;
+    unsigned requested = options & DTYPE;
+    lx_dtype dtype = requested < 11 ? (lx_dtype)requested : LX_BYTES;
     const char *name = kind == MEGATRON ? index_files[kind].name : tokens_files[kind].name;
     lx_status status = lx_tokens_open(fuzz_path(name), dtype, &tokens, &error);
     if (status != error.status)
@@ -178,7 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     size_t left = input.size < FILE_MAX ? input.size : FILE_MAX;
     put(&tokens_files[kind], input.data, left);
-    /* With room for the last token to be loaded whole. */
+    /* With space after the last token, so that it can be loaded as a word. */
     uint8_t *copy = guarded_take(&buffer, FILE_MAX + 4, left + 4);
     if (left != 0)
         memcpy(copy, input.data, left);

@@ -26,7 +26,8 @@ static const char meta[] =
     "  {\"id\": 3, \"name\": \"blob\", \"stem\": \"blob\", \"dtype\": \"bytes\", \"shape\": [],\n"
     "   \"compress\": \"raw\", \"align\": 1, \"dict\": null}]}\n";
 
-/* No more records, and no more bytes of one, are read: a hostile dataset may claim any number. */
+/* Limits on the records, and the bytes of one, that are read: a hostile dataset may declare any
+ * number. */
 #define RECORDS 300
 #define BYTES ((size_t)1 << 20)
 
@@ -165,7 +166,7 @@ static void read_dense(lx_dataset *dataset, size_t field, size_t size, uint64_t 
         (void)lx_dataset_gather(dataset, field, &i, 1, out, size, NULL);
 }
 
-/** By measure and gather_bytes; what measure gives must be what gather_bytes takes. */
+/** Reads with measure and gather_bytes, which must agree on the size. */
 static void read_any(lx_dataset *dataset, size_t field, uint64_t index)
 {
     uint64_t offsets[2];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What the fuzzers have in common. Each is one source with LLVMFuzzerTestOneInput(), to
- * which standalone.c is a main that runs a corpus, and libFuzzer and AFL++ are mains that make one.
+ * @brief Helpers of the fuzzers. Each fuzzer is one source with LLVMFuzzerTestOneInput(). Its
+ * main() is that of standalone.c, which runs a corpus, or that of libFuzzer or AFL++, which make
+ * one.
  */
 #ifndef LX_TESTS_FUZZ_H
 #define LX_TESTS_FUZZ_H
@@ -13,20 +14,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** Ends the process, so that the input is kept. */
+/** Aborts, so that the engine saves the input. */
 _Noreturn void fuzz_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** One for all inputs: to start threads takes longer than most of them do. It has no readers. What
- * is closed that has it ends on its threads, a little later. */
+/** One executor for all inputs, since starting threads takes longer than most inputs. It has no
+ * readers. An object that uses it ends on its threads, shortly after it is closed. */
 lx_executor *fuzz_executor(void);
 
-/** A directory of this process, gone at its end. */
+/** A directory of this process, which is removed when it exits. */
 const char *fuzz_directory(void);
 
-/** A path in it, valid until eight more are asked for. */
+/** A path in that directory, valid for the next eight calls. */
 const char *fuzz_path(const char *name);
 
-/** Makes a file of exactly these bytes in it. */
+/** Makes a file of exactly these bytes in that directory. */
 void fuzz_write(const char *name, const void *data, size_t size);
 
 /** The same, with a hole after them up to @p length. */
@@ -46,23 +47,24 @@ uint32_t input_u32(struct input *input);
 /** The next bytes, as many as there are of @p size. */
 const uint8_t *input_bytes(struct input *input, size_t *size);
 
-/* ---- a dataset of which the input is some file */
+/* ---- a dataset, one file of which is the input */
 
-/** Its records, if the log says so; its fields are image, label, text and blob of plain.h. */
+/** Its number of records, unless the log has another; its fields are image, label, text and blob of
+ * plain.h. */
 #define FUZZ_ROWS 64
 
 /** The uuid in its meta.json. */
 extern const uint8_t fuzz_uuid[16];
 
-/** Makes the directory NAME with meta.json, chunk and LOCK; the rest is the caller's. */
+/** Makes the directory NAME with meta.json, chunk and LOCK; the caller adds the other files. */
 void fuzz_make_dataset(const char *name);
 
-/** Reads all of a dataset in every way; what fails is not looked at. Returns the length. To verify
- * it starts threads, which takes as long as all else. */
+/** Reads all of a dataset with every call, ignoring failures. Returns the length. Verification
+ * starts threads, which takes as long as everything else. */
 uint64_t fuzz_read_all(lx_dataset *dataset, bool verify);
 
-/** Opens it for reading, in the way that @p how says (three bits for the verification and whether
- * it is durable, two for the access), and reads all. Returns the status of opening. */
+/** Opens it for reading as @p how selects (three bits for verification and durability, two for the
+ * access mode), and reads everything. Returns the status of opening. */
 lx_status fuzz_open_and_read(const char *path, unsigned how, uint64_t *length);
 
 #endif

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The target of the fuzzer of the Python extension.
 
-The bytes choose indices, buffers and values of all kinds of Python and NumPy, valid and invalid.
-Accepted ones must have the right result; others must raise an exception that a caller can expect.
+The input selects indices, buffers and values of Python and NumPy, valid and invalid. Accepted ones
+must give the right result; others must raise a documented exception.
 """
 
 import array
@@ -39,7 +39,7 @@ WORLD = {}
 
 
 class Input:
-    """The bytes of an input, from the front; zeros after them."""
+    """The bytes of an input in order, followed by zeros."""
 
     def __init__(self, data):
         self.data = data
@@ -79,7 +79,7 @@ class Index:
 
 
 def begin(directory):
-    """Make the dataset that is read, and one that is written."""
+    """Make a dataset for reading, and one for writing."""
     images = np.arange(COUNT * 12, dtype='u1').reshape(COUNT, 3, 4)
     labels = np.arange(COUNT, dtype='i8') * 7 - 50
     points = (np.arange(COUNT * 2, dtype='f4') / 3).reshape(COUNT, 2)
@@ -96,7 +96,7 @@ def begin(directory):
 # ---- arguments
 
 def make_array(source, axes=None):
-    """Return an array of the input's bytes: of any type, up to three axes, and any strides."""
+    """Return an array made from the input, of any type, with up to three axes and any strides."""
     dtype = np.dtype(DTYPES[source.byte() % len(DTYPES)])
     axes = source.byte() % 4 if axes is None else axes
     shape = tuple(source.byte() % 7 for _ in range(axes))
@@ -134,7 +134,7 @@ def make_list(source):
 
 
 def make_indices(source):
-    """Return something to index by."""
+    """Return an index, valid or not."""
     kind = source.byte() % 12
     if kind == 0:
         return source.number()
@@ -162,7 +162,7 @@ def make_indices(source):
 
 
 def make_value(source, name):
-    """Return something to be stored in a field."""
+    """Return a value to store in a field, valid or not."""
     kind = source.byte() % 10
     right = WORLD['values'][name][source.byte() % COUNT]
     if kind < 4:
@@ -243,7 +243,7 @@ def get(source):
         assert np.array_equal(got, values[indices]) or got == values[indices]
     elif isinstance(indices, slice):
         check(name, chosen(indices), got)
-    elif not hasattr(indices, '__next__') and not made:    # these are not what they were
+    elif not hasattr(indices, '__next__') and not made:    # these were changed
         check(name, chosen(indices), got)
 
 
@@ -284,7 +284,7 @@ STEPS = (get, get, get, gather, gather, view, append, append, extend, extend)
 
 
 def take(data):
-    """Take an input."""
+    """Run one input."""
     source = Input(data)
     for _ in range(4):
         step = STEPS[source.byte() % len(STEPS)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Make the corpus of the fuzzers: small inputs from which an engine starts, also run as a test.
 
-The inputs of a fuzzer are a tar, FUZZER.tar. Besides those made here it holds the inputs that have
-found a bug, each named after the bug. The same inputs give the same tar, byte by byte.
+The inputs of a fuzzer are in FUZZER.tar: those made here, and those that found a bug, each named
+after the bug. The same inputs always give the same tar.
 
     python3 tests/fuzz/make_corpus.py                    # make all again, and keep the others
     python3 tests/fuzz/make_corpus.py FUZZER FILE...     # add inputs that found a bug

@@ -15,7 +15,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(start, size) ((void)(start), (void)(size))
 #endif
 
-/* ---- buffers before a page that cannot be touched */
+/* ---- buffers before an inaccessible page */
 
 static void *map(size_t size)
 {
@@ -48,11 +48,11 @@ const uint8_t *guarded_copy(struct guarded *buffer, size_t capacity, const void 
     return copy;
 }
 
-/* ---- large pieces that are kept */
+/* ---- large pieces that are reused */
 
 #if ADDRESS_SANITIZED
 
-/* A writer has a dozen; the oldest is freed when there is no room. */
+/* A writer has a dozen; the oldest is freed if the list is full. */
 #define KEPT 64
 #define LARGE ((size_t)64 << 10)
 
@@ -63,7 +63,7 @@ static struct piece {
 static size_t piece_count;
 static pthread_mutex_t piece_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/** Takes out the oldest of that size; NULL if it is absent. */
+/** Removes and returns the oldest piece of that size; NULL if there is none. */
 static void *take_piece(size_t size)
 {
     void *memory = NULL;
@@ -129,8 +129,7 @@ void fuzz_keep_large(void)
 }
 #endif
 
-/* ---- jansson's memory: a piece is used once an input, so that nothing stands in the place of what
- * was freed */
+/* ---- jansson's memory: no piece is reused within an input, so that freed memory stays poisoned */
 
 #define ARENA ((size_t)64 << 20)
 #define ALIGN 16
@@ -145,7 +144,7 @@ struct head {
 static uint8_t *arena;
 static size_t used, kept;
 static uint64_t taken, taken_before;
-static pthread_mutex_t arena_mutex = PTHREAD_MUTEX_INITIALIZER; /* for all of it */
+static pthread_mutex_t arena_mutex = PTHREAD_MUTEX_INITIALIZER; /* protects all of these */
 
 static void *take(size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Memory for fuzzers that run ten thousand inputs a second: cheaper than the sanitizer's,
- * and stricter where what uses it was not built with one.
+ * @brief Allocators for fuzzers that run ten thousand inputs a second: cheaper than the
+ * sanitizer's, and stricter for libraries that were built without one.
  */
 #ifndef LX_TESTS_FUZZ_MEMORY_H
 #define LX_TESTS_FUZZ_MEMORY_H
@@ -10,38 +10,37 @@
 #include "fuzz.h"
 
 /**
- * A buffer that ends where a page begins that nobody may touch: who goes beyond it ends the
- * process, also libdeflate and zlib, of which the sanitizer sees nothing. Zeroed: none yet.
+ * A buffer that is followed by an inaccessible page: any access past its end is a crash, even in
+ * libdeflate and zlib, which the sanitizer does not check. All zeros: not allocated yet.
  */
 struct guarded {
     uint8_t *end;
     size_t capacity;
 };
 
-/** The last @p size bytes of it, at most @p capacity, which is the same in all calls. */
+/** The last @p size bytes of the buffer. @p capacity is the maximum, the same in all calls. */
 uint8_t *guarded_take(struct guarded *buffer, size_t capacity, size_t size);
 
-/** A copy of bytes at its end. */
+/** Copies bytes to the end of the buffer. */
 const uint8_t *guarded_copy(struct guarded *buffer, size_t capacity, const void *data, size_t size);
 
 /**
- * From here on the library's large pieces of memory are kept when they are freed, poisoned, for who
- * asks for as much again: the sanitizer would map and unmap each, which takes longer than all that
- * is done in it. Without the sanitizer nothing is changed.
+ * From now on, large pieces of memory that the library frees are poisoned and reused for later
+ * requests of the same size: the sanitizer would map and unmap each, which takes longer than their
+ * use. Without the sanitizer this does nothing.
  */
 void fuzz_keep_large(void);
 
 /**
- * From here on jansson, which was not built with a sanitizer either, has memory of ours. What it
- * frees is poisoned, and not given to anyone before fuzz_json_end(). What it frees twice, or never
- * had, ends the process.
+ * From now on jansson, which was built without a sanitizer, uses this allocator. Freed memory is
+ * poisoned, and not reused before fuzz_json_end(). A double or invalid free aborts.
  */
 void fuzz_json_begin(void);
 
-/** The input is over: all that jansson took since the last call must have been freed. */
+/** Ends an input: jansson must have freed all memory that it allocated since the last call. */
 void fuzz_json_end(void);
 
-/** As fuzz_json_end(), but what is still taken stays: it belongs to all inputs. */
+/** As fuzz_json_end(), but memory that is still allocated stays, for use by all inputs. */
 void fuzz_json_keep(void);
 
 #endif

@@ -33,7 +33,7 @@ static bool is_whole(const uint8_t *frame, size_t bytes)
     return lx__crc32c(crc, frame, bytes - 4) == lx__load_le32(frame + bytes - 4);
 }
 
-/** What stands at and after an invalid frame (8.9). */
+/** Classifies the bytes at and after an invalid frame (8.9). */
 static enum plain_log_end search(const uint8_t *log, size_t size, size_t at, uint64_t sequence)
 {
     uint64_t tried = 0;
@@ -45,7 +45,7 @@ static enum plain_log_end search(const uint8_t *log, size_t size, size_t at, uin
             continue;
         tried += bytes;
         if (is_whole(frame, bytes))
-            found = PLAIN_LOG_ROT;
+            found = PLAIN_LOG_DAMAGED;
     }
     return tried > 4 * (size - at) ? PLAIN_LOG_COSTLY : found;
 }
@@ -58,7 +58,7 @@ static struct plain_chunk *find_chunk(uint32_t id)
     return NULL;
 }
 
-/** Rules 6 and 7 of 8.8, and what the items say. */
+/** Rules 6 and 7 of 8.8; applies the items. */
 static bool take_chunks(const uint8_t *frame, uint32_t next)
 {
     const uint8_t *item = frame + 64;
@@ -105,7 +105,7 @@ static bool keeps_rules(const uint8_t *frame, size_t bytes, bool first, uint64_t
 }
 
 /** Steps 1 to 3 of 8.11. */
-static void apply_sets(const uint8_t *frame)
+static void apply_updates(const uint8_t *frame)
 {
     uint64_t length = lx__load_le64(frame + 16), rows = lx__load_le64(frame + 24);
     const uint8_t *item = frame + 64 + 16 * (size_t)lx__load_le32(frame + 32);
@@ -126,7 +126,7 @@ static void apply_sets(const uint8_t *frame)
 
 static void apply(const uint8_t *frame, size_t bytes)
 {
-    apply_sets(frame);
+    apply_updates(frame);
     plain.length = lx__load_le64(frame + 16);
     plain.rows = lx__load_le64(frame + 24);
     plain.table_generation = lx__load_le32(frame + 56);
@@ -136,7 +136,7 @@ static void apply(const uint8_t *frame, size_t bytes)
     plain.offset += bytes;
 }
 
-/** Finds the valid frames, and what is after them. */
+/** Finds the valid frames, and classifies the bytes after them. */
 static void find_frames(const uint8_t *log, size_t size)
 {
     size_t at = 0, bytes;
@@ -149,10 +149,10 @@ static void find_frames(const uint8_t *log, size_t size)
         crc = lx__load_le32(frame + bytes - 4);
         ends[plain.frames++] = at + bytes;
     }
-    plain.end = at == 0 ? PLAIN_LOG_ROT : search(log, size, at, plain.frames);
+    plain.end = at == 0 ? PLAIN_LOG_DAMAGED : search(log, size, at, plain.frames);
 }
 
-/** How many of them count. */
+/** The number of frames that are replayed. */
 static size_t count_frames(const uint8_t *log, uint64_t boot, bool durable)
 {
     size_t count = 0;
@@ -167,7 +167,7 @@ static size_t count_frames(const uint8_t *log, uint64_t boot, bool durable)
     return count;
 }
 
-/** Applies frames up to the @p count-th, on an empty state. False: one breaks a rule. */
+/** Applies the first @p count frames to an empty state. Returns false if one breaks a rule. */
 static bool replay(const uint8_t *log, size_t count)
 {
     size_t at = 0;
@@ -188,7 +188,7 @@ const struct plain_log *plain_log_read(const uint8_t *log, size_t size, uint64_t
 {
     plain = (struct plain_log){.updates = all_updates, .chunks = all_chunks, .ends = ends};
     find_frames(log, size);
-    if (plain.end == PLAIN_LOG_ROT)
+    if (plain.end == PLAIN_LOG_DAMAGED)
         return &plain;
     if (!replay(log, plain.frames))
         plain.end = plain.end == PLAIN_LOG_COSTLY ? PLAIN_LOG_COSTLY : PLAIN_LOG_BROKEN;

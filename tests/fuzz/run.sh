@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs fuzzers that `make fuzz` or `make fuzz-afl` has built, in its folder, one after another, and
-# prints what each did.
+# Runs fuzzers built by `make fuzz` or `make fuzz-afl` one after another, in the folder of the
+# build, and prints a summary of each.
 #
 #   run.sh libfuzzer|afl SECONDS NAME...
 #
-# What an engine learns is kept in found/NAME, and what it finds in found/NAME.bad: that belongs
-# into the corpus, by a name that says what it is (make_corpus.py adds it). AFL++ keeps all of it in
-# found/NAME. The corpus is unpacked in found/NAME.corpus. Stacks of allocations are left out, which
-# take a third of the time: a finding is run again without that. So is most of the quarantine, which
-# would hold what a thousand executions free.
+# The inputs that an engine generates are kept in found/NAME, and its findings in found/NAME.bad:
+# add these to the corpus with make_corpus.py, under a name that describes the bug. AFL++ keeps both
+# in found/NAME. The corpus is unpacked in found/NAME.corpus. Allocation stacks, which take a third
+# of the time, are disabled: run a finding again to see them. The quarantine is small, since it
+# would hold the memory that a thousand executions free.
 set -u
 top=${top_srcdir:?"the top folder of the sources"}
 export ASAN_OPTIONS=allocator_may_return_null=1:malloc_context_size=0:quarantine_size_mb=16
@@ -20,7 +20,7 @@ seconds=$2
 shift 2
 bad=0
 
-# Longer inputs take longer, and say nothing new.
+# Longer inputs take longer and find nothing new.
 longest() {
     case $1 in
         state) echo 128 ;;
@@ -31,7 +31,7 @@ longest() {
     esac
 }
 
-# Of an execution of thousands of features, to weigh all of them takes a quarter of the time.
+# Entropic scheduling takes a quarter of the time if an execution has thousands of features.
 entropic() {
     case $1 in
         python | state) echo 0 ;;
@@ -39,7 +39,7 @@ entropic() {
     esac
 }
 
-# unpack NAME: the corpus of that fuzzer; some have the inputs of another one.
+# unpack NAME: unpacks the corpus of that fuzzer; some use the inputs of another one.
 unpack() {
     case $1 in
         entry) inputs=table ;;

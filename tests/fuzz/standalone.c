@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The main of a fuzzer without an engine: runs each file that is named; without a name, each member
- * of the fuzzer's tar in the corpus. An input that takes too long, or ends the process, is named. */
+/* main() of a fuzzer without an engine: runs each named file, or without arguments each member of
+ * the fuzzer's tar in the corpus. Reports the input that takes too long or crashes. */
 #include <signal.h>
 #include <unistd.h>
 
 #include "../tar.h"
 #include "fuzz.h"
 
-/* Some have the inputs of another one. */
+/* Some fuzzers use the inputs of another one. */
 #ifndef FUZZ_CORPUS
 #define FUZZ_CORPUS FUZZ_NAME
 #endif
 
-/* For one input, in seconds; sanitizers make it ten times slower. */
+/* Longest time for one input, in seconds; sanitizers make it ten times slower. */
 #define TIMEOUT 60
 
 static char now[4200];
 static unsigned long runs;
 
-static void tell(int number)
+static void report(int number)
 {
     (void)!write(STDERR_FILENO, now, strlen(now));
     (void)!write(STDERR_FILENO, number == SIGALRM ? ": it hangs\n" : ": it crashed\n",
@@ -41,7 +41,7 @@ static void run(const char *name, const uint8_t *data, size_t size)
     runs++;
 }
 
-/** The bytes of a file, for free(). */
+/** Reads a file; the bytes are for free(). */
 static uint8_t *read_file(const char *path, size_t *size)
 {
     size_t capacity = 0;
@@ -78,11 +78,11 @@ int main(int count, char **arguments)
 {
     char path[4200];
     const char *top = getenv("top_srcdir");
-    signal(SIGALRM, tell);
-    signal(SIGABRT, tell);
+    signal(SIGALRM, report);
+    signal(SIGABRT, report);
 #ifndef SANITIZED
-    signal(SIGSEGV, tell);
-    signal(SIGBUS, tell);
+    signal(SIGSEGV, report);
+    signal(SIGBUS, report);
 #endif
     for (int i = 1; i < count; i++)
         run_file(arguments[i]);

@@ -61,7 +61,7 @@ void world_rollback(struct world *world)
     world->transaction = false;
 }
 
-/** A transaction that is open is undone. */
+/** Closing undoes an open transaction. */
 void world_close_writer(struct world *world)
 {
     MUST(world, LX_OK, lx_writer_close(world->writer, &world->error));
@@ -83,7 +83,7 @@ static lx_writer_options *make_options(struct world *world)
     MUST(world, LX_OK,
          lx_writer_options_set_chunk_limits(options, 8 + choice / 4 % 40, 4096 + choice / 8 * 100,
                                             &world->error));
-    /* One of its own starts threads, and looks for CPUs: it is not asked for each time. */
+    /* A writer's own executor starts threads and counts CPUs, so most inputs use the shared one. */
     if (choice % 16 != 15)
         MUST(world, LX_OK, lx_writer_options_set_executor(options, fuzz_executor(), &world->error));
     return options;
@@ -110,7 +110,7 @@ void world_open_writer(struct world *world)
     }
     lx_writer_options_free(options);
     plain_set(&world->pending, &world->committed);
-    plain_set(&world->durable, &world->committed); /* opening makes it so */
+    plain_set(&world->durable, &world->committed); /* opening makes the commits durable */
     if (world->writer != NULL)
         world_expect_length(world);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each commits what is pending first, and is refused in a transaction. */
+/* Each step commits pending operations first, and is rejected within a transaction. */
 #include "world.h"
 
 void world_seal(struct world *world)
@@ -25,7 +25,7 @@ static lx_status reshaped(struct world *world)
     return world->transaction ? LX_ERR_STATE : LX_OK;
 }
 
-void world_fold(struct world *world)
+void world_checkpoint(struct world *world)
 {
     MUST(world, reshaped(world), lx_writer_checkpoint(world->writer, &world->error));
     if (!world->transaction)
@@ -40,7 +40,7 @@ void world_rebalance(struct world *world)
         world_has_committed(world, true);
 }
 
-/** The four first columns stay where they are. */
+/** The first four columns keep their positions. */
 void world_add_field(struct world *world)
 {
     static unsigned number;

@@ -33,8 +33,8 @@ void reader_close(struct world *world, struct reader *reader)
     reader->dataset = NULL;
 }
 
-/** The records of @p from in the columns of @p to, which keep their names. False if one of them was
- * dropped: then @p to stays. */
+/** Copies the records of @p from to the columns of @p to, matched by name. Returns false, and
+ * leaves @p to unchanged, if one of its columns was dropped. */
 static bool project(struct plain *to, const struct plain *from)
 {
     size_t places[PLAIN_COLUMNS];
@@ -58,8 +58,8 @@ static bool project(struct plain *to, const struct plain *from)
     return true;
 }
 
-/** What a reader sees now. With periodic durability, the clock may have made more durable than was
- * asked for. */
+/** The snapshot that a reader sees now. With periodic durability, the timer may have made more
+ * commits durable than requested. */
 static const struct plain *shown(const struct world *world, const struct reader *reader)
 {
     bool known = !reader->durable || world->durability != LX_DURABILITY_PERIODIC ||
@@ -89,7 +89,7 @@ void reader_open(struct world *world, struct reader *reader)
         reader->dataset = NULL;
 }
 
-/** A handle whose field was dropped stays where it is. */
+/** A handle with a dropped field keeps its snapshot. */
 static void refresh(struct world *world, struct reader *reader)
 {
     bool changed;
@@ -105,7 +105,7 @@ static void refresh(struct world *world, struct reader *reader)
         fuzz_fail("refresh: %s: %s", lx_status_get_name(status), world->error.message);
 }
 
-/** Another handle, in the place of the next, on what this one sees. */
+/** Pins the snapshot of this handle in the slot of the next one. */
 static void pin(struct world *world, struct reader *reader)
 {
     struct reader *next = &world->readers[(size_t)(reader - world->readers + 1) % READERS];
@@ -136,7 +136,7 @@ void reader_check_all(struct world *world, struct reader *reader)
     lx_storage_stats totals;
     if (!plain_check(&reader->plain, reader->dataset, why, sizeof why))
         fuzz_fail("%s", why);
-    /* It starts threads, which takes as long as twenty steps. */
+    /* Verification starts threads, which takes as long as twenty steps. */
     if (world->number % 8 == 0)
         MUST(world, LX_OK,
              lx_dataset_verify(reader->dataset, NULL, NULL, NULL, NULL, &world->error));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What the fuzzer of states drives: a dataset, a writer, and readers and views next to it
- * that hold what they saw; with what each of them must show, in memory.
+ * @brief The objects of the state fuzzer: a dataset, a writer, and concurrent readers and views
+ * that keep their snapshots, each with its expected content in memory.
  */
 #ifndef LX_TESTS_FUZZ_STATE_WORLD_H
 #define LX_TESTS_FUZZ_STATE_WORLD_H
@@ -10,16 +10,16 @@
 #include "../../faults/plain.h"
 #include "../fuzz.h"
 
-/* Records that there may be. */
+/* Maximum number of records. */
 #define RECORDS 300
 #define READERS 3
 #define INDICES 24
 
 struct reader {
     lx_dataset *dataset;
-    struct plain plain; /* what it sees */
+    struct plain plain; /* the content of its snapshot */
     bool durable;
-    lx_view *view; /* of blob, kept over whatever happens */
+    lx_view *view; /* of blob, held across all steps */
     lx_slice slices[INDICES];
     uint32_t tokens[INDICES];
     size_t count;
@@ -30,7 +30,7 @@ struct world {
     const char *path;
     lx_writer *writer;
     bool exists, sealed, transaction;
-    bool synced; /* what is committed is durable, too */
+    bool synced; /* commits are durable when they return */
     lx_durability durability;
     struct plain committed, durable, pending;
     struct reader readers[READERS];
@@ -38,7 +38,7 @@ struct world {
     lx_error error;
 };
 
-/** The call must answer so. */
+/** The call must return that status. */
 #define MUST(world, expected, call)                                                                \
     do {                                                                                           \
         lx_error_clear(&(world)->error);                                                           \
@@ -48,27 +48,27 @@ struct world {
                       lx_status_get_name(expected), (world)->error.message);                       \
     } while (0)
 
-/* ---- writing.c: steps of a writer, each of which takes what it needs of the input */
+/* ---- writing.c: steps of a writer, with parameters from the input */
 
 typedef void world_step(struct world *world);
 
 extern world_step *const world_writer_steps[];
 extern const size_t world_writer_step_count;
 
-/** It must have as many records as the model. */
+/** The writer must have as many records as the model. */
 void world_expect_length(struct world *world);
 
-/* ---- committing.c: opening and closing, and what ends what was asked for */
+/* ---- committing.c: opening, closing, commits and rollbacks */
 
 world_step world_open_writer, world_close_writer, world_commit, world_submit, world_sync,
     world_begin, world_end, world_rollback;
 
-/** What was pending is committed, and if @p durable, durable too. */
+/** Updates the model after a commit of all pending operations, which is durable if @p durable. */
 void world_has_committed(struct world *world, bool durable);
 
-/* ---- generations.c: what makes new files, each refused within a transaction */
+/* ---- generations.c: steps that make new generations, rejected within a transaction */
 
-world_step world_seal, world_fold, world_rebalance, world_add_field, world_drop_field,
+world_step world_seal, world_checkpoint, world_rebalance, world_add_field, world_drop_field,
     world_rename_field;
 
 /* ---- reading.c */

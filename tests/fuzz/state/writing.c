@@ -30,7 +30,7 @@ static void append(struct world *world)
     plain_append(&world->pending, &record);
 }
 
-/** A value of a size that is none of its field's changes nothing. */
+/** A value with an invalid size for its field changes nothing. */
 static void append_wrong(struct world *world)
 {
     lx_value values[PLAIN_COLUMNS];
@@ -127,7 +127,7 @@ static void truncate_some(struct world *world)
         world->pending.count = length;
 }
 
-/** Where the column of that name is in another model; LX_NONE if it is not. */
+/** The position of the column of that name in another model; LX_NONE if absent. */
 static uint64_t find_name(const struct plain *plain, const char *name)
 {
     for (size_t i = 0; i < plain->column_count; i++)
@@ -136,7 +136,7 @@ static uint64_t find_name(const struct plain *plain, const char *name)
     return LX_NONE;
 }
 
-/** Fields belong together by their names, as the handle that is copied from shows them. */
+/** Fields are matched by name, as the source handle shows them. */
 static void copy(struct world *world)
 {
     uint64_t indices[INDICES], places[PLAIN_COLUMNS], same = 0;
@@ -161,7 +161,7 @@ static void copy(struct world *world)
     }
 }
 
-/* Those that are tried more often are there more often. */
+/* More frequent steps are listed more than once. */
 world_step *const world_writer_steps[] = {
     append,           append,
     append,           extend,
@@ -173,7 +173,7 @@ world_step *const world_writer_steps[] = {
     world_submit,     world_sync,
     world_begin,      world_end,
     world_rollback,   world_close_writer,
-    world_seal,       world_fold,
+    world_seal,       world_checkpoint,
     world_rebalance,  world_add_field,
     world_drop_field, world_rename_field,
 };
