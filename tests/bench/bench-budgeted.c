@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches by a budget: what it takes to cut an epoch, compared with reading it, and to find a
- * batch. */
+/* Batches by a budget: the time to cut an epoch, compared with reading it, and to find a batch. */
 #include "bench.h"
 #include "../new-orders.h"
 
@@ -24,7 +23,7 @@ static uint64_t *make_costs(void)
     return costs;
 }
 
-/** An order over @p part, of batches of 64 samples or so. */
+/** An order over @p part with batches of about 64 samples. */
 static lx_order *cut(lx_order *part, const uint64_t *costs, bool padded)
 {
     lx_order *order = NULL;
@@ -41,7 +40,7 @@ static lx_sampler *begin(lx_order *order)
     return sampler;
 }
 
-/** Reads the next epoch, as who cuts it does. */
+/** Reads the next epoch in the same way as cutting does. */
 static void read_epoch(void *context)
 {
     static uint64_t indices[BLOCK];
@@ -51,7 +50,7 @@ static void read_epoch(void *context)
             abort();
 }
 
-/** The order whose epochs are cut, one after the other. */
+/** The order, whose epochs are cut one after another. */
 struct cutting {
     lx_order *order;
     uint64_t epoch;

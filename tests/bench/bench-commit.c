@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commits and changes of the store, compared with bare files, and SQLite and LMDB where configure
- * found them. */
+/* Commits and changes of the store, compared with plain files, and with SQLite and LMDB if
+ * configure found them. */
 #include "plain.h"
 
 #include <fcntl.h>
@@ -20,10 +20,10 @@
 
 #define DATASET "bench-dataset"
 #define RECORD 256
-/* What a set takes in the log, and so what the second of two bare files gets for a record. */
+/* Bytes of an update in the log, which the second of the two plain files gets for each record. */
 #define ENTRY 40
 #define THREADS 4
-/* Of the dataset whose records are changed; changes to a commit. */
+/* Records of the dataset that is changed, and changes per commit. */
 #define CHANGED ((size_t)1 << 20)
 #define CHANGES ((size_t)50000)
 #define COMMIT_EVERY 1000
@@ -65,7 +65,7 @@ static void extend(lx_writer *writer, uint64_t count)
 /* ---- commits */
 
 struct commits {
-    size_t count; /* records a commit */
+    size_t count; /* records per commit */
     lx_writer *writer;
     int files[2];
     off_t ends[2];
@@ -269,18 +269,19 @@ static void change_dataset(void *context)
     }
 }
 
-/** The same bytes and entries, staged and written as the store does, and nothing else. */
+/** Buffers and writes the same bytes and entries as the store, and does nothing else. */
 static void change_plain(void *context)
 {
     struct changing *c = context;
-    static uint8_t stage[COMMIT_EVERY * RECORD], entries[COMMIT_EVERY * ENTRY];
+    static uint8_t buffer[COMMIT_EVERY * RECORD], entries[COMMIT_EVERY * ENTRY];
     for (size_t i = 0; i < CHANGES; i++) {
         size_t at = i % COMMIT_EVERY;
-        memcpy(stage + at * RECORD, bytes + i % 10000 * RECORD, RECORD);
+        memcpy(buffer + at * RECORD, bytes + i % 10000 * RECORD, RECORD);
         memcpy(entries + at * ENTRY, &i, sizeof i);
         if (at + 1 < COMMIT_EVERY)
             continue;
-        must(pwrite(c->file, stage, sizeof stage, (off_t)(i * RECORD)) == sizeof stage, "pwrite");
+        must(pwrite(c->file, buffer, sizeof buffer, (off_t)(i * RECORD)) == sizeof buffer,
+             "pwrite");
         must(pwrite(c->file, entries, sizeof entries, 0) == sizeof entries, "pwrite");
     }
 }

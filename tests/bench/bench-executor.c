@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a task costs in addition to its work, with its parts empty: compared with plain calls,
- * compared with two threads that wake each other by hand; and the memory of a batch compared with
- * malloc and mmap. */
+/* The overhead of a task with empty parts, compared with plain calls, and with two threads that
+ * wake each other; and the memory of a batch compared with malloc and mmap. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -29,12 +28,12 @@ static lx_executor *open_with(uint32_t readers)
     return executor;
 }
 
-/** An empty task, and how it is seen to its end. */
+/** An empty task, and how the caller waits for it. */
 struct job {
     lx__task task;
     lx_executor *executor;
     bool help;      /* the caller takes part */
-    uint64_t pause; /* nanoseconds the caller works before, while the threads fall asleep */
+    uint64_t pause; /* nanoseconds that the caller works first, while the threads fall asleep */
     sem_t over;
 };
 
@@ -43,7 +42,7 @@ static void run_nothing(lx__task *task, size_t part)
     (void)task, (void)part;
 }
 
-static void tell(lx__task *task, bool canceled)
+static void finish(lx__task *task, bool canceled)
 {
     (void)canceled;
     sem_post(&LX__CONTAINER_OF(task, struct job, task)->over);
@@ -51,7 +50,7 @@ static void tell(lx__task *task, bool canceled)
 
 static void job_init(struct job *job, uint32_t readers, size_t parts, bool help, uint64_t pause)
 {
-    lx__task_init(&job->task, run_nothing, tell, parts);
+    lx__task_init(&job->task, run_nothing, finish, parts);
     job->executor = open_with(readers);
     job->help = help;
     job->pause = pause;
@@ -87,53 +86,53 @@ static void call_parts(void *context)
 
 /** A thread that answers each post of the first semaphore by one of the second. */
 struct pair {
-    sem_t asked, answered;
+    sem_t ping, pong;
     atomic_bool ends;
     uint64_t pause;
 };
 
-static void *answer(void *context)
+static void *answer_posts(void *context)
 {
     struct pair *pair = context;
     for (;;) {
-        while (sem_wait(&pair->asked) != 0)
+        while (sem_wait(&pair->ping) != 0)
             ;
         if (atomic_load(&pair->ends))
             return NULL;
-        sem_post(&pair->answered);
+        sem_post(&pair->pong);
     }
 }
 
-static void ask(void *context)
+static void wake_and_wait(void *context)
 {
     struct pair *pair = context;
     work_for(pair->pause);
-    sem_post(&pair->asked);
-    while (sem_wait(&pair->answered) != 0)
+    sem_post(&pair->ping);
+    while (sem_wait(&pair->pong) != 0)
         ;
 }
 
-/** A task of one part from submitting to knowing of its end, compared with a round between two
- * threads. */
+/** A task of one part, from its submission to the end of the wait, compared with a round trip
+ * between two threads. */
 static void bench_round(bench_run *bench, const char *title, uint64_t pause)
 {
     struct pair pair = {.pause = pause};
     pthread_t thread;
-    sem_init(&pair.asked, 0, 0);
-    sem_init(&pair.answered, 0, 0);
-    if (pthread_create(&thread, NULL, answer, &pair) != 0)
+    sem_init(&pair.ping, 0, 0);
+    sem_init(&pair.pong, 0, 0);
+    if (pthread_create(&thread, NULL, answer_posts, &pair) != 0)
         abort();
     struct job jobs[3];
     job_init(&jobs[0], 0, 1, true, pause);
     job_init(&jobs[1], 1, 1, false, pause);
     job_init(&jobs[2], 2, 1, false, pause);
-    bench_case cases[] = {{"two threads by hand", ask, &pair, 1},
+    bench_case cases[] = {{"two threads by hand", wake_and_wait, &pair, 1},
                           {"the caller", run_job, &jobs[0], 1},
                           {"1 reader", run_job, &jobs[1], 1},
                           {"2 readers", run_job, &jobs[2], 1}};
     bench_compare(bench, title, "task", cases, 4);
     atomic_store(&pair.ends, true);
-    sem_post(&pair.asked);
+    sem_post(&pair.ping);
     pthread_join(thread, NULL);
     for (int i = 0; i < 3; i++)
         lx_executor_close(jobs[i].executor);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A loader compared with plain loops over the same records in the same order: order, verification
- * in the epoch before, delivery and release are the loader's, indices made beforehand are the
- * loops'. Data is made in the current folder, several times the last-level cache, and removed. */
+/* A loader compared with plain loops over the same records in the same order. The loader computes
+ * the order, delivers and releases batches, and has verified the records in the previous epoch; the
+ * loops use precomputed indices. The data, several times the last-level cache, is made in the
+ * current folder and removed. */
 #include "plain.h"
 
 #include <fcntl.h>
@@ -13,9 +14,9 @@
 #include <loaderx/loaderx.h>
 
 #define DATASET "bench-dataset"
-#define BATCHES 16 /* a run takes */
+#define BATCHES 16 /* taken by a run */
 #define SEED 42
-#define THREADS 3 /* loaders with 0, 1 and 2 of them */
+#define THREADS 3 /* loaders with 0, 1 and 2 threads */
 #define MIB ((size_t)1 << 20)
 #define BYTES_MIN (256 * MIB)
 
@@ -23,17 +24,17 @@
 struct shape {
     const char *name;
     size_t record; /* bytes of the large column */
-    bool label;    /* and an int64 next to it */
+    bool label;    /* the other column is an int64 */
     size_t batch;
 };
 
-/** The data, in a dataset and as plain loops see it. */
+/** The data, in a dataset and in the form for plain loops. */
 struct data {
     const struct shape *shape;
     size_t records;
-    const uint8_t *plain; /* the only chunk, gapless */
+    const uint8_t *plain; /* the only chunk, without gaps */
     int64_t *labels;
-    uint64_t *indices; /* of an epoch, in the loader's order */
+    uint64_t *indices; /* indices of an epoch, in the loader's order */
     lx_dataset *dataset;
     lx_source *source;
 };
@@ -64,7 +65,7 @@ static void count_release(void *memory, void *user)
 
 /* ---- data */
 
-/** Four times the last-level cache, where memory has room for it thrice. */
+/** Four times the last-level cache, or less if memory does not have three times that. */
 static size_t data_bytes(size_t *cache)
 {
     long level3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -192,7 +193,7 @@ static lx_loader *open_loader(const struct data *data, uint32_t threads)
     return loader;
 }
 
-/** Takes one batch; at the end of the epoch goes back to its start, as the loops do. */
+/** Takes one batch; at the end of the epoch seeks to its start, as the loops do. */
 static void take_batch(lx_loader *loader)
 {
     lx_error error = LX_ERROR_INIT;
@@ -219,7 +220,7 @@ static double median_of(const bench_run *bench, size_t position)
     return json_real_value(json_object_get(one, "median_seconds"));
 }
 
-/** Batches a second compared with those of the faster of the two loops. */
+/** Batches per second compared with the faster of the two loops. */
 static void report_ratios(bench_run *bench, const bench_case *cases)
 {
     double first = median_of(bench, 0), second = median_of(bench, 1);
@@ -237,7 +238,7 @@ static void report_ratios(bench_run *bench, const bench_case *cases)
     json_object_set_new(group, "of_limit", ratios);
 }
 
-/** What a whole epoch of a warm loader takes: blocks of the ring, and calls for small memory. */
+/** The allocations of a whole epoch of a warm loader: blocks of the ring, and small ones. */
 static void report_memory(bench_run *bench, const struct data *data, lx_loader *loader, int threads)
 {
     lx_loader_stats before, after;
@@ -275,7 +276,8 @@ static void compare(bench_run *bench, const struct shape *shape, size_t bytes, s
     for (int i = 0; i < THREADS; i++) {
         loaders[i] = open_loader(&data, (uint32_t)i);
         cases[2 + i] = (bench_case){names[i], run_loader, loaders[i], BATCHES};
-        /* The first epoch: pages are there, records verified, the ring is as large as it gets. */
+        /* The first epoch maps the pages, verifies the records, and grows the ring to its full
+         * size. */
         for (size_t b = 0; b < data.records / shape->batch; b++)
             take_batch(loaders[i]);
     }

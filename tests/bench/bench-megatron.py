@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The tables of Megatron's GPT dataset compared with NumPy, which Megatron makes them with.
+"""The tables of Megatron's GPT dataset compared with those that NumPy makes, as in Megatron.
 
     PYTHONPATH=... python3 tests/bench/bench-megatron.py DIR [--samples N] [--json FILE]
 
-DIR is created if necessary and keeps the index of the documents for the next run; only the number
-of their tokens exists. Both sides read the lengths, order the documents, cut the samples and order
-these; they take turns, and medians count. Megatron's part that is C++ is used where its module
-helpers_cpp can be imported; else NumPy searches for where samples begin, which takes about as long.
+DIR is created if necessary and keeps the index of the documents for the next run; the tokens
+themselves do not exist. Both sides read the lengths, order the documents, cut the samples and order
+these. They alternate, and the results are medians. Megatron's C++ part is used if its module
+helpers_cpp can be imported; otherwise NumPy searches for the beginnings of the samples, which takes
+about as long.
 """
 
 import argparse
@@ -47,7 +48,7 @@ def open_documents(folder, count):
 
 
 def cut(lengths, documents, epochs, tokens):
-    """Where samples begin."""
+    """Return the beginnings of the samples."""
     if helpers_cpp is not None:
         return helpers_cpp.build_sample_idx_int32(lengths, documents, LENGTH, epochs, tokens,
                                                   True, 1)
@@ -58,7 +59,7 @@ def cut(lengths, documents, epochs, tokens):
 
 
 def by_numpy(index, samples):
-    """The three tables, as Megatron makes them; the documents of one epoch are in order."""
+    """Return the three tables, as Megatron makes them; the documents of one epoch are in order."""
     lengths = np.diff(np.fromfile(index, '<u8'), prepend=np.uint64(0)).astype(np.int32)
     tokens = int(lengths.sum())
     epochs = max(-(-(samples * LENGTH + 1) // tokens), 1)
@@ -79,7 +80,7 @@ def by_numpy(index, samples):
 
 
 def measure(cases):
-    """Seconds of each case, which take turns: the medians."""
+    """Return the median seconds of each case; the cases alternate."""
     seconds = {name: [] for name in cases}
     for _ in range(ROUNDS):
         for name, function in cases.items():
@@ -90,7 +91,7 @@ def measure(cases):
 
 
 def main():
-    """Measures, and prints."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
     parser.add_argument('folder', metavar='DIR')
     parser.add_argument('--documents', type=int, default=1_000_000)

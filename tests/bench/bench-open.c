@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a dataset whose writer has died, against reading its log and taking the CRC of it. */
+/* Opening a dataset whose writer was killed, compared with reading its log and computing its
+ * CRC. */
 #include "plain.h"
 
 #include <fcntl.h>
@@ -12,8 +13,8 @@
 #include "base/crc32c.h"
 
 #define DATASET "bench-dataset"
-/* Of the dataset; and changes in the log, in frames of so many. So many sets are not folded as long
- * as they are fewer than an eighth of the records. */
+/* Records of the dataset; and changes in the log, with that many per frame. Updates stay in the log
+ * while they are fewer than an eighth of the records. */
 #define RECORDS ((size_t)8 << 20)
 #define STEP ((size_t)1 << 13)
 #define CHANGES ((size_t)1000000)
@@ -36,7 +37,7 @@ static void make(void)
     lx_schema_free(schema);
 }
 
-/** Changes records in a process that ends in the midst of it. */
+/** Changes records in a process that exits without closing the writer. */
 static void crash(void)
 {
     lx_error error = LX_ERROR_INIT;
@@ -102,7 +103,7 @@ static void open_to_read(void *context)
     lx_dataset_close(dataset);
 }
 
-/** In a process that dies, too: the next one finds the same. */
+/** Also in a process that exits without closing, so that the next one finds the same log. */
 static void open_to_write(void *context)
 {
     lx_error error = LX_ERROR_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders with tables: by weights, by groups, of other libraries, compared with a shuffle of the
- * same length; and how long it takes to make them. */
+/* Orders with tables: by weights, by groups, and of other libraries, compared with a shuffle of the
+ * same length; and the time to make them. */
 #include "bench.h"
 #include "../new-orders.h"
 
@@ -13,7 +13,7 @@
 #include <loaderx/weighted.h>
 
 #define BATCH 256
-#define BATCHES 64 /* a run takes */
+#define BATCHES 64 /* taken by a run */
 #define MILLION 1000000
 
 static uint64_t indices[BATCH];
@@ -26,7 +26,7 @@ static void take_batches(void *context)
             abort();
 }
 
-/** A sampler over an order, which it takes over. */
+/** Makes a sampler over an order, and drops the caller's reference to it. */
 static lx_sampler *begin(lx_order *order)
 {
     lx_sampler *sampler = NULL;
@@ -36,7 +36,7 @@ static lx_sampler *begin(lx_order *order)
     return sampler;
 }
 
-/** Numbers that are below @p most, for free(). */
+/** Numbers below @p most, for free(). */
 static uint64_t *numbers(uint64_t count, uint64_t most)
 {
     uint64_t *values = malloc(count * sizeof *values), state = 42;
@@ -47,7 +47,7 @@ static uint64_t *numbers(uint64_t count, uint64_t most)
     return values;
 }
 
-/** Weights from 1 on, for free(). */
+/** Weights of at least 1, for free(). */
 static double *weights_of(uint64_t count)
 {
     double *weights = malloc(count * sizeof *weights);
@@ -108,7 +108,7 @@ static lx_order *torch_random(uint64_t length, bool replacement)
     return order;
 }
 
-/** Of equal sets, of which the i-th weighs 1 + i % 10. */
+/** A mixture of equal sets; the i-th has weight 1 + i % 10. */
 static lx_order *greedy(uint64_t length, size_t sets)
 {
     lx_order *order = NULL, *part = NULL;
@@ -150,7 +150,7 @@ static void bench_reads(bench_run *bench, const char *title, const char *const *
     bench_case cases[8];
     for (size_t i = 0; i < count; i++) {
         samplers[i] = begin(orders[i]);
-        take_batches(samplers[i]); /* the first epoch's table is made */
+        take_batches(samplers[i]); /* makes the table of the first epoch */
         cases[i] = (bench_case){names[i], take_batches, samplers[i], BATCHES * BATCH};
     }
     bench_compare(bench, title, "index", cases, count);

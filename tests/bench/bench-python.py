@@ -4,10 +4,10 @@
     PYTHONPATH=... PATH=... python3 tests/bench/bench-python.py DIR [--json FILE] [--plot FILE]
 
 DIR is created if necessary, and keeps the data for the next run; a tmpfs is best. The images are
-those of Debian's package dataset-fashion-mnist, which `loaderx import` reads as they are. Cases of
-a comparison take turns for at least seven rounds, and medians count, above all their ratio to the
-first of them. Ours have order, verification (in the epoch before) and delivery in them; NumPy's
-rows are given their indices, which were made beforehand.
+those of Debian's package dataset-fashion-mnist, which `loaderx import` reads as they are. The cases
+of a comparison alternate for at least seven rounds; the results are medians, and mainly their ratio
+to the first case. Our cases include order, verification (in the previous epoch) and delivery;
+NumPy's rows use precomputed indices.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def cache_bytes():
 # ---- Fashion-MNIST
 
 def take_from(loader):
-    """A function that takes the next batch of a loader, which never ends, and drops it."""
+    """Return a function that takes the next batch of an endless loader, and drops it."""
     def take():
         next(loader)
     return take
@@ -100,7 +100,7 @@ def make_records(folder, count):
     plain = path + '.bin'
     if os.path.exists(plain):
         return path, plain
-    shutil.rmtree(path, ignore_errors=True)    # of a run that was interrupted
+    shutil.rmtree(path, ignore_errors=True)    # left by an interrupted run
     step = 4096
     rng = np.random.default_rng(SEED)
     with open(plain + '.part', 'wb') as file, \
@@ -121,7 +121,7 @@ def compare_gather(report, folder, megabytes, rounds):
     rng = np.random.default_rng(SEED)
     batches = [rng.integers(0, count, BATCH) for _ in range(4096)]
     out = np.empty((BATCH, RECORD), np.uint8)
-    for first in range(0, count, BATCH):    # pages are there, records verified
+    for first in range(0, count, BATCH):    # maps the pages, verifies the records
         rows = dataset['data'][first:first + BATCH]
         assert np.array_equal(rows, memmap[first:first + BATCH])
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A rebalance compared with cp of what it leaves, both synced; in the present directory, on the
- * disk that counts. */
+/* A rebalance compared with cp of its result, both synced, in the current directory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,9 @@
 
 #include "bench.h"
 
-/* Bytes that are live. */
+/* Live bytes. */
 #define LIVE ((uint64_t)1 << 30)
-/* Records that are appended at once. */
+/* Records per append. */
 #define BATCH 1024
 
 static void must(lx_status status, const lx_error *error)
@@ -48,8 +47,8 @@ static long run_alone(void (*job)(uint64_t), uint64_t size)
     return usage.ru_maxrss;
 }
 
-/** A dataset of twice the records, every second of which is deleted then, so that live and dead
- * bytes take turns and half of the records have moved. */
+/** A dataset with twice the records, every second of which is then deleted, so that live and dead
+ * bytes alternate and half of the records have moved. */
 static void make(uint64_t size)
 {
     lx_error error = LX_ERROR_INIT;
@@ -90,7 +89,7 @@ static void rebalance(uint64_t size)
 
 static long memory;
 
-/** The old files stay as they are, so the dataset may be made of links to them. */
+/** A rebalance does not change the old files, so the dataset can consist of links to them. */
 static void rebalance_links(void *context)
 {
     (void)context;
@@ -105,13 +104,12 @@ static void copy(void *context)
     shell("rm -rf bench-copied && cp --reflink=never -r bench-live bench-copied && "
           "sync bench-copied/* bench-copied/chunk/*");
 }
-
-static void compare(bench_run *bench, uint64_t size)
+static void compare(bench_run *bench, *uint64_t size)
 {
     char title[80];
     run_alone(make, size);
-    rebalance_links(NULL);
-    shell("rm -rf bench-live && mv bench-copied bench-live"); /* what it leaves */
+    *rebalance_links(NULL); shell("rm -rf bench-live && mv bench-copied
+                             * bench-live"); /* the result */
     double work = (double)LIVE / (double)(1 << 20);
     snprintf(title, sizeof title, "1 GiB of live records of %llu bytes, half of all",
              (unsigned long long)size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders at three lengths compared with a plain loop that fills in numbers; seeks; epochs of short
- * orders compared with a plain shuffle of so many; mixtures compared with one shuffle. */
+/* Orders of three lengths compared with a plain loop that stores numbers; seeks; epochs of short
+ * orders compared with a plain shuffle; mixtures compared with one shuffle. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -11,12 +11,13 @@
 
 #include "sampler/random/feistel.h"
 
-#define BATCHES 64 /* a run takes */
+#define BATCHES 64 /* taken by a run */
 #define LONGEST_BATCH 4096
 
 static uint64_t indices[LONGEST_BATCH];
 
-/* Where the plain loop counts on: not a constant, so that it is a loop and not a copy. */
+/* The next number of the plain loop: not a constant, so that the compiler cannot replace the loop
+ * by a copy. */
 static volatile uint64_t filled;
 
 struct walk {
@@ -44,7 +45,8 @@ static void fill_batches(void *context)
     }
 }
 
-/** A sampler over an order, which it takes over, from the middle of the first epoch. */
+/** Makes a sampler over an order, from the middle of the first epoch, and drops the caller's
+ * reference to it. */
 static lx_sampler *begin(lx_order *order, uint64_t rank, uint64_t world)
 {
     lx_sampler *sampler = NULL;
@@ -83,7 +85,7 @@ static lx_order *blocks(uint64_t length, uint64_t block)
     return order;
 }
 
-/** The later half of an order, which it takes over. */
+/** The second half of an order; drops the caller's reference. */
 static lx_order *half(lx_order *part)
 {
     lx_order *order = NULL;
@@ -93,7 +95,7 @@ static lx_order *half(lx_order *part)
     return order;
 }
 
-/** Twice an order, which it takes over, and once more. */
+/** Three passes over an order, made by repeat and concat; drops the caller's reference. */
 static lx_order *thrice(lx_order *part)
 {
     lx_order *const parts[] = {part, part, part};
@@ -143,7 +145,7 @@ static void bench_length(bench_run *bench, uint64_t length, uint64_t batch)
         lx_sampler_free(walks[i].sampler);
 }
 
-/** A mixture of shuffles which together have a length, the i-th of which weighs 1 + i % 10. */
+/** A mixture of shuffles with that length in total; the i-th has weight 1 + i % 10. */
 static lx_mixture *mixed(uint64_t length, size_t sets)
 {
     lx_mixture *mixture = lx_mixture_new();
@@ -158,7 +160,7 @@ static lx_mixture *mixed(uint64_t length, size_t sets)
     return mixture;
 }
 
-/** The order of a mixture, which it takes over. */
+/** The order of a mixture; drops the caller's reference. */
 static lx_order *blended(lx_mixture *mixture)
 {
     lx_order *order = NULL;
@@ -196,7 +198,7 @@ static void bench_blends(bench_run *bench, uint64_t length, uint64_t batch)
         lx_sampler_free(walks[i].sampler);
 }
 
-/** How long it takes to make them. */
+/** The time to make them. */
 static void bench_making_blends(bench_run *bench, uint64_t length)
 {
     lx_mixture *mixtures[5];
@@ -217,7 +219,7 @@ static void bench_making_blends(bench_run *bench, uint64_t length)
 
 struct jump {
     lx_sampler *sampler;
-    uint64_t position, by; /* a distance that leads through all of the order */
+    uint64_t position, by; /* a distance that visits all of the order */
 };
 
 static void seek_and_take_one(void *context)
@@ -251,7 +253,7 @@ struct plain {
     uint64_t state;
 };
 
-/** The shuffle of Fisher and Yates with any quick generator, and nothing else. */
+/** A plain Fisher-Yates shuffle with a fast generator. */
 static void shuffle_plainly(void *context)
 {
     struct plain *plain = context;
@@ -275,7 +277,7 @@ static void take_an_epoch(void *context)
         lx_sampler_take(jump->sampler, left < 256 ? left : 256, indices, &taken, NULL);
 }
 
-/** An epoch: of so many by the library, its first index alone, and of so many by the plain loop. */
+/** An epoch of the library, its first index alone, and an epoch of the plain loop. */
 static void bench_epoch(bench_run *bench, uint32_t length)
 {
     struct plain plain = {malloc(length * sizeof *plain.table), length, 42};

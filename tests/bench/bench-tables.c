@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Resuming at the half of 100 million samples: to make the order, go there, and take the first
+/* Resuming in the middle of 100 million samples: making the order, seeking, and taking the first
  * batch, with the table in a file and without. */
 #include "plain.h"
 
@@ -17,7 +17,7 @@
 static char kept[] = "bench-tables";
 static const double weights[SETS] = {.02, .05, .08, .1, .15, .15, .2, .25};
 
-/** Goes to the half, takes a batch, and gives the order up. */
+/** Seeks to the middle, takes a batch, and frees the order. */
 static void resume(lx_order *order)
 {
     lx_error error = LX_ERROR_INIT;

@@ -5,8 +5,8 @@
 
 DIR is created if necessary, and keeps the texts and the tokenizer for the next run: sources and
 modules of the Python that runs this, as lines of JSON, and a byte-level BPE of 16,000 tokens. All
-write the same tokens to a file. They take turns, and medians count; CPU time is reported, too,
-which others on the machine disturb less.
+write the same tokens to a file. They alternate, and the results are medians; CPU time is reported,
+too, since other load on the machine affects it less.
 """
 
 import argparse
@@ -24,12 +24,12 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from loaderx.tokenize import write_tokens
 
 ROUNDS = 5
-BATCH = 1000    # documents, as Megatron's and others' scripts have it
+BATCH = 1000    # documents, as in the scripts of Megatron and others
 MOST = 4 << 20    # characters of text
 
 
 def make_texts(path):
-    """Lines of JSON, from files that every installation of Python has."""
+    """Make lines of JSON from files of every Python installation."""
     if os.path.exists(path):
         return
     texts, size = [], 0
@@ -64,7 +64,8 @@ def read(path):
 
 
 def by_loop(tokenizer, texts, output):
-    """The usual script: the library's own threads tokenize, and one thread does everything else."""
+    """The usual script: the threads of the library tokenize, and one thread does everything
+    else."""
     lines = read(texts)
     with open(output, 'wb') as file:
         for first in range(0, len(lines), BATCH):
@@ -74,13 +75,13 @@ def by_loop(tokenizer, texts, output):
 
 
 def used():
-    """CPU seconds, of processes that have ended, too."""
+    """Return CPU seconds, including those of processes that have ended."""
     both = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return sum(one.ru_utime + one.ru_stime for one in both)
 
 
 def measure(cases):
-    """Seconds, and CPU seconds, of each case in each round."""
+    """Return the seconds and CPU seconds of each case in each round."""
     found = {name: [] for name in cases}
     for _ in range(ROUNDS):
         for name, function in cases.items():
@@ -91,7 +92,7 @@ def measure(cases):
 
 
 def main():
-    """Measures, and prints."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
     parser.add_argument('folder', metavar='DIR')
     parser.add_argument('--tokenizer', metavar='FILE')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of tokens compared with plain loops that copy the same ones, and packing documents
+/* Samples of tokens compared with plain loops that copy the same tokens, and packing documents
  * compared with reading their lengths. Files are made in the current folder and removed. */
 #include "plain.h"
 
@@ -15,10 +15,10 @@
 #include "base/bytes.h"
 #include "../new-sources.h"
 
-#define TOKENS ((uint64_t)96 << 20) /* of 4 bytes, each its own place; some times the cache */
+#define TOKENS ((uint64_t)96 << 20) /* of 4 bytes, token i being i; several times the cache */
 #define LENGTH 4096
 #define BATCH 32
-#define BATCHES 4 /* in a run */
+#define BATCHES 4 /* read by a run */
 
 /* ---- documents: many short ones, few long ones */
 
@@ -28,7 +28,8 @@ static uint64_t draw_length(uint64_t *seed)
     return 200000 / (part + 60);
 }
 
-/** Writes where documents end, as many as are asked for or have the tokens; how many tokens. */
+/** Writes the ends of documents, at most @p documents of them, up to @p tokens; returns the number
+ * of tokens. */
 static uint64_t write_index(const char *name, uint64_t documents, uint64_t tokens)
 {
     uint64_t seed = 1, end = 0;
@@ -92,7 +93,7 @@ static lx_tokens *open_field(lx_dataset *dataset)
     return tokens;
 }
 
-/** Makes a record of each document of @p tokens, which lie at @p map. */
+/** Makes a record of each document of @p tokens, whose bytes are at @p map. */
 static lx_tokens *copy_to_field(const lx_tokens *tokens, const uint32_t *map,
                                 lx_compression compression)
 {
@@ -120,7 +121,7 @@ struct lengths {
     uint64_t documents;
 };
 
-/** As a plain loop over the calls that read lengths has them. */
+/** The lengths, read by a plain loop. */
 static void measure_records(void *context)
 {
     const struct lengths *lengths = context;
@@ -211,7 +212,7 @@ static void bench_packing(bench_run *bench)
 
 /* ---- samples */
 
-/** Tokens that lie in one place. */
+/** Consecutive tokens. */
 struct piece {
     uint64_t first;
     uint32_t length;
@@ -220,8 +221,8 @@ struct piece {
 struct reading {
     lx_source *source;
     const uint32_t *map;
-    struct piece *pieces; /* of the plain loop */
-    uint64_t *starts;     /* of each sample's */
+    struct piece *pieces; /* the input of the plain loop */
+    uint64_t *starts;     /* of each sample's pieces */
     uint64_t seed;
     int32_t *out;
 };
@@ -264,7 +265,7 @@ static void copy_batches(void *context)
     }
 }
 
-/** Lists the pieces that a source's samples are made of: each token reports its place. */
+/** Lists the pieces of the samples of a source: each token is its own position. */
 static void list_pieces(struct reading *reading)
 {
     lx_error error = LX_ERROR_INIT;

@@ -3,11 +3,11 @@
 
     PYTHONPATH=... PATH=... python3 tests/bench/bench-torch.py DIR [--json FILE]
 
-DIR is created if necessary, and keeps the data for the next run; a tmpfs is best. Cases of a
-comparison take turns for at least seven rounds, and medians count, above all their ratio to the
-first of them. torch reads arrays in memory: record by record, as its datasets do, and at its best,
-with a `__getitems__` that indexes the arrays once for a batch, which needs no collation. Passes are
-begun again as they end.
+DIR is created if necessary, and keeps the data for the next run; a tmpfs is best. The cases of a
+comparison alternate for at least seven rounds; the results are medians, and mainly their ratio to
+the first case. torch reads arrays in memory: record by record, as its datasets do, and in its
+fastest form, with a `__getitems__` that indexes the arrays once for a batch, which needs no
+collation. A new pass begins when one ends.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def to_tensors(arrays):
 
 
 def take_from(loader):
-    """A function that takes the next batch, of the next pass where one ends, and drops it."""
+    """Return a function that takes the next batch, of a new pass if one ends, and drops it."""
     batches = iter(loader)
 
     def take():
@@ -70,7 +70,7 @@ def compare_loaders(report, arguments):
              for kind in ('images-idx3-ubyte', 'labels-idx1-ubyte')]
     images, labels = map(read_idx, files)
     dataset = lx.open(path)
-    for first in range(0, len(dataset), BATCH):    # records are verified at their first reading
+    for first in range(0, len(dataset), BATCH):    # records are verified at their first read
         assert np.array_equal(dataset['data'][first:first + BATCH], images[first:first + BATCH])
     common = {'batch_size': BATCH, 'shuffle': True, 'drop_last': True}
     cases = [

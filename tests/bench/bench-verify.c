@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Verification compared with the two things that bound it: the CRC of the same bytes, and reading
- * them from the disk. Data is made in the current folder, 512 MiB of it, and removed; on a tmpfs
- * nothing can be put out of memory, and the cold comparison says nothing. */
+/* Verification compared with its two bounds: the CRC of the same bytes, and reading them from the
+ * disk. 512 MiB of data are made in the current folder and removed. On a tmpfs, files cannot be
+ * evicted from memory, so the cold comparison is meaningless. */
 #include "plain.h"
 
 #include <fcntl.h>
@@ -17,14 +17,14 @@
 
 #define DATASET "bench-dataset"
 #define BYTES ((size_t)512 << 20)
-#define READ ((size_t)1 << 20) /* what cat and dd take at once, or more */
+#define READ ((size_t)1 << 20) /* at least the block size of cat and dd */
 
 static const char *const files[] = {DATASET "/chunk/0.zr", DATASET "/data.offset",
                                     DATASET "/data.check"};
 #define FILES (sizeof files / sizeof *files)
 
 struct verifying {
-    bool cold; /* put all files out of memory first */
+    bool cold; /* evict all files from memory first */
     const uint8_t *map;
     size_t record;
     lx_executor *executor;
@@ -135,7 +135,7 @@ static void compare_verify(bench_run *bench, size_t record)
                                      {"verify, as many as CPUs", verify, &threads, work}};
     snprintf(title, sizeof title, "verification of %zu-byte records in memory", record);
     bench_compare(bench, title, "MiB", warm_cases, 3);
-    /* What is mapped here would stay in memory. */
+    /* Mapped pages would stay in memory. */
     munmap((void *)map, BYTES);
     const bench_case cold_cases[] = {{"reading the files", read_files, &cold, work},
                                      {"verify, as many as CPUs", verify, &cold, work}};

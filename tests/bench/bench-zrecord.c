@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store compared with plain memory and plain files: warm random gather, append, open. Data is
- * made in the current folder, 2 GiB of it, and removed. */
+/* The store compared with plain memory and plain files: warm random gather, append, open. 2 GiB of
+ * data are made in the current folder and removed. */
 #include "plain.h"
 
 #include <fcntl.h>
@@ -14,20 +14,20 @@
 #include <loaderx/zrecord.h>
 
 #define DATASET "bench-dataset"
-#define GATHER_BYTES ((size_t)2 << 30) /* several times a usual last-level cache */
+#define GATHER_BYTES ((size_t)2 << 30) /* several times a typical last-level cache */
 #define PLACED_BYTES ((size_t)256 << 20)
 #define APPEND_BYTES ((size_t)256 << 20)
 #define BATCH 256
-#define BATCHES 64 /* a run gathers */
-#define STAGE ((size_t)1 << 20)
+#define BATCHES 64 /* gathered by a run */
+#define BUFFER ((size_t)1 << 20)
 #define OPEN_RECORDS 1000000
-#define CHANGED_RECORDS_MAX 20000000 /* of short ones: their tables take more than they do */
+#define CHANGED_RECORDS_MAX 20000000 /* for short records: limits the tables */
 
 /* ---- gather */
 
 struct gathering {
-    const uint8_t *plain; /* the records in plain memory, or */
-    lx_dataset *dataset;  /* in a dataset */
+    const uint8_t *plain; /* the records in plain memory */
+    lx_dataset *dataset;  /* the records in a dataset */
     int kicks;
     size_t record, records;
     uint64_t random;
@@ -95,7 +95,7 @@ static void remove_dataset(void)
     must(system("rm -rf " DATASET) == 0, "rm");
 }
 
-/** The records as they lie in the one chunk of the dataset, gapless: what plain loops read. */
+/** Maps the records in the only chunk of the dataset, without gaps, for plain loops. */
 static const uint8_t *map_chunk(size_t bytes)
 {
     int file = open(DATASET "/chunk/0.zr", O_RDONLY);
@@ -106,7 +106,7 @@ static const uint8_t *map_chunk(size_t bytes)
     return map;
 }
 
-/** Reads every record once, so that all pages are there and all records are verified. */
+/** Reads every record once, so that all pages are mapped and all records are verified. */
 static void warm_up(lx_dataset *dataset, size_t record, size_t records)
 {
     lx_error error = LX_ERROR_INIT;
@@ -201,7 +201,7 @@ void bench_access(bench_run *bench)
 
 /* ---- gather with changes */
 
-/** Changes one record of every so many, in one commit, which stays in the log. */
+/** Changes one in @p every records with one commit, which stays in the log. */
 static void change_records(size_t record, size_t records, size_t every)
 {
     static const size_t field = 0;
@@ -271,23 +271,23 @@ struct appending {
 static void append_plain(void *context)
 {
     const struct appending *a = context;
-    uint8_t *stage = malloc(STAGE);
+    uint8_t *buffer = malloc(BUFFER);
     int file = open("bench-file", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     size_t used = 0;
     off_t at = 0;
     must(file != -1, "open");
     for (size_t i = 0; i <= a->records; i++) {
-        if (i == a->records || used + a->record > STAGE) {
-            must(pwrite(file, stage, used, at) == (ssize_t)used, "pwrite");
+        if (i == a->records || used + a->record > BUFFER) {
+            must(pwrite(file, buffer, used, at) == (ssize_t)used, "pwrite");
             at += (off_t)used;
             used = 0;
         }
-        memcpy(stage + used, a->bytes, a->record);
+        memcpy(buffer + used, a->bytes, a->record);
         used += a->record;
     }
     close(file);
     unlink("bench-file");
-    free(stage);
+    free(buffer);
 }
 
 static void append_dataset(void *context)
@@ -307,7 +307,7 @@ static void append_dataset(void *context)
     for (size_t i = 0; i < a->records; i++)
         must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
     must_be_ok(lx_writer_end_transaction(writer, &error), &error);
-    /* Closing syncs, which the plain file is not: a tmpfs makes that free for both. */
+    /* Closing syncs the dataset, but not the plain file; on a tmpfs a sync is free. */
     must_be_ok(lx_writer_close(writer, &error), &error);
     lx_writer_options_free(options);
     lx_schema_free(schema);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The benchmarks of the C libraries: make bench && tests/bench/bench NAME. Never in make check. */
+/* The benchmarks of the C libraries: make bench && tests/bench/bench NAME. Not part of make
+ * check. */
 #include "bench.h"
 
 #include <getopt.h>
@@ -8,7 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-/* A round of a case lasts so long at least: the clock and a preemption are short against it. */
+/* Minimum duration of a round of a case, which makes the error of the clock and a preemption
+ * small. */
 #define ROUND_SECONDS 0.02
 
 static const struct {
@@ -56,7 +58,7 @@ static double time_runs(const bench_case *one, long repeats)
     return now() - start;
 }
 
-/** Runs that fill a round; also the warm-up. */
+/** The number of runs that fill a round; they are also the warm-up. */
 static long repeats_for(const bench_case *one)
 {
     long repeats = 1;
@@ -111,7 +113,7 @@ static int usage(void)
     return 2;
 }
 
-/** Runs the benchmark of that name, or all of them; how many there were. */
+/** Runs the benchmark of that name, or all of them; returns the number that ran. */
 static int run_named(bench_run *bench, const char *name)
 {
     int found = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Benchmarks: what a bench-*.c does with the harness, and what the harness knows of it.
+ * @brief The harness of the benchmarks, and the functions of bench-*.c.
  *
- * A benchmark compares cases that do the same job in several ways. They take turns, A B C A B C,
- * for at least seven rounds, so that what else the machine does falls on all of them; the median
- * of a case's rounds counts, and above all its ratio to the first case, the reference.
+ * A benchmark compares cases that do the same job in several ways. Cases alternate, A B C A B C,
+ * for at least seven rounds, so that other load on the machine affects all of them. The result of a
+ * case is the median of its rounds, and mainly its ratio to the first case, the reference.
  */
 #ifndef LX_BENCH_H
 #define LX_BENCH_H
@@ -15,13 +15,13 @@
 
 #include <jansson.h>
 
-/** Fewest and usual number of rounds. */
+/** The minimum and default number of rounds. */
 #define BENCH_ROUNDS 7
 
 /** A run of the program: its options and its results. */
 typedef struct bench_run {
     int rounds;
-    json_t *groups; /* of all comparisons so far, for the JSON file */
+    json_t *groups; /* the comparisons so far, for the JSON file */
 } bench_run;
 
 /** One way to do the job. */
@@ -29,31 +29,31 @@ typedef struct bench_case {
     const char *name;
     void (*run)(void *context); /**< Does the job once. */
     void *context;
-    double work; /**< Units of work in one run: times are reported a unit. */
+    double work; /**< Units of work in one run: times are reported per unit. */
 } bench_case;
 
 /**
  * Runs @p count cases against each other, the first being the reference, and prints a table.
  *
- * @param unit  What the work is counted in, in the singular: "index".
+ * @param unit  The unit of work, in the singular: "index".
  */
 void bench_compare(bench_run *bench, const char *title, const char *unit, const bench_case *cases,
                    size_t count);
 
-/** What was measured of a case. */
+/** The measurements of a case. */
 typedef struct bench_result {
-    double *seconds; /**< For a unit of work, of each round, in the order they ran. */
+    double *seconds; /**< Times per unit of work, of each round in order. */
     double median;
 } bench_result;
 
-/** Prints a comparison's table, and keeps it for the JSON file. */
+/** Prints the table of a comparison, and adds it to the JSON file. */
 void bench_report(bench_run *bench, const char *title, const char *unit, const bench_case *cases,
                   const bench_result *results, size_t count);
 
-/** Writes all that was kept, with the machine, the compiler and the versions; 0 or -1. */
+/** Writes the JSON file, with the machine, the compiler and the versions; returns 0 or -1. */
 int bench_write_json(const bench_run *bench, const char *path);
 
-/* The benchmarks, each in the file of its name; bench.c lists them. */
+/* The benchmarks, each in the file of its name. bench.c lists them. */
 void bench_budgeted(bench_run *bench);
 void bench_changed(bench_run *bench);
 void bench_commit(bench_run *bench);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What benchmarks of the store and the loader share: plain loops, and their failures.
+ * @brief Helpers of the benchmarks of the store and the loader: plain loops, and checks that exit
+ * on failure.
  */
 #ifndef LX_BENCH_PLAIN_H
 #define LX_BENCH_PLAIN_H
@@ -37,7 +38,7 @@ static inline uint64_t next_random(uint64_t *state)
     return *state >> 33;
 }
 
-/** Touches the first lines of each page of a record, which is copied next. */
+/** Prefetches the first cache lines of each page of the record that is copied next. */
 static inline void kick(const uint8_t *record, size_t size)
 {
     for (size_t page = 0; page < size; page += 4096)

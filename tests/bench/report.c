@@ -9,7 +9,7 @@
 #include <loaderx/version.h>
 
 #ifdef __clang__
-#define COMPILER __VERSION__ /* begins with its name */
+#define COMPILER __VERSION__ /* the file begins with its name */
 #else
 #define COMPILER "gcc " __VERSION__
 #endif

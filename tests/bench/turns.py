@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shared parts of the benchmarks of the bindings: cases that take turns, and Fashion-MNIST."""
+"""Shared parts of the benchmarks of the bindings: alternating cases, and Fashion-MNIST."""
 
 import gzip
 import json
@@ -27,7 +27,7 @@ class Case:
         self.name = name
         self.run = run
         self.records = records
-        self.seconds = []    # of a unit, of each round
+        self.seconds = []    # seconds per unit, of each round
 
     def time(self, repeats):
         run = self.run
@@ -37,7 +37,7 @@ class Case:
         return time.perf_counter() - start
 
     def repeats(self):
-        """How many units fill a round; the warm-up, too."""
+        """Return the number of units that fill a round; also the warm-up."""
         count = 1
         while self.time(count) < ROUND_SECONDS:
             count *= 2
@@ -53,7 +53,7 @@ def compare(report, title, cases, rounds):
     repeats = [case.repeats() for case in cases]
     for _ in range(rounds):
         for case, count in zip(cases, repeats):
-            case.time(count // 4)    # prefetched during the turns of others
+            case.time(count // 4)    # prefetched while the others ran
             case.seconds.append(case.time(count) / count)
     print(f'\n{title}: medians of {rounds} rounds in turn')
     print(f'{"":44}{"a batch":>12}{"least":>12}{"batches/s":>12}{"records/s":>12}{"ratio":>8}')
@@ -87,7 +87,7 @@ def write_report(report, path):
 
 
 def add_arguments(parser):
-    """The options of all of these benchmarks."""
+    """Add the common options of these benchmarks."""
     parser.add_argument('folder', metavar='DIR', help='where data is made and kept')
     parser.add_argument('--idx', metavar='FOLDER', default=IDX_FOLDER,
                         help='where the gzipped IDX files are (default: %(default)s)')
