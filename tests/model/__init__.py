@@ -15,14 +15,14 @@ Modelled
     and inside writes; a full disk; power losses that keep any part of the unsynced data and
     directory entries; failing syncs, after which the page cache may or may not keep the data; a
     file system that is detached and attached again within one boot; a known and an unknown boot id;
-    readers that open, stay pinned, keep views and refresh between any two steps of the writer; bit
-    rot in the log and in payloads.
+    readers that open, stay pinned, keep views and refresh between any two steps of the writer;
+    damaged bits in the log and in payloads.
 
 Not modelled
     threads, compression, dictionaries, several writers (the lock prevents them), network file
     systems, memory maps (a read sees the current page cache). CRC-32 takes the place of CRC-32C. A
-    failed fsync of a directory leaves its entries pending: file systems journal them, and stop
-    when the journal fails.
+    failed fsync of a directory leaves its entries pending: file systems journal them, and stop when
+    the journal fails.
 
 Modules, from the bottom: `disk` (files and directories), `records` (entries), `log` (frames, their
 validity, replay), `layout` (names, meta.json), `handle` (the common part of writer and reader),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The log: the bytes of frames, their validity, bit rot as opposed to torn ends, and replay."""
+"""The log: the bytes of frames, their validity, damage as opposed to torn ends, and replay."""
 
 import copy
 import struct
@@ -115,13 +115,13 @@ def scan(log, seed, boot, faults=frozenset(), start=None):
         frames.append(frame)
         at, sequence, previous = frame.end, sequence + 1, frame.crc
     if 'norot' not in faults:
-        reject_rot(log, at, sequence, seed, boot, faults)
+        reject_damage(log, at, sequence, seed, boot, faults)
     if not start and not (frames and frames[0].flags == SNAPSHOT | SYNCED):
         raise Damage('frame 0 of the log is invalid')
     return valid_frames(frames, boot, faults)
 
 
-def reject_rot(log, at, sequence, seed, boot, faults):
+def reject_damage(log, at, sequence, seed, boot, faults):
     """Raise Damage if the invalid frame at the end was once complete.
 
     It was if a later frame is synced or of this boot. The search begins at the invalid frame, since

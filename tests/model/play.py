@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random runs: lives of writers, ended by kills and power losses, with concurrent readers."""
+"""Random runs: writers, ended by kills and power losses, with concurrent readers."""
 
 import random
 
@@ -21,7 +21,7 @@ from .maintenance import maintain
 from .writer import NoSpace, Writer
 
 class Run(Machine):
-    """The history of one dataset: lives of writers, and a check after each."""
+    """The history of one dataset: writers, and a check after each."""
 
     def play(self):
         job = self.rng.random()
@@ -31,7 +31,7 @@ class Run(Machine):
             if self.rng.random() < .6:
                 job = self.rng.random()     # otherwise repeat the last job
             self.draw_budget(200)
-            self.life(job)
+            self.run_writer(job)
             self.event()
             if self.rng.random() < .3:
                 self.read_now()
@@ -93,9 +93,9 @@ class Run(Machine):
         self.exists = True
         self.history = History()
 
-    # -- a writer's life -------------------------------------------------------------------------
+    # -- a writer, from opening to its end ------------------------------------------------------
 
-    def life(self, job):
+    def run_writer(self, job):
         """A writer opens, works, and is closed, sealed, poisoned or killed."""
         try:
             self.disk.report('OPEN')
@@ -110,7 +110,7 @@ class Run(Machine):
             before = self.read_sequence() if self.lossy else None
             writer = Writer(self.disk)
         except Sealed:
-            self.sealed_life()
+            self.check_sealed()
             return None
         except NoDataset as none:
             if self.exists:
@@ -258,7 +258,7 @@ class Run(Machine):
             self.history.find(content, self.history.acked, 'a new reader', self.lossy)
         return True
 
-    def sealed_life(self):
+    def check_sealed(self):
         """Check that a sealed dataset is its last snapshot; perhaps seal it again, or unseal it."""
         self.history.seal_seen(True)
         self.lossy = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bit rot: flip a bit that a checksum covers."""
+"""Damage: flip a bit that a checksum covers."""
 
 from . import log as lxlog
 from .history import Violation
@@ -11,7 +11,7 @@ from .writer import Writer
 
 
 def rot(disk, rng):
-    """Flip a bit of a payload, or of the valid part of the log; it must be found."""
+    """Flip a bit of a payload, or of the valid part of the log; the damage must be detected."""
     reader = Reader(disk)
     finish(reader.open())
     reader.close()
@@ -29,10 +29,10 @@ def rot(disk, rng):
 
 
 def draw_place(disk, rng, frames):
-    """A place in the log, and its size, in which rot must be found.
+    """A range of the log in which damage must be detected.
 
-    The last frame, if it is of this boot, shows that it was complete, unless the rot is in the size
-    or boot of its header.
+    The last frame, if it is of this boot, shows that it was complete, unless the damage is in the
+    size or boot of its header.
     """
     last = frames[-1]
     before = frames[max(len(frames) - 2, 0)].end
@@ -69,4 +69,4 @@ def must_reject(action, observer):
         action()
     except (Damage, Sealed):
         return
-    raise Violation(f'{observer} overlooks rot')
+    raise Violation(f'{observer} overlooks the damage')

@@ -85,7 +85,7 @@ def a_write_that_the_medium_lost(faults):
     """An old frame comes back: the medium acknowledged the write over it, but never performed it.
 
     The frame is complete, has the right sequence number and place, and a synced frame follows it.
-    Only the chain shows that the two are of different histories, also in the next boot.
+    Only the chain of CRCs shows that the two are of different histories, also in the next boot.
     """
     dataset = Dataset(faults)
     begin, end = dataset.append('a')
@@ -113,7 +113,7 @@ def rows_lost(faults):
 
 
 def an_unsynced_frame_lost(faults):
-    """A synced frame after one that never reached the medium would look like rot."""
+    """A synced frame after one that never reached the medium would look like damage."""
     dataset = Dataset(faults)
     first = dataset.append('a')
     kill_at(dataset.disk, 'sync', 'LOG', skip=0 if 'nologbefore' in faults else 1)
@@ -126,7 +126,7 @@ def an_unsynced_frame_lost(faults):
 
 
 def a_log_written_during_a_read(faults):
-    """The writer truncates a torn end and commits while a reader reads: that is not rot."""
+    """The writer truncates a torn end and commits while a reader reads: that is not damage."""
     dataset = Dataset(faults)
     begin, end = dataset.append('a')
     dataset.disk.power_loss(lose_log(begin, begin + 16))

@@ -160,8 +160,8 @@ def chunks_without_records(faults):
     dataset.expect('xya', reader=reader)
 
 
-def a_rotten_payload(faults):
-    """It must not get a new checksum, which would be valid."""
+def a_damaged_payload(faults):
+    """A rebalance must not give it a new, valid checksum."""
     dataset = Dataset(faults)
     dataset.put('a')
     dataset.commit(synced=True)
@@ -207,5 +207,5 @@ SCENARIOS = (
     tables_of_two_generations, tables_of_another_session, tables_of_a_dropped_field,
     a_field_dropped_and_added_again,
     a_field_that_was_never_added, a_field_added_after_deletes, a_drop_during_a_refresh,
-    a_drop_during_an_opening, a_view_of_an_older_snapshot, chunks_without_records, a_rotten_payload,
+    a_drop_during_an_opening, a_view_of_an_older_snapshot, chunks_without_records, a_damaged_payload,
     a_chunk_rolled_back, an_unseal_during_an_opening)

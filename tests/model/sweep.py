@@ -2,7 +2,7 @@
 """Short scripts killed at every single step, each with several random losses.
 
 Random runs rarely kill at one particular step; a sweep kills at each. This matters most for
-creation, sealing and replacement, which happen once in the life of a dataset.
+creation, sealing and replacement, which happen once for each dataset.
 """
 
 from .disk import Crash, SyncFailed
