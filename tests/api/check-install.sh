@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds and runs a client of each installed library as a stranger would: in an empty folder, from
-# the installed headers and from what pkg-config says. Called by `make installcheck`.
+# Builds and runs a client of each installed library as a user would: in an empty folder, with the
+# installed headers and the flags of pkg-config. Called by `make installcheck`.
 set -eu
 passed=0 failed=0 skipped=0
 warnings='-Wall -Wextra -Wpedantic -Werror'
 
-# try WHAT COMMAND...: one test; what it printed is shown when it fails.
+# try WHAT COMMAND...: runs one test, and shows its output if it fails.
 try() {
     what=$1
     shift
@@ -25,7 +25,7 @@ skip() {
     echo "SKIP: $1"
 }
 
-# module OPTION... NAME: what pkg-config says of NAME, this installation before any other.
+# module OPTION... NAME: runs pkg-config for NAME; this installation has precedence over others.
 module() {
     PKG_CONFIG_PATH="$DESTDIR$pkgconfigdir${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}" \
         PKG_CONFIG_SYSROOT_DIR="$DESTDIR" "$PKG_CONFIG" "$@"
@@ -35,15 +35,15 @@ version_is_ours() {
     test "$(module --modversion "$1")" = "$VERSION"
 }
 
-# header NAME LANGUAGE COMPILER: the header stands alone.
+# header NAME LANGUAGE COMPILER: the header compiles by itself.
 # shellcheck disable=SC2086 # flags are words
 header() {
     printf "#include <loaderx/%s>\nextern int alone;\n" "$1" >alone.c
     $3 -x $2 $CFLAGS -I"$DESTDIR$includedir" $warnings -c alone.c -o alone.o
 }
 
-# client NAME LANGUAGE COMPILER [static]: its client is built and ends well. (Each command is chained
-# to the one before: -e does not reach into what `if` calls.)
+# client NAME LANGUAGE COMPILER [static]: builds and runs the client. (The commands are chained,
+# because -e has no effect in a function that `if` calls.)
 # shellcheck disable=SC2086 # flags are words
 client() {
     flags=$(module ${4:+--static} --cflags "$1") &&
@@ -60,7 +60,7 @@ source_of() {
     esac
 }
 
-# every LANGUAGE NAME COMPILER: all tests in one language.
+# every LANGUAGE NAME COMPILER: runs all tests in one language.
 every() {
     for name in $HEADERS $(printf 'parity/%s ' $PARITY_HEADERS); do
         try "<loaderx/$name> alone, $2" header "$name" "$1" "$3"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client of the installed base, in what is both C11 and C++17: the header's version is the
- * library's, and an error goes through the library and back.
+ * A client of the installed base library, valid as C11 and C++17: the header and the library have
+ * the same version, and the library fills an error.
  */
 #include <loaderx/dtype.h>
 #include <loaderx/hooks.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client of the installed executor, in what is both C11 and C++17: two tasks, one of which fails.
+ * A client of the installed executor, valid as C11 and C++17: runs two tasks, one of which fails.
  */
 #include <loaderx/executor.h>
 

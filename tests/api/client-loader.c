@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client of the installed loader, in what is both C11 and C++17: a source of its own, shuffled
- * into batches on two threads, gives every record once.
+ * A client of the installed loader, valid as C11 and C++17: shuffled batches of its own source,
+ * filled by two threads, contain each record once.
  */
 #include <loaderx/loaderx.h>
 

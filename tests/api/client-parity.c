@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client of the installed parity library, in what is both C11 and C++17: torch's permutation of
- * ten indices by seed 0, and Megatron's blend of two sets.
+ * A client of the installed parity library, valid as C11 and C++17: torch's permutation of ten
+ * indices with seed 0, and Megatron's blend of two sets.
  */
 #include <loaderx/parity.h>
 #include <loaderx/sampler.h>

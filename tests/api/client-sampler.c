@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client of the installed sampler, in what is both C11 and C++17: one epoch of a shuffle is each
- * index once, from wherever it is entered; a mixture has as much of each of its sets as it should.
+ * A client of the installed sampler, valid as C11 and C++17: an epoch of a shuffle has each index
+ * once, from any start position; a mixture has the right share of each set.
  */
 #include <loaderx/mixture.h>
 #include <loaderx/sampler.h>

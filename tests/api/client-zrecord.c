@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client of the installed zrecord, in what is both C11 and C++17: records go into a dataset and
- * come back, in another order.
+ * A client of the installed zrecord, valid as C11 and C++17: writes records to a dataset, and reads
+ * them in another order.
  */
 #include <loaderx/zrecord.h>
 
 #include <stdio.h>
 #include <unistd.h>
 
-static char path[64]; /* of its own: several builds of this client run in one folder */
+static char path[64]; /* unique: several builds of this client run in one folder */
 
 static int complain(const lx_error *error, int where)
 {

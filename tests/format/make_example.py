@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Make the small dataset of doc/zrecord-format.md and the hex dumps that the document shows.
 
-A minimal writer of zrecord format 1, written from the document and independent of the library:
-it serves as the origin of every hexadecimal number in the document, which
-test_example.py holds to what is printed here. It needs the standard library only, and it makes
-the bytes of the Deflate stream itself, so that no version of zlib can change them.
+A minimal writer of zrecord format 1, written from the document and independent of the library: it
+serves as the origin of every hexadecimal number in the document, which test_example.py compares
+with its output. It needs the standard library only, and it makes the bytes of the Deflate stream
+itself, so that no version of zlib can change them.
 
 usage: make_example.py [BLOCK ..]          print blocks of the document (default: all)
        make_example.py --write DIR         make the dataset in the new directory DIR
@@ -62,7 +62,7 @@ def crc32c(*parts):
 # --- Deflate with the fixed codes ----------------------------------------------------------------
 
 class _Bits:
-    """Bits packed as Deflate wants them: from the least significant bit of each byte on."""
+    """Bits packed as in Deflate: from the least significant bit of each byte on."""
 
     def __init__(self):
         self.bits = []

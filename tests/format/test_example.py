@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The numbers that doc/zrecord-format.md shows are those of make_example.py, and they are right."""
+"""The numbers in doc/zrecord-format.md equal the output of make_example.py, and are correct."""
 import json
 import pathlib
 import re

@@ -8,7 +8,7 @@ WORD = 1 << 64
 
 
 def whole_weights(weights):
-    """Whole numbers for the weights above 0, by set."""
+    """Integers in the ratio of the weights above 0, by set."""
     x = frexp(max(weights))[1]  # the least power of two above it
     y = 62 - (len(weights) - 1).bit_length()
     return [(i, max(1, floor(Fraction(weight) * Fraction(2) ** (y - x))))

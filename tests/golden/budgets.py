@@ -2,7 +2,7 @@
 """Batches by a budget: section 7.6 of doc/orders.md, for orders.py."""
 from tables import entries
 
-COUNT = 14  # batches of a golden
+COUNT = 14  # maximum number of batches of a golden
 
 
 def fits(order, costs):

@@ -53,7 +53,7 @@ def one_pass(left, right, v, w, keys):
 
 
 def one_pass_back(left, right, v, w, keys):
-    """The same backwards."""
+    """The inverse of one_pass."""
     for r in range(6, -1, -2):
         right ^= mix(left ^ keys[r + 1]) >> 32 - w
         left ^= mix(right ^ keys[r]) >> 32 - v

@@ -71,7 +71,7 @@ def plan_of(order):
 
 
 def add(numbers):
-    """As numpy.sum does."""
+    """The sum, as numpy.sum computes it."""
     n = len(numbers)
     if n > 128:
         half = n // 2 - n // 2 % 8

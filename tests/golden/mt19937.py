@@ -42,7 +42,7 @@ class Generator:
         return tempered(self.state[self.at - 1])
 
     def next64(self):
-        """Of two."""
+        """A number of 64 bits from two of 32."""
         upper = self.next32()
         return upper * 2**32 + self.next32()
 
@@ -90,7 +90,7 @@ def multiples(by):
 
 
 def reduced(polynomial, by):
-    """The remainder, 8 bits at a time."""
+    """The remainder of a division by a polynomial, 8 bits at a time."""
     table, degree = multiples(by), by.bit_length() - 1
     above = max(0, polynomial.bit_length() - degree)
     for shift in range((above + 7) // 8 * 8 - 8, -1, -8):

@@ -32,7 +32,7 @@ def texts(weights):
 
 
 def size(table):
-    """Of a table or its rule."""
+    """The size of a table or its rule."""
     return table['count'] if isinstance(table, dict) else len(table)
 
 
@@ -52,7 +52,7 @@ def balanced_of(classes, length, seed):
 
 
 def bucketed_of(lengths, batch, bucket, seed):
-    """Batches of like lengths."""
+    """Batches of similar lengths."""
     return of_kind('bucketed', size(lengths), batch=batch, bucket=bucket, seed=seed, table=lengths)
 
 
@@ -123,7 +123,7 @@ def weights_of_all_kinds():
 
 
 def weighted_cases():
-    """Of each of these: draws, and shuffles of as many as have a weight, and of fewer."""
+    """For each set of weights: draws, and shuffles of all indices with a weight, and of fewer."""
     for i, weights in enumerate(weights_of_all_kinds()):
         seed, length = [42, TOP, 0][i % 3], 10 + i
         yield weighted_of(weights, length, seed), 0, 1
@@ -140,7 +140,7 @@ def weighted_cases():
 
 
 def group_cases():
-    """Classes of one size and of many, and lengths that are alike, or not."""
+    """Classes of one size and of many sizes, and lengths with and without ties."""
     for classes, length, seed in [([7], 5, 42), ([3, 3, 3], 2, 42), ([TOP, 0, 5, 0, TOP, 0], 9, 1),
                                   ([1, 2, 3, 4], TOP, TOP), ([0] * 20 + [1] * 3 + [2**63], 24, 0),
                                   (squares(1000, 3, 11), 1000, 42),
@@ -238,7 +238,7 @@ def budgeted_cases():
 
 
 def split_cases():
-    """How many, their keys, the seed, and the part."""
+    """The number of indices, their keys, the seed, and the part."""
     for begin, end in [('0', '1'), ('0', '0.10000000000000001'), ('0.10000000000000001', '0.25'),
                        ('0.25', '1'), ('0.5', '0.5'), ('0.99999999999999989', '1')]:
         yield 40, None, 42, begin, end

@@ -49,7 +49,7 @@ def subset_of(part, table):
 
 
 def blend_of(parts, weights, exhausted='repeat', length=None, offsets=None, later=None):
-    """A mixture; later are weights by the offset where they begin."""
+    """A mixture; `later` has the later weights by the offset where they begin."""
     weightings = [{'begin': begin, 'weights': ['%.17g' % weight for weight in some]}
                   for begin, some in {0: weights, **(later or {})}.items()]
     length = plan([part['length'] for part in parts], weightings, exhausted, length)[1]
@@ -83,7 +83,7 @@ def limit(first, step=1):
 
 
 def block_cases(last_block):
-    """Blocks, above all around the short one and the ends of epochs."""
+    """Blocks, mainly around the short one and the ends of epochs."""
     for n, block, seed in [(1, 1, 0), (2, 1, 1), (10, 1, 42), (10, 3, 42), (10, 3, 43),
                            (11, 3, 42), (12, 3, 42), (12, 4, 7), (13, 4, 7), (10, 9, 42),
                            (10, 10, 42), (10, 11, 42), (10, TOP, 42), (60000, 60000, 1),
@@ -119,16 +119,16 @@ def parts_of_five():
 
 
 def huge_parts():
-    """Orders of parts with few epochs: after the last one the first follows."""
+    """Orders of parts with few epochs: the first follows the last one."""
     yield slice_of(shuffle_of(2**63 + 1, 1), 2**63 - 9, 10)
     yield slice_of(shuffle_of(2**63 - 1, 1), 2**62, 10)  # two epochs
     yield slice_of(shuffle_of(TOP // 3, 1), 5, 10)
     yield slice_of(shuffle_of(TOP // 3 + 1, 1), 5, 10)
-    yield slice_of(shuffle_of(2**63 + 1, 1), 0, 2**63 + 1)  # the end is epoch 1, and cut
+    yield slice_of(shuffle_of(2**63 + 1, 1), 0, 2**63 + 1)  # ends within epoch 1
     yield slice_of(blocks_of(2**63 + 1, 2**62, 3), 2**63 - 20, 21)
     yield slice_of(of_kind('random', 2**63, seed=8), 3, 20)
     yield slice_of(of_kind('sequential', TOP, window=1, stride=3), TOP - 10, 10)
-    for length, window in [(7, 359), (5 * 10**17, 2**63 + 1)]:  # windows that end after the last
+    for length, window in [(7, 359), (5 * 10**17, 2**63 + 1)]:  # windows past the end
         yield slice_of(of_kind('sequential', length, window=window, stride=360), 6, 1)
     yield slice_of(repeat_of(shuffle_of(10**12, 42), 10**7), 10**12 - 5, 10)
     yield repeat_of(slice_of(shuffle_of(2**63 - 1, 1), 0, 10), 3)
@@ -168,7 +168,7 @@ def repeats():
 
 
 def concats():
-    """Of one part, of many, of others, and with states that have to be short."""
+    """Of one part, of many, of other orders, and with states that are abbreviated."""
     yield concat_of([shuffle_of(10, 42)])
     yield concat_of([shuffle_of(10, 42)], [90])
     yield concat_of([shuffle_of(10, 42), shuffle_of(10, 42)], [0, 10])
@@ -198,7 +198,7 @@ def short_states():
     yield repeat_of(inner, 2)
     yield concat_of([inner, shuffle_of(3, 1)], [1, 2])
     deep = shuffle_of(100, 42)
-    for i in range(12):  # a file must not be deeper
+    for i in range(12):  # the maximum depth of a file
         deep = slice_of(deep, 1, 98 - 2 * i)
         if i >= 6:
             yield deep
@@ -212,7 +212,7 @@ def short_states():
 def subsets():
     """Tables, with repeated and large indices."""
     yield subset_of(shuffle_of(5, 42), [7, 7, 0, 3, 7])
-    yield subset_of(plain(3), [2, 1, 0, 9])  # longer than it need be
+    yield subset_of(plain(3), [2, 1, 0, 9])  # longer than necessary
     yield subset_of(shuffle_of(40, 1), [(i * i) % 17 for i in range(40)])
     yield subset_of(shuffle_of(6, 42), [2**32 - 1, 2**32, 2**32 + 1, 2**63, TOP - 1, 0])
     yield subset_of(shuffle_of(2, 42), [2**32 - 1, 2**32 - 2])
@@ -227,7 +227,7 @@ def subsets():
 
 
 def made_cases():
-    """Orders made of others."""
+    """Orders made from other orders."""
     for kind in (huge_parts, slices, repeats, concats, short_states, subsets):
         for order in kind():
             n = order['length']
@@ -259,7 +259,7 @@ def curricula():
 
 
 def mixtures():
-    """Mixtures of any kinds of sets, of weights that are far from each other, and long ones."""
+    """Mixtures of any kinds of sets, with very different weights, and long ones."""
     two, apart = [shuffle_of(10, 42), plain(7)], [0, 100]
     for way in WAYS:
         yield blend_of(two, [0.7, 0.3], way, None, apart)
@@ -295,7 +295,7 @@ def mixtures_within():
     yield repeat_of(two, 3)
     yield concat_of([two, plain(3)], [0, 10])
     yield blend_of([two, two, shuffle_of(9, 1)], [2, 1, 1], 'stop', None, [0, 10, 20])
-    # With states that have to be short: of weights, parts and offsets, then of all weights.
+    # With abbreviated states: first weights, parts and offsets, then all weights.
     many = [1 + i / 10 for i in range(26)]
     offsets = [10**18 + i for i in range(26)]
     parts = [plain(1 + i % 4) for i in range(26)]

@@ -5,12 +5,12 @@
 ``orders.py FILE`` compares a golden file with it, and exits 1 if an order differs;
 ``orders.py --write FILE`` makes the file. The C tests compare the library with the same file.
 
-The ``order`` of a golden is as states have it, but whole at any length, and each subset has its
-``table``, or the weights that were ``given``, where a state has a checksum; where a state differs,
-that is ``state``. What stands at ``first``, ``first + step`` and so on are the ``indices``. Of an
-order that is cut, ``batches`` has how many the epoch of ``first`` has, and the offsets at which the
-first of them end. A golden without an ``order`` is of that of the one before. Besides the goldens
-are ``splits``, with the ``indices`` of each part.
+The ``order`` of a golden has the form of states, but is complete at any length: where a state has a
+checksum, it has the ``table`` of a subset or the ``given`` weights. If the state differs from the
+order, it is in ``state``. The ``indices`` are those at the positions ``first``, ``first + step``
+and so on. For an order that is cut, ``batches`` has the number of batches of the epoch of
+``first``, and the offsets at which the first of them end. A golden without an ``order`` uses that
+of the previous golden. The file also has ``splits``, with the ``indices`` of each part.
 """
 import json
 import sys
@@ -60,7 +60,7 @@ def blocks(order, k):
     epoch, offset = divmod(k, n)
     start, short = last_block(order, epoch)
     if offset >= start + short:
-        offset += length - short  # as if the last block were as long as the others
+        offset += length - short  # as if the last block had full length
     count = -(-n // length)
     block = permute(count, key_word(seed, 0, 4, 0), epoch, offset // length)
     here = short if block == count - 1 else length
@@ -69,7 +69,7 @@ def blocks(order, k):
 
 
 def part_at(part, epoch, offset):
-    """Index of a part at an offset of an epoch, of which it has so many and then the first."""
+    """Index of a part at an offset of one of its epochs; the first epoch follows the last one."""
     length = part['length']
     return at(part, epoch % ((WORD - 1) // length) * length + offset)
 
@@ -113,7 +113,7 @@ def plan_of(order):
 
 
 def padded(order, k):
-    """Index at position k of a part whose first offsets come again."""
+    """Index at position k of a part whose first offsets are repeated at the end."""
     epoch, offset = divmod(k, order['length'])
     return part_at(order['part'], epoch, offset % order['part']['length'])
 
@@ -197,7 +197,7 @@ TEXTS = ('kind', 'exhausted', 'weights', 'given', 'seeded', 'replacement', 'divi
 
 
 def from_json(value):
-    """The numbers again."""
+    """The inverse of to_json."""
     if isinstance(value, dict):
         return {key: inner if key in TEXTS else from_json(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -211,7 +211,7 @@ def text(value):
 
 
 def depth(value):
-    """How many objects and arrays are within each other."""
+    """The nesting depth of objects and arrays."""
     inner = value.values() if isinstance(value, dict) else value
     return 1 + max(map(depth, inner), default=0) if isinstance(value, (dict, list)) else 0
 

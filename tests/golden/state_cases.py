@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The saved states of states.py, at least one for each kind of order and of source.
 
-A new kind needs a case here; ``states.py --write`` makes its state. A case with a saved state never
-changes, nor does the state.
+A new kind needs a case here; ``states.py --write`` makes its state. A case with a saved state must
+not change, and neither must the state.
 """
 from new_cases import (balanced_of, bucketed_of, budgeted_of, distributed_of, greedy_of, nanoset_of,
                        padded_of, squares, torch_random_of, torch_subset_of, weighted_of,
@@ -31,7 +31,7 @@ def mixtures():
 
 
 def made_of_others():
-    """Orders that are made of others, also a few deep."""
+    """Orders made from other orders, some of them nested several levels deep."""
     table = [2**40 + 3 * i for i in range(30)]
     yield 'slice', slice_of(shuffle_of(100, 42), 10, 80), 8 * 80 + 70
     yield 'repeat', repeat_of(shuffle_of(11, 42), 3), 33 * 5 + 9
@@ -79,11 +79,11 @@ def orders():
 
 LABELS = [{'name': 'label', 'dtype': 'uint64', 'shape': []},
           {'name': 'image', 'dtype': 'uint8', 'shape': [12]}]
-# A dataset of tests/data/zrecord, and the state that it is in.
+# A dataset of tests/data/zrecord, and its snapshot.
 LENGTH = 59
 DATASET = {'kind': 'zrecord', 'length': LENGTH, 'uuid': '88b2594f-3a1b-45a0-a250-dca7e221f56a',
            'dataset': 'rows'}
-# Bytes of its images, of which some are missing.
+# Bytes of its images, some of which are missing.
 IMAGE_LENGTHS = [0 if i in {4, 19, 23, 24, 43, 47, 58} else 12 for i in range(LENGTH)]
 FRAME = {'generation': 0, 'epoch': 3, 'crc': 450095994}
 
@@ -128,7 +128,7 @@ def megatron(lengths, first, count, **more):
 
 
 def of_sources(kind, length, sources, **more):
-    """A source made of others."""
+    """A source made from other sources."""
     return {'kind': kind, 'length': length, 'sources': sources, **more}
 
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=None)
 def squares(count, times, modulo):
-    """Entry i is i * i * times modulo so much."""
+    """Entry i is i * i * times modulo a number."""
     return tuple(i * i * times % modulo for i in range(count))
 
 

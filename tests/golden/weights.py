@@ -31,7 +31,7 @@ def units_of(weights):
 
 
 def scaled(number, k):
-    """A number over 2^k, whole."""
+    """A number in units of 2^-k, as an integer."""
     return number >> k if k >= 0 else number << -k
 
 
@@ -74,7 +74,7 @@ def weighted(order, k):
 
 
 def nearest(number):
-    """The whole number that is nearest."""
+    """The nearest integer."""
     return int(number.to_integral_value())
 
 
@@ -89,7 +89,7 @@ def high(a, b):
 
 
 def logarithm(r):
-    """Base 2, in units of 2^-57."""
+    """The logarithm to base 2, in units of 2^-57."""
     v = r.bit_length() - 1
     z = r << 63 - v
     i = (z >> 55) % 256

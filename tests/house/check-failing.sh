@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every public function that can fail is called while something fails: it is a step, or a part, of a
-# scenario in tests/faults/failing/*.c.
+# A scenario in tests/faults/failing/*.c must call each public function that can fail.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -15,7 +14,7 @@ cat "$top_srcdir"/tests/faults/failing/*.c "$top_srcdir"/tests/faults/plain.c |
     grep -oE '(lx|new)_[a-z0-9_]+ *\(' | tr -d ' (' |
     sed -E 's/^new_(.*)/lx_order_new_\1\nlx_source_new_\1/' | sort -u >"$work/called"
 
-# Options that only note a number, and what needs no dataset to fail: they take nothing.
+# Exceptions: setters that only store a number, and functions without allocations or system calls.
 cat >"$work/harmless" <<'END'
 lx_dtype_parse
 lx_loader_next_timed

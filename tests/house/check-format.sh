@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check-format.sh [--fix]: every Python file parses, and the sources in C follow .clang-format, or are
-# made to. Other versions of clang-format than 14 (Debian 12) differ in details, so they are not used.
+# check-format.sh [--fix]: checks that every Python file parses and that the C sources follow
+# .clang-format, or formats them. Only clang-format 14 (Debian 12) is used: other versions differ in
+# details.
 set -eu
 cd "$top_srcdir"
 find bindings doc tests tools -name '*.py' ! -path '*/build/*' -print0 |

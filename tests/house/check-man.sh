@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Manual pages are clean, and every public function has one. Those of section 3 are in the build
-# tree, or in the source tree of a tarball; a checkout that was configured without Doxygen has none.
+# Manual pages pass mandoc's lint, and every public function has one. The pages of section 3 are in
+# the build tree, or in the source tree of a tarball; a checkout configured without Doxygen has
+# none.
 set -eu
 [ -n "${MANDOC:-}" ] || {
     echo "mandoc not found"
@@ -14,7 +15,7 @@ for page in "$top_srcdir"/doc/man/[157]/*.[157] "$functions"/*.3; do
     [ -f "$page" ] || continue
     case $(head -n 1 "$page") in .so*) continue ;; esac
     "$MANDOC" -Tlint -W warning "$page" || failed=1
-    # Examples, which are set as they are, must fit a terminal.
+    # Examples, which are not filled, must fit a terminal.
     "$MANDOC" -Tascii -Owidth=80 "$page" 2>/dev/null | sed 's/.\x08//g' |
         awk -v page="${page##*/}" 'length > 80 {print page ": a wide line: " $0; wide = 1}
                                    END {exit wide}' || failed=1
@@ -28,7 +29,7 @@ for name in $(cat "$top_srcdir"/include/loaderx/*.h "$top_srcdir"/include/loader
     "$top_srcdir"/include/loaderx/*.h.in |
     tr '\n' ' ' | sed 's/;/;\n/g' |
     sed -nE 's/.*LX_API[^(]*[ *](lx_[a-z0-9_]+)\(.*/\1/p' | sort -u); do
-    # The page of that name, or the one its .so leads to, must document it.
+    # The page of that name, or the page that its .so request names, must document it.
     page=$(sed -nE 's|^\.so man3/(.*)|\1|p' "$functions/$name.3" 2>/dev/null)
     grep -qwE "(Nm|Fn|Fo) $name" "$functions/${page:-$name.3}" || {
         echo "man 3 $name finds nothing of it"

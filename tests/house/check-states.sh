@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each kind of order, and of source, has a state in tests/data/states, so that a state of today
-# can be read forever; they equal those of a second implementation, written from doc/orders.md.
+# Each kind of order and of source has a saved state in tests/data/states, which every later version
+# must read. The states equal those of a second implementation, written from doc/orders.md.
 set -eu
 states=$top_srcdir/tests/data/states
 failed=0
 
-# kinds FOLDER CLASS: the names in states of the classes that are defined there or in lib/parity.
+# kinds FOLDER CLASS: prints the names, as in states, of the classes defined there or in lib/parity.
 kinds() {
     find "$top_srcdir/lib/$1" "$top_srcdir/lib/parity" -name '*.c' | sort | while read -r file; do
         grep -qE "lx__$2_class [a-z_]*(\[\])? = " "$file" || continue
@@ -15,7 +15,7 @@ kinds() {
     done
 }
 
-# kept WHAT KIND FOLDER: a state of it exists, not only of combinations of it.
+# kept WHAT KIND FOLDER: checks that it has its own state, not only states of combinations.
 kept() {
     grep -qF "\"$1\": {\"kind\": \"$2\"" "$states/$3.json" || {
         echo "no state of the $1 kind \"$2\" is kept: add a case to" \

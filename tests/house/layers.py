@@ -77,7 +77,7 @@ def read_objects(build):
         # Automake puts the name of the library before that of the source.
         stem = re.sub(r'^lib[a-z0-9_]+_la-', '', path.stem)
         source = str(folder / stem) + '.c'
-        # Not those of sources that have been moved or deleted, nor the build that plants faults.
+        # Skip objects of moved or deleted sources, and the build with planted faults.
         if not Path(source).exists() or '_faults_la-' in path.stem:
             continue
         for name, kind in read_symbols(path):

@@ -23,7 +23,7 @@ NAMES = sorted(name[:-4] for name in FILES if "/" not in name)
 
 
 def program(name):
-    """Return the path of a program that the build has made; without it the test is skipped."""
+    """Return the path of a program of the build; skip the test if it does not exist."""
     path = BUILD / "tests" / "reader" / name
     if not path.exists():
         pytest.skip(f"{path} is not built: run by make check, or set top_builddir")
@@ -63,7 +63,7 @@ def plain_text(path, **options):
 
 
 class Library:
-    """The library's reader, in a process that is asked for one dataset after another."""
+    """The library's reader, in a process that reads one dataset after another."""
 
     def __init__(self):
         self.process = subprocess.Popen([program("dump-dataset")], stdin=subprocess.PIPE,
@@ -80,13 +80,13 @@ class Library:
         return head[1].decode(), self.process.stdout.read(int(head[0])).decode()
 
     def text(self, path):
-        """Return the contents; it has to succeed."""
+        """Return the contents; reading must succeed."""
         status, text = self.read(path)
         assert status == "LX_OK", text
         return text
 
     def close(self):
-        """End the process, which must end well."""
+        """End the process, which must exit with 0."""
         self.process.stdin.close()
         self.process.stdout.close()
         assert self.process.wait(TIMEOUT) == 0

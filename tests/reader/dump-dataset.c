@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Dumps datasets as the library reads them, everything verified: for each line of standard input,
- * which is the path of one, a line with a number of bytes and the name of the status, and then
- * these bytes: the canonical form of dump.h if the status is LX_OK, else the error as a text. */
+/* Dumps datasets as the library reads them, with everything verified. Each line of standard input
+ * is the path of a dataset. For each, prints a line with a number of bytes and the name of the
+ * status, followed by these bytes: the canonical form of dump.h if the status is LX_OK, otherwise
+ * the error as text. */
 #include <string.h>
 
 #include "dump.h"

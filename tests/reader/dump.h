@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The canonical form of a dataset's contents, as tests/reader/zrecord.py writes it too.
+ * @brief The canonical form of a dataset's contents, which tests/reader/zrecord.py writes, too.
  *
- * A line with the length, one for each field in the order of the schema, and one for each value, by
- * record and then by field.
+ * It has a line with the length, one for each field in the order of the schema, and one for each
+ * value, by record and then by field.
  */
 #ifndef LX_TESTS_DUMP_H
 #define LX_TESTS_DUMP_H
@@ -16,7 +16,7 @@
 
 #include "base/crc32c.h"
 
-/** Values up to this many bytes are shown whole. */
+/** Values up to this many bytes are shown in full. */
 #define DUMP_BYTES 32
 
 static inline void dump_head(FILE *to, const lx_schema *schema, uint64_t length)
@@ -68,7 +68,7 @@ static inline lx_status dump_one(FILE *to, lx_dataset *dataset, size_t position,
     return status;
 }
 
-/** Dumps all of it; stops at the first value that cannot be read. */
+/** Dumps the whole dataset; stops at the first value that cannot be read. */
 static inline lx_status dump_dataset(FILE *to, lx_dataset *dataset, lx_error *error)
 {
     const lx_schema *schema = lx_dataset_get_schema(dataset);

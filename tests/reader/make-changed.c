@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes datasets that were changed, by the library's writer: records that were modified and
- * deleted, fields that came and went, logs and tables of later generations. What they hold is kept
- * in memory next to it, and written to DIR.txt, in the canonical form of dump.h.
+/* Makes changed datasets with the library's writer: records were modified and deleted, fields added
+ * and dropped, logs and tables replaced by later generations. A model in memory has the expected
+ * contents, which are written to DIR.txt in the canonical form of dump.h.
  *
  * Usage: make-changed NAME DIR         one of the goldens of tests/data/zrecord
  *        make-changed random SEED DIR  other changes for each seed
  *
- * The goldens are frozen, as those of make-golden.c. */
+ * The goldens are frozen, as are those of make-golden.c. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -18,23 +18,23 @@
 #define RECORDS_MAX 4096
 #define VALUE_MAX 600
 
-/** A value; LX_NONE as its size: missing. */
+/** A value; size LX_NONE means missing. */
 struct held {
     uint64_t size;
     uint8_t data[VALUE_MAX];
 };
 
-/** A dataset, and what it is to hold: records of as many values as it has fields. */
+/** A dataset, and its expected contents: records with a value for each field. */
 struct changed {
     const char *path;
     lx_writer *writer;
     lx_writer_options *options;
     lx_error error;
-    uint64_t random; /**< The state of what is drawn. */
+    uint64_t random; /**< The state of the random generator. */
     size_t fields;
     uint64_t length;
     struct held *records[RECORDS_MAX];
-    unsigned names; /**< Fields that were named so far. */
+    unsigned names; /**< Number of field names so far. */
 };
 
 static void need(const struct changed *d, lx_status status)
@@ -150,7 +150,7 @@ static void commit(struct changed *d)
     need(d, lx_writer_commit(d->writer, &d->error));
 }
 
-/** Some of everything, and a commit. */
+/** Some operations of each kind, and a commit. */
 static void change(struct changed *d, uint64_t count)
 {
     append(d, count);
@@ -196,7 +196,7 @@ static void open_again(struct changed *d)
     need(d, lx_writer_open(d->path, d->options, &d->writer, &d->error));
 }
 
-static void fold(struct changed *d)
+static void checkpoint(struct changed *d)
 {
     need(d, lx_writer_checkpoint(d->writer, &d->error));
 }
@@ -206,7 +206,7 @@ static void rebalance(struct changed *d)
     need(d, lx_writer_rebalance(d->writer, NULL, NULL, NULL, &d->error));
 }
 
-/** Whatever there is, all of it is in the tables then. */
+/** Moves everything to the tables. */
 static void seal_and_unseal(struct changed *d)
 {
     need(d, lx_writer_seal(d->writer, &d->error));
@@ -225,7 +225,7 @@ static uint64_t generation(struct changed *d)
     return identity.generation;
 }
 
-/** Changes the numbers of two records until the log has become long and is restarted. */
+/** Changes the numbers of two records until the log is long enough to be rotated. */
 static void restart(struct changed *d)
 {
     const size_t label = 1;
@@ -253,9 +253,9 @@ static void make_changed(struct changed *d)
 static void make_folded(struct changed *d)
 {
     make_changed(d);
-    fold(d);
+    checkpoint(d);
     change(d, 5);
-    fold(d);
+    checkpoint(d);
     change(d, 5);
 }
 
@@ -285,8 +285,8 @@ static void make_fields(struct changed *d)
     change(d, 5);
     drop_field(d, "label");
     change(d, 4);
-    fold(d);
-    add_field(d, "label", LX_UINT8, LX_COMPRESSION_RAW); /* of the same name: another stem */
+    checkpoint(d);
+    add_field(d, "label", LX_UINT8, LX_COMPRESSION_RAW); /* the same name gets another stem */
     rename_field(d, "late", "latest");
     change(d, 5);
     drop_field(d, "score");
@@ -320,13 +320,13 @@ static void make_emptied(struct changed *d)
     commit(d);
 }
 
-/** One of the steps that a life has. */
+/** One random step. */
 static void any_step(struct changed *d)
 {
     char name[16];
     switch (draw(d, 12)) {
     case 0:
-        fold(d);
+        checkpoint(d);
         break;
     case 1:
         rebalance(d);
@@ -368,7 +368,7 @@ static void make_random(struct changed *d)
         any_step(d);
 }
 
-/** Another form of datasets for each name. */
+/** Makes the dataset of that name. */
 static const struct plan {
     const char *name;
     void (*make)(struct changed *d);
@@ -392,7 +392,7 @@ static void create(struct changed *d)
     need(d, lx_schema_add_field(schema, "caption", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE,
                                 &d->error));
     d->fields = 3;
-    /* Nothing is lost here, and so nothing has to be waited for. */
+    /* There are no power losses here, so no sync is needed. */
     need(d, lx_writer_options_set_durability(d->options, LX_DURABILITY_NONE, &d->error));
     need(d, lx_writer_options_set_chunk_limits(d->options, 30, 4096, &d->error));
     need(d, lx_writer_create(d->path, schema, d->options, &d->writer, &d->error));

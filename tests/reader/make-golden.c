@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes datasets by the library's writer, and beside each, in DIR.txt, what was given to it, in the
+/* Makes datasets with the library's writer, and for each its expected contents, in DIR.txt in the
  * canonical form of dump.h.
  *
  * Usage: make-golden NAME DIR         one of the goldens of tests/data/zrecord
- *        make-golden random SEED DIR  one of another form for each seed
+ *        make-golden random SEED DIR  another dataset for each seed
  *
- * The goldens are frozen: a uuid is random, and a frame has the boot in which it was written. A new
- * one is made by name and added; one that is there never changes. */
+ * The goldens are frozen: a uuid is random, and a frame contains the boot in which it was written.
+ * A new golden is made by name and added; an existing one never changes. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 
 enum schema { ONE, MIXED, BYTES, FLATE, DTYPES, SCHEMAS };
 
-/** How a dataset is left. */
+/** The final state of a dataset. */
 enum end { CLOSED, SEALED, UNSEALED, KILLED, ENDS };
 
 struct plan {
@@ -28,8 +28,8 @@ struct plan {
     enum schema schema;
     enum end end;
     uint64_t length;
-    uint64_t step;          /**< Records a commit. */
-    uint64_t more;          /**< Records after the unsealing, or not synced at the kill. */
+    uint64_t step;          /**< Records per commit. */
+    uint64_t more;          /**< Records appended after the unsealing, or unsynced at the kill. */
     uint64_t longest;       /**< Bytes of a value. */
     uint64_t chunk_records; /**< 0: the default, for bytes too. */
     lx_durability durability;
@@ -78,16 +78,16 @@ static const struct plan plans[] = {
      .seed = 8},
 };
 
-/** A dataset while it is made. */
+/** A dataset under construction. */
 struct golden {
     struct plan plan;
     const char *path;
     lx_schema *schema;
     lx_writer *writer;
-    FILE *text; /**< The lines of the values that it holds at the end. */
+    FILE *text; /**< The lines of its final values. */
     char *lines;
     size_t size;
-    uint64_t length; /**< Records that it holds at the end. */
+    uint64_t length; /**< Its final number of records. */
     lx_error error;
 };
 
@@ -109,7 +109,7 @@ static void need_system(bool done, const char *what)
     exit(1);
 }
 
-/** SplitMix64 (Steele, Lea, Flood 2014): a number that looks random, the same for the same. */
+/** SplitMix64 (Steele, Lea, Flood 2014): a pseudorandom function. */
 static uint64_t mix(uint64_t of)
 {
     of += 0x9e3779b97f4a7c15u;
@@ -155,7 +155,8 @@ static void add_fields(struct golden *golden)
     }
 }
 
-/** The size of a value: dense ones are missing now and then, bytes of all kinds in turns. */
+/** The size of a value: dense values are sometimes missing; values of bytes alternate between all
+ * kinds. */
 static uint64_t value_size(const struct golden *golden, const lx_field *field, uint64_t index,
                            uint64_t random)
 {
@@ -187,7 +188,7 @@ static lx_value make_value(const struct golden *golden, const lx_field *field, u
     return (lx_value){memory, size};
 }
 
-/** Appends records and commits after each step. They are written down if they will @p stay. */
+/** Appends records and commits after each step. Adds them to the expected contents if @p stay. */
 static void append(struct golden *golden, uint64_t count, bool stay)
 {
     static uint8_t memory[16][VALUE_MAX];
@@ -262,7 +263,7 @@ static void make(const struct plan *plan, const char *path)
     }
     write_text(&golden);
     if (plan->end == KILLED)
-        _exit(0); /* what is committed and not synced stays so */
+        _exit(0); /* unsynced commits stay unsynced */
     need(&golden, lx_writer_close(golden.writer, &golden.error));
     lx_writer_options_free(options);
     lx_schema_free(golden.schema);
@@ -270,7 +271,7 @@ static void make(const struct plan *plan, const char *path)
     free(golden.lines);
 }
 
-/** Each fifth seed makes so many records that commits take them into the tables. */
+/** Every fifth seed makes so many records that commits move them to the tables. */
 static struct plan random_plan(uint64_t seed)
 {
     bool large = seed % 5 == 4;

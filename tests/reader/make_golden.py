@@ -4,10 +4,10 @@
 
     python3 make_golden.py PROGRAMS DIR [NAME...]
 
-DIR gets a tar for each family: written and changed by the library, and composed here.
-PROGRAMS is the folder of the built tests/reader/make-golden and make-changed, which use the
-library's writer. Format [1, 0] allows the composed ones, and the library did not write them.
-A golden dataset that is in its tar is not changed: every later version must read it.
+DIR gets a tar for each family: written and changed by the library, and composed here. PROGRAMS is
+the folder of the built tests/reader/make-golden and make-changed, which use the library's writer.
+The composed ones are valid in format [1, 0], but the library does not write them. An existing
+golden does not change: every later version must read it.
 """
 
 import pathlib
@@ -59,19 +59,19 @@ def replayed():
 
 
 def overrides():
-    """Sets below rows: changes, hidden rows, several for one index, and such as are dropped."""
+    """Updates below rows: changes, hidden rows, several for one index, and dropped ones."""
     new = Composer([field(0, "x"), field(1, "n", "int16", (), align=2)])
     values = [value(k) for k in range(7)]
     new.tables[0] += [new.stored(0, k, values[k]) if k != 4 else bytes(24) for k in range(7)]
     new.tables[1] += [new.entry(1, k, value(k, 2)) for k in range(7)]
     new.frame(0)
-    # The frame takes rows and has a set in their range: it is live.
+    # The frame names new rows and has an update in their range, which is live.
     new.frame(7, 7, [0], [(0, 3, new.entry(0, 3, b"live")), (1, 9, new.entry(1, 9, b"no"))])
     new.frame(7, 7, [0], [(0, 1, new.stored(0, 1, value(11))), (0, 2, bytes(24)),
                           (0, 4, new.entry(0, 4, b"four")), (0, 5, new.entry(0, 5, b"first")),
                           (0, 5, new.entry(0, 5, b"last")), (0, 6, new.entry(0, 6, b"dropped"))])
     new.frame(6, 7)
-    # Record 6 exists again, by its row: the earlier update is void.
+    # Record 6 exists again, with its row: the earlier update is dropped.
     new.frame(7, 7)
     texts = [values[0], value(11), None, b"live", b"four", b"last", values[6]]
     return new, [{"x": text, "n": value(k, 2)} for k, text in enumerate(texts)]
@@ -135,7 +135,7 @@ def short_values():
 
 
 def schema():
-    """Fields that were dropped, renamed and added, in an order of their own."""
+    """Fields that were dropped, renamed, added and reordered."""
     fields = [field(6, "now", "float64", (), align=8, stem="now~6"),
               field(2, "renamed", stem="before"), field(0, "-._", stem="x" * 64 + "~4294967295")]
     new = Composer(fields, meta={"next_field": 4294967295})
@@ -145,7 +145,7 @@ def schema():
         new.tables[number] += [new.entry(number, k, bytes([64 + number, k])) for k in range(3)]
     new.tables[6] += [bytes(24)] * 3
     new.frame(0)
-    # Field 4 is not in the schema: its updates are skipped, and count for the length.
+    # Field 4 is not in the schema: its updates are skipped, but still count for the length.
     new.frame(3, 3, [], [(4, 0, lost), (6, 1, new.entry(6, 1, value(1, 8)))])
     new.frame(4, 3, [], [(4, 3, lost), (2, 3, new.entry(2, 3, b"new"))])
     records = [{"now": value(1, 8) if k == 1 else None,
@@ -167,7 +167,7 @@ def newer_minor():
 
 
 def zstd():
-    """A zstd field with a dictionary, of which no value is compressed."""
+    """A zstd field with a dictionary, but without compressed values."""
     dictionary = value(5, 64)
     new = Composer([field(0, "x", compress="zstd",
                           dict={"bytes": len(dictionary), "crc": crc32c(dictionary)}),
@@ -199,7 +199,7 @@ def sealed_again():
 
 
 def boots():
-    """Frames of other boots: they count before a synced frame, and not after the last one."""
+    """Frames of other boots: valid before a synced frame, but not after the last one."""
     new = Composer([field(0, "x")])
     new.frame(0)
     for k, (flags, boot) in enumerate(((0, OTHER_BOOT), (0, bytes(8)), (SYNCED, BOOT),
@@ -209,7 +209,8 @@ def boots():
 
 
 def torn():
-    """A partly written frame, followed by bytes that are no synced frame of its number."""
+    """A partly written frame, followed by bytes that are not a synced frame with its sequence
+    number."""
     new = Composer([field(0, "x")])
     new.frame(0)
     first = bytes(new.log)

@@ -2,9 +2,9 @@
 """The plain reader reads random datasets of the library's writer.
 
 `make-golden random SEED` makes one of another form for each seed: schema, sizes, commits,
-durability, chunks, and its end, which may be a seal that was taken off again. It stores its
-input of the writer, which both readers must find. `make-changed random SEED` makes one
-that was changed by all operations of a writer.
+durability, chunks, and its final state, which may be a removed seal. It stores the input of its
+writer, which both readers must return. `make-changed random SEED` makes one that was changed by all
+operations of a writer.
 """
 
 import struct
@@ -38,7 +38,7 @@ def test_random(maker, seed, folder, library):
     wanted = (folder / "d.txt").read_text("ascii")
     assert library.text(folder / "d") == wanted
     assert plain_text(folder / "d") == wanted
-    # At close, all is synced.
+    # Closing syncs everything.
     assert plain_text(folder / "d", durable=True) == wanted
 
 

@@ -42,7 +42,7 @@ def earlier(path):
 
 
 def outcomes(path, library):
-    """Return the contents as both see them, None for an error; they must be of one class."""
+    """Return the contents that both read, or None for errors, which must be of the same class."""
     status, text = library.read(path)
     assert status in ("LX_OK", "LX_ERR_CORRUPT", "LX_ERR_UNSUPPORTED", "LX_ERR_NOT_FOUND"), text
     try:
@@ -67,7 +67,7 @@ def damages(data, generator):
 
 
 def try_all(path, library, generator):
-    """Damage each file of a dataset, in all its ways, one at a time."""
+    """Apply each damage to each file of a dataset, one at a time."""
     right = earlier(path)
     assert outcomes(path, library) in right
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
@@ -85,7 +85,7 @@ def try_all(path, library, generator):
 
 
 def tiny():
-    """A dataset that has one of everything: rows and updates, all kinds of values, three commits."""
+    """A dataset with rows and updates, all kinds of values, and three commits."""
     new = Composer([field(0, "x", "uint8", (3, 4), align=4), field(1, "n", "int16", (), align=2),
                     field(2, "z", compress="flate")])
     stream = b"\x4b\xcf\xd7\x51\x40\x60\x45\x00"
@@ -118,7 +118,7 @@ def test_each_bit_of_a_tiny_dataset(folder, library):
 
 
 def unsynced(folder):
-    """Write a dataset of this boot with two commits that are not synced; their places in the log."""
+    """Write a dataset of this boot with two unsynced commits; return their places in the log."""
     new = Composer([field(0, "x")])
     new.frame(0)
     places = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plain reader and the library read every golden dataset as documented with it."""
+"""The plain reader and the library read the stored contents of every golden dataset."""
 
 import pytest
 
@@ -75,7 +75,7 @@ def test_log_must_be_read_if_not_sealed(folder):
         Dataset(golden("rows", folder), log=False)
 
 
-# The present boot: no golden can have it.
+# The present boot, which no golden can contain.
 
 def present_log(**options):
     """Three records, each in a frame: synced, and two of the present boot that are not."""
@@ -104,9 +104,9 @@ def test_present_boot(folder, library):
     assert plain_text(folder / "d").startswith("length 3\n")
 
 
-# Unsealing while a reader has the dataset.
+# Unsealing while a reader has the dataset open.
 
-def take_seal_off(path):
+def remove_seal(path):
     """Replace meta.json, as a writer does."""
     edit_meta(path, lambda text: text.replace(b'"sealed": true', b'"sealed": false'),
               "meta.json.new")
@@ -116,7 +116,7 @@ def take_seal_off(path):
 def test_unsealed_while_a_reader_reads(folder):
     path = golden("sealed-again", folder)
     with Dataset(path) as dataset, Dataset(path) as other:
-        take_seal_off(path)
+        remove_seal(path)
         for name in ("x.offset.1", "chunk/8.zr", "chunk/9.zr"):
             with open(path / name, "ab") as file:
                 file.write(b"more")
@@ -137,7 +137,7 @@ def test_records_after_an_unsealing(folder, monkeypatch):
         if self.meta.sealed:
             new.frame(7, 6, [], [(0, 6, new.entry(0, 6, b"new")), (1, 6, bytes(24))], 20)
             (path / "LOG.4").write_bytes(new.log)
-            take_seal_off(path)
+            remove_seal(path)
         return replay(self, *arguments)
 
     monkeypatch.setattr(Dataset, "_replay", late)

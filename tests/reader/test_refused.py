@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plain reader and the library reject invalid datasets, with the same class of error.
+"""The plain reader and the library reject invalid datasets with the same class of error.
 
 Each case is one error in a valid dataset.
 """
@@ -149,7 +149,7 @@ def test_rejects_invalid_meta(folder, library, change):
     lambda text: text.replace(b'"raw"', b'"riw"'),
     lambda text: text.replace(b"[\n  1,", b"[\n  2,")])
 def test_rejects_meta_with_a_wrong_checksum(folder, library, change):
-    """A change is damage, also one that would make it a meta.json of another version."""
+    """A change is damage, even if the result looks like a meta.json of another version."""
     small().write(folder / "d")
     path = folder / "d" / "meta.json"
     text = path.read_bytes()
@@ -307,7 +307,7 @@ def test_zstd(folder, library):
 
 @pytest.mark.parametrize("what", ["link", "fifo", "directory", "socket"])
 @pytest.mark.parametrize("name", ["meta.json", "LOG", "x.offset", "n.check", "LOCK"])
-def test_special_file(folder, library, name, what):
+def test_rejects_special_files(folder, library, name, what):
     path = folder / "d"
     small().write(path)
     file = path / name
@@ -332,7 +332,7 @@ def test_special_file(folder, library, name, what):
     assert library.read(path)[0] == "LX_ERR_CORRUPT"
 
 
-def test_absent(folder, library):
+def test_absent_datasets_and_files(folder, library):
     assert library.read(folder / "no")[0] == "LX_ERR_NOT_FOUND"
     with pytest.raises(Absent):
         Dataset(folder / "no")

@@ -105,7 +105,7 @@ def present_boot():
 # Files: sections 3.4 to 3.6.
 
 def _open_at(folder, name, path, flags):
-    """Open a node of the dataset; a link or a special file is damage, and never blocks."""
+    """Open a file of the dataset; a link or a special file is damage, and never blocks."""
     try:
         return os.open(name, flags | os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK,
                        dir_fd=folder)
@@ -149,7 +149,7 @@ class File:
         return os.fstat(self.fd).st_size
 
     def read(self, offset, size):
-        """Return `size` bytes at `offset`; it is damage if the file ends before."""
+        """Return `size` bytes at `offset`; a shorter file is damaged."""
         parts = []
         while size > 0:
             part = os.pread(self.fd, min(size, 1 << 20), offset)

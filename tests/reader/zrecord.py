@@ -40,7 +40,7 @@ def inflate(stored, size):
     stream = zlib.decompressobj(-15)
     try:
         value = stream.decompress(stored, size)
-        # The end of the block may still be unread when the last byte of the value is there.
+        # The end of the block may still be unread after the last byte of the value.
         value += stream.decompress(stream.unconsumed_tail, 1)
     except zlib.error:
         return None
@@ -123,7 +123,7 @@ class Dataset:
     # Opening: section 9.1.
 
     def _read_meta(self):
-        """Read meta.json, and hold it open: while it is, no other file has its identity."""
+        """Read meta.json, and keep it open, so that no other file gets its identity."""
         try:
             file = File(self._folder, "meta.json")
         except FileNotFoundError as error:
@@ -142,10 +142,10 @@ class Dataset:
         return (status.st_dev, status.st_ino) != self._meta_file.identity
 
     def _open(self, durable, boot, log):
-        """Open everything; return False if meta.json was replaced meanwhile: then try again.
+        """Open everything; return False if meta.json was replaced meanwhile, to try again.
 
-        There may be updates of a field that was added, records that were moved without one that was
-        dropped, or records after a seal that was taken off.
+        The log may then have updates of an added field, records that were moved without a dropped
+        field, or records after a removed seal.
         """
         try:
             if log:
@@ -272,7 +272,7 @@ class Dataset:
         except FileNotFoundError as error:
             raise Corrupt("the file is absent", file=path, field=field) from error
         size = file.size()
-        # After a seal that was taken off, files grow.
+        # Files grow after a seal is removed.
         if size < need or (size != need and self.meta.sealed and not self._replaced()):
             file.close()
             raise Corrupt(f"the file has {size} bytes, and {need} are committed", file=path,

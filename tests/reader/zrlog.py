@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LOG: frames, their rules, and the state that they give. Section 8 of the format."""
+"""LOG: frames, their rules, and their replay. Section 8 of the format."""
 
 import struct
 
@@ -56,7 +56,7 @@ class State:
     updates : dict
         The live updates: index to a dict of field id to the 24 bytes of entry and check.
     place : dict
-        The offset in the log of each live set, by (field id, index).
+        The offset in the log of each live update, by (field id, index).
     sequence, crc, synced
         Of the last frame.
     """
@@ -69,7 +69,7 @@ class State:
         self.place = {}
 
     def _drop(self, low, high):
-        """Drop the updates of the indices from low to high - 1, at the cost of the fewer."""
+        """Drop the updates of indices in [low, high); the cost depends on the smaller number."""
         indices = range(low, high)
         if len(self.updates) < high - low:
             indices = [index for index in self.updates if low <= index < high]
@@ -78,7 +78,7 @@ class State:
                 del self.place[field, index]
 
     def apply(self, frame):
-        """Take one more frame: section 8.11."""
+        """Apply one more frame: section 8.11."""
         self._drop(self.rows, frame.rows)
         above = frame.length
         place = frame.at + HEADER.size + 16 * len(frame.chunks)
@@ -209,7 +209,8 @@ class Log:
         return frame if any(frame[-4:]) else None
 
     def _later_from(self, at, sequence, boot):
-        """Whether a whole frame of `sequence` or later is at `at` or after it: synced, or of this boot."""
+        """Whether a complete frame of `sequence` or later, synced or of this boot, is at or after
+        `at`."""
         budget = SEARCH_FACTOR * (len(self.data) - at)
         while True:
             at = self.data.find(MAGIC, at)
@@ -228,8 +229,8 @@ class Log:
                         return True
             at += 1
 
-    def _rot(self, at, sequence, boot):
-        """The proof that the invalid frame at `at` is rot; None for a torn end."""
+    def _damage(self, at, sequence, boot):
+        """The proof that the invalid frame at `at` is damage; None for a torn end."""
         return True if self._later_from(at, sequence, boot) else self._complete(at, boot)
 
     def read(self, boot):
@@ -245,14 +246,14 @@ class Log:
         at = crc = 0
         while at < len(self.data):
             frame = self._frame(at, len(self.frames), crc)
-            rot = None
+            damage = None
             while frame is None and at > 0:
-                before, rot = rot, self._rot(at, len(self.frames), boot)
-                if rot is None or rot == before:
+                before, damage = damage, self._damage(at, len(self.frames), boot)
+                if damage is None or damage == before:
                     break
                 self.data = self.file.read_some(self.file.size())
                 frame = self._frame(at, len(self.frames), crc)
-            if frame is None and at > 0 and rot is None:
+            if frame is None and at > 0 and damage is None:
                 break
             if frame is None:
                 raise Corrupt(f"frame {len(self.frames)} is damaged", file=self.name, offset=at)

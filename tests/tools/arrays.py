@@ -28,7 +28,7 @@ def idx_bytes(array):
 
 
 def write_idx(path, array, compress=False):
-    """Writes an IDX file, gzipped if asked; returns its path as text."""
+    """Writes an IDX file, optionally gzipped; returns its path as text."""
     data = idx_bytes(array)
     path.write_bytes(gzip.compress(data) if compress else data)
     return str(path)

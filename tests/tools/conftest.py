@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The common part of the tests of the command: the command itself, and a working folder."""
+"""Shared fixtures of the tests of the command: the command itself, and a working folder."""
 
 import json
 import os
@@ -46,7 +46,7 @@ class Loaderx:
                               stderr=subprocess.PIPE, **options)
 
     def start(self, *arguments, **options):
-        """Starts it; the caller waits. It takes signals, which a job in the background ignores."""
+        """Starts it; the caller waits. It handles signals, which a background job would ignore."""
         return subprocess.Popen([self.command, *map(str, arguments)], cwd=self.folder,
                                 stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE,
@@ -54,13 +54,13 @@ class Loaderx:
                                 preexec_fn=take_signals, **options)
 
     def text(self, *arguments):
-        """Its output; it must succeed without output on standard error."""
+        """Returns its output; it must succeed without output on standard error."""
         done = self(*arguments)
         assert (done.returncode, done.stderr) == (0, b''), done
         return done.stdout.decode()
 
     def json(self, *arguments):
-        """Its output with --json."""
+        """Returns its output with --json, parsed."""
         return json.loads(self.text(*arguments, '--json'))
 
     def fails(self, status, *arguments, **options):

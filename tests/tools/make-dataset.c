@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the dataset that the command's tests cannot import: values that vary, are empty or missing.
- * Usage: make-dataset DIR; or make-dataset DIR change, of one that was made so: it gives the first
- * record another number, and deletes the second. */
+/* Makes a dataset that tests of the command cannot import: values of varying size, empty and
+ * missing ones. Usage: make-dataset DIR; or make-dataset DIR change, which changes the number of
+ * the first record of such a dataset, and deletes the second record. */
 #include <stdio.h>
 #include <string.h>
 
 #include <loaderx/zrecord.h>
 
-/** Four records of two fields: a greeting, nothing, no value at all, and much of the same. */
+/** Four records of two fields: the texts are short, empty, missing, and long but compressible. */
 static lx_status append_all(lx_writer *writer, lx_error *error)
 {
     static char much[1000];
@@ -34,7 +34,7 @@ static lx_status make(const char *path, const lx_schema *schema, lx_error *error
     return status != LX_OK ? status : closed;
 }
 
-/** Seals first, so that changed entries are in the tables. */
+/** Seals first, so that the changes are updates of entries in the tables. */
 static lx_status change(const char *path, lx_error *error)
 {
     static const size_t field = 1;

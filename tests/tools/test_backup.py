@@ -63,7 +63,7 @@ def test_stopped(loaderx, folder, images):
         output = job.communicate(timeout=60)[1]
         if job.returncode == 0:
             assert loaderx.json('verify', f'copy-{delay}')['intact'] is True
-        elif job.returncode != -signal.SIGTERM:  # it came before the copy began
+        elif job.returncode != -signal.SIGTERM:  # it arrived before the copy began
             assert job.returncode == 128 + signal.SIGTERM
             assert b'stopped by signal' in output and b'nothing was copied' in output
         if job.returncode != 0:

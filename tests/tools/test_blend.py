@@ -67,7 +67,7 @@ def test_ranges_count_the_samples(loaderx, first, end):
         assert phase['samples'] == [sum(within), len(within) - sum(within)]
 
 
-def test_counts_nothing_of_nothing(loaderx):
+def test_an_empty_range_has_no_shares(loaderx):
     got = loaderx.json('blend', *TWO, '--from', 7, '--until', 7)
     assert [(one['samples'], one['share'], one['weight']) for one in got['sets']] \
         == [(0, None, None)] * 2
@@ -180,6 +180,6 @@ def test_rejects_invalid_options(loaderx, arguments, message):
     assert message in loaderx.fails(2, 'blend', *arguments)
 
 
-def test_the_document_is_one(loaderx):
+def test_json_is_one_document(loaderx):
     text = loaderx.text('blend', *TWO, '--json')
     assert json.loads(text) and text.endswith('}\n')

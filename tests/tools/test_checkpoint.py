@@ -13,7 +13,7 @@ def test_moves_appended_records_to_the_tables(loaderx, images):
     assert loaderx.json('stat', 'images')['log_entries'] == 0
 
 
-def test_nothing_to_fold(loaderx, images):
+def test_a_second_checkpoint_changes_nothing(loaderx, images):
     assert loaderx.json('checkpoint', 'images')['changed'] is True
     assert loaderx.text('checkpoint', 'images') == 'images: nothing to checkpoint, 20 records\n'
     done = loaderx.json('checkpoint', 'images')

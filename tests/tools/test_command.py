@@ -114,7 +114,7 @@ def test_reports_output_that_cannot_be_written(loaderx, images):
 
 
 def test_a_closed_pipe_ends_it(loaderx, images):
-    """It ends, by SIGPIPE or a failure, and does not continue forever."""
+    """It ends with SIGPIPE or a failure, instead of running forever."""
     running = loaderx.start('sample', '--length', '1000', '--count', str(2**62))
     running.stdout.read(100)
     running.stdout.close()

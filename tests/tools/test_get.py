@@ -154,7 +154,7 @@ def test_removes_an_incomplete_array(loaderx, folder, images):
 
 @pytest.mark.parametrize('name', ['LOG', 'meta.json', 'data.offset', 'chunk/0.zr', 'new'])
 def test_never_writes_files_of_a_dataset(loaderx, folder, images, name):
-    """Also not by a link to it."""
+    """Nor through a link to it."""
     def files():
         paths = (folder / 'images').rglob('*')
         return {path: path.read_bytes() for path in paths if path.is_file()}

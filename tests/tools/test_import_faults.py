@@ -108,14 +108,14 @@ FAULTY_NPY = {
 
 @pytest.fixture(scope='module')
 def there(module_loaderx):
-    """A dataset `there` of three records, to which all faults of this module are appended."""
+    """A dataset `there` of three records, to which the tests of this module append invalid data."""
     good = write_idx(module_loaderx.folder / 'good', ARRAY[:3])
     module_loaderx.text('import', 'there', '--idx', f'x={good}')
     return module_loaderx
 
 
 def check_nothing_is_left(loaderx, kind, data, message):
-    """A new dataset and one that is appended to: both are as before the call."""
+    """Neither a new dataset nor one that is appended to changes."""
     (loaderx.folder / 'faulty').write_bytes(data)
     line = loaderx.fails(1, 'import', 'new', kind, 'x=faulty')
     assert line.startswith("loaderx import: faulty, field 'x'") and message in line
@@ -147,7 +147,8 @@ def test_reports_the_location_of_a_fault(loaderx, folder):
 
 
 def test_every_byte_of_a_gzip_file_changed(loaderx, folder):
-    """It is damaged, or gives exactly the expected data: gzip does not check names and times."""
+    """The file is rejected, or gives exactly the expected data: gzip does not check names and
+    times."""
     array = np.arange(64, dtype='uint8')
     data = gzip.compress(idx_bytes(array))
     for place in range(len(data)):
@@ -281,7 +282,7 @@ def test_append_to_bytes(loaderx, folder, varied):
 
 @pytest.mark.parametrize('limit', [0, 1000, 20000, 100000, 1 << 20])
 def test_full_disk(loaderx, folder, images, limit):
-    """No file may grow beyond a limit: as on a full disk, a write fails, now or later."""
+    """Simulates a full disk: no file can grow beyond a limit, so a write fails sooner or later."""
     data = write_idx(folder / 'large', values('uint8', (20000, 4, 3)))
     label = write_idx(folder / 'labels', values('uint8', (20000,)))
     options = ['--idx', f'data={data}', '--idx', f'label={label}']
@@ -304,7 +305,8 @@ def test_full_disk(loaderx, folder, images, limit):
 
 
 def start_half(loaderx, folder, *arguments):
-    """An import that has taken the lock of `d`, got half of a pipe, and waits for the rest."""
+    """Starts an import that holds the lock of `d`, has read half of a pipe, and waits for the
+    rest."""
     os.mkfifo(folder / 'pipe')
     running = loaderx.start('import', 'd', *arguments, '--idx', 'x=pipe')
     pipe = open(folder / 'pipe', 'wb')
@@ -358,11 +360,11 @@ def test_dataset_in_use_by_another_writer(loaderx, folder):
     message = f'd/LOCK: the dataset is being written by process {running.pid}'
     assert message in loaderx.fails(2, 'import', 'd', '--append', '--idx', f'x={good}')
     assert message in loaderx.fails(2, 'seal', 'd')
-    assert loaderx.json('stat', 'd')['length'] == 3  # readers do not prevent it
+    assert loaderx.json('stat', 'd')['length'] == 3  # readers do not block it
     assert stop(running, pipe, signal.SIGINT)[0] == 130
 
 
-def test_new_dataset_in_the_making(loaderx, folder):
+def test_rejects_a_dataset_under_construction(loaderx, folder):
     good = write_idx(folder / 'good', HALF)
     running, pipe = start_half(loaderx, folder)
     assert loaderx.json('stat', 'd')['length'] == 0

@@ -72,7 +72,7 @@ def test_balanced(loaderx, files):
 def test_bucketed(loaderx, files):
     got = indices(loaderx, *BUCKETED, '--bucket', 4, '--count', 18)
     for epoch in got[:9], got[9:]:
-        assert sorted(epoch) == list(range(9)) and epoch[8] == 0    # the longest one remains
+        assert sorted(epoch) == list(range(9)) and epoch[8] == 0    # the longest one is left
         buckets = [(LENGTHS[index] - 1) // 4 for index in epoch[:8]]
         assert buckets[::2] == buckets[1::2]
     assert indices(loaderx, *BUCKETED) == indices(loaderx, *BUCKETED, '--bucket', 200)

@@ -3,7 +3,7 @@
 
 
 def test_removes_replaced_values(loaderx, folder, images):
-    # A merge of a dataset with itself, cut back, has chunks that are half of no use.
+    # A merge of a dataset with itself, truncated to half, has chunks whose second half is dead.
     loaderx.text('copy', 'images', 'images', 'images', 'more')
     before = loaderx.json('stat', 'more')
     done = loaderx.json('rebalance', 'more')

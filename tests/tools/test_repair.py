@@ -12,7 +12,7 @@ from test_verify import flip
 
 
 def harm(folder):
-    """Records 3 and 17 get a damaged value."""
+    """Damages a value of records 3 and 17."""
     flip(folder / 'images' / 'chunk' / '0.zr', 3 * 12 + 1, 17 * 12)
 
 
@@ -26,7 +26,7 @@ def log_of(path):
 
 
 def reports(loaderx, *arguments):
-    """The findings of a repair with --json, and the whole document."""
+    """Returns the findings of a repair with --json, and the whole document."""
     got = json.loads(loaderx('repair', *arguments, '--json').stdout)
     return got['findings'], got
 
@@ -174,7 +174,7 @@ def test_a_sealed_dataset_survives_a_damaged_log(loaderx, folder, images):
     assert loaderx.json('verify', 'newer')['records'] == 20
 
 
-def test_a_log_is_cut_and_its_tail_is_kept(loaderx, folder, images):
+def test_truncates_a_log_and_keeps_its_tail(loaderx, folder, images):
     data, label = images
     log = log_of(folder / 'images')
     kept = log.stat().st_size
@@ -202,7 +202,7 @@ def test_a_log_is_cut_and_its_tail_is_kept(loaderx, folder, images):
         assert loaderx.json('verify', name)['records'] == 40
 
 
-def test_a_log_without_a_valid_frame_is_for_a_backup(loaderx, folder, images):
+def test_a_log_without_a_valid_frame_needs_a_backup(loaderx, folder, images):
     flip(log_of(folder / 'images'), 20)
     for options in [], ['--apply'], ['--into', 'new']:
         assert 'backup' in loaderx.fails(1, 'repair', 'images', *options)
@@ -223,7 +223,7 @@ def test_an_edited_meta_json_is_restamped(loaderx, folder, images):
     assert 'class' in loaderx.text('stat', 'images')
 
 
-def test_what_cannot_be_repaired(loaderx, folder, images):
+def test_rejects_a_damaged_meta_json(loaderx, folder, images):
     (folder / 'images' / 'meta.json').write_text('{')
     for options in [], ['--apply'], ['--into', 'new']:
         assert 'backup' in loaderx.fails(1, 'repair', 'images', *options)
@@ -246,7 +246,7 @@ def test_a_link_is_not_lost(loaderx, folder, images):
         assert 'symbolic link' in loaderx.fails(1, 'repair', 'images', *options)
 
 
-def test_into_leaves_what_is_there(loaderx, folder, images):
+def test_into_overwrites_nothing(loaderx, folder, images):
     harm(folder)
     before = contents(folder / 'images')
     (folder / 'new').mkdir()

@@ -60,7 +60,7 @@ def test_reports_files_of_an_earlier_attempt(loaderx, folder, images, other):
     assert loaderx.json('stat', 'images')['length'] == 20
 
 
-def test_a_sealed_one(loaderx, images, other):
+def test_replaces_a_sealed_dataset(loaderx, images, other):
     loaderx.text('seal', 'images')
     loaderx.text('import', 'images', '--replace', *other)
     assert loaderx.json('stat', 'images')['length'] == 5
@@ -117,12 +117,12 @@ def test_recognizes_all_file_names_of_a_dataset(loaderx, folder, images, other):
 
 @pytest.fixture
 def read_on(loaderx, folder):
-    """Gives a process that reads a dataset of 20000 records, `big`, and pauses."""
+    """Starts a process that reads a dataset of 20000 records, `big`, and pauses."""
     started = []
 
     def start():
         reader = loaderx.start('get', 'big', ':', '--raw')
-        os.read(reader.stdout.fileno(), 1)  # it is open; and a pipe does not take all of it
+        os.read(reader.stdout.fileno(), 1)  # it is open, and a pipe cannot hold all its output
         started.append(reader)
         return reader
     data = write_idx(folder / 'data', values('uint8', (20000, 4, 3)))
@@ -144,7 +144,8 @@ def test_replaces_a_dataset_with_a_reader(loaderx, folder, other, read_on):
     assert former.endswith('/big.former-1') and (folder / 'big.former-1').is_dir()
     assert loaderx.json('stat', 'big')['length'] == 5
     assert loaderx.json('stat', 'big.former-1')['length'] == 20000
-    # Another, while the first is read: that one stays, and this one goes.
+    # Replaces the second dataset while a process reads the first: the first stays, the second is
+    # removed.
     assert loaderx.json('import', 'big', '--replace', *other)['former'] is None
     assert (folder / 'big.former-1').is_dir()
     rest, _ = reader.communicate()

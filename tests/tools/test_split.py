@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx split: records of a set for training, and of another for validation."""
+"""loaderx split: splits records into sets, for example for training and validation."""
 
 import json
 import os

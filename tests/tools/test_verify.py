@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx verify: nothing, a little and a lot of damage."""
+"""loaderx verify: no damage, some, and a lot."""
 
 import json
 import pathlib
@@ -12,7 +12,7 @@ from compose import stamped  # noqa: E402
 
 
 def flip(path, *places):
-    """Changes a bit of each of these bytes."""
+    """Flips a bit of each of these bytes."""
     data = bytearray(path.read_bytes())
     for place in places:
         data[place] ^= 1
@@ -77,7 +77,7 @@ def test_truncated_chunk(loaderx, folder, images):
     assert done.returncode == 1 and json.loads(done.stdout)['intact'] is False
 
 
-def test_damaged_beyond_opening(loaderx, folder, images):
+def test_reports_a_dataset_that_cannot_be_opened(loaderx, folder, images):
     (folder / 'images' / 'meta.json').write_text('{"format": ')
     line = loaderx.fails(1, 'verify', 'images')
     assert 'images/meta.json' in line and line.count("'loaderx repair'") == 1
