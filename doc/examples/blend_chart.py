@@ -14,7 +14,7 @@ except ImportError:
 matplotlib.use('Agg')    # into a file, without a display
 import matplotlib.pyplot as plt
 
-# First mostly easy records, and from the middle of the epoch on mostly hard ones.
+# Mostly easy records in the first half of the epoch, then mostly hard ones.
 command = ['loaderx', 'blend', '--set', 'easy=1000', '--set', 'hard=4000', '--weights', '3,1',
            '--weights', '5000:1,3', '--length', '10000', '--json']
 blend = json.loads(subprocess.check_output(command))

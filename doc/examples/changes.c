@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How records are changed while they are read: modify, delete, commits that several threads share,
- * a reader that goes with the writer and one that stays, a new field, and room that is given back.
+ * Changing records while they are read: modify, delete, grouped commits of several threads, a live
+ * reader and one that keeps its snapshot, a new field, and released space.
  *
  *     cc changes.c $(pkg-config --cflags --libs loaderx-zrecord) -pthread
  */
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum { RECORDS = 1000, POINTS = 16, ROUNDS = 50 };
-enum { POINT_FIELD, SUM_FIELD, FIELDS }; /* in the order they are added */
+enum { POINT_FIELD, SUM_FIELD, FIELDS }; /* in the order of the schema */
 
 static int complain(const lx_error *error)
 {
@@ -55,12 +55,12 @@ static lx_status create(const char *path, lx_writer **writer, lx_error *error)
     return status == LX_OK ? lx_writer_commit(*writer, error) : status;
 }
 
-/* ---- readers beside the writer */
+/* ---- concurrent readers */
 
 static atomic_bool done;
 
-/* A live dataset reads the newest commit at each call. Two calls may see two commits, so that what
- * belongs together is read through a pin, which stays where it is. */
+/* A live dataset reads the newest commit at each call. Two calls may see two commits, so read
+ * related values through a pin, which keeps its snapshot. */
 static void *read_along(void *user)
 {
     const uint64_t index = 7;
@@ -81,7 +81,7 @@ static void *read_along(void *user)
 
 /* ---- changes */
 
-/* Some fields of a record get new values; the old ones stay readable to whoever has them. */
+/* Some fields of a record get new values; views and snapshots of the old ones stay readable. */
 static lx_status modify(lx_writer *writer, uint64_t index, int32_t number, lx_error *error)
 {
     const size_t fields[] = {POINT_FIELD, SUM_FIELD};
@@ -92,7 +92,8 @@ static lx_status modify(lx_writer *writer, uint64_t index, int32_t number, lx_er
     return lx_writer_modify(writer, index, fields, values, 2, error);
 }
 
-/* Each round is a commit that nobody waits for until the end. Several of them may become one. */
+/* Each round submits a commit, and waits only at the end. Several submitted commits may become
+ * one. */
 static lx_status modify_often(lx_writer *writer, lx_error *error)
 {
     lx_ticket *tickets[ROUNDS] = {NULL};
@@ -110,7 +111,7 @@ static lx_status modify_often(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/* Either all of a transaction is committed, or nothing. */
+/* A transaction is committed completely or not at all. */
 static lx_status try_transaction(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx_writer_begin_transaction(writer, error);
@@ -118,7 +119,7 @@ static lx_status try_transaction(lx_writer *writer, lx_error *error)
         status = modify(writer, 0, -1, error);
     if (status == LX_OK)
         status = lx_writer_truncate(writer, 1, error);
-    return status == LX_OK ? lx_writer_rollback(writer, error) : status; /* second thoughts */
+    return status == LX_OK ? lx_writer_rollback(writer, error) : status; /* undo all */
 }
 
 int main(void)
@@ -134,7 +135,8 @@ int main(void)
         return complain(&error);
     lx_dataset_options_free(options);
 
-    /* A writer changes a record while another thread reads it: it sees whole commits only. */
+    /* A writer changes a record while another thread reads it: the reader only sees complete
+     * commits. */
     pthread_t thread;
     void *mixed = NULL;
     if (pthread_create(&thread, NULL, read_along, live) != 0)
@@ -145,15 +147,14 @@ int main(void)
     if (status != LX_OK || mixed != NULL || try_transaction(writer, &error) != LX_OK)
         return complain(&error);
 
-    /* The last record takes the place of a deleted one. Who keeps indices learns which has
-     * moved. */
+    /* The last record takes the place of a deleted one. The call returns the index that moved. */
     uint64_t moved = LX_NONE;
     if (lx_writer_delete(writer, 3, &moved, &error) != LX_OK ||
         lx_writer_commit(writer, &error) != LX_OK)
         return complain(&error);
     printf("record %" PRIu64 " is record 3 now\n", moved);
 
-    /* Who has not refreshed has all of it as it was. */
+    /* A dataset that was not refreshed still shows its snapshot. */
     const uint64_t indices[] = {3, 7};
     int64_t old[2], new[2];
     if (lx_dataset_gather(before, SUM_FIELD, indices, 2, old, sizeof *old, &error) != LX_OK ||
@@ -166,7 +167,8 @@ int main(void)
     lx_rebalance_result result;
     if (lx_writer_add_field(writer, "note", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error) !=
             LX_OK ||
-        lx_writer_checkpoint(writer, &error) != LX_OK || /* changes go from the log to new tables */
+        lx_writer_checkpoint(writer, &error) != LX_OK || /* moves the changes from the log to new
+                                                          * tables */
         lx_writer_rebalance(writer, NULL, NULL, &result, &error) != LX_OK)
         return complain(&error);
     printf("live bytes: %.0f%% of the chunks before the rebalance, %.0f%% after it\n",

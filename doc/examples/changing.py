@@ -11,19 +11,19 @@ N = 4000
 draw = np.random.default_rng(0)
 points = draw.normal(size=(N, 8)).astype('float32')
 truth = (points.sum(axis=1) > 0).astype('int64')
-noisy = np.where(draw.random(N) < 0.2, 1 - truth, truth)    # a fifth of the labels is wrong
+noisy = np.where(draw.random(N) < 0.2, 1 - truth, truth)    # a fifth of the labels are wrong
 
 fields = {'point': lx.Field('float32', (8,)), 'label': lx.Field('int64')}
 with lx.create('relabeled', fields) as writer:
     writer.extend(point=points, label=noisy)
 
-# What reads the state of its opening, and what reads each batch in the newest one.
+# A loader that reads the snapshot of its opening, and one that reads each batch from the newest.
 before = lx.open('relabeled')
 live = lx.open('relabeled', live=True)
 
 
 def correct():
-    """Somebody looks through the labels, a hundred at a time; each commit is whole."""
+    """Correct the labels, a hundred at a time; readers see complete commits."""
     writer = lx.open('relabeled', mode='r+')
     for first in range(0, N, 100):
         stretch = slice(first, first + 100)
@@ -45,14 +45,14 @@ print(f'right labels: {shares[0]:.0%} in the first batch, {shares[-1]:.0%} in th
 
 with lx.Loader(before, batch_size=N) as loader:
     old = next(loader)
-assert np.array_equal(old['label'], noisy)    # whatever was committed meanwhile
+assert np.array_equal(old['label'], noisy)    # despite the commits since
 assert before.refresh() and np.array_equal(before['label'][:], truth)
 
-# A new field, missing until it is written; records that are taken out; more of them.
+# A new field, missing until it is written; deleted records; new records.
 with lx.open('relabeled', mode='r+') as writer:
     writer.add_field('score', lx.Field('float32'))
     writer[:100] = {'score': np.linspace(0, 1, 100, dtype='float32')}
-    moved = writer.delete(np.abs(points).max(axis=1) > 3)    # the last ones take their places
+    moved = writer.delete(np.abs(points).max(axis=1) > 3)    # the last records take their places
     writer.append(point=np.zeros(8, 'float32'), label=0, score=0.5)
 with lx.open('relabeled') as now:
     print(f'{len(now)} records; {now["score"].present().sum()} have a score')
@@ -61,7 +61,7 @@ with lx.open('relabeled') as now:
     assert all(np.array_equal(kept[place], points[index]) for index, place in moved)
 print(f'live: {len(live)} records, of {list(live.fields)}')
 
-# What nothing refers to any more is given back.
+# Release the space of replaced values.
 with lx.open('relabeled', mode='r+') as writer:
     done = writer.rebalance()
 print(f'live bytes: {done["live_ratio_before"]:.0%} of the chunks before, '

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A dataset: fields, one transaction, records as arrays, memory of one's own, and zero copy."""
+"""A dataset: fields, a transaction, records as arrays, reads into existing memory, and zero-copy
+views."""
 
 import numpy as np
 
@@ -18,7 +19,7 @@ try:
         writer.append(data=images[0], label=3, caption=b'one more')
         raise RuntimeError('something went wrong')
 except RuntimeError:
-    pass  # the block was undone
+    pass  # the transaction was undone
 
 dataset = lx.open('pictures')
 print(dataset)
@@ -26,12 +27,12 @@ print('record 5:', dataset[5]['label'], dataset[5]['caption'])
 print('some:', dataset['data'][[3, 1, 2]].shape, dataset['data'][10:20].shape)
 print('one class:', dataset['data'][np.asarray(dataset['label']) == 7].shape)
 
-# Straight into memory that is there already.
+# Read directly into existing memory.
 batch = {'data': np.empty((4, 28, 28), np.uint8), 'label': np.empty(4, np.int64)}
 dataset.gather([-1, 5, 5, 0], out=batch)
 print('labels:', batch['label'])
 
-# Where the records lie, without a copy; what is held after the block keeps its memory.
+# A view of the stored records, without a copy; arrays that outlive the block keep its memory.
 with dataset.views([1, 2], fields=['data']) as views:
     first = views['data'][0]
 dataset.close()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A training on several processes is ended by kill -9, again and again, and goes on on another
-number of them: each sample of an epoch is seen once, in the step in which it would have been seen.
+"""Kill a training run on several processes with kill -9 repeatedly, and resume it on another number
+of processes: each sample of an epoch is seen once, in the same step as without the kills.
 
-Each process reads its share of every global batch, and every so many steps makes a checkpoint: its
-loader's state, and the samples that it has seen since the one before. What comes after the last
-checkpoint of all processes is done again, as in life, and does not count.
+Each process reads its share of every global batch, and writes a checkpoint at regular intervals:
+the state of its loader, and the samples that it has seen since the previous one. Steps after the
+last checkpoint that all processes have are repeated and not counted.
 
-`elastic.py` makes up some images; `elastic.py DATASET` takes those of a dataset with `data`.
+`elastic.py` generates images; `elastic.py DATASET` uses those of a dataset with a field `data`.
 """
 
 import json
@@ -23,23 +23,23 @@ import loaderx as lx
 
 GLOBAL_BATCH = 256
 EPOCHS = 2
-TEAMS = [2, 4, 1, 2, 4]  # processes; all but the last team are killed
+TEAMS = [2, 4, 1, 2, 4]  # numbers of processes; all teams but the last are killed
 CHECKPOINT_STEPS = 10
-SECONDS = 50  # longer than this it does not take, on any machine
+SECONDS = 50  # time limit
 
 
 def make_data(images):
-    """A dataset in which each image has its number, so that it can be told what was seen."""
+    """Make a dataset in which each image contains its number, to record which were seen."""
     fields = {'image': lx.Field(images.dtype, images.shape[1:]), 'number': lx.Field('int64')}
     with lx.create('numbered', fields) as writer:
         writer.extend(image=images, number=np.arange(len(images)))
 
 
-# ---- one of the processes
+# ---- one process
 
 
 def save(folder, position, checkpoint):
-    """Make a file that is there as a whole or not at all, also after a loss of power."""
+    """Write a file atomically and durably."""
     path = os.path.join(folder, f'{position}.json')
     with open(path + '.new', 'w') as file:
         json.dump(checkpoint, file)
@@ -52,21 +52,21 @@ def save(folder, position, checkpoint):
 
 
 def train(folder, rank, world, threads, state):
-    """Train as one of a team, from a state on (None: the beginning)."""
+    """Train as one process of a team, from a state (None: the beginning)."""
     with lx.open('numbered') as data, lx.Loader(
             data, batch_size=GLOBAL_BATCH // world, order=lx.Shuffle(seed=42), epochs=EPOCHS,
             rank=rank, world=world, threads=threads) as loader:
         if state is not None:
             loader.load_state_dict(state)
-        seen, since, steps = 0, [], 0  # of `since`: where each batch ended, and its samples
+        seen, since, steps = 0, [], 0  # in `since`: the position after each batch, and its samples
         for batch in loader:
-            batch['image'].mean()  # here a network would learn
+            batch['image'].mean()  # a network would train here
             seen, steps = seen + len(batch['number']), steps + 1
             since.append((loader.tell(), batch['number'].tolist()))
             if steps % CHECKPOINT_STEPS == 0:
                 save(folder, loader.tell(), {'state': loader.state_dict(), 'since': since})
                 since = []
-            # All wait for each other in each step, as they do where gradients are added up.
+            # All processes wait for each other in each step, as for a sum of gradients.
             print(loader.tell(), seen, flush=True)
             if not sys.stdin.readline():
                 return
@@ -74,11 +74,11 @@ def train(folder, rank, world, threads, state):
             save(folder, loader.tell(), {'state': loader.state_dict(), 'since': since})
 
 
-# ---- the one that starts and kills them
+# ---- the parent process
 
 
 def start(team, world, state):
-    """Start the processes of a team, in folders of their own."""
+    """Start the processes of a team, each in its own folder."""
     processes = []
     for rank in range(world):
         folder = f'team{team}-rank{rank}'
@@ -91,7 +91,7 @@ def start(team, world, state):
 
 
 def kill(processes):
-    """Kill them all, somewhere in a step: some of them were told to go on, others not."""
+    """Kill all processes within a step: some have begun the next one, others have not."""
     for process in random.sample(processes, random.randrange(len(processes) + 1)):
         process.stdin.write('\n')
         process.stdin.flush()
@@ -106,11 +106,11 @@ def kill(processes):
 
 
 def lead(processes, kill_at):
-    """Go step by step, to the end (None) or to the step in which all are killed.
+    """Run step by step, to the end (None) or to the step in which all are killed.
 
-    Returns how many samples they have told of.
+    Returns the number of samples that they have reported.
     """
-    told = [[] for _ in processes]
+    reported = [[] for _ in processes]
     step = 0
     while True:
         lines = [process.stdout.readline() for process in processes]
@@ -118,21 +118,21 @@ def lead(processes, kill_at):
             break
         if not all(lines):
             raise SystemExit('some processes had fewer batches than others')
-        told, step = [[line] for line in lines], step + 1
+        reported, step = [[line] for line in lines], step + 1
         if step == kill_at:
             last = kill(processes)
-            told = [new or old for new, old in zip(last, told)]
+            reported = [new or old for new, old in zip(last, reported)]
             break
         for process in processes:
             process.stdin.write('\n')
             process.stdin.flush()
     if kill_at is None and any(process.wait() != 0 for process in processes):
         raise SystemExit('a process has failed')
-    return sum(int(line.split()[1]) for lines in told for line in lines)
+    return sum(int(line.split()[1]) for lines in reported for line in lines)
 
 
 def read_checkpoints(team, world):
-    """What is kept of a team: up to the last position of which all of its processes have one."""
+    """Return the samples up to the last checkpoint position that all processes of a team have."""
     kept = []
     for rank in range(world):
         folder = f'team{team}-rank{rank}'
@@ -154,10 +154,10 @@ def read_checkpoints(team, world):
 
 
 def run(team, world, state, kill_at):
-    """Let a team work, tell of it, and return the state that is kept, and what was seen."""
+    """Run a team, print a summary, and return the kept state and the samples seen."""
     processes = start(team, world, state)
     try:
-        told = lead(processes, kill_at)
+        reported = lead(processes, kill_at)
     finally:
         for process in processes:
             process.kill()
@@ -166,14 +166,14 @@ def run(team, world, state, kill_at):
             process.stdout.close()
     kept, batches = read_checkpoints(team, world)
     count = sum(len(numbers) for _, numbers in batches)
-    print(f'{world:9}  {state["position"] if state else 0:12,}  {told:10,}  '
+    print(f'{world:9}  {state["position"] if state else 0:12,}  {reported:10,}  '
           f'{"in step " + str(kill_at) if kill_at else "no":>12}  {count:10,}  '
-          f'{told - count:16,}', flush=True)
+          f'{reported - count:16,}', flush=True)
     return kept or state, batches
 
 
 def by_step(batches):
-    """The samples of each step, of all processes, by the position where it ends."""
+    """Return the samples of each step, of all processes, by the position where it ends."""
     steps = {}
     for end, numbers in batches:
         steps.setdefault(end, []).extend(numbers)
@@ -181,7 +181,7 @@ def by_step(batches):
 
 
 def check(n, whole, seen):
-    """Say whether all was seen, nothing twice, and all in its step."""
+    """Check that each sample was seen, once, and in its step."""
     for epoch in range(EPOCHS):
         numbers = [number for end, batch in seen for number in batch
                    if epoch * n < end <= (epoch + 1) * n]

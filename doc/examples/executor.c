@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a program has its own work done by the threads that also fill its batches, and how it stops.
+ * Running your own tasks on the threads that also fill batches, and canceling them.
  *
  *     cc executor.c $(pkg-config --cflags --libs loaderx-executor)
  */
@@ -14,7 +14,7 @@ enum { NUMBERS = 1 << 20, A_PART = 1 << 14, PARTS = NUMBERS / A_PART };
 
 typedef struct job {
     uint32_t *numbers;
-    uint64_t sums[PARTS]; /* one a part: parts run at the same time and share nothing */
+    uint64_t sums[PARTS]; /* one for each part: parts run concurrently and share nothing */
 } job;
 
 static lx_status sum_part(size_t part, void *user, lx_error *error)
@@ -51,13 +51,14 @@ int main(void)
     if (lx_executor_open(NULL, &executor, &error) != LX_OK)
         return complain(&error);
 
-    /* Submitting returns at once. What the task uses must stay until waiting has ended. */
+    /* Submitting returns at once. The data of the task must stay valid until the wait has
+     * returned. */
     lx_ticket *ticket = NULL;
     if (lx_executor_submit(executor, LX_QUEUE_READ, sum_part, &work, PARTS, &ticket, &error) !=
         LX_OK)
         return complain(&error);
     while (lx_ticket_wait_timed(ticket, 1000000, &error) == LX_ERR_TIMEOUT)
-        fprintf(stderr, "still at it\n"); /* a timeout is no failure: the error is untouched */
+        fprintf(stderr, "still running\n"); /* a timeout is not a failure: the error is unchanged */
     if (lx_ticket_wait(ticket, &error) != LX_OK)
         return complain(&error);
     lx_ticket_unref(ticket);
@@ -71,7 +72,7 @@ int main(void)
     printf("%" PRIu64 ", by %" PRIu64 " threads in %" PRIu64 " parts\n", sum, stats.threads,
            stats.parts);
 
-    /* Closing cancels what has not begun and waits for what runs. */
+    /* Closing cancels tasks that have not begun and waits for running ones. */
     lx_executor_close(executor);
     free(work.numbers);
     return sum == (uint64_t)NUMBERS * (NUMBERS - 1) / 2 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A Flax encoder reads the images of a dataset, and what it makes of them becomes a field there.
+"""Train a Flax encoder on the images of a dataset, and store its vectors in a new field.
 
-Needs JAX, Flax and Optax (77 is a test that was skipped). The images are synthetic: bright bars, at
-one of eight angles, in noise.
+Needs JAX, Flax and Optax (exit status 77 means skipped). The images are synthetic: bright bars at
+one of eight angles, with noise.
 """
 
 import sys
@@ -52,7 +52,7 @@ class Classifier(nn.Module):
         return self.head(nn.relu(self.encoder(image)))
 
 
-# Over as many devices as there are: each has its share of a batch, the parameters are on all.
+# Use all devices: each has a share of a batch, and all have the parameters.
 mesh = jax.sharding.Mesh(np.array(jax.devices()), ('data',))
 rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec('data'))
 batch_size = 128 * len(jax.devices())
@@ -87,7 +87,7 @@ with loaderx.jax.Loader(bars, batch_size=batch_size, order=lx.Shuffle(seed=1), d
 assert np.mean(losses) < 0.5
 
 
-# The encoder's part of it reads all images in their order; its vectors go into a new field.
+# The encoder reads all images in order; its vectors go to a new field.
 @jax.jit
 def encode(image):
     return model.apply(parameters, image, method=lambda model, image: model.encoder(image))

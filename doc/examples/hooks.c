@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a program gives libloaderx its own memory and listens to its log, and what an error tells.
+ * Setting an allocator and a log hook, and reading an error.
  *
  *     cc hooks.c $(pkg-config --cflags --libs loaderx-base)
  */
@@ -46,13 +46,13 @@ int main(void)
     lx_error error = LX_ERROR_INIT;
     char line[2048];
 
-    /* Without a release function it is refused, and the error says what is wrong with it. */
+    /* An allocator without a release function is rejected, and the error says why. */
     if (lx_set_allocator(&allocator, &error) == LX_OK)
         return EXIT_FAILURE;
     lx_error_describe(&error, line, sizeof line);
     printf("%s: %s\n", lx_status_get_name(error.status), line);
 
-    /* The first failure is kept, so the object is cleared before it is used again. */
+    /* An error object keeps the first failure, so clear it before you use it again. */
     lx_error_clear(&error);
     allocator.release = counting_release;
     if (lx_set_allocator(&allocator, &error) != LX_OK) {

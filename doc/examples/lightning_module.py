@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A data module of Lightning over stored images. A training that was interrupted in the midst of an
-epoch goes on from Lightning's checkpoint with the batch that was next, and sees what it would have.
+"""A Lightning data module over stored images. A training run that is interrupted within an epoch
+resumes from Lightning's checkpoint with the next batch, and sees the same batches as an
+uninterrupted one.
 
-Needs Lightning (77 is a test that was skipped). The images are those of dataset-fashion-mnist;
-where that is not installed, they are synthetic: two lines at one of ten places, in noise.
+Needs Lightning (exit status 77 means skipped). The images are those of dataset-fashion-mnist if it
+is installed; otherwise they are synthetic: two lines at one of ten places, with noise.
 """
 
 import gzip
@@ -48,12 +49,12 @@ with lx.create('images', {'image': lx.Field('uint8', (28, 28)), 'label': lx.Fiel
 
 
 class Loader(DataLoader):
-    """Lightning keeps its state in checkpoints, and loads it."""
+    """Lightning saves its state in checkpoints, and loads it."""
 
     def load_state_dict(self, state):
         if state['batches'] < len(self):
             super().load_state_dict(state)
-        else:    # nothing is left of that epoch, and Lightning asks for the next one
+        else:    # that epoch is complete, and Lightning requests the next one
             self.sampler.set_epoch(self.sampler.epoch + 1)
 
 
@@ -66,12 +67,12 @@ class Images(lightning.LightningDataModule):
     def train_dataloader(self):
         sampler = DistributedSampler(self.images, self.trainer.world_size,
                                      self.trainer.global_rank, seed=42)
-        sampler.set_epoch(self.trainer.current_epoch)    # Lightning does it for those that follow
+        sampler.set_epoch(self.trainer.current_epoch)    # Lightning calls it for later epochs
         return Loader(self.images, batch_size=200, sampler=sampler, num_workers=2, drop_last=True)
 
 
 class Classifier(lightning.LightningModule):
-    """It notes the labels of the batches that it was given."""
+    """It records the labels of its batches."""
 
     def __init__(self, fails_at=None):
         super().__init__()
@@ -81,7 +82,7 @@ class Classifier(lightning.LightningModule):
 
     def training_step(self, batch, index):
         if self.global_step == self.fails_at:
-            raise RuntimeError('the machine is gone')
+            raise RuntimeError('simulated crash')
         loss = torch.nn.functional.cross_entropy(self.layers(batch['image'] / 255), batch['label'])
         self.seen.append((self.current_epoch, index, batch['label'].clone()))
         self.losses.append(loss.item())
@@ -101,7 +102,7 @@ def train(model, name, checkpoint=None):
     return model
 
 
-warnings.filterwarnings('ignore')    # of workers, which Lightning takes for processes
+warnings.filterwarnings('ignore')    # of workers, which Lightning expects to be processes
 logging.getLogger('lightning.pytorch').setLevel(logging.ERROR)
 torch.set_num_threads(1)
 
@@ -121,7 +122,7 @@ def step_of(checkpoint):
     return int(checkpoint[len('step='):-len('.ckpt')])
 
 
-# From the newest checkpoint, in the midst of an epoch; and from one at an end, which has no rest.
+# From the newest checkpoint, within an epoch; and from one at the end of an epoch.
 for checkpoint in max(os.listdir('stopped'), key=step_of), f'step={len(whole.seen) // 2}.ckpt':
     step = step_of(checkpoint)
     resumed = train(Classifier(), 'resumed', os.path.join('stopped', checkpoint))

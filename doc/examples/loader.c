@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How training gets its batches: shuffled, one rank's share of them, and after a stop in the middle
- * of an epoch exactly those that were still to come.
+ * Loading batches for training: shuffled, split between ranks, and resumed exactly after a stop in
+ * the middle of an epoch.
  *
  *     cc loader.c $(pkg-config --cflags --libs loaderx)
  */
@@ -21,7 +21,7 @@ static int complain(const lx_error *error)
     return EXIT_FAILURE;
 }
 
-/* Data to train on: a vector and a label a record, all appended at once. */
+/* Training data: records of a vector and a label, all appended with one call. */
 static lx_status make_data(const char *path, lx_error *error)
 {
     static float data[RECORDS][FEATURES];
@@ -45,7 +45,7 @@ static lx_status make_data(const char *path, lx_error *error)
         status = lx_writer_create(path, schema, NULL, &writer, error);
     if (status == LX_OK)
         status = lx_writer_extend(writer, RECORDS, columns, NULL, error);
-    lx_status closed = lx_writer_close(writer, error); /* commits, too */
+    lx_status closed = lx_writer_close(writer, error); /* also commits */
     lx_schema_free(schema);
     return status != LX_OK ? status : closed;
 }
@@ -69,8 +69,8 @@ static lx_status open_loader(lx_source *source, uint32_t threads, lx_loader **lo
     return status;
 }
 
-/* The loop of training, for so many batches at most or to the end of the epoch. In place of a model
- * there is a number that depends on every record and on their order. */
+/* The training loop, for a maximum number of batches or to the end of the epoch. In place of a
+ * model it computes a number that depends on every record and on their order. */
 static lx_status train(lx_loader *loader, uint64_t most, uint64_t *digest, lx_error *error)
 {
     lx_batch *batch = NULL;
@@ -97,7 +97,7 @@ int main(void)
     char state[4096];
     uint64_t begun = 0, whole = 0, resumed = 0, count = 0;
 
-    /* A source is opened by what the path is: a dataset here, or an .npy file. */
+    /* The source is chosen by the file type of the path: here a dataset, otherwise an .npy file. */
     if (make_data("vectors", &error) != LX_OK ||
         lx_source_open("vectors", NULL, &source, &error) != LX_OK ||
         open_loader(source, 2, &first, &error) != LX_OK)
@@ -110,7 +110,7 @@ int main(void)
     printf("of %" PRIu64 " batches %d are done: %s\n", count, STOP, state);
     lx_loader_close(first);
 
-    /* Another process, and another number of threads (0: the caller's own alone). */
+    /* Another process, with another number of threads (0: only the calling thread). */
     if (open_loader(source, 0, &second, &error) != LX_OK ||
         lx_loader_restore(second, state, &error) != LX_OK ||
         train(second, UINT64_MAX, &resumed, &error) != LX_OK)

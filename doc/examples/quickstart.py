@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The original's quick start: an array goes into a dataset, batches come out without an end."""
+"""Quick start: write an array to a dataset, and load endless batches."""
 
 import numpy as np
 
 from loaderx import ARDataset, DataLoader, NPDataset, converter
 
-# What somebody has: images, and a label for each.
+# The data: images, and a label for each.
 images = np.random.default_rng(0).integers(0, 256, (3000, 28, 28), dtype=np.uint8)
 labels = images[:, 0, 0].astype(np.int64)
 np.save('train_data.npy', images)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stop in the middle of an epoch, and go on with exactly the samples that were still to come."""
+"""Stop in the middle of an epoch, and resume with exactly the remaining samples."""
 
 import json
 
@@ -13,7 +13,7 @@ EPOCHS = 2
 
 
 def open_loader(rank, world, threads):
-    """One rank's share. What comes does not depend on the threads."""
+    """Open a loader of one rank. The batches do not depend on the number of threads."""
     return lx.Loader('data.npy', batch_size=64, order=lx.Shuffle(seed=7), epochs=EPOCHS,
                      rank=rank, world=world, threads=threads)
 
@@ -22,10 +22,10 @@ def step(batch):
     return batch['data'][:, 0].tolist()
 
 
-# A run that is never stopped, on one rank.
+# An uninterrupted run, on one rank.
 whole = [sample for batch in open_loader(0, 1, threads=0) for sample in step(batch)]
 
-# The same run, stopped after 50 batches. The state is small, and JSON can hold it.
+# The same run, stopped after 50 batches. The state is a small JSON object.
 first = []
 with open_loader(0, 1, threads=2) as loader:
     for count, batch in enumerate(loader, start=1):
@@ -35,7 +35,7 @@ with open_loader(0, 1, threads=2) as loader:
     with open('state.json', 'w') as file:
         json.dump(loader.state_dict(), file)
 
-# It goes on, perhaps in another process, with another number of threads.
+# Resume, perhaps in another process, with another number of threads.
 with open('state.json') as file:
     state = json.load(file)
 with open_loader(0, 1, threads=4) as loader:
@@ -44,7 +44,7 @@ with open_loader(0, 1, threads=4) as loader:
 print(f'{len(first)} samples, then {len(second)}, of {len(whole)}')
 assert first + second == whole
 
-# And on two ranks: together they take the same samples, each of them once.
+# Resume on two ranks: together they take the same samples, each once.
 ranks = []
 for rank in range(2):
     with open_loader(rank, 2, threads=1) as loader:
@@ -53,7 +53,7 @@ for rank in range(2):
 print(f'on two ranks: {len(ranks[0])} and {len(ranks[1])}')
 assert sorted(ranks[0] + ranks[1]) == sorted(second)
 
-# Another order is not gone on with by mistake.
+# A state of another order is rejected.
 try:
     lx.Loader('data.npy', order=lx.Shuffle(seed=8)).load_state_dict(state)
 except ValueError as error:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a training run of four ranks is stopped in the middle of an epoch and goes on with two, and
+ * Stopping a training run with four ranks in the middle of an epoch, and resuming it with two: it
  * still sees every sample of the epoch once.
  *
  *     cc sampler.c $(pkg-config --cflags --libs loaderx-sampler)
@@ -22,8 +22,8 @@ static int complain(const lx_error *error)
     return EXIT_FAILURE;
 }
 
-/* What one rank does: it goes to where the state says, takes its samples, and saves where it is.
- * Each rank would be a process of its own; all of them save the same position. */
+/* One rank restores the state, takes its samples, and saves its position. In a real run each rank
+ * is a process; all of them save the same position. */
 static lx_status train(lx_order *order, uint64_t rank, uint64_t world, uint64_t steps,
                        const char *from, char *to, lx_error *error)
 {
@@ -56,7 +56,7 @@ int main(void)
             return complain(&error);
     printf("stopped: %s\n", middle);
 
-    /* 4 * 5,000 samples of 60,000 are done. Two ranks have 20,000 steps to go. */
+    /* 4 * 5,000 of 60,000 samples are done. Two ranks have 20,000 steps left. */
     for (uint64_t rank = 0; rank < 2; rank++)
         if (train(order, rank, 2, (LENGTH - 4 * STEPS) / 2, middle, end, &error) != LX_OK)
             return complain(&error);
@@ -66,7 +66,7 @@ int main(void)
         if (seen[i] != 1)
             return EXIT_FAILURE;
 
-    /* A state of another order is refused, with the difference named. */
+    /* The state of another order is rejected, and the error names the difference. */
     lx_order *other = NULL;
     if (lx_order_new_shuffle(LENGTH, 43, &other, &error) != LX_OK)
         return complain(&error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a program gives a loader data that lies nowhere: a source of its own, here one that computes
- * its records, works on them in a transform, and cannot give one of them.
+ * Defining your own source: this one computes its records, and fails for one of them. A transform
+ * changes the batches.
  *
  *     cc source.c $(pkg-config --cflags --libs loaderx)
  */
@@ -16,17 +16,17 @@ enum { RECORDS = 4096, SAMPLES = 2048, BATCH = 32, BROKEN = 777 };
 enum { WAVE_COLUMN, PERIOD_COLUMN, COLUMNS };
 
 typedef struct waves {
-    uint64_t period; /* of the longest */
+    uint64_t period; /* of the longest wave */
     int released;
 } waves;
 
-/* Where record i of the call goes; NULL: the column is not wanted. */
+/* The destination of record i of the call; NULL if the column is not requested. */
 static void *place(const lx_target *target, size_t i)
 {
     return target->data != NULL ? (char *)target->data + i * target->stride : NULL;
 }
 
-/* Called from several threads at a time: it only reads what user points to. */
+/* Called by several threads concurrently, so it only reads the data of user. */
 static lx_status fill_waves(const uint64_t *indices, size_t count, const lx_target *targets,
                             void *user, lx_error *error)
 {
@@ -54,7 +54,7 @@ static void release_waves(void *user)
     ((waves *)user)->released++;
 }
 
-/* Works on a whole batch in place, on a worker's thread: waves between 0 and 1. */
+/* Changes a whole batch in place, on a worker thread: scales waves to [0, 1]. */
 static lx_status normalize(lx_batch *batch, void *user, lx_error *error)
 {
     (void)user;
@@ -114,7 +114,8 @@ int main(void)
         return EXIT_FAILURE;
     }
 
-    /* A batch that fails does so in its place in the order; the next call continues after it. */
+    /* A batch that fails is reported at its place in the order; the next call continues after
+     * it. */
     lx_batch *batch = NULL;
     lx_status status;
     while ((status = lx_loader_next(loader, &batch, &error)) != LX_END) {
@@ -125,7 +126,7 @@ int main(void)
             complain(&error);
             lx_error_clear(&error);
         }
-        lx_batch_unref(batch); /* NULL where it failed, which is nothing */
+        lx_batch_unref(batch); /* NULL after a failure, which unref ignores */
     }
     lx_loader_close(loader);
     printf("%" PRIu64 " batches, %" PRIu64 " failed\n", batches, failures);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a loader reads: datasets, .npy files and arrays, side by side; and orders by themselves."""
+"""Sources of a loader: datasets, .npy files and arrays, also combined; and orders by themselves."""
 
 import numpy as np
 
@@ -24,22 +24,22 @@ print(list(batch), batch['image'].shape)
 batch = next(lx.Loader((images, scores), batch_size=8))
 print(list(batch), batch['data'].dtype, batch['label'].dtype)
 
-# An order says what stands at each position. A window that slides by less than it is long gives
-# sequences that overlap.
+# An order maps positions to indices. A window whose stride is less than its length gives
+# overlapping sequences.
 order = lx.Sequential(len(images), window=16, stride=4)
 print(order.take(34))
 assert order.take(0).shape == (0,) and order.tell() == 34
 
-# Any position can be entered at once, also one after a hundred million epochs.
+# Any position can be read at once, even one after a hundred million epochs.
 order = lx.Shuffle(len(images), seed=1)
 order.seek(10**8 * len(images))
 assert sorted(order.take(len(images))) == index.tolist()
 
-# Orders are made of others: every epoch another thousand of the bright images.
+# Orders can be combined: another thousand of the bright images in every epoch.
 bright = lx.Subset(np.flatnonzero(scores >= np.median(scores)), seed=1)
 for batch in lx.Loader(source, batch_size=250, order=lx.Slice(bright, 0, 1000), epochs=2):
     assert batch['score'].min() >= np.median(scores)
 
-# Several ranks share an order; every index is one's.
+# Several ranks share an order; each index goes to one rank.
 shares = [lx.Shuffle(len(images), seed=1).shard(rank, 4).take(1250) for rank in range(4)]
 assert sorted(np.concatenate(shares)) == index.tolist()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Texts for a language model, by the library tokenizers: written as tokens to files, and tokenized
-on the fly, which gives the same samples. The texts and the tokenizer are made up here; yours is a
+"""Texts for a language model, with the library tokenizers: tokenized to files, and tokenized on the
+fly, which gives the same samples. This example generates the texts and the tokenizer; use your own
 tokenizer.json.
 """
 
@@ -40,7 +40,7 @@ samples = lx.TokenDataset('stories.bin', LENGTH)
 
 
 def begin():
-    """In place of the files: an order of the documents, which are joined in it."""
+    """Tokenize on the fly: an order of the documents, which are joined in that order."""
     return lx.TokenStream('stories', 'tokenizer.json', LENGTH, separator='<|end|>', epochs=None,
                           order=lx.Shuffle(seed=42), batch_size=8)
 
@@ -53,7 +53,7 @@ print(f'{len(made)} samples of files and of texts,', 'the same' if same else 'NO
 with begin() as stream:
     for batch in itertools.islice(stream, 20):
         inputs, labels = batch['tokens'][:, :-1], batch['tokens'][:, 1:]
-    state = stream.state_dict()  # small: where the next sample begins, and no tokens
+    state = stream.state_dict()  # small: the position of the next sample, without tokens
     expected = next(stream)['tokens']
 with begin() as resumed:
     resumed.load_state_dict(state)

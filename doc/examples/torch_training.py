@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A training loop of PyTorch: its DataLoader's arguments over a stored dataset, threads for workers,
-and a state by which a run that was stopped goes on as if it had not been.
+"""A PyTorch training loop: the arguments of its DataLoader over a stored dataset, threads as
+workers, and a state that resumes a stopped run exactly.
 """
 
 import json
@@ -19,7 +19,7 @@ except ImportError:
 
 from loaderx.torch import DataLoader
 
-# Points in two clouds; a label says in which.
+# Points in two clouds; the label is the cloud.
 draw = np.random.default_rng(0)
 labels = draw.integers(0, 2, 20_000)
 points = (draw.normal(size=(20_000, 8)) + labels[:, None] * 1.5 - 0.75).astype('float32')
@@ -49,11 +49,11 @@ for epoch in range(3):
     print(f'epoch {epoch}: {100 * correct / len(dataset):.1f} % of {len(dataset)} right')
 assert correct > 0.95 * len(dataset)
 
-# Stopped in the midst of an epoch, and gone on with: nothing that lies before is read again.
+# Stop within an epoch and resume: earlier records are not read again.
 iterator = iter(loader)
 for _ in range(30):
     next(iterator)
-state = json.loads(json.dumps(loader.state_dict()))    # as it would lie beside the model
+state = json.loads(json.dumps(loader.state_dict()))    # as saved with the model
 rest = [batch['label'] for batch in iterator]
 resumed = make_loader()
 resumed.load_state_dict(state)
@@ -62,7 +62,7 @@ same = len(again) == len(rest) and all(map(torch.equal, again, rest))
 print(f'{len(again)} batches after the state:', 'the same' if same else 'NOT the same')
 assert same
 
-# torch's own loader takes the dataset, too, and gives the same batches.
+# torch's own loader accepts the dataset, too, and gives the same batches.
 own = data.DataLoader(dataset, batch_size=256, shuffle=True,
                       generator=torch.Generator().manual_seed(42))
 assert all(torch.equal(one['label'], other['label']) for one, other in zip(own, make_loader()))

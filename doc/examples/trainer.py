@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The Trainer of Hugging Face's transformers over stored images: a dataset as it is, which torch's
-own DataLoader reads, and with loaderx's, whose place is kept in the checkpoints. A training that
-was interrupted in the midst of an epoch goes on with the batch that was next.
+"""The Trainer of Hugging Face's transformers over stored images: with torch's own DataLoader, and
+with that of loaderx, whose position is saved in checkpoints. A training run that is interrupted
+within an epoch resumes with the next batch.
 
-Needs transformers and accelerate (77 is a test that was skipped). The images are those of
-dataset-fashion-mnist; where that is not installed, they are synthetic: two lines at one of ten
-places, in noise.
+Needs transformers and accelerate (exit status 77 means skipped). The images are those of
+dataset-fashion-mnist if it is installed; otherwise they are synthetic: two lines at one of ten
+places, with noise.
 """
 
 import gzip
@@ -51,7 +51,7 @@ with lx.create('images', {'image': lx.Field('uint8', (28, 28)),
 
 
 class Classifier(torch.nn.Module):
-    """The Trainer gives it the fields of a batch by their names."""
+    """The Trainer passes the fields of a batch by name."""
 
     def __init__(self, fails_at=None):
         super().__init__()
@@ -61,7 +61,7 @@ class Classifier(torch.nn.Module):
 
     def forward(self, image, labels):
         if len(self.seen) == self.fails_at:
-            raise RuntimeError('the machine is gone')
+            raise RuntimeError('simulated crash')
         logits = self.layers(image / 255)
         loss = torch.nn.functional.cross_entropy(logits, labels)
         self.seen.append(labels.clone())
@@ -80,7 +80,7 @@ class Trainer(transformers.Trainer):
 
 
 class Place(transformers.TrainerCallback, transformers.trainer_callback.ExportableState):
-    """Where the loader is, in the trainer_state.json of each checkpoint."""
+    """Saves the position of the loader in the trainer_state.json of each checkpoint."""
 
     loader = place = None
 
@@ -90,7 +90,7 @@ class Place(transformers.TrainerCallback, transformers.trainer_callback.Exportab
 
     def on_train_begin(self, args, state, control, train_dataloader=None, **more):
         self.loader = train_dataloader
-        # Of an epoch that was over nothing is left, and the Trainer asks for the next one.
+        # A complete epoch has no batches left, and the Trainer requests the next one.
         if self.place is not None and self.place['batches'] < len(self.loader):
             self.loader.load_state_dict(self.place)
 
@@ -127,7 +127,7 @@ def compare(kind, name, **more):
         train(kind, f'{name}-stopped', fails_at=steps * 2 // 3, **more)
     except RuntimeError as error:
         print(f'stopped: {error}')
-    # From the newest checkpoint, in the midst of an epoch; and from one at an end.
+    # From the newest checkpoint, within an epoch; and from one at the end of an epoch.
     for checkpoint in (max(os.listdir(f'{name}-stopped'), key=step_of), f'checkpoint-{steps // 2}'):
         step = step_of(checkpoint)
         resumed = train(kind, f'{name}-resumed', f'{name}-stopped/{checkpoint}', **more)
@@ -141,5 +141,5 @@ def compare(kind, name, **more):
 transformers.logging.set_verbosity_error()
 torch.set_num_threads(1)
 compare(transformers.Trainer, 'torch')
-# The loader goes to its place by itself: the Trainer shall not skip batches to get there.
+# The loader seeks by itself, so the Trainer must not skip batches.
 compare(Trainer, 'loaderx', ignore_data_skip=True, restore_callback_states_from_checkpoint=True)

@@ -5,7 +5,7 @@ import numpy as np
 
 import loaderx as lx
 
-# Points in two clouds; a label says in which.
+# Points in two clouds; the label is the cloud.
 draw = np.random.default_rng(0)
 labels = draw.integers(0, 2, 20_000)
 points = (draw.normal(size=(20_000, 8)) + labels[:, None] * 1.5).astype('float32')
@@ -16,7 +16,7 @@ with lx.create('clouds', fields) as writer:  # leaving the block commits
 
 
 def transform(batch):
-    """Called on the threads of the loader; what it returns is handed out."""
+    """Called on the threads of the loader; returns the batch to deliver."""
     return (batch['point'] - 0.75) / 1.25, batch['label'].astype('float32')
 
 

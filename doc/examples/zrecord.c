@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How records go into a dataset and come out again while it grows: create, append, commit, gather,
+ * Writing records to a dataset and reading them while it grows: create, append, commit, gather,
  * refresh, view.
  *
  *     cc zrecord.c $(pkg-config --cflags --libs loaderx-zrecord)
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum { IMAGES = 1000, PIXELS = 28 * 28 };
-enum { PIXELS_FIELD, LABEL_FIELD, CAPTION_FIELD, FIELDS }; /* in the order they are added */
+enum { PIXELS_FIELD, LABEL_FIELD, CAPTION_FIELD, FIELDS }; /* in the order of the schema */
 
 static int complain(const lx_error *error)
 {
@@ -42,7 +42,7 @@ static lx_status create(const char *path, lx_writer **writer, lx_error *error)
     return status;
 }
 
-/* Image i is all of gray value i; every third one has no caption. */
+/* All pixels of image i have gray value i; every third image has no caption. */
 static lx_status append(lx_writer *writer, int64_t i, lx_error *error)
 {
     unsigned char pixels[PIXELS];
@@ -63,7 +63,7 @@ int main(void)
     lx_writer *writer = NULL;
     lx_dataset *dataset = NULL;
 
-    /* What is appended is visible to readers, all at once, when it is committed. */
+    /* A commit makes all appended records visible to readers at once. */
     if (create("images", &writer, &error) != LX_OK)
         return complain(&error);
     for (int64_t i = 0; i < IMAGES; i++)
@@ -72,7 +72,7 @@ int main(void)
     if (lx_writer_commit(writer, &error) != LX_OK)
         return complain(&error);
 
-    /* A gather copies records, in the order asked for, into memory of yours. */
+    /* A gather copies records, in the requested order, to your memory. */
     const uint64_t wanted[] = {998, 3, 500};
     int64_t labels[3];
     if (lx_dataset_open("images", NULL, &dataset, &error) != LX_OK ||
@@ -80,7 +80,8 @@ int main(void)
         return complain(&error);
     printf("labels: %" PRId64 " %" PRId64 " %" PRId64 "\n", labels[0], labels[1], labels[2]);
 
-    /* Bytes are measured first, then gathered back to back. A missing value is not an empty one. */
+    /* Measure values of bytes first, then gather them back to back. A missing value differs from an
+     * empty one. */
     uint64_t offsets[4];
     uint8_t present[3];
     char captions[128];
@@ -95,7 +96,7 @@ int main(void)
             printf("caption %" PRIu64 ": %.*s\n", wanted[i], (int)(offsets[i + 1] - offsets[i]),
                    captions + offsets[i]);
 
-    /* A reader stays at the commit that it opened, until it is told to go on. */
+    /* A reader keeps the snapshot of its opening until it refreshes. */
     bool changed = false;
     if (append(writer, IMAGES, &error) != LX_OK || lx_writer_commit(writer, &error) != LX_OK)
         return complain(&error);
@@ -105,7 +106,7 @@ int main(void)
     uint64_t after = lx_dataset_get_length(dataset);
     printf("%" PRIu64 " records, and %" PRIu64 " after the refresh\n", before, after);
 
-    /* A view shows records where they lie. It stays readable until it is released. */
+    /* A view points to the stored records. It stays readable until it is released. */
     const uint64_t last = IMAGES;
     lx_slice slice;
     lx_view *view = NULL;

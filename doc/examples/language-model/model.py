@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A GPT of a few layers, without dropout: nothing in it draws random numbers while it learns."""
+"""A GPT of a few layers, without dropout: training draws no random numbers."""
 
 import torch
 from torch import nn
@@ -9,7 +9,7 @@ WIDTH, HEADS, LAYERS = 128, 4, 2
 
 
 class Block(nn.Module):
-    """Attention to what came before, and a layer of two, each added to what goes in."""
+    """Causal attention and a two-layer MLP, each with a residual connection."""
 
     def __init__(self, context):
         super().__init__()
@@ -34,7 +34,7 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """Scores of the next token; the embedding of the tokens is that of the scores, too."""
+    """Scores of the next token; the output layer shares the token embedding."""
 
     def __init__(self, vocabulary, context):
         super().__init__()

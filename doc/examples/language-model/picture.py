@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draw the losses of a run that was never stopped, and of those that were killed and resumed."""
+"""Plot the losses of an uninterrupted run, and of runs that were killed and resumed."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ def arguments():
 
 
 def name_of(run, world):
-    """What a legend says of a run."""
+    """Return the legend of a run."""
     return f'{run.split("-on-")[0].replace("-", " ")}, {world} process{"es" if world > 1 else ""}'
 
 
@@ -29,7 +29,7 @@ def main():
         curves = json.load(file)
     world, whole = curves.pop('never-stopped')
     losses = dict(whole)
-    # The same picture of the same curves, to the byte.
+    # Makes the file reproducible.
     plt.rcParams.update({'svg.hashsalt': 'loaderx', 'svg.fonttype': 'none'})
     figure, (upper, lower) = plt.subplots(2, sharex=True, figsize=(8, 6), layout='constrained',
                                           height_ratios=(3, 1))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Train a small language model on real text, on several processes; kill it with -9, resume it on as
-many and on other numbers of them, and compare with the run that was never stopped.
+"""Train a small language model on real text, on several processes; kill it with -9, resume it on
+the same and on other numbers of processes, and compare with an uninterrupted run.
 
-In each step all runs must see the same samples in the same order. On as many processes the losses,
-and the weights at the end, must be the same to the bit. Else the exit status is 1.
+In each step all runs must see the same samples in the same order. On the same number of processes,
+the losses and the final weights must be bit-identical. Otherwise the exit status is 1.
 """
 
 import argparse
@@ -25,8 +25,8 @@ import texts
 
 Run = collections.namedtuple('Run', 'name world steps weights')
 
-CLOSE = 0.01  # losses of other numbers of processes: their sums are rounded otherwise
-KILL_AT = 0.55  # of all steps
+CLOSE = 0.01  # tolerance of losses with another number of processes (rounding)
+KILL_AT = 0.55  # fractions of all steps
 
 
 def arguments():
@@ -46,7 +46,7 @@ def arguments():
 
 
 def start(wanted, name, world, resume):
-    """Start the processes of a run; rank 0 tells of its steps."""
+    """Start the processes of a run; rank 0 prints its steps."""
     here = os.path.dirname(os.path.abspath(__file__))
     out = os.path.join(wanted.work, name)
     shutil.rmtree(out, ignore_errors=True)
@@ -88,9 +88,9 @@ def run(wanted, name, world, resume, kill_at):
 
 
 def read_steps(folder, world):
-    """{step: (samples of all processes in the global order, checksums, loss)} of a run.
+    """Return {step: (samples of all processes in the global order, checksums, loss)} of a run.
 
-    Lines that the kill cut short, and steps that not all processes wrote, are left.
+    Ignores lines that the kill truncated, and steps that some process did not write.
     """
     ranks = []
     for rank in range(world):
@@ -107,13 +107,13 @@ def read_steps(folder, world):
 
 
 def compare(whole, other):
-    """Print a line of what is the same in two runs; return whether all is that has to be."""
+    """Print which results of two runs are equal; return whether all required ones are."""
     steps, same_world = other.steps, other.world == whole.world
     if other.weights is not None and [*steps] != [*range(min(steps), max(whole.steps) + 1)]:
         raise SystemExit(f'{other.name}: it has not made each step once')
     pairs = [(whole.steps[step], steps[step]) for step in steps]
     samples = all(one[0] == two[0] for one, two in pairs)
-    if same_world:  # then each process has the same tokens, too
+    if same_world:  # then the tokens of each process are equal, too
         samples = samples and all(one[1] == two[1] for one, two in pairs)
     apart = max(abs(one[2] - two[2]) for one, two in pairs)
     same_weights = other.weights in (None, whole.weights)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real text, out of packages of Debian that are installed, and a BPE that is trained on it."""
+"""Real text from installed Debian packages, and a BPE tokenizer trained on it."""
 
 import gzip
 import json
@@ -11,15 +11,16 @@ import sys
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 END = '<|endoftext|>'
-TRAIN_EVERY = 10  # documents: the BPE is trained on one of so many
+TRAIN_EVERY = 10  # the BPE is trained on one of this many documents
 
 
 class Missing(Exception):
-    """What it takes is not installed."""
+    """A required package is not installed."""
 
 
 def files_of(package):
-    """The installed files of a package, and of those that it stands for."""
+    """Return the installed files of a package, and of the packages that a metapackage depends
+    on."""
     def ask(*command):
         return subprocess.run(command, check=True, universal_newlines=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -53,7 +54,7 @@ def gcide(paths):
 
 
 def wordnet(paths):
-    """Words that mean the same, and what they mean."""
+    """Synonyms and their definitions."""
     for path in paths:
         if not re.search(r'/data\.\w+$', path):
             continue
@@ -79,7 +80,7 @@ def write_texts(path):
                 count, size = count + 1, size + len(text)
             if not count:
                 raise Missing(f'the package {package} has none of the files that were looked for: '
-                              'dpkg may have left out /usr/share/doc; install it anew without that')
+                              'dpkg may have excluded /usr/share/doc; reinstall it without that')
             print(f'{package}: {count:,} documents, {size / 1e6:.1f} M characters', flush=True)
 
 
@@ -98,7 +99,7 @@ def train_bpe(texts, path, vocabulary):
 
 
 def prepare(work, vocabulary):
-    """Make the texts, the tokenizer and the tokens in a folder, if they are not there."""
+    """Make the texts, the tokenizer and the tokens in a folder, unless they exist."""
     texts, tokenizer, tokens = (os.path.join(work, name) for name in
                                 ('corpus.jsonl', 'tokenizer.json', 'corpus.bin'))
     if os.path.exists(tokens):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One of the processes of a training, from the start or from a checkpoint.
+"""One process of a training run, from the start or from a checkpoint.
 
-Each step leaves a line of JSON in OUT/rank*.jsonl: the samples that this process saw, a checksum of
-their tokens, and the loss of the whole global batch. Now and then rank 0 replaces OUT/checkpoint.
+Each step writes a line of JSON to OUT/rank*.jsonl: the samples of this process, a checksum of their
+tokens, and the loss of the whole global batch. Rank 0 replaces OUT/checkpoint at regular intervals.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import loaderx as lx
 from model import Model
 
 CONTEXT = 128
-GLOBAL_BATCH = 16  # samples of all processes, however many these are
-RATE, WARM = 2e-3, 20  # of learning, and the steps in which it is reached
+GLOBAL_BATCH = 16  # samples of all processes together
+RATE, WARM = 2e-3, 20  # the learning rate, and its warm-up steps
 
 
 def arguments():
@@ -38,7 +38,7 @@ def arguments():
 
 
 def open_loader(wanted):
-    """Samples of tokens, and the number of each beside it."""
+    """Open a loader of token samples, each with its number."""
     samples = lx.TokenDataset(wanted.tokens, CONTEXT, out='int64', vocabulary=wanted.vocabulary)
     numbers = np.arange(len(samples))
     return lx.Loader((samples, numbers), batch_size=GLOBAL_BATCH // wanted.world,
@@ -47,7 +47,7 @@ def open_loader(wanted):
 
 
 def save(path, checkpoint):
-    """Replace a file at once: whoever kills us leaves the old one or the new one."""
+    """Replace a file atomically: a kill leaves the old one or the new one."""
     with open(path + '.new', 'wb') as file:
         torch.save(checkpoint, file)
         file.flush()
@@ -56,10 +56,11 @@ def save(path, checkpoint):
 
 
 def learn(model, optimizer, tokens, world):
-    """Make one step of all processes together, and return the loss of the global batch.
+    """Take one step of all processes together, and return the loss of the global batch.
 
-    Gradients are added up in one piece, and so in the same order in each run of as many processes.
-    (DistributedDataParallel divides them anew after its first step, also after that of a resume.)
+    All gradients are summed as one tensor, so in the same order in each run with the same number of
+    processes. (DistributedDataParallel rebuilds its buckets after its first step, so also after a
+    resume.)
     """
     optimizer.zero_grad()
     loss = model(tokens)
@@ -78,7 +79,7 @@ def learn(model, optimizer, tokens, world):
 
 
 def digest(model):
-    """Of the weights, to be compared."""
+    """Return a digest of the weights, for comparison."""
     weights = b''.join(weight.detach().numpy().tobytes() for weight in model.parameters())
     return hashlib.sha256(weights).hexdigest()[:16]
 
@@ -117,7 +118,7 @@ def train(wanted, log):
 
 def main():
     wanted = arguments()
-    torch.set_num_threads(1)  # more of them might add up in another order
+    torch.set_num_threads(1)  # more threads might sum in another order
     torch.use_deterministic_algorithms(True)
     os.environ.setdefault('GLOO_SOCKET_IFNAME', 'lo')
     meeting = 'file://' + os.path.abspath(os.path.join(wanted.out, 'meeting'))
