@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Writes the manual pages of section 3 from Doxygen's XML.
+"""Generate the manual pages of section 3 from Doxygen's XML.
 
     python3 man3.py XML SOURCE PAGES
 
 XML is Doxygen's output for the public headers, SOURCE the top of the source tree, PAGES the
-directory to fill. Each @defgroup of the headers becomes a page of its name, and each function and
-callback in it an alias. PAGES/list has the names of the files; make installs and removes those.
+directory to fill. Each @defgroup of the headers becomes a page of that name, and each function and
+callback in it an alias. PAGES/list has the names of the files, which make installs and removes.
 """
 
 import pathlib
@@ -23,12 +23,12 @@ FILE_NAME = re.compile(r'(LOG|LOCK|[\w./-]+\.(json|npy|zr|md|idx|bin|ds)|.*/.*)'
 
 
 def macro(name, *words):
-    """A macro line without its leading full stop; a word with spaces is one argument."""
+    """Return a macro line without its leading period; a word with spaces is one argument."""
     return ' '.join([name, *(f'"{word}"' if ' ' in word else word for word in words)])
 
 
 def escape(text):
-    """Plain text, of which roff takes nothing for a macro's name or an escape."""
+    """Return plain text, escaped so that roff finds no macro names or escapes in it."""
     return ('\\&' if re.fullmatch('[A-Z][a-z]', text) else '') + text.replace('\\', '\\e')
 
 
@@ -37,7 +37,7 @@ def plain(node):
 
 
 def joined(word):
-    """The macro line of a word: its macros, and the text before, between and after them."""
+    """Return the macro line of a word: its macros, and the text before, between and after them."""
     parts = []
     for place, (text, is_macro) in enumerate(word):
         is_last = place == len(word) - 1
@@ -53,7 +53,7 @@ def joined(word):
 
 
 def declaration(node, name):
-    """The type of a parameter, member or callback, with its name in its place."""
+    """Return the declaration of a parameter, member or callback: its type around its name."""
     kind = plain(node.find('type'))
     after = node.findtext('array') or node.findtext('argsstring') or ''
     if kind.endswith('(*'):
@@ -76,7 +76,7 @@ def is_callable(node):
 
 
 class Page:
-    """One page: the lines so far, and the words that wait to be laid out as lines."""
+    """One page: the lines so far, and the pending words of the next lines."""
 
     def __init__(self, manual, name):
         self.manual = manual
@@ -107,7 +107,7 @@ class Page:
                 self.piece(macro('Xr', name, section), True)
 
     def name_in_text(self, name):
-        """A name of a function, constant, type, parameter, header or file."""
+        """Add a name of a function, constant, type, parameter, header or file."""
         page = self.manual.pages.get(name, name if name in self.manual.names else None)
         if page and not CONSTANT.fullmatch(name):
             self.see.add(('3', page))
@@ -128,7 +128,7 @@ class Page:
         self.piece(macro(*words), True)
 
     def flush(self):
-        """Lays out the words that wait: a line for each sentence and each macro."""
+        """Write the pending words: a line for each sentence and each macro."""
         line = ''
         for word in self.words:
             is_macro = any(is_macro for _, is_macro in word)
@@ -158,7 +158,7 @@ class Page:
 
     def element(self, node):
         if node.tag in ('ref', 'computeroutput'):
-            name = plain(node).rstrip(':;')  # Doxygen takes these for a part of a @p name
+            name = plain(node).rstrip(':;')  # Doxygen parses these as part of a @p name
             self.name_in_text(name.removesuffix('()').split('::')[-1])
             self.text(plain(node)[len(name):])
         elif node.tag in ('emphasis', 'bold'):
@@ -218,7 +218,7 @@ class Page:
         self.line('El')
 
     def describe(self, node):
-        """The brief sentence and what follows it, which is one paragraph in the header."""
+        """Add the brief sentence and the details, which are one paragraph in the header."""
         self.has_statuses = False
         parts = [*node.find('briefdescription'), *node.find('detaileddescription')]
         for place, part in enumerate(parts):
@@ -229,7 +229,7 @@ class Page:
         self.flush()
 
     def declare(self, node):
-        """What the synopsis has of a name."""
+        """Add the lines of a name in the synopsis."""
         kind, name = node.get('kind'), node.findtext('name')
         if is_callable(node):
             typedef, result = is_callback(node), plain(node.find('type')).removesuffix('(*')
@@ -248,7 +248,7 @@ class Page:
             self.line('Vt', *node.findtext('definition').split(), ';')
 
     def section(self, node):
-        """The description of a name, and of the members of a struct or an enum."""
+        """Add the description of a name, and of the members of a struct or an enum."""
         kind, name = node.get('kind'), name_of(node)
         self.parameters = {item.text for item in node.iter('declname')}
         self.parameters |= {item.findtext('name') for item in node.iter('memberdef')}
@@ -270,7 +270,7 @@ class Page:
         self.line('El')
 
     def finish(self):
-        """The page as text, without breaks of paragraphs beside other breaks."""
+        """Return the page as text, without paragraph breaks next to other breaks."""
         self.flush()
         others = sorted(self.see - {('3', self.name)})
         if others:
@@ -283,10 +283,10 @@ class Page:
 
 
 class Manual:
-    """What Doxygen found in the headers: groups, and the page of each name in them."""
+    """The output of Doxygen for the headers: groups, and the page of each name in them."""
 
     def __init__(self, xml, source):
-        # The date of the manual is that of loaderx(7), so that pages come out the same every day.
+        # The date is that of loaderx(7), so that the pages are reproducible.
         self.date = re.search(r'\.Dd (.*)', (source / 'doc/man/7/loaderx.7').read_text())[1]
         self.modules = {}
         for symbols in source.glob('lib/*/*.map'):
@@ -311,7 +311,7 @@ class Manual:
         self.names = set(self.groups)
 
     def write(self, group, nodes):
-        """The names of functions and callbacks in a group, and the text of its page."""
+        """Return the names of functions and callbacks in a group, and the text of its page."""
         page = Page(self, name_of(group))
         names = [name_of(node) for node in nodes if is_callable(node)]
         title = group.findtext('title')
