@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# ./bootstrap check: every test of the project, in the steps of check_steps.
+# ./bootstrap check: runs every test of the project, in the steps of check_steps.
 #
-# The compilers' trees differ in their options as well, so that each option is built by somebody:
-# gcc all, clang shared libraries alone and Deflate by zlib, the sanitizers static ones alone.
+# The build trees also differ in their configure options, so that each option is tested: gcc builds
+# everything, clang only shared libraries with zlib for Deflate, the sanitizers only static
+# libraries.
 
 check_steps='gcc clang asan tsan doxygen dist model demo'
 
-# check STEP...: runs these (or all), goes on after one that failed, and ends with the sum.
+# check STEP...: runs these steps (default: all), continues after a failure, and prints the totals.
 check() {
     start_job check
     trap 'closing_line' EXIT
@@ -15,7 +16,7 @@ check() {
         case " $check_steps " in
         *" $name "*) ;;
         *)
-            echo "there is no step $name; the steps are: $check_steps" >&2
+            echo "unknown step $name; the steps are: $check_steps" >&2
             return 2
             ;;
         esac
@@ -29,7 +30,7 @@ check() {
     [ -z "$failed_steps" ]
 }
 
-# Prints the last line, whatever happened: some people read only this one.
+# Always prints the last line, which has the totals.
 closing_line() {
     status=$?
     trap - EXIT
@@ -73,8 +74,8 @@ check_tsan() {
     sanitized build/check/tsan thread
 }
 
-# sanitized TREE LIST: without random addresses, because the sanitizers of clang 14 do not find
-# room for their shadow memory under a kernel that spreads mappings over 32 bits.
+# sanitized TREE LIST: runs without address randomization, because the sanitizers of clang 14 have
+# no space for their shadow memory if the kernel uses 32 random bits.
 sanitized() {
     configured "$1" --enable-werror --enable-sanitizers="$2" --disable-shared \
         CC=clang CXX=clang++ CFLAGS='-g -O1'
@@ -91,8 +92,8 @@ check_doxygen() {
     counted 1 0 0
 }
 
-# The tarball holds every file of the commit, comes out the same twice, and stands alone: built,
-# tested, installed, tested there and taken away again from a source that cannot be written to.
+# Checks that the tarball has every file of the commit, is reproducible, and is complete: it is
+# built, tested, installed, tested after installation and uninstalled from a read-only source tree.
 check_dist() {
     configured build/check/dist --enable-werror CC=gcc CXX=g++
     make --no-print-directory -C "$tree" -j"$jobs" dist
@@ -120,11 +121,11 @@ check_dist() {
     fi
 }
 
-# tarball_is_whole TARBALL: it holds what git holds, and else only what makes configure work and the
-# pages of section 3.
+# tarball_is_whole TARBALL: checks that it has the files in git, and otherwise only the files that
+# configure needs and the pages of section 3.
 tarball_is_whole() {
     if ! command -v git >/dev/null || ! git ls-files >"$log_dir/tracked" 2>/dev/null; then
-        echo "git cannot list the files of the commit: whether the tarball has all is not known"
+        echo "git cannot list the files of the commit: cannot check that the tarball is complete"
         return 0
     fi
     sort -o "$log_dir/tracked" "$log_dir/tracked"
@@ -140,15 +141,15 @@ tarball_is_whole() {
     test ! -s "$log_dir/differences"
 }
 
-# The crash model of the commit, in its short form. Each planted fault that it finds is a test; it
-# fails itself when one is missed or the protocol goes wrong.
+# The crash model of the commit, in its short form. Each planted fault that it finds counts as a
+# test; it fails if it misses one, or if the protocol fails.
 check_model() {
     (cd tests && "$PYTHON" -m model --jobs "$jobs")
     faults=$(grep -c '^fault ' "$step_log")
     counted "$faults" 0 0
 }
 
-# The demo, whose own checks are the accuracy and the resumed runs.
+# The demo, which checks the accuracy and the resumed runs.
 check_demo() {
     run_demo
     grep -q 'they are the same, to the bit' "$step_log"
@@ -156,7 +157,7 @@ check_demo() {
     counted 1 0 0
 }
 
-# build_and_test TREE [WRAPPER...]: builds it, runs its tests, counts them.
+# build_and_test TREE [WRAPPER...]: builds the tree, and runs and counts its tests.
 build_and_test() {
     tree=$1
     shift
@@ -178,7 +179,7 @@ build_and_test() {
     }
 }
 
-# show_failures TREE: the logs of the tests that failed, last, where they are seen.
+# show_failures TREE: prints the logs of the failed tests, at the end of the output.
 show_failures() {
     grep -rlE --include='*.trs' '^:test-result: (FAIL|ERROR|XPASS)' "$1" | while read -r result; do
         echo "==== ${result%.trs}.log"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Counts the tests that a log reports, and prints "PASSED FAILED SKIPPED". It knows
+# Counts the tests that a log reports, and prints "PASSED FAILED SKIPPED". It recognizes
 #   Check      100%: Checks: 7, Failures: 0, Errors: 0
 #   pytest     11 passed, 1 skipped in 0.34s
 #   ours       # installed libraries: 15 passed, 0 failed, 0 skipped

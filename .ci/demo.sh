@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # ./bootstrap demo: builds, installs into build/demo/usr, and runs doc/demo/run.sh as a user of that
-# installation, in the empty folder build/demo/work. What the demo says goes to the terminal.
+# installation, in the empty folder build/demo/work. Its output goes to the terminal.
 
 demo() {
     start_job demo
@@ -12,7 +12,7 @@ demo() {
     demo_show
 }
 
-# run_demo: all of it after the set-up, within a step of another job.
+# run_demo: everything after the set-up, for a step of another job.
 run_demo() {
     demo_build
     demo_install

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# What a job needs before its own work: packages, configure, a configured tree.
+# The set-up of a job: packages, configure, a configured tree.
 
 jobs=$(nproc 2>/dev/null || echo 1)
 
-# set_up JOB: the two steps that every job begins with.
+# set_up JOB: the first two steps of every job.
 set_up() {
     if [ -f config.status ]; then
         echo "bootstrap: the source folder was configured itself; run make distclean first" >&2
@@ -13,7 +13,7 @@ set_up() {
     if [ "$install" = yes ]; then
         need packages install_packages "$1"
     fi
-    # A version manager's python3 does not see Debian's NumPy: Debian's own is meant.
+    # Prefer Debian's python3: that of a version manager does not find Debian's NumPy.
     if [ -z "${PYTHON:-}" ]; then
         PYTHON=python3
         [ ! -x /usr/bin/python3 ] || PYTHON=/usr/bin/python3
@@ -21,7 +21,7 @@ set_up() {
     need configure refresh_configure
 }
 
-# wanted JOB: the packages of a job; those that wait for clang only once it is there.
+# wanted JOB: prints the packages of a job; those that depend on clang only if it is installed.
 wanted() {
     clang=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
     awk -v job="$1" -v clang="$clang" '
@@ -30,7 +30,7 @@ wanted() {
         { sub(/@clang@/, clang, $1); print $1 }' .ci/packages
 }
 
-# missing JOB: those of them that are not installed.
+# missing JOB: prints those packages that are not installed.
 missing() {
     for package in $(wanted "$1"); do
         dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
@@ -38,15 +38,15 @@ missing() {
     done
 }
 
-# install_packages JOB: installs what is missing, and does not ask apt when nothing is.
+# install_packages JOB: installs missing packages; does not call apt if none is missing.
 install_packages() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        echo "This is no Debian. Install what these packages of Debian hold, then add --no-install:"
+        echo "This is not Debian. Install the equivalents of these packages, then add --no-install:"
         awk -v job="$1" '!/^#/ && $2 ~ job' .ci/packages
         return 1
     fi
-    # Twice, because only an installed clang knows the name of its run time.
-    # shellcheck disable=SC2034 # counts only
+    # Twice, because the name of clang's run time is only known after clang is installed.
+    # shellcheck disable=SC2034 # only counts
     for round in first second; do
         packages=$(missing "$1")
         [ -n "$packages" ] || return 0
@@ -55,13 +55,13 @@ install_packages() {
     done
 }
 
-# apt_install PACKAGE...: package lists are fetched only when apt fails with those that are there.
+# apt_install PACKAGE...: updates the package lists only if apt fails with the present ones.
 apt_install() {
     as_root=
     if [ "$(id -u)" -ne 0 ]; then
         as_root=sudo
         command -v sudo || {
-            echo "Packages are missing, and there is no sudo. As root: apt-get install $*"
+            echo "Packages are missing, and sudo is not installed. As root: apt-get install $*"
             return 1
         }
     fi
@@ -72,7 +72,7 @@ apt_install() {
     }
 }
 
-# make_configure: autoreconf, once all it takes is there.
+# make_configure: runs autoreconf, if its tools are installed.
 make_configure() {
     for tool in autoreconf automake libtoolize pkg-config; do
         command -v $tool >/dev/null || {
@@ -83,20 +83,20 @@ make_configure() {
     autoreconf --install --force
 }
 
-# refresh_configure: the same, unless configure is newer than all that it is made of.
+# refresh_configure: the same, unless configure is newer than its sources.
 refresh_configure() {
     if [ -f configure ] && [ -f Makefile.in ] && [ -f config.h.in ] &&
         [ -z "$(find configure.ac Makefile.am m4 include lib tools bindings tests doc \
             -type f \( -name '*.am' -o -name '*.ac' -o -name '*.m4' \) -newer configure \
             2>/dev/null)" ]; then
-        echo "configure is newer than all that it is made of"
+        echo "configure is newer than its sources"
         return 0
     fi
     make_configure
 }
 
-# configured TREE OPTION...: configures there, unless that was done with these very options. What
-# configure itself is made of is make's care.
+# configured TREE OPTION...: configures the tree, unless it was configured with the same options.
+# make reruns configure after a change of its sources.
 configured() {
     tree=$1
     shift

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# Steps of a job: one line each on the terminal with its time, everything else in a log.
+# Steps of a job: each prints one line with its time on the terminal, and everything else to a log.
 #
-# A step is a function that is run by itself, with -e, its output in build/log/<job>/<step>.log. It
-# counts the tests that it runs (counted).
+# A step is a function that runs in its own shell, with -e, its output in
+# build/log/<job>/<step>.log. It reports the number of its tests with counted.
 
-# start_job NAME: where the logs go, and nothing counted so far.
+# start_job NAME: creates the folder of the logs, and resets the counts.
 start_job() {
     log_dir=build/log/$1
     rm -rf "$log_dir"
@@ -15,8 +15,8 @@ start_job() {
     failed_steps=
 }
 
-# step NAME COMMAND...: runs it and says how it went, in step_status too. It must not be called as a
-# condition (if, &&, ||), nor what calls it: there the shell knows no -e.
+# step NAME COMMAND...: runs it, prints the result, and sets step_status. Neither it nor its caller
+# may be called as a condition (if, &&, ||), where the shell ignores -e.
 step() {
     step_name=$1
     shift
@@ -37,24 +37,24 @@ step() {
     fi
     printf 'FAILED %4d s  %s\n' "$step_time" "$step_counts"
     failed_steps="$failed_steps $step_name"
-    echo "---- the end of $step_log, where all of it is:"
+    echo "---- the end of $step_log:"
     tail -n 40 "$step_log"
     echo "----"
 }
 
-# need NAME COMMAND...: a step without which the others are of no use.
+# need NAME COMMAND...: a step that the later steps depend on; its failure ends the job.
 need() {
     step "$@"
     [ $step_status -eq 0 ] || exit 1
 }
 
-# counted PASSED FAILED SKIPPED: called within a step, any number of times.
+# counted PASSED FAILED SKIPPED: adds to the counts; a step may call it any number of times.
 counted() {
     echo "$1 $2 $3" >>"$counts"
 }
 
-# add_counts STATUS: what the step counted, and one failure at least if it failed, goes to the
-# totals and, in words, to step_counts.
+# add_counts STATUS: adds the counts of the step, with at least one failure if it failed, to the
+# totals, and writes them to step_counts as text.
 add_counts() {
     # shellcheck disable=SC2046 # three words are meant
     set -- "$1" $(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$counts")
