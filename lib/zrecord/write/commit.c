@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commit of a writer. See doc/zrecord-format.md, 10.4, which has these steps:
+ * The commit of a writer, in the steps of doc/zrecord-format.md, 10.4, whose third step is 3 and 4
+ * here:
  *
  * 1. Data. Flush tasks have written the payloads to chunks, and long appends are written to the
  *    tables, both after the bytes that the log names. After a crash no frame names the new bytes:
