@@ -51,7 +51,7 @@ static int product_fits(size_t count, size_t size)
     return size == 0 || count <= SIZE_MAX / size;
 }
 
-/** Applies to any allocator: the advice changes only the backing of the memory. */
+/** Works with any allocator: the advice affects only how the kernel backs the memory. */
 static void *prefer_huge(void *memory, size_t size)
 {
     if (memory != NULL && size >= HUGE_MIN)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Memory from the caller's allocator. NULL means that memory is exhausted, or that the size
- * does not fit in a size_t.
+ * @brief Memory from the caller's allocator. NULL means out of memory, or a size that does not fit
+ * in a size_t.
  */
 #ifndef LX_BASE_ALLOC_H
 #define LX_BASE_ALLOC_H
@@ -29,8 +29,8 @@ LX_API void *lx__resize_array(void *memory, size_t count, size_t size);
  */
 LX_API void *lx__grow_array(void *memory, size_t used, size_t *capacity, size_t size);
 
-/** Grows memory of @p capacity bytes to at least @p size bytes. False when out of memory; nothing
- * has changed then. */
+/** Grows memory of @p capacity bytes to at least @p size bytes. Returns false when out of memory,
+ * and then changes nothing. */
 LX_API bool lx__reserve(uint8_t **memory, size_t *capacity, size_t size);
 
 /** Copies @p text; release the copy with lx__free(). */

@@ -7,9 +7,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Limit of temporary files for one name: those of active writers and those left by killed ones. */
+/* Maximum number of temporary files per name: those of active writers and those left by killed
+ * ones. */
 #define ATTEMPTS 1000
-/* Length of ".999.new" and its NUL. */
+/* Size of ".999.new" with its NUL. */
 #define SUFFIX_SIZE 9
 
 static lx_status create(lx__atomic_file *self, lx_error *error)

@@ -20,11 +20,12 @@ typedef struct lx__atomic_file {
 
 /**
  * Creates the temporary file in @p directory, which must stay open. Call lx__atomic_file_end()
- * afterwards, also on failure.
+ * afterwards, even on failure.
  *
- * @param name       Name of the final file; relative to #LX__CWD it may be a path.
- * @param temporary  Name of the temporary file; a file left by an interrupted attempt is removed
- *                   first, so no other writer may be active. NULL: the first free one of
+ * @param name       Name of the final file; a path is allowed if @p directory is #LX__CWD.
+ * @param temporary  Name of the temporary file. A file of that name, left by an interrupted
+ *                   attempt, is removed first, so no other writer may be active. NULL: the first
+ *                   free one of
  *                   NAME.0.new, NAME.1.new ..., which allows several concurrent writers.
  */
 LX_API lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *directory,

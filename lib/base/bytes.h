@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Little-endian, unaligned numbers in the bytes of a file, and the one range check.
+ * @brief Reads and writes unaligned little-endian integers, and does arithmetic that detects
+ * overflow.
  */
 #ifndef LX_BASE_BYTES_H
 #define LX_BASE_BYTES_H
@@ -46,8 +47,8 @@ static inline void lx__store_le64(void *to, uint64_t value)
     memcpy(to, &value, sizeof value);
 }
 
-/** Whether bytes [offset, offset + length) lie within the first @p total, for any values (no
- * overflow). */
+/** Whether bytes [offset, offset + length) lie within the first @p total; correct for all values,
+ * because nothing overflows. */
 static inline bool lx__range_fits(uint64_t offset, uint64_t length, uint64_t total)
 {
     return offset <= total && length <= total - offset;

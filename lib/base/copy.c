@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/file.h"
 
-/* Size of the buffer where the system cannot copy by itself. */
+/* Buffer size where copy_file_range() is not supported. */
 #define BUFFER ((size_t)1 << 20)
-/* Bytes per copy_file_range() call; the result must fit in a signed number. */
+/* Bytes per copy_file_range() call; the result is a signed number. */
 #define CALL ((size_t)1 << 30)
 
 /** Copies by reading and writing. */
@@ -20,7 +20,7 @@ static lx_status copy_through(const lx__file *from, uint64_t source, const lx__f
     size_t room = size < BUFFER ? (size_t)size : BUFFER;
     uint8_t *buffer = lx__alloc(room);
     if (buffer == NULL)
-        return lx__fail_memory(error, "the buffer of a copy");
+        return lx__fail_memory(error, "a copy buffer");
     lx_status status = LX_OK;
     while (status == LX_OK && size != 0) {
         size_t step = size < room ? (size_t)size : room;

@@ -8,8 +8,9 @@
 
 #include "base/file.h"
 
-/** Copies @p size bytes at @p source of @p from to @p target of @p to, within the kernel where
- * possible, so that the files may share blocks. LX_ERR_CORRUPT if @p from ends earlier. */
+/** Copies @p size bytes from offset @p source of @p from to offset @p target of @p to, within the
+ * kernel where possible, so that the files may share blocks. LX_ERR_CORRUPT if @p from ends too
+ * early. */
 LX_API lx_status lx__file_copy(const lx__file *from, uint64_t source, const lx__file *to,
                                uint64_t target, uint64_t size, lx_error *error);
 

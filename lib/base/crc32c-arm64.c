@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with the CRC and crypto extensions: crc32c.c checks for both before the call. */
+/* Compiled with the CRC and crypto extensions: crc32c.c checks for both before it calls this
+ * code. */
 #include "base/crc32c-arm64.h"
 
 #include "base/crc32c.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief CRC-32C by the instructions of arm64.
+ * @brief CRC-32C with the arm64 CRC instructions.
  */
 #ifndef LX_BASE_CRC32C_ARM64_H
 #define LX_BASE_CRC32C_ARM64_H

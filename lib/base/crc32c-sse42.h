@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief CRC-32C by SSE 4.2.
+ * @brief CRC-32C with SSE 4.2.
  */
 #ifndef LX_BASE_CRC32C_SSE42_H
 #define LX_BASE_CRC32C_SSE42_H

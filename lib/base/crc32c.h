@@ -3,7 +3,7 @@
  * @file
  * @brief CRC-32C (Castagnoli polynomial 0x1EDC6F41, reflected, init and xor-out ~0).
  *
- * Source of the algorithm: RFC 3720 appendix B.4 for the polynomial and its test vectors.
+ * Source: RFC 3720, appendix B.4, for the polynomial and its test vectors.
  */
 #ifndef LX_BASE_CRC32C_H
 #define LX_BASE_CRC32C_H
@@ -20,7 +20,8 @@
  */
 LX_API uint32_t lx__crc32c(uint32_t crc, const void *data, size_t size);
 
-/** Like lx__crc32c(), but always uses tables: the reference for tests of the others. */
+/** Like lx__crc32c(), but always uses tables: the reference that tests compare the other
+ * implementations with. */
 uint32_t lx__crc32c_tables(uint32_t crc, const void *data, size_t size);
 
 #endif

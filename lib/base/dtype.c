@@ -44,6 +44,6 @@ lx_status lx_dtype_parse(const char *name, lx_dtype *dtype, lx_error *error)
 #undef COMPARE
 #define LIST(constant, value, text, size) " " text
     return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "unknown dtype '%.64s'; known are" LX_DTYPE_MAP(LIST), name);
+                    "unknown dtype '%.64s'; the known dtypes are" LX_DTYPE_MAP(LIST), name);
 #undef LIST
 }

@@ -24,7 +24,7 @@ void lx__copy_tail(char *to, size_t size, const char *text)
     memcpy(to + 3, text + length - (size - 4), size - 3);
 }
 
-/** Replaces control characters by '?': text from a file may reach a terminal. */
+/** Replaces control characters with '?': text from a file may reach a terminal. */
 static void replace_control_characters(char *text)
 {
     for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
@@ -126,7 +126,7 @@ void lx__error_locate(lx_error *error, const char *path, const char *field, uint
         error->offset = offset;
 }
 
-/** Describes the place, followed by ": " unless it is empty. */
+/** Describes where the failure occurred, followed by ": " unless that is unknown. */
 static int describe_place(const lx_error *error, char *text, size_t size)
 {
     char field[96] = "", place[48] = "", offset[48] = "";

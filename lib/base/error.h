@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Functions of the library that fill an lx_error. The first failure is kept.
+ * @brief Internal functions that fill in an lx_error. Only the first failure is kept.
  */
 #ifndef LX_BASE_ERROR_H
 #define LX_BASE_ERROR_H
@@ -22,34 +22,35 @@ LX_API lx_status lx__fail(lx_error *error, lx_status status, const char *format,
 LX_API lx_status lx__fail_errno(lx_error *error, int errnum, const char *path, const char *format,
                                 ...) LX_PRINTF(4, 5);
 
-/** Reports exhausted memory; the message names its purpose. Returns LX_ERR_NOMEM. */
+/** Reports that the library ran out of memory; the message says what the memory was for. Returns
+ * LX_ERR_NOMEM. */
 LX_API lx_status lx__fail_memory(lx_error *error, const char *purpose);
 
-/** Reports a NULL that is not allowed; the message names the argument. Returns LX_ERR_ARGUMENT. */
+/** Reports an argument that must not be NULL; the message names it. Returns LX_ERR_ARGUMENT. */
 LX_API lx_status lx__fail_null(lx_error *error, const char *argument);
 
 /**
- * Adds context to the failure in @p error. Context that is already set stays: the innermost caller
- * knows best. NULL, or LX_NONE for numbers, leaves a part unset.
+ * Adds context to the failure in @p error. Context that is already set is kept, because the
+ * innermost caller knows best. Pass NULL, or LX_NONE for a number, to leave an item unset.
  */
 LX_API void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
                              uint64_t offset);
 
-/** Adds to the message of a failure, such as advice; does nothing if @p error is NULL. */
+/** Appends text, such as advice, to the message of a failure; does nothing if @p error is NULL. */
 LX_API void lx__error_append(lx_error *error, const char *format, ...) LX_PRINTF(2, 3);
 
 /** Propagates a failure from another lx_error, unless @p error is NULL or already holds one. */
 LX_API void lx__error_propagate(lx_error *error, const lx_error *failure);
 
-/** Sets the pointer at @p out to NULL, unless @p out is NULL. A function that returns an object
- * through a pointer begins with it, as <loaderx/status.h> promises. */
+/** Sets the pointer at @p out to NULL, unless @p out is NULL. Every function that returns an object
+ * through a pointer starts with this, as <loaderx/status.h> promises. */
 #define LX__CLEAR(out) ((out) != NULL ? (void)(*(out) = NULL) : (void)0)
 
-/** Propagates the result of a callback. A status other than LX_OK ends the job and is recorded,
- * unless the callback has already filled @p error. */
+/** Propagates the result of a callback. A status other than LX_OK ends the operation and is
+ * recorded, unless the callback has already filled in @p error. */
 LX_API lx_status lx__error_return(lx_error *error, lx_status status);
 
-/** Copies @p text to the array @p to; keeps the end of a text that is too long, after "...". */
+/** Copies @p text to the array @p to. If it is too long, only its end is copied, after "...". */
 LX_API void lx__copy_tail(char *to, size_t size, const char *text);
 
 #endif

@@ -11,8 +11,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* The one retry loop. The limit turns a broken file system that always returns EINTR into an error
- * instead of a hang. */
+/* The only retry loop. Because of the limit, a broken file system that always returns EINTR causes
+ * an error rather than a hang. */
 #define RETRIES 1000
 #define RETRY(result, call)                                                                        \
     do {                                                                                           \
@@ -22,7 +22,7 @@
         while ((result) == -1 && errno == EINTR && --left > 0);                                    \
     } while (0)
 
-/* The kernel ignores read-ahead beyond the limit of the device. */
+/* The kernel ignores read-ahead beyond the device's limit. */
 #define ADVICE ((uint64_t)128 << 10)
 
 /* The kernel transfers at most 0x7ffff000 bytes per call; a round number below that. */
@@ -80,8 +80,8 @@ static lx_status fail_open(lx_error *error, const lx__file *directory, const cha
         status = lx__fail(error, LX_ERR_CORRUPT, "symbolic links are not followed here");
         break;
     case ENOTDIR:
-        /* A path typed by the user is just not found; within a dataset, another file took its
-         * place. */
+        /* A path given by the user simply does not exist; within a dataset, something else has
+         * replaced the directory. */
         status = lx__fail(error,
                           is_directory && directory != LX__CWD ? LX_ERR_CORRUPT : LX_ERR_NOT_FOUND,
                           directory != LX__CWD && lx__file_is_link(directory, name)
@@ -128,7 +128,7 @@ static lx_status open_as(lx__file *file, const lx__file *directory, const char *
         lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
         lx__free(file->path);
         close(fd);
-        if ((flags & O_EXCL) != 0) /* this call has created the file */
+        if ((flags & O_EXCL) != 0) /* this call created the file */
             (void)unlinkat(directory_fd(directory), name, 0);
         *file = (lx__file)LX__FILE_CLOSED;
         return status;
@@ -265,7 +265,7 @@ lx_status lx__file_read_all(const lx__file *file, size_t limit, char **data, siz
     }
     char *text = lx__alloc((size_t)length + 1);
     if (text == NULL)
-        return lx__fail_memory(error, "the content of a file");
+        return lx__fail_memory(error, "the contents of a file");
     status = lx__file_read(file, text, (size_t)length, 0, error);
     if (status != LX_OK) {
         lx__free(text);

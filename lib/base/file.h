@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Files: the only way to open, read and write them. Names are relative to a directory,
- * descriptors are close-on-exec, files must be regular, and transfers are complete, with
- * interrupted calls retried.
+ * @brief The only way to open, read and write files. Names are relative to a directory, descriptors
+ * are close-on-exec, files must be regular, and transfers are complete, with interrupted calls
+ * retried.
  *
  * A name within an open directory (of a dataset) must not be a symbolic link; a name relative to
- * #LX__CWD was given by the user, and its links are followed.
+ * #LX__CWD was given by the user, and symbolic links are followed.
  */
 #ifndef LX_BASE_FILE_H
 #define LX_BASE_FILE_H
@@ -32,7 +32,7 @@ typedef struct lx__file {
         -1, NULL                                                                                   \
     }
 
-/** The directory of names that are relative to the working directory, or absolute. */
+/** Stands for the working directory: names are relative to it, or absolute. */
 #define LX__CWD ((const lx__file *)0)
 
 /**
@@ -64,7 +64,7 @@ typedef lx_status (*lx__visit)(void *user, const char *name, lx_error *error);
 LX_API lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *user,
                                     lx_error *error);
 
-/** Closes the file; a closed file is a no-op. */
+/** Closes the file; does nothing if it is closed already. */
 LX_API void lx__file_close(lx__file *file);
 
 /** Gets the length in bytes. */
@@ -78,7 +78,7 @@ LX_API void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t s
 LX_API lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
                                     size_t *got, lx_error *error);
 
-/** Whether reading an open file failed because of the disk: a bad sector. */
+/** Whether a read failed because of the disk, for example at a bad sector. */
 LX_API bool lx__file_is_unreadable(const lx_error *error);
 
 /** Reads up to @p size bytes at @p offset; a short read means the end of the file. */
@@ -91,20 +91,21 @@ LX_API lx_status lx__file_read(const lx__file *file, void *data, size_t size, ui
 
 /**
  * Reads a whole file into new memory, followed by a NUL; release it with lx__free(). LX_ERR_LIMIT
- * if it has more than @p limit bytes, also if it grows while it is read.
+ * if it has more than @p limit bytes. Bytes appended during the read are ignored.
  */
 LX_API lx_status lx__file_read_all(const lx__file *file, size_t limit, char **data, size_t *size,
                                    lx_error *error);
 
-/** Writes exactly @p size bytes at @p offset; on failure, some of them may be written. */
+/** Writes exactly @p size bytes at @p offset; on failure, some of them may have been written. */
 LX_API lx_status lx__file_write(const lx__file *file, const void *data, size_t size,
                                 uint64_t offset, lx_error *error);
 
 /** Truncates or extends the file to @p size bytes. */
 LX_API lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error);
 
-/** Starts writing @p size bytes at @p offset (0: all from there to the end) to the disk, where the
- * system supports that, ahead of a sync. It neither waits nor reports failures; the sync does. */
+/** Starts writing @p size bytes at @p offset (0: everything up to the end of the file) to disk
+ * ahead of a sync, where the system supports that. It neither waits nor reports failures; the sync
+ * does both. */
 LX_API void lx__file_start_writeback(const lx__file *file, uint64_t offset, uint64_t size);
 
 /** Makes the file's data durable (fdatasync: includes the length, excludes the times). Never retry
@@ -130,15 +131,15 @@ LX_API lx_status lx__directory_remove(const lx__file *directory, const char *nam
 
 /**
  * Locks @p size bytes at @p offset of the file for this handle, with an open file description lock:
- * closing the last descriptor releases it, also when the process is killed.
+ * closing the last descriptor releases it, even if the process is killed.
  *
  * @retval LX_ERR_BUSY  Another handle holds a conflicting lock.
  */
 LX_API lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset, uint64_t size,
                                lx_error *error);
 
-/** Releases locks now, even if other descriptors of the handle exist, such as those of forked
- * children. Size 0 means everything from @p offset on. */
+/** Releases locks now, even if other descriptors of the handle exist, such as those in forked
+ * children. Size 0 means everything from @p offset to the end. */
 LX_API void lx__file_unlock(const lx__file *file, uint64_t offset, uint64_t size);
 
 #endif

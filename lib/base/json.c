@@ -24,8 +24,8 @@ static bool too_deep(const json_t *value, int depth)
     return false;
 }
 
-/** What a scan of the text finds without parsing it. In invalid JSON it covers at least the part
- * before the first error, where the parser stops. */
+/** The result of scanning the text without parsing it. In invalid JSON, the scan covers at least
+ * the part before the first error, where the parser stops. */
 typedef struct bounds {
     size_t values;       /**< Upper limit: each value but the outermost follows one of "{[,". */
     size_t longest_word; /**< Bytes of the longest number or other word outside strings. */
@@ -63,7 +63,7 @@ static lx_status fail_text(const json_error_t *what, lx_error *error)
     /* jansson gives no reason if it cannot allocate its own buffers. */
     if (json_error_code(what) == json_error_out_of_memory || what->text[0] == '\0')
         return lx__fail_memory(error, "JSON");
-    return lx__fail(error, LX_ERR_CORRUPT, "invalid JSON in line %d, column %d: %s", what->line,
+    return lx__fail(error, LX_ERR_CORRUPT, "invalid JSON at line %d, column %d: %s", what->line,
                     what->column, what->text);
 }
 
@@ -92,10 +92,11 @@ lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_erro
     json_t *value;
     bounds found = find_bounds(text, size);
     if (found.longest_word > LX__JSON_NUMBER)
-        return lx__fail(error, LX_ERR_CORRUPT, "the JSON has a number of more than %d characters",
-                        LX__JSON_NUMBER);
+        return lx__fail(error, LX_ERR_CORRUPT,
+                        "the JSON contains a number longer than %d characters", LX__JSON_NUMBER);
     if (found.values > LX__JSON_VALUES)
-        return lx__fail(error, LX_ERR_LIMIT, "the JSON has more than %zu values", LX__JSON_VALUES);
+        return lx__fail(error, LX_ERR_LIMIT, "the JSON contains more than %zu values",
+                        LX__JSON_VALUES);
     lx_status status = load(text, size, &value, error);
     if (status != LX_OK)
         return status;
@@ -181,7 +182,7 @@ char *lx__json_text(const json_t *object, size_t flags)
     char *text = size != 0 ? lx__alloc(size + 1) : NULL;
     if (text == NULL)
         return NULL;
-    /* Sorting the keys allocates memory in each call. */
+    /* This can fail even though the first call succeeded: sorting the keys allocates memory. */
     if (json_dumpb(object, text, size, flags) != size) {
         lx__free(text);
         return NULL;

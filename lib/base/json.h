@@ -17,7 +17,7 @@
 
 /** Maximum nesting depth. */
 #define LX__JSON_DEPTH 16
-/** Maximum number of values: jansson needs up to 240 bytes for each, which is 125 MB in total. */
+/** Maximum number of values: jansson needs up to 240 bytes for each, 125 MB in total. */
 #define LX__JSON_VALUES ((size_t)1 << 19)
 /** Maximum length of a number in characters. The library uses at most 20; parsing longer ones would
  * only cost time. */
@@ -26,7 +26,7 @@
 /**
  * Parses one object from @p size bytes.
  * @retval LX_ERR_CORRUPT  Invalid JSON, not an object, nested deeper than #LX__JSON_DEPTH, a
- *                         repeated key, or a number of more than #LX__JSON_NUMBER characters.
+ *                         repeated key, or a number longer than #LX__JSON_NUMBER characters.
  * @retval LX_ERR_LIMIT    More than #LX__JSON_VALUES values.
  * @retval LX_ERR_NOMEM    Out of memory.
  */
@@ -40,7 +40,7 @@ LX_API lx_status lx__json_get_integer(const json_t *object, const char *key, uin
 LX_API lx_status lx__json_get_text(const json_t *object, const char *key, const char **value,
                                    lx_error *error);
 
-/** Gets member @p key, true or false. */
+/** Gets member @p key, a boolean. */
 LX_API lx_status lx__json_get_bool(const json_t *object, const char *key, bool *value,
                                    lx_error *error);
 
@@ -48,8 +48,8 @@ LX_API lx_status lx__json_get_bool(const json_t *object, const char *key, bool *
 LX_API lx_status lx__json_get(const json_t *object, const char *key, json_type type, json_t **value,
                               lx_error *error);
 
-/** Formats the object, with keys in insertion order; release the text with lx__free(). @p flags are
- * those of jansson. */
+/** Formats the object; release the text with lx__free(). @p flags are jansson's: without
+ * JSON_SORT_KEYS, the keys keep their insertion order. */
 LX_API char *lx__json_text(const json_t *object, size_t flags);
 
 #endif

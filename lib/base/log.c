@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* The lock keeps the hook and its argument consistent; the flag saves processes without a hook, the
- * common case, from taking it. */
+/* The lock keeps the hook and its argument consistent; the flag spares processes without a hook,
+ * the common case, from taking it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static lx_log_function current;
 static void *current_user;

@@ -18,7 +18,7 @@ lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t 
     void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (data == MAP_FAILED)
         return lx__fail_errno(error, errno, file->path, "cannot map");
-    /* Failed advice only affects speed. */
+    /* If the advice fails, only speed suffers. */
     static const int advice[] = {[LX__ACCESS_RANDOM] = MADV_RANDOM,
                                  [LX__ACCESS_SEQUENTIAL] = MADV_SEQUENTIAL,
                                  [LX__ACCESS_USUAL] = MADV_NORMAL};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Anonymous memory in whole pages directly from the system, for batches and large arrays.
+ * @brief Anonymous memory in whole pages, obtained directly from the system, for batches and large
+ * arrays.
  */
 #ifndef LX_BASE_PAGES_H
 #define LX_BASE_PAGES_H
@@ -14,10 +15,11 @@
  * to use huge pages. NULL when out of memory. */
 LX_API void *lx__pages_alloc(size_t size);
 
-/** Requests huge pages for large anonymous memory. Failed advice only affects speed. */
+/** Requests huge pages for large anonymous memory. If the request fails, only speed suffers. */
 void lx__pages_prefer_huge(void *memory, size_t size);
 
-/** Unmaps memory of lx__pages_alloc() with the same @p size; NULL is a no-op. */
+/** Unmaps memory from lx__pages_alloc(), which must have been called with the same @p size; NULL is
+ * a no-op. */
 LX_API void lx__pages_free(void *memory, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The number of the process, in a page that reads as zero in a child; NULL before the first use,
+/* The number of this process, in a page that reads as zero in a child; NULL before the first use,
  * &none if the system does not support such pages. */
 static _Atomic(_Atomic uint64_t *) page;
 static _Atomic uint64_t none;
@@ -30,7 +30,7 @@ static _Atomic uint64_t *make_page(void)
     return first;
 }
 
-/** Assigns a number at the first call in a process. */
+/** Assigns a number on the first call in a process. */
 static uint64_t assign_number(_Atomic uint64_t *mark)
 {
     uint64_t there = 0, id = atomic_fetch_add(&used, 1) + 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Detects fork(): threads and locks of the parent process do not exist in a child.
+ * @brief Detects fork(): a child has none of its parent's threads, and its copies of the parent's
+ * locks are unusable.
  */
 #ifndef LX_BASE_PROCESS_H
 #define LX_BASE_PROCESS_H
@@ -20,8 +21,7 @@ uint64_t lx__process_id(void);
 typedef struct lx__process {
     _Atomic uint64_t id;
     _Atomic uint64_t
-        successor; /**< The child in which a thread is taking over the object, or has done
-                                so. */
+        successor; /**< The child in which a thread is taking over the object, or has done so. */
 } lx__process;
 
 /** Records the calling process. */

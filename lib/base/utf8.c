@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Length announced by a first byte, and the range of the second byte: RFC 3629, section 4. */
+/** Length implied by the first byte, and the valid range of the second byte: RFC 3629, section
+ * 4. */
 static size_t announced(uint8_t first, uint8_t *least, uint8_t *most)
 {
     *least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
