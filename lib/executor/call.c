@@ -39,8 +39,8 @@ static uint64_t run_parts(lx__task *task, uint64_t deadline)
     }
 }
 
-/** Calls finish() with the lock released, which is held before and after; the owner has @p task
- * again from then on. */
+/** Calls finish(), after which @p task belongs to its owner again. The caller holds the lock, which
+ * is released during the call. */
 static void finish(lx__queue *queue, lx__task *task)
 {
     bool canceled = task->canceled;
@@ -51,7 +51,8 @@ static void finish(lx__queue *queue, lx__task *task)
     pthread_mutex_lock(&queue->lock);
 }
 
-/** Drops one holder of @p task. True: it was the last, and the task must be finished. */
+/** Drops one holder of @p task. Returns true if it was the last one and the task must be
+ * finished. */
 static bool drop_holder(lx__task *task)
 {
     if (atomic_load_explicit(&task->next, memory_order_relaxed) >= task->parts)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The callbacks that a thread is executing: they nest when one waits for another task.
+ * @brief The callbacks that a thread is executing; they nest when a callback waits for another
+ * task.
  */
 #ifndef LX_EXECUTOR_CALL_H
 #define LX_EXECUTOR_CALL_H
@@ -18,9 +19,9 @@ typedef struct lx__call {
 bool lx__call_is_inside(const lx_executor *executor);
 
 /**
- * Runs parts of @p task, which this thread holds, then drops the hold, and finishes the task if it
- * was the last. The caller holds the queue's lock; it is released while callbacks run. A guest is a
- * thread that helps, rather than one of the queue's own.
+ * Runs parts of @p task, which this thread holds, then drops the hold, and finishes the task if
+ * that was the last hold. The caller holds the queue's lock; it is released while callbacks run. A
+ * guest is a thread that helps, rather than one of the queue's own.
  */
 void lx__call_run_parts(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline);
 

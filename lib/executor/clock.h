@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Time in nanoseconds of the monotonic clock, and timed waits.
+ * @brief Monotonic time in nanoseconds, and timed waits.
  */
 #ifndef LX_EXECUTOR_CLOCK_H
 #define LX_EXECUTOR_CLOCK_H
@@ -26,7 +26,7 @@ LX_API void lx__clock_condition(pthread_cond_t *condition);
 
 /**
  * Waits for @p condition until @p deadline, or without a limit if that is #LX__NEVER. Spurious
- * wake-ups are possible. False: the deadline has passed.
+ * wake-ups are possible. Returns false if the deadline has passed.
  */
 LX_API bool lx__clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t deadline);
 

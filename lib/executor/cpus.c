@@ -12,10 +12,10 @@
 #include "base/file.h"
 
 #define PATH_SIZE 4096
-/* More than the longest group takes, with the lines of version 1 before it; the list is cut here. */
+/* Enough for the lines of version 1 and the longest group after them; longer text is cut off. */
 #define TEXT_SIZE 16384
 #define MOUNT_POINT "/sys/fs/cgroup"
-/* The kernel's limit on x86-64 is 8192 CPUs; a mask of this many takes 16 KiB. */
+/* The kernel's limit on x86-64 is 8192 CPUs; a mask for MOST_CPUS takes 16 KiB. */
 #define MOST_CPUS (1 << 17)
 
 uint32_t lx__cpus_allowed(void)
@@ -99,8 +99,8 @@ static bool is_below_mount(const char *group)
     return group[0] == '/';
 }
 
-/** Reads the group of the process, the line "0::/a/b" of /proc/self/cgroup, into @p path, with the
- * mount point; false if it is not there. */
+/** Reads the control group of the process from the line "0::/a/b" of /proc/self/cgroup and stores
+ * its path, including the mount point, in @p path; false if there is no such line. */
 static bool read_group(const char *root, char path[PATH_SIZE])
 {
     char text[TEXT_SIZE], *rest = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The number of CPUs that this process may use at a time.
+ * @brief The number of CPUs that this process may use at once.
  */
 #ifndef LX_EXECUTOR_CPUS_H
 #define LX_EXECUTOR_CPUS_H
@@ -25,7 +25,7 @@ uint32_t lx__cpus_allowed(void);
  */
 uint32_t lx__cpus_quota(const char *root);
 
-/** The smaller of both. */
+/** The smaller of lx__cpus_allowed() and lx__cpus_quota(). */
 uint32_t lx__cpus_available(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The parts of an executor, private to this layer.
+ * @brief The members of an executor, private to this layer.
  */
 #ifndef LX_EXECUTOR_PRIVATE_H
 #define LX_EXECUTOR_PRIVATE_H
@@ -23,8 +23,8 @@ extern const lx_executor_options lx__executor_defaults;
 struct lx_executor {
     lx__process process;         /**< Owner of the threads. */
     uint32_t limits[LX__QUEUES]; /**< Maximum number of threads per queue, from the options. */
-    atomic_uint users;           /**< References; all of them together count as one hold. */
-    atomic_uint holds;           /**< Holds that keep the memory: see lifetime.h. */
+    atomic_uint users;           /**< References; together they count as one hold. */
+    atomic_uint holds;           /**< Holds, which keep the memory: see lifetime.h. */
     lx__queue queues[LX__QUEUES];
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lock order. There are two kinds of locks: those of queues and of tickets. A thread holds at most
- * one of them at a time, and none while a callback runs (run, finish, a task's function, the
- * log hook, the allocator) or memory is mapped and unmapped; the longest operation under a lock is
- * starting a thread. They therefore need no order among each other, and come after all locks of the
- * layers above, which may be held during every call into this layer except those that run or finish
- * tasks on the calling thread: help, cancel, wait, close, unref.
+ * one of them at a time, and none while a callback runs (run, finish, a task's function, the log
+ * hook, the allocator) or memory is mapped or unmapped; the longest operation under a lock is
+ * starting a thread. These locks therefore need no order among themselves, and come after all locks
+ * of the layers above, which may be held during every call into this layer except those that run or
+ * finish tasks on the calling thread: help, cancel, wait, close, unref.
  */
 #include "executor/executor.h"
 
@@ -48,7 +48,7 @@ lx_status lx_executor_open(const lx_executor_options *options, lx_executor **exe
     atomic_init(&made->users, 1);
     atomic_init(&made->holds, 1);
     for (int i = 0; i < LX__QUEUES; i++) {
-        bool spins = made->limits[i] <= cpus; /* more spinning threads hinder each other */
+        bool spins = made->limits[i] <= cpus; /* more spinning threads would slow each other down */
         lx__queue_init(&made->queues[i], made, names[i], made->limits[i], spins);
     }
     *executor = made;
@@ -59,9 +59,9 @@ lx_status lx__executor_check(const lx_executor *executor, lx_error *error)
 {
     return lx__process_is_this(&executor->process)
                ? LX_OK
-               : lx__fail(error, LX_ERR_FORKED,
-                          "the executor belongs to the parent process: open "
-                          "one after fork");
+               : lx__fail(
+                     error, LX_ERR_FORKED,
+                     "the executor belongs to the parent process: open a new one after fork()");
 }
 
 static void stop(lx_executor *executor)

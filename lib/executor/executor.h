@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Operations of the layers above: submitting, helping and canceling tasks.
+ * @brief Operations for the layers above: submitting, helping with and canceling tasks.
  */
 #ifndef LX_EXECUTOR_EXECUTOR_H
 #define LX_EXECUTOR_EXECUTOR_H
 
 #include "executor/task.h"
 
-/** Replaces the reference in @p slot by one to @p executor, which may be NULL. */
+/** Replaces the reference in @p slot with one to @p executor, which may be NULL. */
 static inline void lx__executor_replace(lx_executor **slot, lx_executor *executor)
 {
     if (executor != NULL)
@@ -38,9 +38,10 @@ LX_API lx_status lx__executor_submit_after(lx_executor *executor, lx_queue queue
                                            uint64_t nanoseconds, lx_error *error);
 
 /**
- * Cancels the parts of @p task that have not begun. True: there were some, and finish() is called
- * with canceled set, before this call returns if no part is running. False: the task is not queued,
- * or its last part has begun. In both cases, the task may be queued again if finish() submits it.
+ * Cancels the parts of @p task that have not begun. Returns true if there were any: finish() is
+ * then called with canceled set, before this call returns if no part is running. Returns false if
+ * the task is not queued, or its last part has begun. In both cases, the task may be queued again
+ * if finish() submits it.
  *
  * The memory of @p task must stay valid during the call, and the caller must not hold a lock that
  * finish() takes.
@@ -65,7 +66,8 @@ LX_API void lx__executor_help_until(lx_executor *executor, lx__task *task, uint6
  * too. */
 bool lx__executor_must_help(const lx_executor *executor, lx_queue queue);
 
-/** LX_ERR_FORKED in a process other than the one that opened @p executor; costs a load. */
+/** Returns LX_ERR_FORKED in a process other than the one that opened @p executor; costs one
+ * load. */
 LX_API lx_status lx__executor_check(const lx_executor *executor, lx_error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The memory of an executor stays until its users, workers, tickets and batch
- * pools are gone.
+ * @brief Keeps the memory of an executor until its users, workers, tickets and batch pools are
+ * gone.
  */
 #ifndef LX_EXECUTOR_LIFETIME_H
 #define LX_EXECUTOR_LIFETIME_H

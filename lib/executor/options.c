@@ -22,15 +22,15 @@ static lx_status check(const lx_executor_options *options, uint32_t count, uint3
     if (options == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "options is NULL");
     if (count < least || count > most)
-        return lx__fail(error, LX_ERR_ARGUMENT, "an executor has %u to %u %s, not %u", least, most,
-                        what, count);
+        return lx__fail(error, LX_ERR_ARGUMENT, "%s must be from %u to %u, not %u", what, least,
+                        most, count);
     return LX_OK;
 }
 
 lx_status lx_executor_options_set_reader_count(lx_executor_options *options, uint32_t count,
                                                lx_error *error)
 {
-    lx_status status = check(options, count, 0, LX_MAX_READERS, "readers", error);
+    lx_status status = check(options, count, 0, LX_MAX_READERS, "reader_count", error);
     if (status == LX_OK)
         options->readers = count;
     return status;
@@ -39,7 +39,7 @@ lx_status lx_executor_options_set_reader_count(lx_executor_options *options, uin
 lx_status lx_executor_options_set_writer_count(lx_executor_options *options, uint32_t count,
                                                lx_error *error)
 {
-    lx_status status = check(options, count, 1, LX_MAX_WRITERS, "writers", error);
+    lx_status status = check(options, count, 1, LX_MAX_WRITERS, "writer_count", error);
     if (status == LX_OK)
         options->writers = count;
     return status;

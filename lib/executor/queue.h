@@ -19,41 +19,41 @@ typedef struct lx__worker {
 } lx__worker;
 
 /**
- * Threads waiting in one way. They are interchangeable: it does not matter which of them returns
- * for a call, as only the counts must agree.
+ * Threads that wait in the same way. They are interchangeable: it does not matter which of them
+ * responds to a call, as long as the counts are right.
  */
 typedef struct lx__waiters {
-    uint32_t idle;   /**< Waiting, without a task assigned. */
+    uint32_t idle;   /**< Waiting, and not called. */
     uint32_t called; /**< Still waiting, but called for a task. */
 } lx__waiters;
 
-/** All members but the first group and posted are under the lock. */
+/** The members after @ref lock are protected by it. */
 typedef struct lx__queue {
     lx_executor *executor;
     const char *name;   /**< Prefix of the names of its threads, which append their number. */
     bool spins;         /**< Whether its threads spin for a while before they sleep. */
-    atomic_uint posted; /**< Incremented when there may be work; written under the lock, and watched
-                             without it by spinning threads. */
+    atomic_uint posted; /**< Incremented when there may be work; spinning threads watch it without
+                             the lock. */
 
     pthread_mutex_t lock;
     pthread_cond_t wake;  /**< Wakes workers: a task, an earlier timer, or the end. */
-    pthread_cond_t ended; /**< Wakes closing threads: alive or guests may be 0. */
+    pthread_cond_t ended; /**< Wakes closing threads: alive or guests may have become 0. */
     lx__link tasks;       /**< Oldest first. */
     lx__link timers;      /**< Soonest first. */
     bool stopped;         /**< No more tasks are accepted. */
 
     uint32_t limit;       /**< Maximum number of threads. */
     uint32_t started;     /**< Threads started so far: workers[0 .. started). */
-    uint32_t reaped;      /**< Those that are or will be joined or detached. */
-    uint32_t alive;       /**< Those that have not ended. */
+    uint32_t reaped;      /**< Started threads that are or will be joined or detached. */
+    uint32_t alive;       /**< Started threads that have not ended. */
     uint32_t guests;      /**< Other threads inside a callback of a task of this queue. */
     lx__waiters spinning; /**< Spinning workers. */
     lx__waiters asleep;   /**< Sleeping workers. */
-    uint32_t unwoken;     /**< Sleeping and called workers that other workers, which are about to
-                               return, will wake. */
+    uint32_t unwoken;     /**< Called sleeping workers that are still to be woken: each worker that
+                               wakes up wakes the next. */
 
-    lx_queue_stats stats; /**< idle_ns holds the sum of the times at which threads stopped being
-                               idle minus those at which they began, modulo 2^64. */
+    lx_queue_stats stats; /**< idle_ns is the sum of the times at which threads stopped being idle,
+                               minus the sum of the times at which they became idle, modulo 2^64. */
     lx__worker workers[LX_MAX_READERS];
 } lx__queue;
 
@@ -73,8 +73,8 @@ lx__task *lx__queue_first(lx__queue *queue);
 /** The earliest time at which a timed task is due, or LX__NEVER. The caller holds the lock. */
 uint64_t lx__queue_due(const lx__queue *queue);
 
-/** Removes @p task, with its parts that have not begun, from its list. True: there were such parts.
- * The caller holds the lock, and must finish the task if it has no holders. */
+/** Removes @p task, with its parts that have not begun, from its list. Returns true if there were
+ * such parts. The caller holds the lock, and must finish the task if it has no holders. */
 bool lx__queue_withdraw(lx__task *task);
 
 /** Copies the statistics. */

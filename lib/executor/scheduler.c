@@ -9,8 +9,8 @@
 #include "executor/worker.h"
 
 /**
- * Starts threads for @p parts if too few are idle, plus one to wait for timed tasks. It is a
- * failure if the first thread cannot start; later ones are reported to the log hook.
+ * Starts threads for @p parts parts if too few are idle, plus one that waits for timed tasks. Fails
+ * only if the first thread cannot be started; failures to start later ones are logged.
  */
 static lx_status start_threads(lx__queue *queue, size_t parts, bool timed, lx_error *error)
 {
@@ -21,9 +21,9 @@ static lx_status start_threads(lx__queue *queue, size_t parts, bool timed, lx_er
         if (errnum == 0)
             continue;
         if (queue->started == 0)
-            return lx__fail_errno(error, errnum, NULL,
-                                  "cannot start a thread: the limit of threads "
-                                  "or of memory is reached");
+            return lx__fail_errno(
+                error, errnum, NULL,
+                "cannot start a thread: the limit on threads or memory has been reached");
         queue->limit = queue->started; /* avoids a retry for each task */
     }
     return LX_OK;
@@ -51,7 +51,8 @@ lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, l
     uint32_t reached = queue->limit, sleepers = 0;
     if (status == LX_OK && due == 0)
         sleepers = lx__worker_call(queue, task->parts);
-    /* Every sleeping thread must learn of an earlier time, since any of them may get other work. */
+    /* Every sleeping thread must learn of an earlier due time, because any of them may be given
+     * other work. */
     bool sooner = status == LX_OK && due != 0 && queue->timers.next == &task->link;
     if (sooner)
         pthread_cond_broadcast(&queue->wake);
@@ -60,14 +61,14 @@ lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, l
     lx__queue_post(queue);
     lx__worker_wake(queue, sleepers);
     if (reached < limit)
-        lx__log(LX_LOG_WARNING, "%s: the system started only %u of %u threads", queue->name,
+        lx__log(LX_LOG_WARNING, "%s: the system could start only %u of %u threads", queue->name,
                 reached, limit);
     return status;
 }
 
 static void cancel_all(lx__queue *queue, lx__link *list)
 {
-    /* The lock is released in between, but nothing is added after stop. */
+    /* The lock is released between tasks, but nothing is added once the queue is stopped. */
     while (!lx__list_is_empty(list)) {
         lx__task *task = LX__CONTAINER_OF(list->next, lx__task, link);
         if (lx__queue_withdraw(task) && task->holders == 0)

@@ -3,11 +3,11 @@
 
 #include "executor/clock.h"
 
-/* About the cost of a wake-up to both sides: spinning at most doubles the cost of a pause. */
+/* About what a wake-up costs both threads, so that spinning at most doubles the cost of a wait. */
 #define SPIN_NS 30000
 /* Checks between two reads of the clock. */
 #define LOOKS 32
-/* The number of skips is limited to 2^this - 1. */
+/* Limits the number of skips to 2^MOST_MISSES - 1. */
 #define MOST_MISSES 6
 
 static inline void relax(void)

@@ -5,7 +5,7 @@
  *
  * A task runs once for each of its parts, several parts at a time on several threads; then it is
  * finished, once. From lx__executor_submit() until finish() is called, the executor owns its
- * memory; from then on it may be freed, changed or submitted again, also from within finish().
+ * memory; from then on it may be freed, changed or submitted again, even from within finish().
  *
  * No lock is held while run() or finish() runs. run() sees all writes before the submit, and
  * finish() sees all writes of every run().
@@ -22,7 +22,7 @@
 
 typedef struct lx__task lx__task;
 
-/** The place of a task; under its queue's lock. */
+/** Where a task is; protected by its queue's lock. */
 typedef enum lx__task_state {
     LX__TASK_FREE = 0, /**< Held by its owner, or by threads that run the last of its parts. */
     LX__TASK_WAITING,  /**< In the queue's timers. */
@@ -38,23 +38,23 @@ struct lx__task {
     /** @} */
     /** @name Private to the executor */
     /** @{ */
-    atomic_size_t next;                /**< The next part to run; none is left if it is not below
-                                            parts. Relaxed: the lock orders all but the count
-                                            itself. */
+    atomic_size_t next;                /**< The next part to run; from parts upward, none is left.
+                                            Accesses are relaxed: the lock orders everything but the
+                                            count itself. */
     _Atomic(struct lx__queue *) queue; /**< The queue of the last submit. */
-    lx__link link;                     /**< In the queue's tasks or timers; under its lock, as are
-                                            all members below. */
+    lx__link link;                     /**< Link in the queue's tasks or timers. The queue's lock
+                                            protects it and all members below. */
     uint64_t due;                      /**< The time at which a timed task is queued. */
-    uint32_t holders;                  /**< Threads that run its parts. The last one to leave after
-                                            the task is out of the lists finishes it. */
+    uint32_t holders;                  /**< Threads that are running its parts. Once the task is out
+                                            of the lists, the last of them to leave finishes it. */
     lx__task_state state;
     bool canceled; /**< Parts of it were canceled. */
     /** @} */
 };
 
 /**
- * Initializes a task, once; before it is submitted again, only the owner's fields may need a
- * change.
+ * Initializes a task. Once is enough: before the task is submitted again, only the owner's fields
+ * may need to be changed.
  *
  * @param run     Called for each of 0 .. @p parts - 1, started in that order but running
  *                concurrently.
@@ -68,7 +68,7 @@ static inline void lx__task_init(lx__task *task, void (*run)(lx__task *, size_t)
     *task = (lx__task){.run = run, .finish = finish, .parts = parts};
 }
 
-/** For use within run(): no further part begins. Parts that have begun run to their end; finish()
+/** For use within run(): no further part begins. Parts that have begun run to completion; finish()
  * does not report this as canceled. */
 static inline void lx__task_stop(lx__task *task)
 {

@@ -12,11 +12,11 @@
 
 struct lx_ticket {
     lx__task task;
-    lx_executor *executor; /* counted by a hold */
+    lx_executor *executor; /* kept alive by a hold */
     lx_queue queue;
     lx_task_function function;
     void *user;
-    atomic_uint references; /* the caller's, and one of the task until it is over */
+    atomic_uint references; /* the caller's, and the task's until it is over */
 
     pthread_mutex_t lock; /* protects all that follows */
     pthread_cond_t ended;
@@ -33,8 +33,8 @@ static void run(lx__task *task, size_t part)
     if (status >= LX_OK)
         return;
 
-    /* Parts begin in order, so all parts before the first failing one have begun: the failure with
-     * the lowest number does not depend on the threads. */
+    /* Parts begin in order, so all parts before the first failing one have begun: which failure has
+     * the lowest number does not depend on timing. */
     lx__task_stop(task);
     lx__fail(&error, status, "part %zu of the task failed: %s", part,
              lx_status_get_message(status));
@@ -96,8 +96,8 @@ lx_status lx_executor_submit(lx_executor *executor, lx_queue queue, lx_task_func
     if ((unsigned)queue >= LX__QUEUES)
         return lx__fail(error, LX_ERR_ARGUMENT, "invalid queue %d", (int)queue);
     if (parts == 0 || parts > SIZE_MAX / 2)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a task has 1 to %zu parts, not %zu", SIZE_MAX / 2,
-                        parts);
+        return lx__fail(error, LX_ERR_ARGUMENT, "parts must be from 1 to %zu, not %zu",
+                        SIZE_MAX / 2, parts);
     lx_status status = lx__executor_check(executor, error);
     if (status != LX_OK)
         return status;

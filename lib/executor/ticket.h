@@ -10,7 +10,7 @@
 
 #include <loaderx/executor.h>
 
-/** Whether no part of the ticket's task runs or will run. */
+/** Whether the ticket's task is over: no part of it is running or will run. */
 LX_API bool lx__ticket_is_over(lx_ticket *ticket);
 
 #endif

@@ -8,8 +8,8 @@
 #include "executor/clock.h"
 #include "executor/lifetime.h"
 
-/* Waking is a system call of up to 15 us: the submitting thread wakes one thread, which wakes the
- * next. */
+/* Waking a thread takes a system call of up to 15 us, so the submitting thread wakes only one
+ * thread, which wakes the next. */
 #define WAKES 1
 
 static uint32_t call(lx__waiters *waiters, size_t wanted)
@@ -42,7 +42,7 @@ void lx__worker_wake(lx__queue *queue, uint32_t count)
         pthread_cond_signal(&queue->wake);
 }
 
-/** Spins without the lock, which is held before and after. */
+/** Spins. The caller holds the lock, which is released meanwhile. */
 static void spin(lx__queue *queue, lx__spinner *spinner)
 {
     unsigned seen = atomic_load_explicit(&queue->posted, memory_order_relaxed);
@@ -66,8 +66,8 @@ static void sleep_until_called(lx__queue *queue)
     }
 }
 
-/** Waits for the next task and holds it; NULL after the end of the queue. The lock is held before
- * and after. */
+/** Waits for the next task and becomes one of its holders; NULL once the queue is stopped. The
+ * caller holds the lock, which is released during waits. */
 static lx__task *take(lx__queue *queue, lx__worker *worker)
 {
     for (bool fresh = true;; fresh = false) {

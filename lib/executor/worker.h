@@ -12,7 +12,7 @@
 int lx__worker_start(lx__queue *queue);
 
 /** Calls up to @p wanted waiting threads; the caller holds the lock. Returns the number of threads
- * to wake with lx__worker_wake(), best without the lock. */
+ * to wake with lx__worker_wake(), preferably without the lock. */
 uint32_t lx__worker_call(lx__queue *queue, size_t wanted);
 
 /** Wakes @p count sleeping threads. */
