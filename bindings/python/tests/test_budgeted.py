@@ -233,7 +233,7 @@ def test_gathers_a_large_batch():
     ((lx.Shuffle(), [1, .5], 5), TypeError, 'costs'),
     ((lx.Shuffle(), 7, 5), TypeError, 'costs'),
     ((lx.Shuffle(), [[1]], 5), TypeError, 'costs'),
-    ((lx.Shuffle(3), [1, 2], 5), ValueError, '3 indices, but there are 2 costs'),
+    ((lx.Shuffle(3), [1, 2], 5), ValueError, 'indices below 3, but there are only 2 costs'),
     ((lx.Shuffle(), [1, 2], 0), ValueError, 'budget'),
     ((lx.Shuffle(), [1, 2], 5.0), TypeError, 'budget'),
     ((lx.Shuffle(), [1, 2], 2**64), ValueError, 'budget'),

@@ -61,7 +61,7 @@ def test_damage_raises(make, files, tmp_path):
     for path in tmp_path.iterdir():
         whole = path.read_bytes()
         path.write_bytes(whole[:-1])
-        with pytest.raises(lx.CorruptError, match='made again') as caught:
+        with pytest.raises(lx.CorruptError, match='to have the table rebuilt') as caught:
             make(tables=tmp_path).take(10)
         assert path.name in str(caught.value)
         path.unlink()

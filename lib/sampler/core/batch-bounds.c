@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 #define WORD_BITS 32
-/* Words of a block: one cache line. */
+/* Words per block: one cache line. */
 #define BLOCK_WORDS 16
 #define BLOCK_BITS (WORD_BITS * BLOCK_WORDS)
 
@@ -22,7 +22,7 @@ static size_t blocks_of(uint64_t length)
     return (size_t)(length / BLOCK_BITS + (length % BLOCK_BITS != 0));
 }
 
-/** Number of batches that begin before each block, then their total. */
+/** Number of batches that begin before each block, followed by the total. */
 static const uint32_t *counts_of(const uint32_t *table, uint64_t length)
 {
     return table + words_of(length);
@@ -147,7 +147,7 @@ uint64_t lx_order_get_max_batch_size(const lx_order *order)
     return order->batch_rows;
 }
 
-/** As lx__batch_bounds_find(), for any order and position. */
+/** Like lx__batch_bounds_find(), but for any order and position. */
 static lx_status find(const lx_order *order, uint64_t position, lx__batch_bounds *bounds,
                       lx_error *error)
 {

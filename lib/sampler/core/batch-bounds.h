@@ -4,8 +4,8 @@
  * @brief The batch bounds of an order's epoch: one bit per position, set where a batch begins, and
  * the number of batches before each block of bits.
  *
- * So the memory is an eighth of a byte per position for batches of any size, and counting the bits
- * of one block finds the batch of a position.
+ * This takes about an eighth of a byte per position, whatever the size of the batches, and finds
+ * the batch of a position by counting the bits of one block.
  */
 #ifndef LX_SAMPLER_BATCH_BOUNDS_H
 #define LX_SAMPLER_BATCH_BOUNDS_H
@@ -15,12 +15,13 @@
 /** One batch. */
 typedef struct lx__batch_bounds {
     uint64_t epoch;
-    uint64_t number;     /**< Of the batch, within its epoch. */
-    uint64_t count;      /**< Batches in the epoch. */
-    uint64_t begin, end; /**< Its positions. */
+    uint64_t number;     /**< Number of the batch within its epoch. */
+    uint64_t count;      /**< Number of batches in the epoch. */
+    uint64_t begin, end; /**< The batch's positions. */
 } lx__batch_bounds;
 
-/** Returns the words of the table for an epoch of @p length positions, for lx__epoch_tables_new().
+/** Returns the number of words in the table of an epoch of @p length positions, which
+ * lx__epoch_tables_new() needs.
  * */
 size_t lx__batch_bounds_size(uint64_t length);
 
@@ -40,7 +41,7 @@ void lx__batch_bounds_finish(uint32_t *table, uint64_t length);
  * @param[in,out] held      NULL, or the table of the last epoch read; release it with
  *             lx__epoch_table_clear_scratch().
  * @param[in]     position  Below #LX__POSITION_END.
- * @return As lx__epoch_tables_get().
+ * @return Same as lx__epoch_tables_get().
  */
 lx_status lx__batch_bounds_find(const lx_order *order, lx__epoch_table **held, uint64_t position,
                                 lx__batch_bounds *bounds, lx_error *error);

@@ -81,8 +81,8 @@ static int describe(const void *user, json_t *what)
 
 static lx__index_table_maker maker_of(const lx_order *order);
 
-/** Fills a table in memory. Also removes the file of the epoch before the previous one; without
- * that, a folder would grow with each epoch. */
+/** Fills a table in memory. Also removes the file from two epochs before; otherwise, the folder
+ * would grow with every epoch. */
 static lx_status fill(void *user, lx__index_table *table, lx_error *error)
 {
     const struct wanted *wanted = user;
@@ -105,7 +105,7 @@ static lx__index_table_maker maker_of(const lx_order *order)
     return (lx__index_table_maker){order->class->kind, describe, fill};
 }
 
-/** The caller holds the lock, so each table is made once. */
+/** The caller holds the lock, so each table is made only once. */
 static lx_status make(lx__epoch_tables *epochs, const lx_order *order, uint64_t number,
                       lx__epoch_table **made, lx_error *error)
 {

@@ -18,12 +18,12 @@ typedef lx_status lx__epoch_table_fill(const lx_order *order, uint64_t epoch, ui
                                        size_t count, lx_error *error);
 
 /**
- * The tables of an order. It keeps the two most recent ones, since batches around the end of an
- * epoch need both; other tables live until no thread holds them. In a folder, making the table of
- * an epoch removes the file of the second epoch before it.
+ * The tables of an order. The two most recent ones are kept, because batches around the end of an
+ * epoch need both; other tables live until no thread holds them. If the tables are stored in a
+ * folder, making one removes the file from two epochs before.
  *
  * @par Thread safety
- * Thread-safe. The first thread that enters an epoch makes its table, while others wait.
+ * Thread-safe. The first thread to enter an epoch makes its table, while the others wait.
  */
 typedef struct lx__epoch_tables lx__epoch_tables;
 
@@ -36,10 +36,10 @@ typedef struct lx__epoch_table {
 } lx__epoch_table;
 
 /**
- * Creates tables of @p count indices that @p fill computes, in memory, or in the folder @p tables
- * if that is not NULL.
+ * Creates the tables of an order, whose @p count indices @p fill computes; they are stored in the
+ * folder @p tables, or in memory if that is NULL.
  *
- * @retval LX_ERR_NOMEM  Memory is short. Otherwise as lx__index_table_cache_folder().
+ * @retval LX_ERR_NOMEM  Out of memory. Otherwise, the same as lx__index_table_cache_folder().
  */
 LX_API lx_status lx__epoch_tables_new(lx__epoch_table_fill *fill, size_t count, const char *tables,
                                       lx__epoch_tables **epochs, lx_error *error);
@@ -48,7 +48,7 @@ LX_API lx_status lx__epoch_tables_new(lx__epoch_table_fill *fill, size_t count, 
 LX_API void lx__epoch_tables_free(lx__epoch_tables *epochs);
 
 /**
- * Sets @p held, which is NULL or holds another table, to the table of epoch @p number.
+ * Sets @p held, which is NULL or a table of the same order, to the table of epoch @p number.
  *
  * @return The status of the fill or of lx__index_table_cache_get(); on failure @p held is NULL.
  */
@@ -59,7 +59,7 @@ lx_status lx__epoch_tables_get(lx__epoch_tables *epochs, const lx_order *order, 
  * */
 LX_API void lx__epoch_table_clear_scratch(void *scratch);
 
-/** Replaces each position by the index at its offset in the table of its epoch, for a class whose
+/** Replaces each position with the index at its offset in its epoch's table, for a class whose
  * scratch is an lx__epoch_table pointer. */
 LX_API lx_status lx__epoch_tables_read(lx__epoch_tables *epochs, const lx_order *order,
                                        void *scratch, uint64_t *positions, size_t count,

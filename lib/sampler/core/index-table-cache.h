@@ -4,11 +4,12 @@
  * @brief Tables cached in files of a folder: each is made once and mapped by every later process or
  * run that needs it.
  *
- * The name of a file has a hash of all inputs of the table, and the file has the inputs in full. So
- * one folder serves any number of orders, and a hash collision is detected.
+ * The name of a file contains a hash of all inputs of the table, and the file contains the inputs
+ * in full. So one folder can serve any number of orders, and hash collisions are detected.
  *
  * A file is written under a temporary name, synced and renamed. If several processes make the same
- * table at the same time, each writes its own file; the files are identical and the last one stays.
+ * table at the same time, each writes its own file; the files are identical, and the last one
+ * remains.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_CACHE_H
 #define LX_SAMPLER_INDEX_TABLE_CACHE_H
@@ -20,7 +21,8 @@
 /** How to make a kind of table. */
 typedef struct lx__index_table_maker {
     const char *kind; /**< Prefix of the file name. */
-    /** Adds all inputs of the numbers to @p inputs. Returns 0, or -1 if memory is short. */
+    /** Adds everything that the numbers depend on to @p inputs. Returns 0, or -1 when out of
+     * memory. */
     int (*describe)(const void *user, json_t *inputs);
     /** Makes the table in memory: its count and its numbers. */
     lx_status (*make)(void *user, lx__index_table *table, lx_error *error);
@@ -30,9 +32,8 @@ typedef struct lx__index_table_maker {
  * Finds a table in the folder, or makes it.
  *
  * @param folder  Created if missing; NULL: the table stays in memory.
- * @param table   Has the bound, and the count, or #LX__INDEX_TABLE_ANY if only the file or the
- * maker
- *                knows it. On failure it is empty.
+ * @param table   Has the bound and the count, which is #LX__INDEX_TABLE_ANY if only the file or the
+ *                maker knows it. On failure, it is empty.
  *
  * @return The status of the maker or lx__index_table_file_open(), or an error of the folder or
  * file.
@@ -43,17 +44,17 @@ LX_API lx_status lx__index_table_cache_get(const char *folder, const lx__index_t
 /**
  * Opens or creates a folder for later tables.
  *
- * @param[out] path  The absolute path, for lx__free(): it stays valid if the process changes its
- *                   directory.
+ * @param[out] path  The absolute path, which stays valid if the process changes its working
+ *                   directory; release it with lx__free().
  */
 lx_status lx__index_table_cache_folder(const char *folder, char **path, lx_error *error);
 
-/** Removes a table from the folder. Ignores errors, as a missing file. */
+/** Removes a table from the folder. Ignores errors, including a missing file. */
 void lx__index_table_cache_remove(const char *folder, const lx__index_table_maker *maker,
                                   const void *user);
 
-/** The describe function for numbers that depend only on @p count given numbers: adds the count,
- * and their checksum as @p key. */
+/** Implements describe for a table that depends only on @p count given numbers: adds their count,
+ * and their checksum as member @p key. */
 LX_API int lx__index_table_describe(json_t *inputs, const char *kind, uint64_t count,
                                     const char *key, uint32_t crc);
 

@@ -16,8 +16,8 @@
 #define MAGIC "LXTABLE"
 #define TABLE_VERSION 1
 #define BLOCK                                                                                      \
-    16384         /* bytes per checksum: in a batch spread over the table, each index is the first
-                       of its block, so larger blocks would make it slower */
+    16384         /* bytes per checksum: if a batch is spread over the table, each of its indices is
+                     the first to be read in its block, so larger blocks would slow it down */
 #define PAGE 4096 /* the numbers begin at a multiple of this */
 #define TRANSFER ((size_t)1 << 20) /* bytes per write */
 
@@ -61,10 +61,9 @@ struct lx__index_table_file {
 lx_status lx__index_table_file_fail(const lx__index_table_file *file, const char *why,
                                     lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
-                                "the table's file is damaged: %s: delete the file, and the table "
-                                "is made again",
-                                why);
+    lx_status status =
+        lx__fail(error, LX_ERR_CORRUPT,
+                 "the table file is damaged: %s: delete it to have the table rebuilt", why);
     lx__error_locate(error, file != NULL ? file->path : NULL, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -93,7 +92,7 @@ static lx_status read_head(const lx__file *file, const lx__index_table_file *sel
     if (status != LX_OK)
         return status;
     if (got < sizeof first || memcmp(first, MAGIC, sizeof MAGIC) != 0)
-        return lx__index_table_file_fail(self, "it is not a table of an order", error);
+        return lx__index_table_file_fail(self, "it is not the table of an order", error);
     uint32_t version = lx__load_le32(first + AT_VERSION);
     if (version != TABLE_VERSION)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
@@ -102,8 +101,7 @@ static lx_status read_head(const lx__file *file, const lx__index_table_file *sel
                         version, TABLE_VERSION);
     *what_size = lx__load_le32(first + AT_WHAT_SIZE);
     if (*what_size > LX__INDEX_TABLE_JSON_MAX)
-        return lx__index_table_file_fail(self, "its header is longer than that of any table",
-                                         error);
+        return lx__index_table_file_fail(self, "its header is too long", error);
     size_t size = (size_t)lx__align_up(AT_WHAT + *what_size, PAGE);
     *head = lx__alloc(size);
     if (*head == NULL)
@@ -111,12 +109,12 @@ static lx_status read_head(const lx__file *file, const lx__index_table_file *sel
     status = lx__file_read(file, *head, size, 0, error);
     if (status == LX_OK &&
         lx__load_le32(*head + AT_CRC) != lx__crc32c(0, *head + AT_WIDTH, size - AT_WIDTH))
-        status = lx__index_table_file_fail(self, "the checksum of its header does not match",
-                                           error);
+        status = lx__index_table_file_fail(self, "its header checksum does not match", error);
     return status;
 }
 
-/** Copies printable text for an error message: the file's text may be anything. */
+/** Copies text for an error message, replacing unprintable characters: the file may contain
+ * anything. */
 static void print_safely(char *to, size_t size, const uint8_t *text, size_t length)
 {
     size_t n = 0;
@@ -133,14 +131,14 @@ static lx_status match(const uint8_t *head, size_t what_size, const lx__index_ta
         char theirs[200];
         print_safely(theirs, sizeof theirs, head + AT_WHAT, what_size);
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "the file has the table of %s, not that of %.199s: was it renamed?", theirs,
-                        form->inputs);
+                        "the file contains the table of %s, not that of %.199s: was it renamed?",
+                        theirs, form->inputs);
     }
     uint64_t count = lx__load_le64(head + AT_COUNT);
     if (lx__load_le32(head + AT_WIDTH) != form->width ||
         lx__load_le64(head + AT_BOUND) != form->bound ||
         (form->count != LX__INDEX_TABLE_ANY && form->count != count))
-        return lx__index_table_file_fail(self, "its header describes another table", error);
+        return lx__index_table_file_fail(self, "its header describes a different table", error);
     return LX_OK;
 }
 
@@ -159,8 +157,8 @@ static lx_status open_file(lx__index_table_file *self, const lx__file *file,
         form->count = lx__load_le64(head + AT_COUNT);
         if (!lay_out(what_size, form->count, form->width, &self->places) ||
             self->places.end != size)
-            status = lx__index_table_file_fail(self, "its size differs from the size in its header",
-                                               error);
+            status = lx__index_table_file_fail(
+                self, "its size differs from the size that its header gives", error);
     }
     lx__free(head);
     if (status != LX_OK)
@@ -231,8 +229,7 @@ static lx_status check_block(lx__index_table_file *file, uint64_t block, lx_erro
         atomic_store_explicit(&file->whole[block], 1, memory_order_relaxed);
         return LX_OK;
     }
-    lx_status status = lx__index_table_file_fail(file, "the checksum of a block does not match",
-                                                 error);
+    lx_status status = lx__index_table_file_fail(file, "a block checksum does not match", error);
     lx__error_locate(error, NULL, NULL, LX_NONE, offset);
     return status;
 }

@@ -4,9 +4,9 @@
  * @brief A table in a file, in the format of doc/orders.md, section 15: written once and mapped by
  * all processes that read it.
  *
- * Opening it takes constant time. Its numbers lie in blocks with a checksum each, which is verified
- * at the first access to the block. If another process truncates the file while it is mapped, or
- * the disk fails to read a sector of it, the access raises SIGBUS.
+ * Opening it takes constant time. Its numbers are divided into blocks, each with a checksum that is
+ * verified when the block is first accessed. If another process truncates the file while it is
+ * mapped, or the disk fails to read a sector of it, the access raises SIGBUS.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_FILE_H
 #define LX_SAMPLER_INDEX_TABLE_FILE_H
@@ -23,15 +23,16 @@ typedef struct lx__index_table_file lx__index_table_file;
 
 /** The expected properties of a table. */
 typedef struct lx__index_table_form {
-    const char *inputs; /**< JSON with all inputs of the numbers. */
-    uint64_t count;     /**< Number of numbers; #LX__INDEX_TABLE_ANY: as the file has it. */
-    uint64_t bound;     /**< Upper limit of the numbers. */
+    const char *inputs; /**< JSON with everything that the numbers depend on. */
+    uint64_t count;     /**< How many numbers there are; #LX__INDEX_TABLE_ANY: as many as the file
+                             says. */
+    uint64_t bound;     /**< Upper limit of the numbers, exclusive. */
     size_t width;       /**< Bytes per number, 4 or 8. */
 } lx__index_table_form;
 
 #define LX__INDEX_TABLE_ANY UINT64_MAX
 
-/** Largest size of the JSON. */
+/** Maximum size of the JSON in bytes. */
 #define LX__INDEX_TABLE_JSON_MAX 65536
 
 /**
@@ -42,8 +43,8 @@ typedef struct lx__index_table_form {
  *
  * @retval LX_ERR_NOT_FOUND    The file does not exist.
  * @retval LX_ERR_CORRUPT      It is damaged, or is not a table.
- * @retval LX_ERR_UNSUPPORTED  It has another version, or this machine is big-endian.
- * @retval LX_ERR_MISMATCH     It has another table; the message names both.
+ * @retval LX_ERR_UNSUPPORTED  It has a different version, or this machine is big-endian.
+ * @retval LX_ERR_MISMATCH     It contains a different table; the message names both.
  */
 lx_status lx__index_table_file_open(const lx__file *folder, const char *name,
                                     lx__index_table_form *form, lx__index_table_file **file,
@@ -56,17 +57,17 @@ void lx__index_table_file_close(lx__index_table_file *file);
 lx_status lx__index_table_file_write(const lx__file *file, const lx__index_table_form *form,
                                      const void *data, lx_error *error);
 
-/** Verifies the blocks of the numbers at @p count places, all below the table's count.
+/** Verifies the blocks that contain the numbers at @p count places, all below the table's count.
  * @retval LX_ERR_CORRUPT  A block is damaged. */
 lx_status lx__index_table_file_check(lx__index_table_file *file, const uint64_t *places,
                                      size_t count, lx_error *error);
 
-/** As lx__index_table_file_check(), for @p count places from @p first on. */
+/** Like lx__index_table_file_check(), for the @p count places starting at @p first. */
 LX_API lx_status lx__index_table_file_check_range(lx__index_table_file *file, uint64_t first,
                                                   uint64_t count, lx_error *error);
 
-/** Returns LX_ERR_CORRUPT with a message that names the file and the remedy. A NULL @p file is a
- * table in memory. */
+/** Returns LX_ERR_CORRUPT with a message that names the file and says what to do. @p file is NULL
+ * for a table in memory. */
 lx_status lx__index_table_file_fail(const lx__index_table_file *file, const char *why,
                                     lx_error *error);
 

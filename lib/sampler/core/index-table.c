@@ -14,10 +14,9 @@ lx_status lx__index_table_measure(const uint64_t *indices, uint64_t count, lx__i
     *table = (lx__index_table){.count = count};
     for (uint64_t i = 0; i < count; i++) {
         if (indices[i] == UINT64_MAX)
-            return lx__fail(error, LX_ERR_ARGUMENT,
-                            "index %" PRIu64 " is 2^64 - 1, which exceeds the indices of all "
-                            "orders",
-                            i);
+            return lx__fail(
+                error, LX_ERR_ARGUMENT,
+                "index %" PRIu64 " is 2^64 - 1, which exceeds the largest index of any order", i);
         if (indices[i] >= table->bound)
             table->bound = indices[i] + 1;
         table->crc = lx__state_add(table->crc, indices[i]);
@@ -65,7 +64,8 @@ void lx__index_table_free(lx__index_table *table)
 
 lx_status lx__index_table_fail(const lx__index_table *table, lx_error *error)
 {
-    return lx__index_table_file_fail(table->file, "it has numbers out of range", error);
+    return lx__index_table_file_fail(table->file, "it contains numbers that are out of range",
+                                     error);
 }
 
 lx_status lx__index_table_map(const lx__index_table *table, uint64_t *places, size_t count,

@@ -4,9 +4,9 @@
  * @brief Tables of arbitrary indices or other numbers: 4 bytes each if all fit, otherwise 8; in
  * memory or in a mapped file.
  *
- * A file may be damaged, and another process may write to it. So a read takes two checks:
- * lx__index_table_check() finds damaged blocks, then the reader checks that each number is valid
- * for its purpose. lx__index_table_map() does both.
+ * A file may be damaged, and another process may write to it. So every read needs two checks:
+ * lx__index_table_check() finds damaged blocks, and then the reader checks that each number is
+ * valid for its purpose. lx__index_table_map() does both.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_H
 #define LX_SAMPLER_INDEX_TABLE_H
@@ -23,11 +23,12 @@
 /** A table. Immutable. */
 typedef struct lx__index_table {
     uint64_t count;
-    uint64_t bound;         /**< Upper limit of the numbers. */
+    uint64_t bound;         /**< Upper limit of the numbers, exclusive. */
     const uint32_t *narrow; /**< One of these two is set, or neither if the table is empty. */
     const uint64_t *wide;
-    uint32_t crc;               /**< Of the given indices as little-endian 64-bit words. */
-    lx__index_table_file *file; /**< Owns the numbers; NULL: they are in memory, for lx__free(). */
+    uint32_t crc;               /**< CRC-32C of the given indices as little-endian 64-bit words. */
+    lx__index_table_file *file; /**< Owns the numbers; NULL: they are in memory, to be freed with
+                                     lx__free(). */
 } lx__index_table;
 
 /** Whether numbers below @p bound take 4 bytes instead of 8. */
@@ -54,7 +55,8 @@ LX_API lx_status lx__index_table_new(const uint64_t *indices, uint64_t count,
 
 LX_API void lx__index_table_free(lx__index_table *table);
 
-/** Call it before reading the numbers at @p places, all below the count.
+/** Checks the numbers at @p count places, all below the table's count. Call this before reading
+ * them.
  * @retval LX_ERR_CORRUPT  The file is damaged there. */
 static inline lx_status lx__index_table_check(const lx__index_table *table, const uint64_t *places,
                                               size_t count, lx_error *error)
@@ -63,7 +65,7 @@ static inline lx_status lx__index_table_check(const lx__index_table *table, cons
                                : lx__index_table_file_check(table->file, places, count, error);
 }
 
-/** As lx__index_table_check(), for @p count places from @p first on. */
+/** Like lx__index_table_check(), for the @p count places starting at @p first. */
 static inline lx_status lx__index_table_check_range(const lx__index_table *table, uint64_t first,
                                                     uint64_t count, lx_error *error)
 {
@@ -71,15 +73,15 @@ static inline lx_status lx__index_table_check_range(const lx__index_table *table
                                : lx__index_table_file_check_range(table->file, first, count, error);
 }
 
-/** Returns the error for a number that is invalid in this order. */
+/** Reports a number of the table that is invalid for its purpose. Returns LX_ERR_CORRUPT. */
 LX_API lx_status lx__index_table_fail(const lx__index_table *table, lx_error *error);
 
-/** Replaces each of @p count places, below the table's count, by the index at this place; each
- * index is below the bound. */
+/** Replaces each of @p count places, all below the table's count, with the index stored there,
+ * which is below the bound. */
 LX_API lx_status lx__index_table_map(const lx__index_table *table, uint64_t *places, size_t count,
                                      lx_error *error);
 
-/** Returns its checksum, which identifies it in saved states. NULL if memory is short. */
+/** Returns the table's checksum, which identifies it in saved states. NULL when out of memory. */
 LX_API json_t *lx__index_table_to_json(const lx__index_table *table);
 
 #endif

@@ -7,11 +7,12 @@
 #include "sampler/core/order-json.h"
 #include "sampler/core/saved-state.h"
 
-/* Longest JSON of a part to write in full, in bytes; most checksums to list one by one. With one
- * nested part of each kind, a state stays below LX_MAX_SAMPLER_STATE. */
+/* Maximum size in bytes of a part's JSON that is written in full, and maximum number of checksums
+ * that are listed one by one. With one nested part of each kind, a state stays below
+ * LX_MAX_SAMPLER_STATE. */
 #define WHOLE_BYTES 1024
 #define CHECKSUMS_MAX 64
-/* Deepest nesting of objects and arrays to write in full: JSON readers have a limit. */
+/* Maximum nesting depth of JSON that is written in full: JSON readers limit the depth. */
 #define WHOLE_DEPTH 8
 
 void lx__inner_order_init(lx__inner_order *inner, lx_order *order, lx_order *in)
@@ -55,10 +56,11 @@ lx_status lx__inner_order_check_size(const lx_order *inner, size_t size, lx_erro
 {
     if (inner->batch_bounds != NULL)
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "the part is cut into batches, whose bounds another order would not keep: "
-                        "cut the outer order instead");
+                        "the part is cut into batches, whose bounds the outer order would not "
+                        "keep: cut the outer order instead");
     if (inner->depth >= LX_MAX_ORDER_DEPTH)
-        return lx__fail(error, LX_ERR_LIMIT, "orders are nested deeper than %d: use fewer levels",
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "orders are nested more than %d levels deep: use fewer levels",
                         LX_MAX_ORDER_DEPTH);
     if (size >= LX_MAX_ORDERS)
         return lx__fail(error, LX_ERR_LIMIT,

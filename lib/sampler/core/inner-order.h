@@ -10,8 +10,8 @@
 #include "sampler/core/order.h"
 
 typedef struct lx__inner_order {
-    lx_order *order; /**< Referenced. */
-    uint64_t epochs; /**< Whole epochs within the positions; 0 if the length is 0. */
+    lx_order *order; /**< Owned reference. */
+    uint64_t epochs; /**< Number of whole epochs that fit in the positions; 0 if the length is 0. */
 } lx__inner_order;
 
 /** References @p order, which lx__inner_order_check() accepted, as a part of the new order @p in.
@@ -31,8 +31,8 @@ static inline uint64_t lx__inner_order_place(const lx__inner_order *inner, uint6
 }
 
 /**
- * As lx__order_map() of the part. The scratch at @p scratch is NULL at first, created when needed,
- * and freed by lx__scratch_free().
+ * Like lx__order_map() for the part. The part's scratch, to which @p scratch points, is NULL at
+ * first and is created when needed; free it with lx__scratch_free().
  */
 lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch,
                               uint64_t *positions, size_t count, lx_error *error);
@@ -41,27 +41,27 @@ lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratc
 void lx__inner_order_clear_scratch(void *scratch);
 
 /**
- * Returns a part's JSON within the outer order's JSON: in full if it is short, otherwise its kind,
- * length and checksum, so that states stay short. NULL if memory is short.
+ * Returns a part's JSON for the outer order's JSON: in full if it is short, otherwise its kind,
+ * length and checksum, so that states stay short. NULL when out of memory.
  */
 json_t *lx__inner_order_to_json(const lx__inner_order *inner);
 
-/** As lx__inner_order_to_json() for several parts. Many parts become a list of checksums, very many
- * one checksum. */
+/** Like lx__inner_order_to_json() for several parts. Many parts become a list of checksums, and
+ * very many a single checksum. */
 json_t *lx__inner_orders_to_json(const lx__inner_order *inners, size_t count);
 
 /**
- * Checks the arguments of a function that makes an order of @p inner, and sets @p made to NULL.
+ * Checks the arguments of a function that makes an order from @p inner, and sets @p made to NULL.
  *
  * @retval LX_ERR_ARGUMENT  One of them is NULL.
- * @return Otherwise as lx__inner_order_check_size().
+ * @return Otherwise, the same as lx__inner_order_check_size().
  */
 lx_status lx__inner_order_check(const lx_order *inner, lx_order **made, lx_error *error);
 
 /** Checks a part against the limits; @p size is the total of all parts up to this one.
  * @retval LX_ERR_MISMATCH  It is cut into batches.
- * @retval LX_ERR_LIMIT     The nesting has reached #LX_MAX_ORDER_DEPTH, or the total
- *             #LX_MAX_ORDERS. */
+ * @retval LX_ERR_LIMIT     The nesting depth has reached #LX_MAX_ORDER_DEPTH, or the total
+ *                          #LX_MAX_ORDERS. */
 lx_status lx__inner_order_check_size(const lx_order *inner, size_t size, lx_error *error);
 
 #endif

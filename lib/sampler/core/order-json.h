@@ -10,11 +10,11 @@
 
 #include "base/json.h"
 
-/** Adds the members of lx__order_to_json() to @p object. Returns nonzero if memory is short. */
+/** Adds the members of lx__order_to_json() to @p object. Returns nonzero when out of memory. */
 LX_API int lx__order_describe(const lx_order *order, json_t *object);
 
-/** Returns {"kind", "formula", "length", ...}: all inputs of its indices. NULL if memory is
- * short. */
+/** Returns {"kind", "formula", "length", ...}: everything that its indices depend on. NULL when out
+ * of memory. */
 LX_API json_t *lx__order_to_json(const lx_order *order);
 
 /**

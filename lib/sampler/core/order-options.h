@@ -22,23 +22,23 @@ enum lx__order_option {
 };
 
 struct lx_order_options {
-    unsigned given;          /**< The options that were set, of ::lx__order_option. */
-    bool padded;             /**< By default false. */
-    uint64_t length;         /**< By default as the order says. */
-    uint64_t seed;           /**< By default 0. */
-    uint64_t bucket_size;    /**< By default 100 batches. */
-    uint64_t max_batch_size; /**< By default 0: no limit. */
-    const char *tables;      /**< By default NULL: no file. */
+    unsigned given;          /**< The options that were set, as bits of ::lx__order_option. */
+    bool padded;             /**< Default: false. */
+    uint64_t length;         /**< The default depends on the order. */
+    uint64_t seed;           /**< Default: 0. */
+    uint64_t bucket_size;    /**< Default: 100 batches. */
+    uint64_t max_batch_size; /**< Default: 0, no limit. */
+    const char *tables;      /**< Default: NULL, no files. */
 };
 
 /**
  * Reads the options of a new order. An option that has no effect on the order is an error.
  *
  * @param[in]  options  As given by the caller; may be NULL.
- * @param[in]  allowed  The options that have an effect on the order, of ::lx__order_option.
+ * @param[in]  allowed  The options that have an effect on the order, as bits of ::lx__order_option.
  * @param[out] taken    Receives the options, with the defaults for those that were not set. Its
  *                      strings belong to @p options.
- * @retval LX_ERR_ARGUMENT  An option is set that is not in @p allowed; the message names it.
+ * @retval LX_ERR_ARGUMENT  An option that is not in @p allowed was set; the message names it.
  */
 LX_API lx_status lx__order_options_take(const lx_order_options *options, unsigned allowed,
                                         lx_order_options *taken, lx_error *error);

@@ -46,7 +46,7 @@ lx_order *lx_order_ref(lx_order *order)
 
 void lx_order_unref(lx_order *order)
 {
-    /* Release orders this thread's accesses before the free in another thread. */
+    /* Release ordering: this thread's accesses happen before another thread frees the order. */
     if (order == NULL ||
         atomic_fetch_sub_explicit(&order->references, 1, memory_order_acq_rel) != 1)
         return;

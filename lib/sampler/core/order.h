@@ -4,8 +4,8 @@
  * @brief The base class of orders, and the loader's functions to read one.
  *
  * Every kind of order is a struct that begins with an lx_order and has a class with its functions.
- * An order made of other orders references them, nests their JSON, and keeps their scratches in its
- * own.
+ * An order made of other orders holds references to them, nests their JSON in its own, and keeps
+ * their scratches in its own.
  */
 #ifndef LX_SAMPLER_ORDER_H
 #define LX_SAMPLER_ORDER_H
@@ -19,30 +19,31 @@
 #include "base/json.h"
 #include "sampler/random/feistel.h"
 
-/** Upper limit of the positions. */
+/** Upper limit of the positions, exclusive. */
 #define LX__POSITION_END UINT64_MAX
 
-/** Most positions per call of a class's read: limits the buffers of nested orders. */
+/** Maximum number of positions per call of a class's read function; limits the buffers of nested
+ * orders. */
 #define LX__ORDER_BLOCK 1024
 
 /** The functions of one kind of order. */
 typedef struct lx__order_class {
     const char *kind; /**< Its name in saved states. */
-    int formula;      /**< Version of its formula in saved states: another version may produce other
-                           indices. */
+    int formula;      /**< Version of its formula in saved states: a different version may produce
+                           different indices. */
 
-    /** Bytes of its scratch, which starts zeroed; 0 if it needs none. */
+    /** Size in bytes of its scratch, which starts zeroed; 0 if it needs none. */
     size_t scratch_size;
     /** Releases what the scratch owns; NULL if it owns nothing. */
     void (*clear_scratch)(void *scratch);
 
-    /** Replaces each of 1 to #LX__ORDER_BLOCK positions, in any order, by its index; should be fast
-     * for ascending positions. The order's length is 1 or more. */
+    /** Replaces each of 1 to #LX__ORDER_BLOCK positions, which may be in any order, with its index;
+     * should be fast for ascending positions. The order's length is 1 or more. */
     lx_status (*read)(const lx_order *order, void *scratch, uint64_t *positions, size_t count,
                       lx_error *error);
 
     /** Adds members to @p object that distinguish this order from others of its kind and length.
-     * Returns 0, or -1 if memory is short. */
+     * Returns 0, or -1 when out of memory. */
     int (*describe)(const lx_order *order, json_t *object);
 
     /** Counts the positions below @p end by set; NULL if it is not a mixture. */
@@ -55,18 +56,18 @@ typedef struct lx__order_class {
 struct lx_order {
     const lx__order_class *class;
     uint64_t length; /**< Positions per epoch. */
-    uint64_t bound;  /**< Upper limit of the indices: the least length of a source. */
-    unsigned depth;  /**< Levels of nested orders, including itself. */
-    size_t size;     /**< All orders within it, including itself. */
+    uint64_t bound;  /**< Upper limit of the indices, exclusive: the minimum length of a source. */
+    unsigned depth;  /**< Number of levels of nested orders, including itself. */
+    size_t size;     /**< Number of orders within it, including itself. */
     size_t sets;     /**< Number of a mixture's sets; 0: not a mixture. */
     /** Where its batches begin, see batch-bounds.h; NULL: not cut into batches. */
     struct lx__epoch_tables *batch_bounds;
-    uint64_t batch_rows; /**< Most samples of a batch; 0: not cut into batches. */
+    uint64_t batch_rows; /**< Maximum number of samples in a batch; 0: not cut into batches. */
     atomic_size_t references;
 };
 
-/** Returns the epoch of the first of @p count positions; replaces it and those that follow in the
- * same epoch by offsets, and sets @p here to their number. */
+/** Returns the epoch of the first of @p count positions. Replaces that position and those that
+ * follow it in the same epoch with offsets, and sets @p here to the number replaced. */
 static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *positions,
                                              size_t count, size_t *here)
 {
@@ -78,14 +79,14 @@ static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *po
     return epoch;
 }
 
-/** Reads the first of @p count offsets of an epoch together with some that follow, and sets @p here
- * to their number. */
+/** Reads the first of @p count offsets of an epoch and some of those that follow it, and sets @p
+ * here to the number read. */
 typedef lx_status (*lx__read_piece)(const lx_order *order, void *scratch, uint64_t epoch,
                                     uint64_t *positions, size_t count, size_t *here,
                                     lx_error *error);
 
-/** Implements read of a class by pieces of epochs. Inlined into each class, because pieces may be
- * short. */
+/** Implements a class's read function by reading epochs in pieces. Inlined into each class, because
+ * pieces may be short. */
 static inline __attribute__((always_inline)) lx_status
 lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *positions, size_t count,
                       lx__read_piece read, lx_error *error)
@@ -102,7 +103,7 @@ lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *positions,
     return status;
 }
 
-/** Allocates @p size zeroed bytes for an order of @p class, and sets these members and one
+/** Allocates @p size zeroed bytes for an order of @p class, sets these members, and counts one
  * reference. */
 LX_API lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length,
                                uint64_t bound, lx_order **order, lx_error *error);
@@ -119,7 +120,8 @@ LX_API lx_status lx__order_finish(lx_order **order, lx_status status);
  */
 typedef struct lx__scratch lx__scratch;
 
-/** Creates a scratch to read @p order, which it references; free it with lx__scratch_free(). */
+/** Creates a scratch for reading @p order, to which it holds a reference; free it with
+ * lx__scratch_free(). */
 LX_API lx_status lx__scratch_new(lx_order *order, lx__scratch **scratch, lx_error *error);
 
 /** @p scratch may be NULL. */
@@ -130,20 +132,20 @@ LX_API void lx__scratch_free(lx__scratch *scratch);
  * step is 1 or more, and the last position is below #LX__POSITION_END; the count is 0 if the
  * order's length is 0.
  *
- * @retval LX_ERR_NOMEM  Memory for the scratch is short.
+ * @retval LX_ERR_NOMEM  Out of memory for the scratch.
  */
 LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first,
                                 uint64_t step, uint64_t count, uint64_t *indices, lx_error *error);
 
 /**
- * Replaces each of @p count positions by its index.
+ * Replaces each of @p count positions with its index.
  *
- * @return As lx__order_read().
+ * @return Same as lx__order_read().
  */
 lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *positions,
                         size_t count, lx_error *error);
 
-/** Returns the upper limit of the order's indices. */
+/** Returns the upper limit of the order's indices, exclusive. */
 LX_API uint64_t lx__order_get_bound(const lx_order *order);
 
 #endif

@@ -38,9 +38,9 @@ lx_status lx__rank_assignment_next(const lx_order *order, lx__epoch_table **held
             return status;
         if (bounds.epoch - first > LX__RANK_ASSIGNMENT_EPOCHS)
             return lx__fail(error, LX_ERR_LIMIT,
-                            "rank %" PRIu64 " of %" PRIu64 " has no batch in %d epochs, of which "
-                            "the last has %" PRIu64 " batches: use fewer ranks, or a smaller "
-                            "budget",
+                            "rank %" PRIu64 " of %" PRIu64
+                            " has no batch in %d epochs, the last of which has %" PRIu64
+                            " batches: use fewer ranks, or a smaller budget",
                             shard.rank, shard.world, LX__RANK_ASSIGNMENT_EPOCHS, bounds.count);
         bool whole = find_batch(order, *held, shard, at, bounds, slice);
         if (slice->count != 0 && (whole || !drop)) {

@@ -15,19 +15,19 @@
 #include "sampler/core/epoch-tables.h"
 #include "sampler/core/rank-slice.h"
 
-/** Most epochs to search for a batch of the rank. */
+/** Maximum number of epochs to search for a batch of the rank. */
 #define LX__RANK_ASSIGNMENT_EPOCHS 100
 
 /**
  * Finds the next step in which a rank has a batch. A step has one batch per rank; the last step of
- * an epoch may have fewer. A step that starts within a batch has the rest of that batch.
+ * an epoch may have fewer. A step that starts within a batch contains the remainder of that batch.
  *
  * @param[in]     order     An order cut into batches.
  * @param[in,out] held      NULL, or the last table read; release it with
- * lx__epoch_table_clear_scratch().
- * @param[in]     drop      Whether to skip steps with fewer batches.
- * @param[in,out] position  Start of the step. Moved to @p until if no batch remains below it, but
- *             left unchanged if no epoch can have one.
+ *                          lx__epoch_table_clear_scratch().
+ * @param[in]     drop      Whether to skip steps with fewer batches than ranks.
+ * @param[in,out] position  Start of the step. Set to @p until if no batch remains before that, but
+ *                          left unchanged if no epoch can have one.
  * @param[in]     until     The end of an epoch, or of the positions.
  * @param[out]    slice     All positions of the batch, and the end of the step.
  *

@@ -18,8 +18,8 @@ typedef struct lx__shard {
 
 /** A shard's positions in a range within one epoch. */
 typedef struct lx__rank_slice {
-    uint64_t first; /**< The first position; the others follow at a distance of world. */
-    uint64_t count; /**< Number of positions, may be 0. */
+    uint64_t first; /**< The first position; the others follow, world positions apart. */
+    uint64_t count; /**< Number of positions; may be 0. */
     uint64_t end;   /**< End of the range, whichever rank owns its positions. */
 } lx__rank_slice;
 
@@ -27,9 +27,9 @@ typedef struct lx__rank_slice {
 LX_API lx_status lx__shard_check(lx__shard shard, lx_error *error);
 
 /**
- * Returns the positions of @p shard from @p position up to the least of position + span, the end of
- * the position's epoch, and #LX__POSITION_END (exclusive). The length of an epoch is 1 or more, and
- * the position is below the end.
+ * Returns the positions of @p shard from @p position up to, but excluding, the smallest of position
+ * + span, the end of the position's epoch, and #LX__POSITION_END. The length of an epoch is 1 or
+ * more, and the position is below the end.
  *
  * A span of B * world returns the rank's part of a global batch with B samples per rank; the count
  * is B if the epoch contains all of it.

@@ -65,7 +65,8 @@ static bool has_no_samples(const lx_sampler *sampler)
     return sampler->shard.rank >= sampler->order->length;
 }
 
-/** Returns count * world: the positions that @p count indices of one rank span at least. */
+/** Returns count * world, the minimum number of positions that @p count indices of one rank
+ * span. */
 static uint64_t span_of(const lx_sampler *sampler, uint64_t count)
 {
     uint64_t span;
@@ -87,8 +88,8 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
 
     uint64_t position = sampler->position, done = 0;
     while (done < count && position < LX__POSITION_END) {
-        /* Reads the rest of this epoch at once. Only the last round can lack an index for this
-         * rank, and then it ends the epoch. */
+        /* Reads the rest of this epoch at once. Only the last round of an epoch can lack an index
+         * for this rank. */
         lx__rank_slice slice = lx__shard_slice(sampler->shard, sampler->order->length, position,
                                                span_of(sampler, count - done));
         lx_status status = lx__order_read(sampler->order, sampler->scratch, slice.first,

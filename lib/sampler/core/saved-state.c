@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 #define CHECKSUM "crc32c"
-/* Longest JSON of a value to write in full, in bytes. */
+/* Maximum size in bytes of a value's JSON that is written in full. */
 #define SHORT_BYTES 512
 
 json_t *lx__state_number(uint64_t value)
@@ -97,14 +97,14 @@ json_t *lx__state_new(const char *what, int version)
 }
 
 /**
- * Computes the checksum of the state without its checksum, in a canonical form: sorted keys, no
- * spaces.
+ * Computes the checksum of the state, without the member that stores it, in a canonical form:
+ * sorted keys, no spaces.
  */
 static lx_status checksum(const json_t *state, char digits[9], lx_error *error)
 {
     size_t bytes;
     json_t *bare = json_copy((json_t *)state), *digest = NULL;
-    /* When memory is short, json_copy() may drop members silently. */
+    /* When out of memory, json_copy() may drop members silently. */
     if (bare != NULL && json_object_size(bare) == json_object_size(state)) {
         (void)json_object_del(bare, CHECKSUM); /* may fail: a new state has no checksum */
         digest = lx__state_digest(bare, &bytes);
@@ -262,7 +262,7 @@ static lx_status match_arrays(const char *path, const json_t *theirs, const json
     return LX_OK;
 }
 
-/** Compares theirs with ours recursively; NULL is a difference. */
+/** Compares theirs with ours recursively; NULL counts as a difference. */
 static lx_status match(const char *path, const json_t *theirs, const json_t *ours, lx_error *error)
 {
     if (json_is_object(ours) && json_is_object(theirs))

@@ -2,7 +2,8 @@
 /**
  * @file
  * @brief The saved states of samplers and loaders: a JSON object with its kind, its version and a
- * checksum, so that an edited number is an error instead of another position. See doc/orders.md.
+ * checksum, so that an edited number causes an error instead of a different position. See
+ * doc/orders.md.
  */
 #ifndef LX_SAMPLER_SAVED_STATE_H
 #define LX_SAMPLER_SAVED_STATE_H
@@ -14,8 +15,8 @@
 
 #include "base/json.h"
 
-/** Returns @p value as a JSON integer, or, from 2^63 on, where JSON readers disagree, as a string
- * of its digits. NULL if memory is short. */
+/** Returns @p value as a JSON integer or, if it is 2^63 or more, where JSON readers disagree, as a
+ * string of its digits. NULL when out of memory. */
 LX_API json_t *lx__state_number(uint64_t value);
 
 /** Reads member @p key of @p object, as lx__state_number() writes it. */
@@ -26,37 +27,39 @@ LX_API lx_status lx__state_get_number(const json_t *object, const char *key, uin
  * The checksum starts at 0. */
 LX_API uint32_t lx__state_add(uint32_t crc, uint64_t word);
 
-/** Returns a checksum as eight hexadecimal digits. NULL if memory is short. */
+/** Returns a checksum as eight hexadecimal digits. NULL when out of memory. */
 LX_API json_t *lx__state_crc(uint32_t crc);
 
 /** Returns the CRC-32C of @p value as text with sorted keys and without spaces, in eight
- * hexadecimal digits, and sets @p bytes to the length of that text. NULL if memory is short, or
- * without a value. */
+ * hexadecimal digits, and sets @p bytes to the length of that text. NULL when out of memory, or if
+ * @p value is NULL. */
 json_t *lx__state_digest(const json_t *value, size_t *bytes);
 
 /** Returns @p value if its text is short, otherwise its digest, so that states stay short. Takes
  * ownership of the reference. */
 json_t *lx__state_shorten(json_t *value);
 
-/** Starts the state of a @p what ("sampler"), in @p version. NULL if memory is short. */
+/** Starts the state of a @p what (such as "sampler") in format version @p version. NULL when out of
+ * memory. */
 LX_API json_t *lx__state_new(const char *what, int version);
 
 /**
  * Adds the checksum to a complete state and writes it like snprintf(): sets @p length, which may be
- * NULL, to the length of the text for any @p size; with size 0 it writes nothing.
+ * NULL, to the length of the text whatever @p size is, and writes nothing if @p size is 0.
  *
- * @retval LX_ERR_LIMIT  The text and its NUL exceed @p size bytes; the buffer has an empty text.
+ * @retval LX_ERR_LIMIT  The text and its NUL exceed @p size bytes; the buffer is set to an empty
+ *                       string.
  */
 LX_API lx_status lx__state_write(json_t *state, char *text, size_t size, size_t *length,
                                  lx_error *error);
 
 /**
- * Parses the state of a @p what in @p version. Call lx__state_check() after the comparisons, which
- * describe a difference better than the checksum does.
+ * Parses the state of a @p what in format version @p version. Call lx__state_check() after the
+ * comparisons, which describe a difference better than the checksum does.
  *
  * @retval LX_ERR_CORRUPT      It is not a JSON object, or not a state.
- * @retval LX_ERR_MISMATCH     It is the state of another kind.
- * @retval LX_ERR_UNSUPPORTED  It has another version.
+ * @retval LX_ERR_MISMATCH     It is the state of a different kind.
+ * @retval LX_ERR_UNSUPPORTED  It has a different version.
  */
 LX_API lx_status lx__state_parse(const char *text, const char *what, int version, json_t **state,
                                  lx_error *error);
@@ -64,7 +67,7 @@ LX_API lx_status lx__state_parse(const char *text, const char *what, int version
 /**
  * Compares a member of a state with its expected value, recursively.
  *
- * @param path  Path of the member, for the error: "order".
+ * @param path  Path of the member, for the error, such as "order".
  * @retval LX_ERR_MISMATCH  The message names the first difference and both values.
  */
 LX_API lx_status lx__state_match(const char *path, const json_t *theirs, const json_t *ours,

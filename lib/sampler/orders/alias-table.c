@@ -16,8 +16,8 @@
 /* ---- units */
 
 /** Assigns units to the indices in order, so that the sum over all indices is exactly the size of
- * the columns: an index gets the difference of the cumulative units up to it and up to the index
- * before it. */
+ * the columns: an index gets the cumulative units up to and including it, minus those up to the
+ * index before it. */
 typedef struct shares {
     const double *weights;
     uint64_t count, next; /* of indices */
@@ -57,8 +57,8 @@ static uint64_t next_share(shares *s)
     return s->units - before;
 }
 
-/** Advances to the next index whose share exceeds a column, or with @p large false, does not. Sets
- * its share. Returns the count if no index is left. */
+/** Advances to the next index whose share exceeds a column or, if @p large is false, does not, and
+ * sets @p share to it. Returns the count if no index is left. */
 static uint64_t next_of(shares *s, bool large, uint64_t *share)
 {
     while (s->next < s->count) {
@@ -77,9 +77,9 @@ static lx__alias_column column_of(uint64_t own, uint64_t index, uint64_t other)
                          : (lx__alias_column){(uint32_t)own, (uint32_t)other};
 }
 
-/* Two sweeps in parallel, one over the indices with at most a column and one over those with more.
- * Each of the former is filled up from the current one of the latter, until the rest of that fits
- * its own column, which the next large one fills up. */
+/* Two sweeps in parallel, one over the small indices, whose share is at most a column, and one over
+ * the large ones. The column of each small index is filled up from the current large index, until
+ * the remainder of that fits in its own column, which the next large index fills up. */
 static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
 {
     shares of_small = *s, of_large = *s;
@@ -87,7 +87,7 @@ static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
     uint64_t small = next_of(&of_small, false, &small_share);
     uint64_t large = next_of(&of_large, true, &left);
     while (large < count) {
-        if (left > COLUMN) { /* the columns together are full, so an index with less exists */
+        if (left > COLUMN) { /* all columns together are full, so a small index is left */
             assert(small < count);
             columns[small] = column_of(small_share, small, large);
             left -= COLUMN - small_share;
@@ -156,7 +156,8 @@ void lx__alias_free(lx__alias *alias)
 
 /* ---- draws */
 
-/* First all columns, then all heights: the memory accesses of different draws overlap. */
+/* All columns are drawn before the table is read, so that the memory accesses of different draws
+ * overlap. */
 lx_status lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, size_t count,
                          lx_error *error)
 {

@@ -4,7 +4,7 @@
  * @brief Weighted draws in constant time, from a table of 8 bytes per weight.
  *
  * The table has a column for each index, all of equal height. A column belongs to its own index up
- * to some height, and to one other index above it. A draw chooses a column and a height in it.
+ * to some height, and to one other index above that. A draw chooses a column and a height in it.
  * Heights are integers, so the total of each index is exact.
  *
  * Sources: Walker, "An Efficient Method for Generating Discrete Random Variables with General
@@ -20,8 +20,8 @@
 
 #include "sampler/core/index-table.h"
 
-/** A column of 2^32 units: the first @ref own belong to its index, the rest to @ref other, which is
- * the index itself if it has the whole column. */
+/** A column of 2^32 units: the first @ref own units belong to its index, the rest to @ref other,
+ * which is the index itself if it owns the whole column. */
 typedef struct lx__alias_column {
     uint32_t own, other;
 } lx__alias_column;
@@ -33,21 +33,21 @@ typedef struct lx__alias {
 } lx__alias;
 
 /**
- * Creates the table of weights that lx__order_weights_check() accepted, the largest of which is @p
+ * Creates the table for weights that lx__order_weights_check() accepted, the largest of which is @p
  * largest.
  *
- * @param crc     Of the weights.
- * @param tables  The folder for its file; NULL: memory.
- * @retval LX_ERR_NOMEM  Memory is short. Otherwise as lx__index_table_cache_get().
+ * @param crc     CRC-32C of the weights.
+ * @param tables  The folder for the table file; NULL: the table is in memory.
+ * @retval LX_ERR_NOMEM  Out of memory. Otherwise, the same as lx__index_table_cache_get().
  */
 lx_status lx__alias_new(const double *weights, uint64_t count, double largest, uint32_t crc,
                         const char *tables, lx__alias *alias, lx_error *error);
 
 void lx__alias_free(lx__alias *alias);
 
-/** Replaces each of @p count draw numbers by the index of this draw under @p key; at most
- * #LX__ORDER_BLOCK of them.
- * @retval LX_ERR_CORRUPT  The table's file is damaged. */
+/** Replaces each of @p count draw numbers, at most #LX__ORDER_BLOCK, with the index that this draw
+ * under @p key selects.
+ * @retval LX_ERR_CORRUPT  The table file is damaged. */
 lx_status lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, size_t count,
                          lx_error *error);
 

@@ -12,17 +12,18 @@
 #include "sampler/orders/group-members.h"
 #include "sampler/random/stream-key.h"
 
-/* Permutations of classes in a scratch, a power of two. With more classes, a round over all of them
- * makes each permutation anew, but their tables are short then. */
+/* Number of class permutations that a scratch keeps, a power of two. With more classes, a round
+ * over all of them recomputes each permutation, but then their tables are short. */
 #define KEPT 4096
 
 struct balanced {
     lx_order order;
     uint64_t seed, rounds_seed;
     uint64_t count; /* of indices */
-    uint32_t crc;   /* of the classes */
+    uint32_t crc;   /* CRC-32C of the classes */
     uint64_t class_count;
-    lx__index_table table; /* members class by class, then the start of each class, then the end */
+    lx__index_table table; /* the members, class by class; then the start of each class; then the
+                              end */
 };
 
 /* The shuffle of a class for as many rounds as it has members. */
@@ -50,8 +51,8 @@ static lx_status prepare(const struct balanced *self, struct balanced_scratch *s
     return scratch->cycles != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
 }
 
-/** Sets the shuffle of a class to the one of a round. Most often it is set already, which takes no
- * division or hash to find out. */
+/** Sets the shuffle of a class to that of a round. Most often it is set already, and finding that
+ * out takes no division or hash. */
 static lx_status set_cycle(const struct balanced *self, struct cycle *cycle, uint64_t round,
                            uint64_t class, uint64_t length, lx_error *error)
 {
@@ -69,8 +70,8 @@ static lx_status set_cycle(const struct balanced *self, struct cycle *cycle, uin
     return status;
 }
 
-/** Returns the index of @p class in a round: the class cycles through its members, shuffled anew
- * for each cycle. */
+/** Finds the index of @p class in a round: the class cycles through its members, reshuffled for
+ * each cycle. */
 static lx_status read_class(const struct balanced *self, struct balanced_scratch *scratch,
                             uint64_t round, uint64_t class, uint64_t *index, lx_error *error)
 {
@@ -95,8 +96,8 @@ static lx_status read_class(const struct balanced *self, struct balanced_scratch
                                                     : status;
 }
 
-/** Reads the first of the positions and those that follow in the same round, and sets @p here to
- * their number. */
+/** Reads the first of the positions and those that follow it in the same round, and sets @p here to
+ * the number read. */
 static lx_status read_round(const struct balanced *self, struct balanced_scratch *scratch,
                             uint64_t *positions, size_t count, size_t *here, lx_error *error)
 {
@@ -194,7 +195,8 @@ static lx_status group(struct balanced *self, const uint64_t *classes, const cha
     for (uint64_t i = 0; i < count; i++)
         self->crc = lx__state_add(self->crc, classes[i]);
     struct given given = {classes, count, self->crc};
-    /* The end of the last class is a number, too; for 2^32 - 1 members it fits 4 bytes. */
+    /* The end of the last class is one of the numbers, too; with 2^32 - 1 members, it still fits in
+     * 4 bytes. */
     self->table = (lx__index_table){.count = count != 0 ? LX__INDEX_TABLE_ANY : 0,
                                     .bound = count + 1};
     lx_status status = lx__index_table_cache_get(tables, &maker, &given, &self->table, error);
@@ -219,8 +221,8 @@ lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count,
         status = lx__group_members_check("classes", classes, count, order, error);
     if (status == LX_OK && count == 0 && length != 0)
         status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "classes is empty, but the length of an epoch is above 0: pass classes, "
-                          "or length 0");
+                          "classes is empty, but the length of an epoch is not 0: pass classes, or "
+                          "set length to 0");
     if (status == LX_OK)
         status = lx__order_new(&balanced_class, sizeof(struct balanced), length, count, order,
                                error);

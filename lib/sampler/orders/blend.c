@@ -39,8 +39,8 @@ static inline uint64_t place_of(const struct blend *self, const struct spot *spo
                                   spot->phase->before[set] + n);
 }
 
-/** Finds the sets, and the positions in them, for the first position and those that follow in the
- * same phase and epoch. Returns their number. */
+/** Finds the sets of the first position and of those that follow it in the same phase and epoch,
+ * and the positions in these sets. Returns the number of positions. */
 static size_t find_in_phase(const struct blend *self, uint64_t *positions, size_t count,
                             uint16_t *sets)
 {

@@ -9,15 +9,15 @@
 #include "sampler/random/permutation.h"
 #include "sampler/random/stream-key.h"
 
-/* Longest block with a table. A rank may read a few indices of a longer block, which must not cost
- * a table. */
+/* Maximum length of a block that has a table. A rank may read only a few indices of a longer block,
+ * for which a table would be too costly. */
 #define TABLE_LENGTH 256
 
 struct blocks {
     lx_order order;
     uint64_t block, seed;
     uint64_t count; /* of blocks, including the last one */
-    uint64_t last;  /* indices in the last block, 1 to block */
+    uint64_t last;  /* number of indices in the last block, 1 to block */
     uint64_t blocks_seed;
 };
 
@@ -51,7 +51,7 @@ static struct slot find_slot(const struct blocks *self, const struct blocks_scra
 {
     uint64_t missing = self->block - self->last, begin = scratch->last_slot * self->block;
     struct slot slot;
-    /* Offsets after the last block move as if it were full. */
+    /* Offsets after the last block are shifted as if it were full. */
     if (offset >= begin && offset - begin >= self->last)
         offset += missing;
     else
@@ -64,7 +64,7 @@ static struct slot find_slot(const struct blocks *self, const struct blocks_scra
     return slot;
 }
 
-/** Reads the offsets that lie in one block, and sets @p here to their number. */
+/** Reads the offsets that lie in one block, and sets @p here to the number read. */
 static lx_status read_block(const lx_order *order, void *memory, uint64_t epoch,
                             uint64_t *positions, size_t count, size_t *here, lx_error *error)
 {

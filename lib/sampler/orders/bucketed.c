@@ -18,16 +18,16 @@ struct bucketed {
     lx_order order;
     uint64_t seed, batches_seed;
     uint64_t batch, bucket;
-    uint32_t crc;          /* of the lengths */
-    lx__index_table table; /* of indices by ascending length */
+    uint32_t crc;          /* CRC-32C of the lengths */
+    lx__index_table table; /* the indices, by ascending length */
 };
 
 struct bucketed_scratch {
     lx__permutation batches, within;
 };
 
-/** Reads the first of an epoch's offsets and those that follow in the same batch, and sets @p here
- * to their number. */
+/** Reads the first of an epoch's offsets and those that follow it in the same batch, and sets @p
+ * here to the number read. */
 static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch,
                             uint64_t *positions, size_t count, size_t *here, lx_error *error)
 {
@@ -136,7 +136,7 @@ static lx_status sort(struct bucketed *self, const uint64_t *lengths, const char
     return lx__index_table_cache_get(tables, &maker, &given, &self->table, error);
 }
 
-/** Batches of a bucket by default: enough that buckets shuffle well. */
+/** Default number of batches in a bucket: enough for buckets to shuffle well. */
 #define BUCKET_BATCHES 100
 
 static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
@@ -145,8 +145,8 @@ static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
         return lx__fail(error, LX_ERR_ARGUMENT, "batch must be at least 1");
     if (bucket == 0 || bucket % batch != 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "bucket %" PRIu64 " is not a multiple of batch %" PRIu64
-                        ": a bucket has one or more whole batches",
+                        "bucket_size %" PRIu64 " is not a multiple of batch %" PRIu64
+                        ": a bucket consists of one or more whole batches",
                         bucket, batch);
     return LX_OK;
 }
@@ -164,7 +164,7 @@ lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_
     if ((how.given & LX__ORDER_BUCKET) != 0)
         bucket = how.bucket_size;
     else if (!lx__multiply_fits(batch, BUCKET_BATCHES, &bucket))
-        bucket = batch; /* more than there can be indices: all of them are one batch */
+        bucket = batch; /* more than there can be indices, so all of them are in one batch */
     if (status == LX_OK)
         status = check_sizes(batch, bucket, error);
     if (status == LX_OK)

@@ -10,7 +10,7 @@
 #include "sampler/core/inner-order.h"
 #include "sampler/core/saved-state.h"
 
-/* Most positions of an epoch, as for all epoch tables. */
+/* Maximum number of positions in an epoch, as for all epoch tables. */
 #define LENGTH_MAX UINT32_MAX
 
 struct budgeted {
@@ -19,7 +19,7 @@ struct budgeted {
     uint64_t budget, rows;
     bool padded;
     uint64_t count;   /* of costs */
-    uint32_t crc;     /* of them */
+    uint32_t crc;     /* CRC-32C of the costs */
     uint32_t *narrow; /* one of these two is set, or neither if the count is 0 */
     uint64_t *wide;
 };
@@ -35,15 +35,15 @@ static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *p
 
 /** The batch in progress. */
 struct growing {
-    uint64_t rows, most; /* its samples, and their limit */
-    uint64_t left;       /* of the budget; for the sum of costs */
-    uint64_t largest;    /* largest cost, and how many samples of it fit the budget; for padded
-                            batches */
+    uint64_t rows, most; /* its number of samples, and their limit */
+    uint64_t left;       /* of the budget; for sums of costs */
+    uint64_t largest;    /* largest cost, and how many samples of that cost fit the budget; for
+                            padded batches */
     uint64_t fit;
 };
 
-/** Adds a sample by the sum of costs; if it does not fit, starts the next batch and returns
- * false. */
+/** Adds a sample to a batch whose costs are summed; if it does not fit, starts the next batch and
+ * returns false. */
 static bool add_sum(struct growing *batch, uint64_t cost, uint64_t budget)
 {
     bool fits = cost <= batch->left && batch->rows < batch->most;
@@ -52,7 +52,7 @@ static bool add_sum(struct growing *batch, uint64_t cost, uint64_t budget)
     return fits;
 }
 
-/** As add_sum(), for a batch in which each sample costs as much as the largest. */
+/** Like add_sum(), for a padded batch, in which every sample costs as much as the largest. */
 static bool add_padded(struct growing *batch, uint64_t cost, uint64_t budget)
 {
     if (cost > batch->largest) {
@@ -71,7 +71,7 @@ static bool add_padded(struct growing *batch, uint64_t cost, uint64_t budget)
     return false;
 }
 
-/** Replaces indices by their costs. */
+/** Replaces indices with their costs. */
 static void look_up(const struct budgeted *self, uint64_t *positions, size_t count)
 {
     if (self->narrow != NULL) {
@@ -171,10 +171,10 @@ static lx_status check_costs(const uint64_t *costs, uint64_t count, uint64_t bud
                             "index %" PRIu64 " costs 0: a cost must be at least 1", i);
         if (costs[i] > budget)
             return lx__fail(error, LX_ERR_ARGUMENT,
-                            "index %" PRIu64 " costs %" PRIu64 ", which alone exceeds the budget "
-                            "of %" PRIu64
-                            ": raise the budget, shorten the sample, or leave it out of "
-                            "the source and of the costs",
+                            "index %" PRIu64 " costs %" PRIu64
+                            ", which alone exceeds the budget of %" PRIu64
+                            ": raise the budget, shorten the sample, or leave it out of the source "
+                            "and the costs",
                             i, costs[i], budget);
         range->least = costs[i] < range->least ? costs[i] : range->least;
         range->most = costs[i] > range->most ? costs[i] : range->most;
@@ -195,9 +195,8 @@ static lx_status check(const lx_order *part, const uint64_t *costs, uint64_t cou
                         part->length);
     if (part->bound > count)
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "the order has %" PRIu64 " indices, but there are %" PRIu64 " costs: pass "
-                        "a cost for "
-                        "each index",
+                        "the order has indices below %" PRIu64 ", but there are only %" PRIu64
+                        " costs: pass a cost for each index",
                         part->bound, count);
     if (budget == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "budget must be at least 1");
@@ -226,7 +225,7 @@ static lx_status copy_costs(struct budgeted *self, const uint64_t *costs, uint64
     return LX_OK;
 }
 
-/** Most samples of a batch: as many as fit of the cheapest. */
+/** The maximum number of samples in a batch: as many of the cheapest as fit. */
 static uint64_t most_rows(const struct budgeted *self, uint64_t least)
 {
     uint64_t fit = self->budget / least, length = self->order.length;

@@ -39,7 +39,7 @@ static size_t find(const struct concat *self, uint64_t offset)
     return low;
 }
 
-/** Reads the offsets of an epoch that lie in one piece, and sets @p here to their number. */
+/** Reads the offsets of an epoch that lie in one piece, and sets @p here to the number read. */
 static lx_status read_piece(const lx_order *order, void *memory, uint64_t epoch,
                             uint64_t *positions, size_t count, size_t *here, lx_error *error)
 {
@@ -151,7 +151,7 @@ lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, s
         return lx__fail_null(error, "parts");
     if (count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "count must be at least 1: a concatenation needs an order");
+                        "count must be at least 1: a concatenation needs at least one order");
     lx_status status = measure(parts, offsets, count, &length, &bound, error);
     if (status != LX_OK)
         return status;

@@ -18,13 +18,13 @@ lx_status lx__group_members_check(const char *what, const void *given, uint64_t 
         return lx__fail_null(error, what);
     if (count > LX__GROUP_MEMBERS_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "%s: %" PRIu64 " exceed the limit of %" PRIu32 ": split "
-                        "the order",
+                        "%s has %" PRIu64 " elements, more than the limit of %" PRIu32
+                        ": split the order",
                         what, count, LX__GROUP_MEMBERS_MAX);
     return LX_OK;
 }
 
-/** Whether a sorted item has another key than the item before it. */
+/** Whether a sorted item has a different key from the item before it. */
 static bool begins_group(const lx__keyed *items, size_t at)
 {
     return at == 0 || items[at].key != items[at - 1].key;

@@ -13,15 +13,16 @@
 
 #include "sampler/random/permutation.h"
 
-/** Most indices of a grouped order. */
+/** Maximum number of indices of a grouped order. */
 #define LX__GROUP_MEMBERS_MAX UINT32_MAX
 
-/** Longest group whose permutation has a table, as for a block (doc/orders.md, section 6). */
+/** Maximum length of a group whose permutation has a table, as for a block (doc/orders.md, section
+ * 6). */
 #define LX__GROUP_TABLE 256
 
 /**
  * Checks the arguments of a function that makes an order of @p count indices, each with an element
- * of @p what ("classes"), and sets @p order to NULL.
+ * of @p what (such as "classes"), and sets @p order to NULL.
  *
  * @retval LX_ERR_ARGUMENT  The elements are missing, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count exceeds #LX__GROUP_MEMBERS_MAX.
@@ -32,10 +33,10 @@ lx_status lx__group_members_check(const char *what, const void *given, uint64_t 
 /**
  * Sorts the indices of @p count keys by key, then by index.
  *
- * @param[out] members  The indices, for lx__free(); with @p groups, followed by the start of each
- *             group of equal keys and the end of the last group.
+ * @param[out] members  The indices, to be freed with lx__free(); if @p groups is not NULL, followed
+ *                      by the start of each group of equal keys and the end of the last group.
  * @param[out] groups   Number of groups; may be NULL.
- * @retval LX_ERR_NOMEM  Memory is short.
+ * @retval LX_ERR_NOMEM  Out of memory.
  */
 lx_status lx__group_members_sort(const uint64_t *keys, size_t count, uint32_t **members,
                                  size_t *groups, lx_error *error);

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "sampler/core/order.h"
 
-/* Most counts that all phases together may store. */
+/* Maximum number of counts that all phases together may store. */
 #define NUMBERS_MAX ((size_t)16 << 20)
 
 /** A plan in progress. */
@@ -41,16 +41,12 @@ static lx_status find_limit(plan *p, lx_error *error)
     p->limit = mixture->length;
     if (p->limit == 0 && !sum_lengths(mixture, &p->limit))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the sets together exceed 2^64 - 1 positions: set the length of an epoch");
+                        "the parts together exceed 2^64 - 1 positions: set the length of an epoch");
     uint64_t last = mixture->weightings[mixture->weighting_count - 1].begin;
     if (last >= p->limit)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "weights begin at %" PRIu64 ", after the end of an epoch of %" PRIu64
-                        " positions: "
-                        "lower their "
-                        "begin, or "
-                        "raise the "
-                        "length",
+                        " positions: lower their begin, or raise the length",
                         last, p->limit);
     return LX_OK;
 }
@@ -77,8 +73,8 @@ static lx_status add_phase(plan *p, lx_error *error)
     lx__mixture_phases *phases = p->phases;
     if (phases->count >= NUMBERS_MAX / phases->set_count)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "the weights of %zu sets change more than %zu times in an epoch: use "
-                        "fewer sets or changes",
+                        "the weights of %zu parts change more than %zu times in an epoch: use "
+                        "fewer parts or changes",
                         phases->set_count, phases->count);
     lx__mixture_phase *list = lx__grow_array(phases->list, phases->count, &phases->capacity,
                                              sizeof *list);
@@ -99,8 +95,8 @@ static lx_status add_phase(plan *p, lx_error *error)
     return LX_OK;
 }
 
-/** Returns the number of positions of the last phase, at most @p most: up to the first exhausted
- * set. */
+/** Returns the number of positions in the last phase, which ends when the first set is exhausted,
+ * but at most @p most. */
 static uint64_t find_end(const plan *p, uint64_t most)
 {
     const lx_mixture *mixture = p->mixture;

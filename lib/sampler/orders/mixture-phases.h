@@ -9,7 +9,7 @@
 #include "sampler/orders/mixture.h"
 #include "sampler/orders/mixture-split.h"
 
-/** From its begin to the begin of the next phase. */
+/** A phase, which ends where the next one begins. */
 typedef struct lx__mixture_phase {
     uint64_t begin;
     lx__mixture_split split;
@@ -28,8 +28,9 @@ typedef struct lx__mixture_phases {
 /**
  * Plans the epoch of a mixture that lx__mixture_check() accepted.
  *
- * @retval LX_ERR_ARGUMENT  Its length would exceed 2^64 - 1, or weights begin after its end.
- * @retval LX_ERR_LIMIT     It would have too many phases.
+ * @retval LX_ERR_ARGUMENT  The epoch's length would exceed 2^64 - 1, or weights begin after its
+ *                          end.
+ * @retval LX_ERR_LIMIT     The epoch would have too many phases.
  */
 lx_status lx__mixture_phases_new(const lx_mixture *mixture, lx__mixture_phases *phases,
                                  lx_error *error);
@@ -39,7 +40,7 @@ void lx__mixture_phases_free(lx__mixture_phases *phases);
 /** Returns the number of the phase that contains an offset below the length. */
 size_t lx__mixture_phases_find(const lx__mixture_phases *phases, uint64_t offset);
 
-/** Counts the offsets below @p end by set; @p end is at most the length. */
+/** Counts the offsets below @p end, which is at most the length, by set. */
 void lx__mixture_phases_count(const lx__mixture_phases *phases, uint64_t end, uint64_t *counts);
 
 #endif

@@ -79,7 +79,7 @@ void lx__mixture_sets_clear(lx__mixture_sets_scratch *scratch)
     *scratch = (lx__mixture_sets_scratch){0};
 }
 
-/** Sorts positions by set, stably. Returns the number of sets that occur. */
+/** Sorts positions by set, stably. Returns the number of different sets. */
 static size_t sort_by_sets(lx__mixture_sets_scratch *scratch, const uint64_t *positions,
                            size_t count)
 {

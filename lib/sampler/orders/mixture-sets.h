@@ -19,18 +19,17 @@ typedef struct lx__mixture_sets {
     uint64_t *offsets;      /**< Added to the indices of each set. */
 } lx__mixture_sets;
 
-/** Creates the sets of a mixture; sets the bound and the number of sets of @p order, which is
- * new. */
+/** Creates the sets of a mixture; stores their bound and number in the new order @p order. */
 LX_API lx_status lx__mixture_sets_new(const lx_mixture *mixture, lx_order *order,
                                       lx__mixture_sets *sets, lx_error *error);
 
 LX_API void lx__mixture_sets_free(lx__mixture_sets *sets);
 
-/** Implements describe of a class: adds "parts" and "offsets" to the JSON of an order. */
+/** Implements a class's describe function: adds "parts" and "offsets" to the JSON of an order. */
 LX_API int lx__mixture_sets_describe(const lx__mixture_sets *sets, json_t *object);
 
-/** Returns the position in a set's part of its n-th sample in an epoch; the set has @p totals[set]
- * positions per epoch. */
+/** Returns the position of a set's n-th sample of an epoch in the set's part; the set has @p
+ * totals[set] positions per epoch. */
 static inline uint64_t lx__mixture_sets_place(const lx__mixture_sets *sets, const uint64_t *totals,
                                               uint64_t epoch, size_t set, uint64_t n)
 {
@@ -46,7 +45,7 @@ typedef struct lx__mixture_sets_scratch {
     uint16_t *starts;             /* of each set in sorted; 0 between blocks */
     uint16_t of[LX__ORDER_BLOCK]; /**< The set of each position; the caller fills it in. */
     uint16_t ranks[LX__ORDER_BLOCK];
-    uint16_t present[LX__ORDER_BLOCK]; /* sets that occur in the block */
+    uint16_t present[LX__ORDER_BLOCK]; /* the sets that occur in the block */
     uint64_t sorted[LX__ORDER_BLOCK];
 } lx__mixture_sets_scratch;
 
@@ -54,8 +53,8 @@ typedef struct lx__mixture_sets_scratch {
 LX_API lx_status lx__mixture_sets_prepare(const lx__mixture_sets *sets,
                                           lx__mixture_sets_scratch *scratch, lx_error *error);
 
-/** Replaces each of @p count positions, at most a block, by its index. The scratch has the set of
- * each position. */
+/** Replaces each of @p count positions, at most a block, with its index. The scratch already has
+ * the set of each position. */
 LX_API lx_status lx__mixture_sets_read(const lx__mixture_sets *sets,
                                        lx__mixture_sets_scratch *scratch, uint64_t *positions,
                                        size_t count, lx_error *error);

@@ -40,7 +40,7 @@ static void build(lx__mixture_split *split, unsigned level, size_t at, const lea
         split->sets[at] = (uint16_t)leaves[0].set;
         return;
     }
-    /* A single leaf serves both sides. */
+    /* A single leaf belongs to both sides. */
     size_t rest = count == 1 ? 0 : half;
     split->ratios[level_begin(level) + at] =
         count == 1 ? 0 : lx__divide_wide(sum(leaves, half), 0, sum(leaves, count));
@@ -55,7 +55,7 @@ lx_status lx__mixture_split_new(const double *weights, size_t count, lx__mixture
     size_t used = 0;
     *split = (lx__mixture_split){0};
     if (count > LX__MIXTURE_SETS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "%zu sets exceed the limit of %u: nest mixtures",
+        return lx__fail(error, LX_ERR_LIMIT, "%zu parts exceed the limit of %u: nest mixtures",
                         count, LX__MIXTURE_SETS_MAX);
     lx_status status = lx__weights_check(weights, count, &largest, error);
     if (status != LX_OK)
@@ -91,15 +91,15 @@ void lx__mixture_split_free(lx__mixture_split *split)
 
 /* ---- positions */
 
-/** Returns how many of @p end positions belong to the left side; @p next tells whether the next one
- * does, too. */
+/** Returns how many of the first @p end positions belong to the left side; sets @p next to whether
+ * the next one does, too. */
 static inline uint64_t left_of(uint64_t ratio, uint64_t end, bool *next)
 {
     const uint64_t half = (uint64_t)1 << 63;
     uint64_t high, low = end * ratio; /* computed twice: faster than keeping both halves of one
                                          product */
     (void)lx__multiply_wide(end, ratio, &high);
-    /* Adding half rounds. */
+    /* Adding half makes the result round to nearest. */
     *next = low + half + ratio < ratio;
     return high + (low >> 63);
 }
@@ -108,7 +108,7 @@ void lx__mixture_split_find(const lx__mixture_split *split, uint64_t *positions,
                             uint16_t *sets)
 {
     memset(sets, 0, count * sizeof *sets);
-    /* Level by level, so that the computations of positions are independent. */
+    /* Level by level, so that the computations for different positions are independent. */
     for (unsigned level = 0; level < split->depth; level++) {
         const uint64_t *ratios = split->ratios + level_begin(level);
         for (size_t i = 0; i < count; i++) {
@@ -143,8 +143,8 @@ void lx__mixture_split_count(const lx__mixture_split *split, uint64_t end, uint6
     count_below(split, 0, 0, end, counts);
 }
 
-/** Returns the most positions of which a side of @p ratio gets no more than it can hold: (whole *
- * 2^64 + rest) div ratio, limited to 2^64 - 1. */
+/** Returns the maximum number of positions of which a side of @p ratio gets no more than it can
+ * hold: (whole * 2^64 + rest) div ratio, limited to 2^64 - 1. */
 static uint64_t reach(uint64_t whole, uint64_t rest, uint64_t ratio)
 {
     return whole < ratio ? lx__divide_wide(whole, rest, ratio) : UINT64_MAX;

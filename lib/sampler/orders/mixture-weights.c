@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "sampler/core/saved-state.h"
 
-/** Prints "%.17g" as in locale "C": replaces the locale's decimal point, which may have several
- * bytes. */
+/** Prints "%.17g" as in the "C" locale: replaces the locale's decimal separator, which may have
+ * several bytes. */
 static void print_weight(double weight, char text[32])
 {
     bool is_point = false;
@@ -94,7 +94,7 @@ json_t *lx__saved_weights_list_to_json(const lx__saved_weights_list *weightings)
                                       stated->weights != NULL
                                           ? list_weights(stated->weights, weightings->set_count)
                                           : json_string(stated->digest));
-        /* Takes ownership of the item, on failure, too. */
+        /* Takes ownership of the item, even on failure. */
         if (json_array_append_new(list, item) == -1 || failed != 0) {
             json_decref(list);
             return NULL;

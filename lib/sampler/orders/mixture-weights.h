@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "sampler/orders/mixture.h"
 
-/** The weights from an offset on: in full if they are few, otherwise their checksum. */
+/** The weights that take effect at an offset: in full if they are few, otherwise their checksum. */
 typedef struct lx__saved_weights {
     uint64_t begin;
     double *weights; /**< NULL: digest is set. */
@@ -27,7 +27,7 @@ LX_API lx_status lx__saved_weights_list_new(const lx_mixture *mixture,
 
 LX_API void lx__saved_weights_list_free(lx__saved_weights_list *weightings);
 
-/** Returns [{"begin": 0, "weights": ["0.5", "2"]}, ...], shortened. NULL if memory is short. */
+/** Returns [{"begin": 0, "weights": ["0.5", "2"]}, ...], shortened. NULL when out of memory. */
 LX_API json_t *lx__saved_weights_list_to_json(const lx__saved_weights_list *weightings);
 
 #endif

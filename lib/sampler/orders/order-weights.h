@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 
-/** Most weights of an order: its tables have 32-bit positions and 64-bit sums. */
+/** Maximum number of weights of an order, whose tables have 32-bit positions and 64-bit sums. */
 #define LX__WEIGHTS_MAX ((UINT64_C(1) << 31) - 1)
 
 /** Properties of weights. */
@@ -20,7 +20,7 @@ typedef struct lx__order_weights {
     uint64_t count;
     uint64_t positive; /**< Number of weights above 0. */
     double largest;
-    uint32_t crc; /**< Of all weights, as little-endian 64-bit words. */
+    uint32_t crc; /**< CRC-32C of all weights, as little-endian 64-bit words. */
 } lx__order_weights;
 
 /**
@@ -34,7 +34,8 @@ typedef struct lx__order_weights {
 lx_status lx__order_weights_check(const double *weights, uint64_t count, lx_order **order,
                                   lx__order_weights *properties, lx_error *error);
 
-/** Implements describe of a class: adds the weights and the seed to the JSON of an order. */
+/** Implements a class's describe function: adds the weights and the seed to the JSON of an
+ * order. */
 int lx__order_weights_describe(const lx__order_weights *properties, uint64_t seed, json_t *object);
 
 #endif

@@ -19,7 +19,8 @@ static lx_status padded_read(const lx_order *order, void *scratch, uint64_t *pos
     for (size_t at = 0, here; at < count; at += here) {
         uint64_t epoch = lx__order_split_epoch(order, positions + at, count - at, &here);
         uint64_t start = lx__inner_order_place(&self->part, epoch, 0);
-        for (size_t i = at; i < at + here; i++) /* positions after the end repeat the head */
+        for (size_t i = at; i < at + here; i++) /* positions after the end repeat the start of the
+                                                   epoch */
             positions[i] = start + (positions[i] < length ? positions[i] : positions[i] % length);
     }
     return lx__inner_order_map(&self->part, scratch, positions, count, error);

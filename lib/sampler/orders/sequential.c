@@ -5,14 +5,14 @@
 #include "sampler/random/wide-arithmetic.h"
 
 /* If window and stride are equal, both are stored as 1, so that orders with the same indices are
- * equal, in saved states, too. */
+ * equal in saved states, too. */
 struct sequential {
     lx_order order;
     uint64_t window, stride;
 };
 
-/** The current window, and the last jump between windows: avoids divisions while positions advance
- * in equal steps. */
+/** The current window, and the last jump between windows: this avoids divisions while positions
+ * advance in equal steps. */
 struct cursor {
     uint64_t length, window, slide; /* slide is below length */
     uint64_t start;                 /* first position of the window */
@@ -26,7 +26,7 @@ static void jump(struct cursor *cursor, uint64_t by, uint64_t index)
     cursor->base = lx__add_mod(cursor->base, index, cursor->length);
 }
 
-/** Moves to the window that contains @p position, which is another window. */
+/** Moves to the window that contains @p position, which is not the current one. */
 static void advance(struct cursor *cursor, uint64_t position)
 {
     if (position < cursor->start)

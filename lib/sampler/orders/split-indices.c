@@ -10,7 +10,7 @@
 #include "sampler/random/philox.h"
 #include "sampler/random/stream-key.h"
 
-/** A fraction of all 64-bit numbers: those below a limit, or all. */
+/** A fraction of all 64-bit numbers: those below a limit, or all of them. */
 typedef struct limit {
     bool all;
     uint64_t below;

@@ -34,7 +34,7 @@ lx_status lx_split_options_set_range(lx_split_options *options, double from, dou
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "from is %g and until is %g: both must be between 0 and 1", from, until);
     if (!(from <= until))
-        return lx__fail(error, LX_ERR_ARGUMENT, "from is %g, which is above until, %g", from,
+        return lx__fail(error, LX_ERR_ARGUMENT, "from is %g, which is greater than until, %g", from,
                         until);
     options->from = from;
     options->until = until;

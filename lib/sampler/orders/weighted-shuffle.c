@@ -22,21 +22,21 @@ struct weighted_shuffle {
     lx_order order;
     uint64_t seed;
     lx__order_weights properties;
-    double *rates; /* integer weights, which doubles represent */
+    double *rates; /* integer weights, stored as doubles */
     lx__epoch_tables *epochs;
 };
 
 /* Each index gets a lifetime that is exponentially distributed at the rate of its weight, and the
- * indices are sorted by lifetime. The next index to end is each remaining one with a probability
- * proportional to its weight, so the result equals drawing one after the other without replacement
- * (Efraimidis and Spirakis, "Weighted Random Sampling with a Reservoir", 2006). */
+ * indices are sorted by lifetime. Each remaining index is the next one to end with a probability
+ * proportional to its weight, so the result is the same as drawing indices one by one without
+ * replacement (Efraimidis and Spirakis, "Weighted Random Sampling with a Reservoir", 2006). */
 static double lifetime(uint64_t draw, double rate)
 {
     uint64_t minus_logarithm = 64 * LX__LOGARITHM_ONE - lx__logarithm(draw != 0 ? draw : 1);
     return (double)minus_logarithm / rate;
 }
 
-/** Doubles that are not negative sort like their bits as integers. */
+/** Nonnegative doubles have the same order as their bits, read as integers. */
 static uint64_t bits_of(double value)
 {
     uint64_t bits;
@@ -130,8 +130,8 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
     uint64_t length = (how.given & LX__ORDER_LENGTH) != 0 ? how.length : properties.positive;
     if (length > properties.positive)
         status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "length %" PRIu64 " is more than the %" PRIu64
-                          " indices with a weight above 0",
+                          "length %" PRIu64
+                          " exceeds the number of indices with a weight above 0, %" PRIu64,
                           length, properties.positive);
     if (status == LX_OK)
         status = lx__order_new(&weighted_shuffle_class, sizeof(struct weighted_shuffle), length,

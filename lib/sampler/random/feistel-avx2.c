@@ -28,7 +28,7 @@ static inline struct network load_network(const lx__feistel *feistel)
                             .from_right = _mm_cvtsi32_si128((int)(32 - feistel->right))};
 }
 
-/** Packs the low halves of eight 64-bit numbers; pairs of @p a and of @p b alternate. */
+/** Packs the low halves of eight 64-bit numbers; pairs from @p a and from @p b alternate. */
 static inline __m256i low_halves(__m256i a, __m256i b)
 {
     return _mm256_castps_si256(

@@ -3,8 +3,8 @@
 
 #include "sampler/random/stream-key.h"
 
-/* Numbers per batch. Those beyond the length are collected for their next pass, so that vectors
- * stay full. Only the last of a batch leave a vector partly empty, so batches are long. */
+/* Numbers per batch. Results beyond the length are collected for their next pass, so that vectors
+ * stay full. Only the last ones of a batch leave a vector partly empty, so batches are long. */
 #define BATCH 1024
 
 void lx__feistel_init(lx__feistel *feistel, uint64_t length, uint64_t seed, uint64_t epoch)
@@ -22,7 +22,7 @@ void lx__feistel_init(lx__feistel *feistel, uint64_t length, uint64_t seed, uint
         feistel->key[round] = (uint32_t)(words[round / 2] >> 32 * (round % 2));
 }
 
-/** Computes what one half adds to the other half, which has @p bits bits. */
+/** Computes what one half contributes to the other half, which has @p bits bits. */
 static inline uint32_t round_function(uint32_t half, uint32_t key, uint32_t bits)
 {
     uint32_t x = half ^ key;
@@ -71,10 +71,10 @@ static void cycle_walk(lx__feistel_kernel *kernel, const lx__feistel *feistel,
 {
     const uint64_t length = feistel->length;
     uint64_t walking[BATCH];
-    uint16_t place[BATCH]; /* of each within the values */
+    uint16_t place[BATCH]; /* of each, within values */
     size_t left = 0;
-    /* Always stores and conditionally advances: avoids a branch that would be mispredicted half the
-     * time. */
+    /* Always storing, and advancing conditionally, avoids a branch that would be mispredicted half
+     * the time. */
     for (size_t i = 0; i < count; i++) {
         walking[left] = values[i];
         place[left] = (uint16_t)i;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A permutation by formula: computes any element independently, from 32 bytes of keys for
- * any length.
+ * @brief A permutation computed by a formula: any element independently of the others, from 32
+ * bytes of keys whatever the length.
  *
- * A Feistel network over the fewest bits that hold the length, in two halves that differ by one bit
- * at most, with cycle walking: a result beyond the length passes through the network again until it
- * is within. This yields a permutation of 0..length-1, because the network is a permutation of all
- * numbers with these bits. It takes fewer than two passes on average; halves of equal size would
- * take up to four.
+ * A Feistel network over the smallest number of bits that can represent the length, in two halves
+ * that differ by at most one bit, with cycle walking: a result beyond the length passes through the
+ * network again until it is below the length. This yields a permutation of 0..length-1, because the
+ * network is a permutation of all numbers with these bits. It takes fewer than two passes on
+ * average; halves of equal size would take up to four.
  *
  * Sources: Luby and Rackoff, "How to Construct Pseudorandom Permutations from Pseudorandom
  * Functions", 1988; Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002, for cycle
  * walking; Patarin, "Generic Attacks on Feistel Schemes", 2001, for the number of rounds. The round
  * function is two steps of xorshift and multiply, which 32-bit vectors support; its shifts and
- * factors come from the "hash prospector" of Wellons. doc/orders.md has the reasons and the
+ * factors come from Wellons's "hash prospector". doc/orders.md gives the reasons and the
  * measurements.
  */
 #ifndef LX_SAMPLER_FEISTEL_H
@@ -51,7 +51,7 @@ lx__feistel_kernel lx__feistel_pass_avx2;
 lx__feistel_kernel lx__feistel_pass_neon;
 #endif
 
-/** As lx__feistel_map() with a given kernel. */
+/** Like lx__feistel_map(), with a given kernel. */
 void lx__feistel_map_by(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint64_t *values,
                         size_t count);
 

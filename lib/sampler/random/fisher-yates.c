@@ -3,7 +3,7 @@
 
 #include "sampler/random/philox.h"
 
-/* Draws per chunk: fits the stack and the first-level cache. */
+/* Draws per chunk, which fits on the stack and in the first-level cache. */
 #define CHUNK 512u
 
 void lx__fisher_yates(uint16_t *table, uint32_t length, uint64_t key)

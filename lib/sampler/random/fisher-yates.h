@@ -12,19 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Longest order for this shuffle: its numbers fit 16 bits, and its table 128 KiB. */
+/** Maximum length for this shuffle: the numbers fit in 16 bits, and the table in 128 KiB. */
 #define LX__FISHER_YATES_LENGTH 65536u
 
 /**
- * Fills @p table with 0..length-1, shuffled by the draws under @p key: draw i chooses place i among
- * the remaining numbers. The permutation is uniform to one part in 2^33: the bias of a choice among
- * m is at most m / 2^64, and the sum of these over all places is length^2 / 2^65.
+ * Fills @p table with 0..length-1, shuffled by the draws under @p key: draw i chooses the number at
+ * place i among the remaining numbers. The permutation is uniform to one part in 2^33: the bias of
+ * a choice among m is at most m / 2^64, and the sum of these over all places is length^2 / 2^65.
  *
  * @param length  1 .. #LX__FISHER_YATES_LENGTH.
  */
 void lx__fisher_yates(uint16_t *table, uint32_t length, uint64_t key);
 
-/** Replaces each of @p count numbers, below the length, by its entry in @p table. */
+/** Replaces each of @p count numbers, all below the length, with its entry in @p table. */
 void lx__fisher_yates_map(const uint16_t *table, uint64_t *values, size_t count);
 
 #endif

@@ -16,7 +16,7 @@
 #include "sampler/random/feistel.h"
 
 /**
- * Holds one permutation. Zeroed memory holds none yet.
+ * A permutation. Zeroed memory is valid; no permutation is set in it yet.
  *
  * @par Thread safety
  * Not thread-safe.
@@ -25,7 +25,7 @@ typedef struct lx__permutation {
     bool ready;
     uint64_t length, seed, epoch;
     uint64_t table_length; /**< Longer permutations have no table. */
-    uint16_t *table;       /**< Has @ref capacity entries; NULL: none was needed yet. */
+    uint16_t *table;       /**< Has @ref capacity entries; NULL: no table was needed yet. */
     uint64_t capacity;
     lx__feistel feistel;
 } lx__permutation;
@@ -33,21 +33,22 @@ typedef struct lx__permutation {
 /**
  * Sets the permutation of 0..length-1, length 1 or more, unless it is set already.
  *
- * @param table_length  Longest permutation with a table, at most #LX__FISHER_YATES_LENGTH. The
- *             permutation depends on it; pass the same value at each call.
- * @retval LX_ERR_NOMEM  Memory for the table is short; no permutation is set.
+ * @param table_length  Maximum length of a permutation that has a table, at most
+ *                      #LX__FISHER_YATES_LENGTH. The permutation depends on it, so pass the same
+ *                      value in each call.
+ * @retval LX_ERR_NOMEM  Out of memory for the table; no permutation is set.
  */
 lx_status lx__permutation_set(lx__permutation *permutation, uint64_t length, uint64_t seed,
                               uint64_t epoch, uint64_t table_length, lx_error *error);
 
-/** Replaces each of @p count numbers below the length by its image. */
+/** Replaces each of @p count numbers below the length with its image. */
 void lx__permutation_map(const lx__permutation *permutation, uint64_t *values, size_t count);
 
-/** Returns the number whose image is @p image, which is below the length. Searches the table
- * linearly, if there is one. */
+/** Returns the number whose image is @p image, which is below the length. If there is a table,
+ * searches it linearly. */
 uint64_t lx__permutation_find(const lx__permutation *permutation, uint64_t image);
 
-/** Frees its memory. */
+/** Frees the table. */
 void lx__permutation_clear(lx__permutation *permutation);
 
 #endif

@@ -4,9 +4,9 @@
  * @brief Philox2x64-10: counter-based random numbers, with access to any of them in constant time.
  *
  * Source of the algorithm: Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1,
- * 2, 3", SC 2011. This member of the family returns two 64-bit words per block and takes one 64 x
- * 64 multiplication per round: on 64-bit processors its scalar code is as fast as vector code of
- * the others.
+ * 2, 3", SC 2011. This member of the family returns two 64-bit words per block and needs one 64 x
+ * 64 multiplication per round: on 64-bit processors, its scalar code is as fast as vector code for
+ * the other members.
  */
 #ifndef LX_SAMPLER_PHILOX_H
 #define LX_SAMPLER_PHILOX_H
@@ -28,7 +28,7 @@ static inline lx__philox_block lx__philox_round(lx__philox_block from, uint64_t 
 }
 
 /** Returns the block of the 128-bit counter @p high : @p low under @p key. The ten rounds are
- * unrolled by hand, because some compilers keep a loop, which takes 50 % longer. */
+ * unrolled by hand, because some compilers keep the loop, which takes 50% longer. */
 static inline lx__philox_block lx__philox(uint64_t low, uint64_t high, uint64_t key)
 {
     const uint64_t weyl = 0x9e3779b97f4a7c15u; /* the golden ratio's fraction */
@@ -45,10 +45,10 @@ static inline lx__philox_block lx__philox(uint64_t low, uint64_t high, uint64_t 
 }
 
 /** Computes draws first, first + 1, ... of the stream under @p key: draw d is word d mod 2 of the
- * block of counter d div 2. The number of the last draw must fit 64 bits. */
+ * block of counter d div 2. The number of the last draw must fit in 64 bits. */
 void lx__philox_draws(uint64_t key, uint64_t first, size_t count, uint64_t *draws);
 
-/** Replaces each number by the draw of that number. */
+/** Replaces each number with the draw of that number. */
 void lx__philox_draws_at(uint64_t key, uint64_t *numbers, size_t count);
 
 #endif

@@ -6,7 +6,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* 11-bit digits: the counts of one digit fit the first-level cache, and six digits cover a key. */
+/* 11-bit digits: the counts of one digit fit in the first-level cache, and six digits cover a
+ * key. */
 #define DIGIT_BITS 11
 #define DIGITS 6
 #define VALUES (1 << DIGIT_BITS)
@@ -16,7 +17,8 @@ static unsigned digit_of(uint64_t key, int digit)
     return (unsigned)(key >> digit * DIGIT_BITS) & (VALUES - 1);
 }
 
-/** Converts the counts of a digit to starts. Returns 1 if all keys have the same digit. */
+/** Converts the counts of a digit's values to start positions. Returns 1 if all keys have the same
+ * digit. */
 static int begin_values(size_t *counts, size_t count)
 {
     size_t begin = 0;

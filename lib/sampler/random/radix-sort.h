@@ -19,7 +19,7 @@ typedef struct lx__keyed {
 /**
  * Sorts by ascending key.
  *
- * @retval LX_ERR_NOMEM  Memory for a copy of the items is short.
+ * @retval LX_ERR_NOMEM  Out of memory for a copy of the items.
  */
 lx_status lx__radix_sort(lx__keyed *items, size_t count, lx_error *error);
 

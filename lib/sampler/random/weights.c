@@ -11,7 +11,7 @@ lx_status lx__weight_check(uint64_t number, double weight, lx_error *error)
     if (weight >= 0 && !isinf(weight))
         return LX_OK;
     return lx__fail(error, LX_ERR_ARGUMENT,
-                    "weight %" PRIu64 " is %g: a weight must be finite and not negative", number,
+                    "weight %" PRIu64 " is %g: weights must be finite and not negative", number,
                     weight);
 }
 

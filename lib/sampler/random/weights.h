@@ -20,9 +20,9 @@ LX_API lx_status lx__weights_check(const double *weights, uint64_t count, double
                                    lx_error *error);
 
 /**
- * Returns the exponent of the power of two that converts @p count weights to integers of the same
- * proportions, so that their sum is exact on all machines. The sum is below 2^62 plus @p count, and
- * the integers of two weights are exact down to a 256th of the larger one.
+ * Returns the exponent of the power of two that converts @p count weights to integers in the same
+ * proportions, so that their sum is exact on all machines. The sum is less than 2^62 + @p count.
+ * With two weights, the conversion is exact if the smaller one is at least 1/256 of the larger one.
  */
 int lx__weights_scale(double largest, uint64_t count);
 

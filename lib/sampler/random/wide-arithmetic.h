@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/** Returns the low half of a * b, and the high half in @p high. Portable: multiplies 32-bit
+/** Returns the low half of a * b, and stores the high half in @p high. Portable: multiplies 32-bit
  * parts. */
 static inline uint64_t lx__multiply_wide_parts(uint64_t a, uint64_t b, uint64_t *high)
 {
@@ -77,7 +77,8 @@ static inline uint64_t lx__divide_wide(uint64_t high, uint64_t low, uint64_t div
 #define lx__multiply_mod lx__multiply_mod_bits
 #endif
 
-/** Returns a * b / 2^shift, rounded down, for a shift of 1 to 127 whose result fits 64 bits. */
+/** Returns a * b / 2^shift, rounded down, for a shift of 1 to 127 such that the result fits in 64
+ * bits. */
 static inline uint64_t lx__multiply_shift(uint64_t a, uint64_t b, int shift)
 {
     uint64_t high, low = lx__multiply_wide(a, b, &high);
