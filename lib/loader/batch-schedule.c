@@ -27,8 +27,7 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                         "the order that it was made from");
     if (!lx__multiply_fits(schedule->batch_size, options->world, &schedule->global_batch))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "batch_size times world exceeds 2^64: lower "
-                        "batch_size");
+                        "batch_size times world exceeds 2^64 - 1: lower batch_size");
     lx__batch_schedule_seek(schedule, 0);
     return LX_OK;
 }
@@ -38,8 +37,8 @@ void lx__batch_schedule_clear(lx__batch_schedule *schedule)
     lx__epoch_table_clear_scratch(&schedule->bounds);
 }
 
-/** Finds the epochs that contain the position. They depend on the position alone, so a resumed run
- * ends where an uninterrupted run ends. */
+/** Finds the run of epochs that contains the position. It depends on the position alone, so that a
+ * resumed loader ends where an uninterrupted one does. */
 void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position)
 {
     uint64_t length = lx_order_get_length(schedule->order), run, end;
@@ -61,7 +60,8 @@ static lx_status end(lx__batch_schedule *schedule)
     return LX_END;
 }
 
-/** Counts the rank's batches where @p all samples or batches of an epoch form steps of @p step. */
+/** Counts the rank's batches in an epoch of @p all samples or batches, @p step of which form a
+ * step. */
 static uint64_t count_steps(const lx__batch_schedule *schedule, uint64_t all, uint64_t step)
 {
     return all / step + (all % step > schedule->shard.rank && !schedule->drop_last);
@@ -114,7 +114,7 @@ lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice 
 
 bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule)
 {
-    /* Unless drop_last is set, any remaining positions hold a batch of some rank. */
+    /* Unless drop_last is set, any remaining positions contain a batch for some rank. */
     return schedule->position == schedule->seek_position &&
            (schedule->position == schedule->run_begin ||
             (!schedule->drop_last && schedule->position < schedule->run_end));

@@ -20,14 +20,15 @@ typedef struct lx__batch_schedule {
     bool drop_last;
     uint64_t position;       /**< End of the last batch scheduled. */
     uint64_t seek_position;  /**< Position of the last seek. */
-    uint64_t run_begin;      /**< First position of the epochs up to the next LX_END. */
-    uint64_t run_end;        /**< Their end, where LX_END is returned; LX__POSITION_END: none. */
+    uint64_t run_begin;      /**< Start of the run: the epochs up to the next LX_END. */
+    uint64_t run_end;        /**< End of the run, where LX_END is returned; LX__POSITION_END:
+                                  none. */
     lx__epoch_table *bounds; /**< Bounds of the current epoch's batches, if the order forms them. */
 } lx__batch_schedule;
 
-/** This rank's part of a global batch: @a count positions from @a first on, @a stride apart. */
+/** This rank's part of a global batch: @a count positions starting at @a first, @a stride apart. */
 typedef struct lx__batch_slice {
-    uint64_t begin, end; /**< The global batch. */
+    uint64_t begin, end; /**< Positions of the global batch. */
     uint64_t first, stride, count;
 } lx__batch_slice;
 
@@ -35,7 +36,7 @@ typedef struct lx__batch_slice {
  * Starts a schedule at position 0.
  *
  * @param order  Borrowed; must outlive the schedule.
- * @retval LX_ERR_ARGUMENT  Options that exclude each other, or whose product is too large.
+ * @retval LX_ERR_ARGUMENT  The options exclude each other, or their product is too large.
  */
 lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                                   const lx_loader_options *options, lx_error *error);
@@ -43,27 +44,28 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
 /** Frees the batch bounds. A zeroed struct is allowed. */
 void lx__batch_schedule_clear(lx__batch_schedule *schedule);
 
-/** Moves to a position and to the epochs that contain it. */
+/** Moves to a position, and to the run of epochs that contains it. */
 void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position);
 
 /**
  * Advances to the next global batch in which this rank has samples.
  *
- * @retval LX_END        No batch is left in these epochs; the position is now their end.
- * @retval LX_ERR_LIMIT  As lx__rank_assignment_next(); the position is unchanged.
+ * @retval LX_END        No batch is left in the run; the position is now its end.
+ * @retval LX_ERR_LIMIT  Same as lx__rank_assignment_next(); the position is unchanged.
  * @return Otherwise the status of reading the order.
  */
 lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice *slice,
                                   lx_error *error);
 
-/** Whether the position is still that of the last seek and these epochs have batches left, even if
- * all of them belong to other ranks. */
+/** Whether the position is still that of the last seek and the run has batches left, even if all of
+ * them belong to other ranks. */
 bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule);
 
-/** Most records of a batch: at most the rank's samples of an epoch, however large batch_size is. */
+/** Maximum number of records in a batch: at most the rank's samples per epoch, however large
+ * batch_size is. */
 uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule);
 
-/** Counts the batches of this rank in the epoch of a position, from the start of the epoch.
+/** Counts this rank's batches in the epoch that contains a position, from the start of that epoch.
  * Thread-safe. */
 lx_status lx__batch_schedule_count(const lx__batch_schedule *schedule, uint64_t position,
                                    uint64_t *count, lx_error *error);

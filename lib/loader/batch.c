@@ -26,7 +26,7 @@ static lx_status find_column(const lx_source *source, const char *name, size_t *
             return LX_OK;
         }
     }
-    lx_status status = lx__fail(error, LX_ERR_NOT_FOUND, "the source has no field of this name");
+    lx_status status = lx__fail(error, LX_ERR_NOT_FOUND, "the source has no column of this name");
     lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
     return status;
 }
@@ -48,8 +48,7 @@ static lx_status choose_columns(lx__layout *layout, char *const *fields, size_t 
         for (size_t k = 0; status == LX_OK && k < i; k++)
             if (layout->positions[k] == layout->positions[i])
                 status = lx__fail(error, LX_ERR_ARGUMENT,
-                                  "field '%s' is selected twice: name "
-                                  "each field once",
+                                  "column '%s' is selected twice: name each column once",
                                   fields[i]);
     }
     return status;
@@ -75,8 +74,8 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
         const lx_column_info *column = lx_source_get_column(source, layout->positions[i]);
         if (column->size == LX_NONE) {
             status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                              "records vary in length and cannot be batched: select the fields "
-                              "without it");
+                              "records vary in length and cannot be batched: select only columns "
+                              "with fixed-size records");
             lx__error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
             break;
         }
@@ -84,10 +83,10 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
         layout->record_bytes += column->size;
     }
     if (status == LX_OK && (!fits || !lay_out(layout, sizeof(uint64_t), &layout->indices_start)))
-        status = lx__fail(error, LX_ERR_LIMIT,
-                          "a batch of %llu records is too large: lower "
-                          "batch_size, or select fewer fields",
-                          (unsigned long long)batch_rows);
+        status = lx__fail(
+            error, LX_ERR_LIMIT,
+            "a batch of %llu records is too large: lower batch_size, or select fewer columns",
+            (unsigned long long)batch_rows);
     return status;
 }
 
@@ -138,7 +137,8 @@ static void free_batch(lx__batch_pool *batch_pool, lx_batch *batch)
     lx__free(batch);
 }
 
-/** Frees the idle batches; true if there were any. From then on at most @p idle_max are kept. */
+/** Frees the idle batches, and returns whether there were any. From then on, at most @p idle_max
+ * are kept. */
 static bool drop_idle(lx__batch_pool *batch_pool, size_t idle_max)
 {
     pthread_mutex_lock(&batch_pool->mutex);
@@ -156,7 +156,7 @@ static bool drop_idle(lx__batch_pool *batch_pool, size_t idle_max)
     return any;
 }
 
-/** Drops the reference of the loader or of a batch. */
+/** Drops a reference held by the loader or by a batch. */
 static void pool_unref(lx__batch_pool *batch_pool)
 {
     if (atomic_fetch_sub_explicit(&batch_pool->references, 1, memory_order_acq_rel) != 1)
@@ -228,7 +228,7 @@ static void put_idle(lx__batch_pool *batch_pool, lx_batch *batch)
         free_batch(batch_pool, batch);
 }
 
-/** Replaces the memory of @p batch by @p size bytes; if there is no memory, frees the idle batches
+/** Replaces the memory of @p batch with @p size bytes; when out of memory, frees the idle batches
  * and retries. */
 static lx_status grow(lx__batch_pool *batch_pool, lx_batch *batch, uint64_t size, lx_error *error)
 {
@@ -240,8 +240,8 @@ static lx_status grow(lx__batch_pool *batch_pool, lx_batch *batch, uint64_t size
         batch->data = lx__pages_alloc((size_t)size);
     if (batch->data == NULL)
         return lx__fail(error, LX_ERR_NOMEM,
-                        "no memory for a batch of %" PRIu64 " bytes: release batches, or make "
-                        "them smaller or fewer at a time",
+                        "no memory for a batch of %" PRIu64
+                        " bytes: release batches, or use smaller or fewer batches at a time",
                         size);
     batch->capacity = (size_t)size;
     count_bytes(batch_pool, 0, batch->capacity);

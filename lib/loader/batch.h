@@ -4,14 +4,14 @@
  * @brief Batches, and the pool that they are taken from and returned to.
  *
  * The batch pool outlives its loader: each batch in use holds a reference. A released batch keeps
- * its memory while it is idle, and the batch released last is taken first. So a warm loader makes no
- * call to allocate memory, and no page fault. Memory is not touched before a batch is filled: its
+ * its memory while it is idle, and the batch released last is taken first. So a warm loader neither
+ * allocates memory nor causes page faults. Memory is not touched before a batch is filled: its
  * pages are allocated on the NUMA node of the thread that fills them first.
  *
  * @par Thread safety
- * Full. A batch may be released on any thread, and after its loader and executor are closed. A child
- * of fork() may release batches and close the pool, which leaks the memory: a thread that does not
- * exist there may hold the mutex.
+ * Thread-safe. A batch may be released on any thread, even after its loader and executor are
+ * closed. A child of fork() may release batches and close the pool, which leaks the memory: a
+ * thread that does not exist there may hold the mutex.
  */
 #ifndef LX_LOADER_BATCH_H
 #define LX_LOADER_BATCH_H
@@ -26,10 +26,10 @@
 
 /** The memory layout that all batches of a loader share, for the selected columns. */
 typedef struct lx__layout {
-    lx_source *source; /**< Referenced: owns the names and shapes. */
-    size_t *positions; /**< Of the columns in the source, in the requested order. */
+    lx_source *source; /**< Owned reference; the source owns the names and shapes. */
+    size_t *positions; /**< Positions of the columns in the source, in the requested order. */
     size_t count;
-    uint64_t batch_rows;    /**< Most records per batch. */
+    uint64_t batch_rows;    /**< Maximum number of records per batch. */
     uint64_t *starts;       /**< Offset of each column in a batch's memory. */
     uint64_t indices_start; /**< Offset of the record indices. */
     uint64_t bytes;         /**< Size of a batch's memory. */
@@ -39,10 +39,10 @@ typedef struct lx__layout {
 typedef struct lx__batch_pool {
     atomic_size_t references; /**< The loader's, and one for each batch in use. */
     lx__layout layout;
-    lx_executor *executor;         /**< Counted by a hold. */
-    _Atomic(uint64_t) blocks;      /**< Blocks mapped since the start. */
+    lx_executor *executor;         /**< Kept alive by a hold. */
+    _Atomic(uint64_t) blocks;      /**< Number of blocks mapped since the start. */
     _Atomic(uint64_t) block_bytes; /**< Bytes of the blocks that are mapped now. */
-    pthread_mutex_t mutex;         /**< Protects all that follows. A leaf lock. */
+    pthread_mutex_t mutex;         /**< Protects all members below. A leaf lock. */
     lx_batch *idle;                /**< The batch released last comes first. */
     size_t idle_count;
     size_t idle_max; /**< 0 after the pool is closed. */
@@ -75,8 +75,8 @@ void lx__layout_free(lx__layout *layout);
 /**
  * Creates a batch pool. It owns @p layout even on failure.
  *
- * @param idle_max  Most idle batches that keep their memory. A batch that is released when so many
- *                  are idle is freed.
+ * @param idle_max  Maximum number of idle batches that keep their memory. A batch that is released
+ *                  when that many are idle is freed.
  */
 lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, size_t idle_max,
                              lx__batch_pool **batch_pool, lx_error *error);

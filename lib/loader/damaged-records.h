@@ -9,12 +9,12 @@
 #include "loader/batch.h"
 
 /**
- * Fills @p rows records of @p batch from record @p first on, one by one, after their source has
- * failed with #LX_ERR_CORRUPT to fill them at once.
+ * Fills @p rows records of @p batch, starting at record @p first, one by one, after filling all of
+ * them at once failed with #LX_ERR_CORRUPT.
  *
  * @param[in]  source   The source to read: the batch's own, or a snapshot of it.
  * @param[in]  targets  One for each column of the source, for record @p first.
- * @param[in]  policy   SKIP, or ZEROS: the columns that cannot be read become zeros.
+ * @param[in]  policy   SKIP or ZEROS; with ZEROS, the columns that cannot be read become zeros.
  * @param[out] damaged  @p rows bytes: 1 for each damaged record, 0 for the others.
  * @return The status of the first record that fails for another reason.
  */

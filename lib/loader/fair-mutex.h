@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A lock for long critical sections: waits have a deadline, and its end waits for the
- * threads that still wait for the lock.
+ * @brief A lock for long critical sections: waiting for it has a deadline, and destroying it waits
+ * until no thread holds it or waits for it.
  */
 #ifndef LX_LOADER_FAIR_MUTEX_H
 #define LX_LOADER_FAIR_MUTEX_H
@@ -22,7 +22,7 @@ typedef struct lx__fair_mutex {
 
 void lx__fair_mutex_init(lx__fair_mutex *self);
 
-/** Acquires the lock; false if @p deadline (of clock.h) passes first. */
+/** Acquires the lock; false if @p deadline (see clock.h) passes first. */
 bool lx__fair_mutex_lock(lx__fair_mutex *self, uint64_t deadline);
 
 /** Releases the lock. */

@@ -116,17 +116,17 @@ lx_status lx_loader_options_set_columns(lx_loader_options *options, const char *
     char **fields = NULL;
     for (size_t i = 0; i < count; i++)
         if (names == NULL || names[i] == NULL)
-            return lx__fail_null(error, "a field name");
+            return lx__fail_null(error, "a column name");
     if (count != 0) {
         fields = lx__alloc_array(count, sizeof *fields);
         if (fields == NULL)
-            return lx__fail_memory(error, "field names");
+            return lx__fail_memory(error, "column names");
     }
     for (size_t i = 0; i < count; i++) {
         fields[i] = lx__strdup(names[i]);
         if (fields[i] == NULL) {
             free_fields(fields, count);
-            return lx__fail_memory(error, "field names");
+            return lx__fail_memory(error, "column names");
         }
     }
     free_fields(options->fields, options->field_count);
@@ -141,7 +141,7 @@ lx_status lx_loader_options_set_reader_count(lx_loader_options *options, uint32_
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (threads > LX_MAX_READERS)
-        return lx__fail(error, LX_ERR_ARGUMENT, "threads must be from 0 to %d, not %u",
+        return lx__fail(error, LX_ERR_ARGUMENT, "reader_count must be from 0 to %d, not %u",
                         LX_MAX_READERS, threads);
     options->threads = threads;
     options->threads_set = true;
@@ -172,8 +172,8 @@ lx_status lx_loader_options_set_damage_policy(lx_loader_options *options, lx_dam
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (damage != LX_DAMAGE_RAISE && damage != LX_DAMAGE_ZEROS && damage != LX_DAMAGE_SKIP)
-        return lx__fail(error, LX_ERR_ARGUMENT, "damage must be raise, zeros or skip, not %d",
-                        (int)damage);
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "damage_policy must be raise, zeros or skip, not %d", (int)damage);
     options->damage = damage;
     return LX_OK;
 }

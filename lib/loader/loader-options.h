@@ -11,7 +11,7 @@
 struct lx_loader_options {
     uint64_t batch_size;
     bool batch_size_set;
-    lx_order *order; /**< Referenced; NULL: sequential, or a shuffle if @ref shuffle. */
+    lx_order *order; /**< Owned reference; NULL: sequential, or shuffled if @ref shuffle is set. */
     bool shuffle;
     uint64_t seed;
     uint64_t rank, world;
@@ -22,7 +22,7 @@ struct lx_loader_options {
     size_t field_count;
     bool threads_set;
     uint32_t threads;
-    lx_executor *executor; /**< Referenced; NULL: the loader opens its own. */
+    lx_executor *executor; /**< Owned reference; NULL: the loader opens its own. */
     uint64_t prefetch_bytes;
     lx_damage_policy damage;
     lx_transform_function transform;

@@ -16,15 +16,15 @@
 
 struct lx_loader {
     lx__fair_mutex mutex; /**< Serializes scheduling and delivery; held while next waits. */
-    lx_source *source;    /**< Referenced. */
-    lx_order *order;      /**< Referenced. */
+    lx_source *source;    /**< Owned reference. */
+    lx_order *order;      /**< Owned reference. */
     lx__scratch *scratch;
     uint32_t threads;
-    lx_executor *executor; /**< Referenced. */
+    lx_executor *executor; /**< Owned reference. */
     bool own_executor;
     lx__batch_pool *batch_pool;
     lx__pipeline pipeline;
-    lx__batch_schedule schedule; /**< Ahead of the position by the pipeline's batches. */
+    lx__batch_schedule schedule; /**< Ahead of the position by the batches in the pipeline. */
 
     /* Written with the lock held, read by any thread. */
     _Atomic uint64_t position; /**< End of the last batch delivered. */

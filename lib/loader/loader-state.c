@@ -10,7 +10,8 @@
 #define STATE_VERSION 1
 #define WHAT "loader"
 
-/** Restoring compares the first members; the others are informative. */
+/** Restoring uses only the position, the order and the source; the other members are
+ * informational. */
 static json_t *make_state(const lx_loader *loader)
 {
     json_t *state = lx__state_new(WHAT, STATE_VERSION);

@@ -21,8 +21,8 @@ static lx_status make_order(lx_loader *loader, const lx_loader_options *options,
         return status;
     if (lx__order_get_bound(loader->order) > length)
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "the order has indices up to %llu, but the source has %llu records: make "
-                        "the order for this source",
+                        "the order has indices below %llu, but the source has only %llu records: "
+                        "make the order for this source",
                         (unsigned long long)lx__order_get_bound(loader->order),
                         (unsigned long long)length);
     return lx__scratch_new(loader->order, &loader->scratch, error);
@@ -32,7 +32,7 @@ static lx_status make_executor(lx_loader *loader, const lx_loader_options *optio
 {
     if (options->executor != NULL && options->threads_set)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "threads and executor are both set: set only one of them");
+                        "reader_count and executor are both set: set only one of them");
     if (options->executor != NULL) {
         loader->executor = lx_executor_ref(options->executor);
         return LX_OK;
@@ -65,7 +65,7 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
         return status;
     }
     loader->pipeline.damage = options->damage;
-    /* For the batches in flight and two that the consumer may hold. */
+    /* Enough for the batches in flight and two that the consumer may hold. */
     size_t idle_max = loader->pipeline.depth + 2;
     return lx__batch_pool_new(loader->executor, &layout, idle_max, &loader->batch_pool, error);
 }
@@ -224,11 +224,12 @@ static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch
     else
         atomic_fetch_add_explicit(&loader->failures, 1, memory_order_relaxed);
     if (!loader->pipeline.on_caller)
-        (void)fill_pipeline(loader, NULL); /* the next call repeats and reports a failure */
+        (void)fill_pipeline(loader, NULL); /* the next call tries again, and reports a failure */
     return status;
 }
 
-/** Skips batches without an intact record, at most one epoch of them. */
+/** Returns the next batch, skipping those without an intact record, but at most an epoch of
+ * them. */
 static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
 {
     uint64_t most = 0;
@@ -245,8 +246,8 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
             return status;
         if (passed >= most)
             return lx__fail(error, LX_ERR_CORRUPT,
-                            "all records of an epoch are damaged: no batch is left: repair the "
-                            "dataset, or set damage to zeros");
+                            "no batch is left, because all records of an epoch are damaged: repair "
+                            "the dataset, or set damage_policy to zeros");
     }
 }
 
@@ -280,9 +281,9 @@ lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch
     return next_by(loader, lx__clock_after(nanoseconds), batch, error);
 }
 
-/** Whether these epochs have no batch left; if so, moves the position to their end. Right after a
- * seek, the rest of the epochs counts even if this rank has no batch in it: another rank after the
- * same seek may have one, and all ranks must end these epochs together. */
+/** Whether the run of epochs has no batch left; if so, moves the position to its end. Right after a
+ * seek, it is not at its end even if this rank has no batch left in it: after the same seek,
+ * another rank may have one, and all ranks must end the run together. */
 static bool is_at_end(lx_loader *loader)
 {
     uint64_t before = loader->schedule.position;
@@ -337,7 +338,7 @@ lx_status lx_loader_get_batch_count(const lx_loader *loader, uint64_t *count, lx
 {
     if (loader == NULL || count == NULL)
         return lx__fail_null(error, loader == NULL ? "loader" : "count");
-    /* To count the batches of an order that is cut takes a lock. */
+    /* Counting the batches of an order that is cut into batches takes a lock. */
     lx_status status = loader->schedule.batch_size == 0
                            ? lx__executor_check(loader->executor, error)
                            : LX_OK;

@@ -13,7 +13,7 @@
 /* Bytes that are worth handing to a thread: a few microseconds of copying. */
 #define PART_BYTES ((uint64_t)64 << 10)
 #define PART_ROWS_MIN 8
-/* The caller fills a smaller batch faster than it wakes a thread. */
+/* The caller can fill a smaller batch faster than it can wake a thread. */
 #define CALLER_BYTES ((uint64_t)128 << 10)
 /* Batches in flight per reader thread. */
 #define DEPTH_PER_READER 4
@@ -25,8 +25,8 @@ static lx__job *job_of(lx__task *task)
     return (lx__job *)((char *)task - offsetof(lx__job, task));
 }
 
-/** Parts start in order, and a started part always completes, so the lowest failed part does not
- * depend on the timing of threads. */
+/** Parts start in order, and a started part always completes, so the number of the lowest failed
+ * part does not depend on timing. */
 static void record_failure(lx__job *job, size_t part, lx_status status, const lx_error *error)
 {
     lx__task_stop(&job->task);
@@ -121,8 +121,8 @@ static void run_transform(lx__job *job)
     record_failure(job, 0, status < 0 ? status : LX_ERR_CALLBACK, &error);
 }
 
-/** Drops the snapshot that the parts have read. Clears the pointer first: after a fork() in
- * between, the child does not drop it again. */
+/** Drops the snapshot that the parts have read. Clears the pointer first, so that a child forked in
+ * between does not drop the snapshot again. */
 static void release_job(lx__job *job)
 {
     lx_source *source = job->source;
@@ -314,7 +314,7 @@ void lx__pipeline_close(lx__pipeline *pipeline)
         lx__free(pipeline->jobs[i].damaged);
     lx__free(pipeline->jobs);
     lx_executor_unref(pipeline->executor);
-    if (here) { /* in a child of fork(), destroying waits for the parent's waiters */
+    if (here) { /* in a child of fork(), destroying them would wait for the parent's waiters */
         pthread_cond_destroy(&pipeline->changed);
         pthread_mutex_destroy(&pipeline->mutex);
     }

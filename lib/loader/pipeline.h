@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Prefetches batches: a bounded number, on the executor's readers, delivered in order.
+ * @brief Prefetches a bounded number of batches on the executor's readers, and delivers them in
+ * order.
  *
  * The loader's lock serializes scheduling, taking and dropping; workers fill the batches.
  */
@@ -14,7 +15,7 @@
 #include "executor/task.h"
 #include "loader/batch.h"
 
-/** Most batches in flight, even when batches are small. */
+/** Maximum number of batches in flight, however small they are. */
 #define LX__DEPTH_MAX 64
 
 typedef struct lx__pipeline lx__pipeline;
@@ -24,14 +25,15 @@ typedef struct lx__job {
     lx__task task;
     lx__pipeline *pipeline;
     lx_batch *batch;
-    lx_source *source;  /**< What all parts read, until done; of a live source, a snapshot. */
+    lx_source *source;  /**< The source that all parts read, until done; a snapshot if the source is
+                             live. */
     uint64_t end;       /**< End of its global batch. */
     uint64_t part_rows; /**< Records per part. */
-    uint8_t *damaged;   /**< One byte per record of the largest batch, allowed to be stale unless
-                             any_damaged; allocated at the first damage. */
+    uint8_t *damaged;   /**< One byte per record of the largest batch, valid only if any_damaged is
+                             set; allocated when the first damaged record is found. */
     /** @name Protected by the pipeline's mutex while parts run */
     /** @{ */
-    lx_status status; /**< Status of the lowest part that failed; LX_OK if none did. */
+    lx_status status; /**< Status of the lowest-numbered part that failed; LX_OK if none did. */
     size_t failed_part;
     lx_error error;
     bool any_damaged;
@@ -40,7 +42,7 @@ typedef struct lx__job {
 } lx__job;
 
 struct lx__pipeline {
-    lx_executor *executor; /**< Referenced. */
+    lx_executor *executor; /**< Owned reference. */
     lx_source *source;     /**< Owned by the batch pool's layout. */
     lx_transform_function transform;
     void *transform_user;
@@ -77,8 +79,8 @@ static inline bool lx__pipeline_has_room(const lx__pipeline *pipeline)
 lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end, lx_error *error);
 
 /**
- * Waits for the oldest job until @p deadline (of clock.h), running its parts meanwhile, and removes
- * it.
+ * Waits for the oldest job until @p deadline (see clock.h), running its parts meanwhile, and
+ * removes it.
  * @retval LX_ERR_TIMEOUT   The job is not done; it stays in the pipeline.
  * @retval LX_ERR_CANCELED  lx__pipeline_cancel() was called.
  * @return Otherwise LX_OK with the batch, or the job's failure; both set @p end.
@@ -86,10 +88,10 @@ lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end
 lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch **batch,
                             uint64_t *end, lx_error *error);
 
-/** Returns LX_ERR_CANCELED after a call of lx__pipeline_cancel(). */
+/** Returns LX_ERR_CANCELED if lx__pipeline_cancel() was called. */
 lx_status lx__pipeline_check(lx__pipeline *pipeline, lx_error *error);
 
-/** Drops all jobs; waits for those that run. */
+/** Drops all jobs; waits for those that are running. */
 void lx__pipeline_drop(lx__pipeline *pipeline);
 
 /** Makes every wait return LX_ERR_CANCELED, now and later. Thread-safe. */

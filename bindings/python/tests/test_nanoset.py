@@ -324,12 +324,12 @@ def test_reports_damaged_files(two, tmp_path):
     path = tmp_path / '1' / '00000_tokens.ds'
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
-    with pytest.raises(lx.CorruptError, match='it is truncated') as caught:
+    with pytest.raises(lx.CorruptError, match='the file is truncated') as caught:
         Nanoset(two[0], 16, 2, 300)
     assert caught.value.path == str(path)
     path.write_bytes(whole)
     (tmp_path / '1' / '00000_tokens.ds.metadata').write_text('a/b|4\n320\n0.3 K\n')
-    with pytest.raises(ValueError, match='tokens of uint16 were requested, but these are uint32'):
+    with pytest.raises(ValueError, match='uint16 tokens were requested, but these are uint32'):
         Nanoset(two[0], 16, 2, 300)
 
 

@@ -118,7 +118,7 @@ def test_tokens_go_to_other_processes(tmp_path, numbers):
 
 def test_reports_invalid_files(tmp_path):
     (tmp_path / 'x').write_bytes(b'1234567')
-    with pytest.raises(lx.CorruptError, match='1 more bytes: it is truncated') as caught:
+    with pytest.raises(lx.CorruptError, match='1 more bytes: the file is truncated') as caught:
         lx.Tokens(tmp_path / 'x', 'uint16')
     assert caught.value.path == str(tmp_path / 'x')
     (tmp_path / 'y').write_bytes(np.array([1, 2, 70, 3], '<u2').tobytes())

@@ -24,8 +24,8 @@ static lx_status check_length(const lx__file *file, const lx_npy_info *npy, lx_e
     lx_status status = lx__file_size(file, &size, error);
     if (status == LX_OK && !lx__range_fits(npy->header_size, bytes, size))
         status = lx__fail(error, LX_ERR_CORRUPT,
-                          "the file is truncated: the array has %" PRIu64 " bytes, %" PRIu64
-                          " follow the header",
+                          "the file is truncated: the array has %" PRIu64
+                          " bytes, but only %" PRIu64 " follow the header",
                           bytes, size - npy->header_size);
     return status;
 }

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/mapping.h"
 
-/* Distance of the prefetch of a record's first cache line, in records. */
+/* How far ahead, in records, the first cache line of a record is prefetched. */
 #define AHEAD 4
 
 typedef struct array_source {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A source whose data a callback of the caller supplies. */
+/* A source whose data comes from a callback of the caller. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -92,7 +92,7 @@ lx_status lx_source_new(uint64_t length, const lx_column_info *columns, size_t c
     if (status == LX_OK)
         status = lx__source_check_names(made, error);
     if (status != LX_OK) {
-        lx_source_unref(made); /* without functions: the user data is not released */
+        lx_source_unref(made); /* its functions are not set yet, so the user data is not released */
         return status;
     }
     self->fill = options->fill;

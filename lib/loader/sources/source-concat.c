@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "loader/sources/source-parts.h"
 
-/* Records sorted by part at a time. */
+/* Number of records that are sorted by part at a time. */
 #define BLOCK LX__SOURCE_BLOCK
 /* Bytes of one part's records that are read together and then scattered to their rows: they stay in
  * the first-level cache meanwhile. A longer record is read directly into its row. */
@@ -86,7 +86,7 @@ static void make_block(const concat_source *self, const uint64_t *indices, size_
 
 /* ---- reading */
 
-/** Reads one column of records of the part to @p data, @p stride bytes apart. */
+/** Reads one column of records of the part into @p data, @p stride bytes apart. */
 static lx_status read_column(const job *j, size_t column, const uint64_t *indices, size_t count,
                              uint8_t *data, size_t stride, lx_error *error)
 {
@@ -121,7 +121,7 @@ static lx_status read_together(const job *j, size_t column, const uint16_t *at, 
     return status;
 }
 
-/** Counts the sorted records that are consecutive in the block, from the first on. */
+/** Counts the sorted records that are consecutive in the block, starting with the first. */
 static size_t length_of_run(const uint16_t *at, size_t count)
 {
     size_t run = 1;
@@ -223,7 +223,7 @@ static lx_status check_columns(const lx_source *first, const lx_source *other, s
         if (!are_alike(&first->columns[i], &other->columns[i])) {
             status = lx__fail(error, LX_ERR_MISMATCH,
                               "column %zu of source %zu is '%.64s': its name, dtype or shape "
-                              "differs from source 0",
+                              "differs from that in source 0",
                               i, number, other->columns[i].name);
             lx__error_locate(error, NULL, first->columns[i].name, LX_NONE, LX_NONE);
         }

@@ -38,7 +38,7 @@ static lx_status map(const lx__file *file, const lx_column_info *column, uint64_
     if ((bytes - offset) % size != 0)
         return lx__fail(error, LX_ERR_CORRUPT,
                         "the file has %" PRIu64 " bytes after the last whole record of %" PRIu64
-                        " bytes: it is truncated, or its records have another size",
+                        " bytes: the file is truncated, or the record size is wrong",
                         (bytes - offset) % size, size);
     return lx__source_map_array(file, LX__ARRAY_FLAT, offset, (bytes - offset) / size, column,
                                 source, error);

@@ -12,8 +12,8 @@ static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
     lx_status status = lx__npy_read(file, &npy, error);
     if (status == LX_OK && npy.ndim == 0)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the array has no dimensions: a source needs "
-                          "records along the first one");
+                          "the array has no dimensions: a source needs at least one, along which "
+                          "its records follow each other");
     if (status != LX_OK)
         return status;
     lx_column_info column = {

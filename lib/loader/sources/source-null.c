@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A source without columns that replaces another source in a saved state. */
+/* A source without columns that stands in for another source in saved states. */
 #include "base/error.h"
 #include "loader/sources/source.h"
 
@@ -9,8 +9,8 @@ typedef struct null_source {
     json_t *snapshot_id;
 } null_source;
 
-/* Any thread may save a state and jansson's reference counts need not be atomic, so return
- * copies. */
+/* Any thread may save a state, and jansson's reference counts need not be atomic, so these
+ * functions return copies. */
 
 static int describe(const lx_source *source, json_t *object)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The options of a source of the caller's functions.
+ * @brief The options of a source that uses the caller's functions.
  */
 #ifndef LX_LOADER_SOURCE_OPTIONS_H
 #define LX_LOADER_SOURCE_OPTIONS_H

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Columns whose targets fit on the stack. */
+/* Number of columns whose targets fit on the stack. */
 #define FEW_COLUMNS 16
 
 lx_status lx__source_add_parts(lx_source *made, lx_source *const *parts, size_t count,

@@ -8,24 +8,26 @@
 
 #include "loader/sources/source.h"
 
-/** First member of every such source. */
+/** The first member of every such source. */
 typedef struct lx__parts_source {
     lx_source source;
-    lx_source **parts; /**< Referenced. */
+    lx_source **parts; /**< Owned references. */
     size_t part_count;
 } lx__parts_source;
 
-/** References the sources as the parts of a new one, which is live if any part is. */
+/** Makes the sources the parts of a new one, which holds references to them and is live if any part
+ * is. */
 lx_status lx__source_add_parts(lx_source *made, lx_source *const *parts, size_t count,
                                lx_error *error);
 
 /** Copies the columns of one source to a new source. */
 lx_status lx__source_copy_columns(lx_source *made, const lx_source *from, lx_error *error);
 
-/** Most records per call of an lx__source_fill_block. */
+/** Maximum number of records per call of an lx__source_fill_block. */
 #define LX__SOURCE_BLOCK 256
 
-/** Fills a block of records, as fill of a class; @p spare has room for one target per column. */
+/** Fills a block of records, like a class's fill function; @p spare has room for one target per
+ * column. */
 typedef lx_status lx__source_fill_block(lx_source *source, const uint64_t *indices, size_t count,
                                         const lx_target *targets, lx_target *spare,
                                         lx_error *error);
@@ -43,7 +45,7 @@ void lx__source_parts_dispose(lx_source *source);
 
 /** Takes a snapshot of each live part, one after the other: no single snapshot spans several
  * datasets.
- * @param size  Bytes of the struct; the bytes after the parts stay zero. */
+ * @param size  Size of the struct in bytes; the bytes after the parts stay zero. */
 lx_status lx__source_parts_pin(lx_source *source, size_t size, lx_source **pinned, lx_error *error);
 /** @} */
 

@@ -48,8 +48,8 @@ static lx_status count_columns(lx_source *const *sources, const char *const *nam
                 (unsigned long long)sources[0]->length, i, (unsigned long long)sources[i]->length);
         if (names != NULL && names[i] != NULL && sources[i]->column_count != 1)
             return lx__fail(error, LX_ERR_ARGUMENT,
-                            "source %zu has %zu columns: only a source with one column can be "
-                            "renamed, here to '%s'",
+                            "source %zu has %zu columns, so it cannot be renamed to '%s': only a "
+                            "source with one column can",
                             i, sources[i]->column_count, names[i]);
         *columns += sources[i]->column_count;
     }

@@ -10,11 +10,12 @@
 
 #include "base/json.h"
 
-/** Creates a source over the dataset at @p path and closes the dataset with the source. */
+/** Opens the dataset at @p path and creates a source over it, which closes the dataset when it is
+ * freed. */
 lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
                                   lx_source **source, lx_error *error);
 
-/** Returns the identity of a dataset's snapshot. NULL if memory is short. */
+/** Returns the identity of a dataset's snapshot. NULL when out of memory. */
 json_t *lx__source_dataset_snapshot_id(lx_dataset *dataset);
 
 #endif

@@ -66,7 +66,7 @@ static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_er
     for (size_t i = 0; i < column->ndim; i++) {
         empty = empty || column->shape[i] == 0;
         if (column->shape[i] != 0 && !lx__multiply_fits(total, column->shape[i], &total))
-            return lx__fail(error, LX_ERR_ARGUMENT, "a record exceeds 2^64 bytes");
+            return lx__fail(error, LX_ERR_ARGUMENT, "the size of a record exceeds 2^64 - 1 bytes");
     }
     *size = empty ? 0 : total;
     return LX_OK;

@@ -16,7 +16,7 @@
 
 #include "base/json.h"
 
-/** Longest column name, without the NUL. */
+/** Maximum length of a column name, without the NUL. */
 #define LX__COLUMN_NAME_MAX 64
 
 /** The functions of one kind of source. */
@@ -28,15 +28,15 @@ typedef struct lx__source_class {
     lx_status (*fill)(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error);
 
-    /** Adds members to @p object that identify the data. Returns 0, or -1 if memory is short. */
+    /** Adds members to @p object that identify the data. Returns 0, or -1 when out of memory. */
     int (*describe)(const lx_source *source, json_t *object);
 
-    /** Returns the identity of the data's snapshot, which a state records and does not compare;
-     * NULL: the data has none. */
+    /** Returns the identity of the data's snapshot, which a saved state records but does not
+     * compare; NULL if the data has no snapshots. */
     json_t *(*snapshot_id)(const lx_source *source);
 
-    /** Creates a source over one snapshot of live data, with lx__source_new_pinned(); NULL if data
-     * is never live. */
+    /** Creates a source over one snapshot of live data, with lx__source_new_pinned(); NULL if the
+     * data is never live. */
     lx_status (*pin)(lx_source *source, lx_source **pinned, lx_error *error);
 
     /** Releases what the source owns besides its own memory and columns; may be NULL. */
@@ -51,7 +51,7 @@ struct lx_source {
                                   live_source. */
     size_t column_count;
     bool live;              /**< Its records may change: a batch must read one snapshot. */
-    lx_source *live_source; /**< In a snapshot: the live source, referenced. */
+    lx_source *live_source; /**< In a snapshot: an owned reference to the live source. */
 };
 
 /** Allocates @p size zeroed bytes for a source of @p class with @p column_count uninitialized
@@ -74,15 +74,15 @@ LX_API lx_status lx__source_set_column(lx_source *source, size_t position, const
 /** Returns LX_ERR_ARGUMENT if two columns have the same name. */
 lx_status lx__source_check_names(const lx_source *source, lx_error *error);
 
-/** Returns {"kind", "length", ...}, which identifies the data. NULL if memory is short. */
+/** Returns {"kind", "length", ...}, which identifies the data. NULL when out of memory. */
 json_t *lx__source_to_json(const lx_source *source);
 
-/** Returns [{name, dtype, shape}, ..], for sources without a better identity. NULL if memory is
- * short. */
+/** Returns [{name, dtype, shape}, ..], for sources without a better identity. NULL when out of
+ * memory. */
 json_t *lx__columns_to_json(const lx_source *source);
 
-/** Returns the identity of the data's snapshot, or JSON null if it has none. NULL if memory is
- * short. */
+/** Returns the identity of the data's snapshot, or JSON null if it has none. NULL when out of
+ * memory. */
 json_t *lx__source_snapshot_id(const lx_source *source);
 
 #endif

@@ -4,12 +4,13 @@
  * @brief Packs pieces into bins of equal capacity: best fit decreasing.
  *
  * Pieces are placed by decreasing length, those of equal length by number. Each piece goes into the
- * bin with the least sufficient free space, of several such bins into the first one, and if no bin
- * has enough space, into a new bin, the last one. See doc/packing.md.
+ * bin with the least free space that suffices or, if there are several, into the one that was added
+ * to last. If no bin has enough space, the piece goes into a new bin, which becomes the last one.
+ * See doc/packing.md.
  *
- * The method for training language models: Ding et al., "Fewer Truncations Improve Language
- * Modeling", 2024. The time to place a piece depends on the number of different lengths and not on
- * the number of bins, because the bins of equal free space form one list.
+ * Source, for training language models: Ding et al., "Fewer Truncations Improve Language Modeling",
+ * 2024. The time to place a piece depends on the number of different lengths and not on the number
+ * of bins, because the bins of equal free space form one list.
  */
 #ifndef LX_LOADER_BEST_FIT_H
 #define LX_LOADER_BEST_FIT_H
@@ -18,7 +19,7 @@
 
 #include <loaderx/status.h>
 
-/** Largest capacity of a bin. */
+/** Maximum capacity of a bin. */
 #define LX__CAPACITY_MAX (UINT32_C(1) << 24)
 
 /** The contents of the bins. */
@@ -34,9 +35,9 @@ typedef struct lx__bins {
  * @param lengths   Length of each piece, below @p capacity; 0: no piece. Overwritten.
  * @param count     Number of lengths, below 2^32 - 1.
  * @param capacity  Capacity of a bin, 1 to #LX__CAPACITY_MAX.
- * @param bins      Free it with lx__bins_free().
- * @retval LX_ERR_NOMEM  Memory is short. The result takes 12 bytes per piece and 4 per bin; the
- *             computation takes 8 more per unit of @p capacity.
+ * @param bins      Receives the bins; free them with lx__bins_free().
+ * @retval LX_ERR_NOMEM  Out of memory. The result takes 12 bytes per piece and 4 per bin; the
+ *                       computation takes 8 more per unit of @p capacity.
  */
 lx_status lx__best_fit(uint32_t *lengths, uint32_t count, uint32_t capacity, lx__bins *bins,
                        lx_error *error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Free lists of bins by free space: finds the least sufficient space and its first bin.
+ * @brief Lists of bins by free space: finds the least space that suffices, and the first bin with
+ * that space.
  *
  * The bins of equal free space form a list; the one that was added last comes first.
  */
@@ -11,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Upper limit of the spaces. */
+/** Upper limit of the spaces, exclusive. */
 #define LX__BIN_LISTS_SPACES_MAX (UINT32_C(1) << 24)
 
 /** No space, or no bin. */
@@ -23,12 +24,13 @@
 typedef struct lx__bin_lists {
     uint32_t *heads;                      /**< First bin of each space. */
     uint32_t *next;                       /**< Next bin in the list, for each bin. */
-    uint64_t *bits[LX__BIN_LISTS_LEVELS]; /**< Which spaces have bins, and which words have bits. */
+    uint64_t *bits[LX__BIN_LISTS_LEVELS]; /**< Which spaces have bins, and which words of the level
+                                               below are not 0. */
     uint32_t spaces;
 } lx__bin_lists;
 
 /** Initializes the lists for spaces below @p spaces, at most #LX__BIN_LISTS_SPACES_MAX, and bins
- * below @p bins. Returns false if memory is short. */
+ * below @p bins. Returns false when out of memory. */
 bool lx__bin_lists_init(lx__bin_lists *self, uint32_t spaces, uint32_t bins);
 
 void lx__bin_lists_free(lx__bin_lists *self);
@@ -36,7 +38,7 @@ void lx__bin_lists_free(lx__bin_lists *self);
 /** Adds a bin that is in no list. */
 void lx__bin_lists_add(lx__bin_lists *self, uint32_t bin, uint32_t space);
 
-/** Returns the least space of at least @p least that has a bin, or #LX__BIN_LISTS_NONE. */
+/** Returns the least space that has a bin and is at least @p least, or #LX__BIN_LISTS_NONE. */
 uint32_t lx__bin_lists_find(const lx__bin_lists *self, uint32_t least);
 
 /** Removes and returns the first bin of a space that has one. */

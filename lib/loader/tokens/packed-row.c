@@ -8,14 +8,15 @@
 #include "base/error.h"
 #include "sampler/core/saved-state.h"
 
-/* Elements written per loop: a constant, so that compilers vectorize it. */
+/* Elements written per loop: a constant, so that compilers vectorize the loop. */
 #define STEP 16
 
 lx_status lx__row_check_number(const char *what, int64_t number, lx_dtype dtype, lx_error *error)
 {
     if (dtype == LX_INT64 || (number >= INT32_MIN && number <= INT32_MAX))
         return LX_OK;
-    return lx__fail(error, LX_ERR_ARGUMENT, "a %s of %" PRId64 " does not fit int32", what, number);
+    return lx__fail(error, LX_ERR_ARGUMENT, "%s is %" PRId64 ", which does not fit in int32", what,
+                    number);
 }
 
 lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_t length,

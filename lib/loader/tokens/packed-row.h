@@ -14,7 +14,7 @@
 
 /** The format of a source's rows. */
 typedef struct lx__row_format {
-    lx_tokens *tokens; /**< Referenced. */
+    lx_tokens *tokens; /**< Owned reference. */
     uint64_t length;   /**< Tokens per row. */
     uint64_t limit;
     lx__widen *widen;
@@ -47,7 +47,7 @@ LX_API lx_status lx__row_format_set_columns(const lx__row_format *format, lx_sou
                                             lx_error *error);
 
 /** Adds members to the source's saved state that identify its documents. Columns and padding are
- * left out, because they do not affect the data. Returns 0, or -1 if memory is short. */
+ * left out, because they do not affect the data. Returns 0, or -1 when out of memory. */
 int lx__row_format_describe(const lx__row_format *format, uint64_t tokens, uint32_t lengths_crc,
                             json_t *object);
 

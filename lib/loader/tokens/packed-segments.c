@@ -5,14 +5,14 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/* Elements compared per loop: a constant, so that compilers vectorize it. */
+/* Elements compared per loop: a constant, so that compilers vectorize the loop. */
 #define STEP 16
 
 /** The pieces found so far. */
 typedef struct runs {
     int32_t *starts;
     size_t capacity, count; /* count may exceed capacity */
-    int32_t at;             /* start of the next one */
+    int32_t at;             /* start of the next run */
     int32_t longest;
 } runs;
 
@@ -51,8 +51,7 @@ static size_t find_end(const int32_t *row, size_t at, size_t length)
 static lx_status check_column(const lx_column *segments, uint64_t *total, lx_error *error)
 {
     if (segments->dtype != LX_INT32 || segments->ndim != 1)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "segments is not a column of int32 with one dimension");
+        return lx__fail(error, LX_ERR_ARGUMENT, "segments is not a one-dimensional int32 column");
     if (!lx__multiply_fits(segments->rows, segments->shape[0], total) || *total > INT32_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
                         "%llu rows of %llu tokens reach the limit of 2^31 tokens: pass fewer rows",
@@ -91,6 +90,6 @@ lx_status lx_segments_get_sizes(const lx_column *segments, bool padding, int32_t
     *sizes = (lx_segment_sizes){.count = found.count, .longest = found.longest};
     if (capacity == 0 || found.count <= capacity)
         return LX_OK;
-    return lx__fail(error, LX_ERR_LIMIT, "there are %zu offsets, but only %zu fit", found.count,
-                    capacity);
+    return lx__fail(error, LX_ERR_LIMIT, "there are %zu offsets, but there is room for only %zu",
+                    found.count, capacity);
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Prefetches memory that is read soon.
+ * @brief Prefetches memory that will be read soon.
  */
 #ifndef LX_LOADER_PREFETCH_PAGES_H
 #define LX_LOADER_PREFETCH_PAGES_H
 
 #include <stdint.h>
 
-/* Prefetches the first lines of each page: the hardware prefetcher does not predict a jump to
- * another place. */
+/* Prefetches the first lines of each page: the hardware prefetcher does not predict jumps. */
 #define LX__PREFETCH_PAGE 4096
 #define LX__PREFETCH_LINE 64
 #define LX__PREFETCH_LINES 4

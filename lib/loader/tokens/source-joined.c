@@ -12,8 +12,8 @@
 #include "loader/tokens/token-options.h"
 #include "sampler/core/saved-state.h"
 
-/* Version of the formula in doc/packing.md. A formula never changes; another way to cut gets
- * another number. */
+/* Version of the formula in doc/packing.md. A formula never changes; a different way of cutting
+ * gets a new number. */
 #define FORMULA 1
 
 /* Documents per stored start: the starts take one byte per document. */
@@ -37,7 +37,8 @@ typedef struct joined_source {
 typedef struct spot {
     uint64_t document;
     uint64_t first, length; /* of the document's tokens */
-    uint64_t at;            /* offset of the place in the document; at length is the separator */
+    uint64_t at;            /* offset of the place in the document; the separator is at offset
+                               length */
 } spot;
 
 static uint64_t places_of(const joined_source *self, uint64_t length)
@@ -66,7 +67,7 @@ static lx_status find(const joined_source *self, uint64_t place, spot *cursor, l
     }
 }
 
-/** Adds as much of the document as fits the row, and moves to the next document. */
+/** Adds as much of the document as fits in the row, and moves to the next document. */
 static lx_status add_piece(const joined_source *self, spot *cursor, lx__row *row, lx_error *error)
 {
     uint64_t from = row->filled, room = self->format.length - from;
@@ -191,13 +192,14 @@ static lx_status check(const lx_tokens *tokens, uint64_t sequence_length,
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
     if (sequence_length == 0 || sequence_length >= INT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a sequence_length of %" PRIu64 " is not within 1 to 2^31 - 2",
+                        "sequence_length is %" PRIu64 ", but must be from 1 to 2^31 - 2",
                         sequence_length);
     int64_t separator = how->separator;
     if (separator < LX_SEPARATOR_NONE ||
         (how->vocabulary != 0 && separator >= 0 && (uint64_t)separator >= how->vocabulary))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a separator of %" PRId64 " is not a token of the vocabulary", separator);
+                        "separator is %" PRId64 ", which is not a token of the vocabulary",
+                        separator);
     return lx__row_check_number("separator", separator, how->dtype, error);
 }
 

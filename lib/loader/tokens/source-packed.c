@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packs documents into bins by best fit. The first bins each hold one full piece of a long
- * document; the later bins hold the rests of these documents, and all other documents. */
+ * document; the later bins hold the remainders of these documents, and all other documents. */
 #include <inttypes.h>
 
 #include <loaderx/packing.h>
@@ -13,8 +13,8 @@
 #include "loader/tokens/token-options.h"
 #include "sampler/core/saved-state.h"
 
-/* Version of the formula in doc/packing.md. A formula never changes; another way to pack gets
- * another number. */
+/* Version of the formula in doc/packing.md. A formula never changes; a different way of packing
+ * gets a new number. */
 #define FORMULA 1
 
 /** A document that fills at least one bin. */
@@ -29,23 +29,23 @@ typedef struct packed_source {
     long_document *longs;
     size_t long_count, long_room;
     uint64_t full;            /* bins filled by long documents */
-    lx__bins bins;            /* bins of the rests */
+    lx__bins bins;            /* bins of the remainders */
     uint64_t packed, padding; /* in tokens */
     uint32_t lengths_crc;
 } packed_source;
 
 /* ---- reading */
 
-/** Finds the rest of a document. */
-static lx_status find_rest(const packed_source *self, uint32_t document, uint64_t *first,
-                           uint64_t *length, lx_error *error)
+/** Finds the remainder of a document. */
+static lx_status find_remainder(const packed_source *self, uint32_t document, uint64_t *first,
+                                uint64_t *length, lx_error *error)
 {
     lx_status status = lx_tokens_get_document(self->format.tokens, document, first, length, error);
     if (status != LX_OK)
         return status;
-    uint64_t rest = *length % self->format.length;
-    *first += *length - rest;
-    *length = rest;
+    uint64_t remainder = *length % self->format.length;
+    *first += *length - remainder;
+    *length = remainder;
     return LX_OK;
 }
 
@@ -70,13 +70,14 @@ static lx_status find_full(const packed_source *self, uint64_t bin, uint64_t *fi
     return status;
 }
 
-static lx_status add_rests(const packed_source *self, uint64_t bin, lx__row *row, lx_error *error)
+static lx_status add_remainders(const packed_source *self, uint64_t bin, lx__row *row,
+                                lx_error *error)
 {
     const lx__bins *bins = &self->bins;
     lx_status status = LX_OK;
     for (uint32_t i = bins->starts[bin]; status == LX_OK && i < bins->starts[bin + 1]; i++) {
         uint64_t first, length, from = row->filled;
-        status = find_rest(self, bins->pieces[i], &first, &length, error);
+        status = find_remainder(self, bins->pieces[i], &first, &length, error);
         if (status == LX_OK)
             status = lx__row_add_tokens(&self->format, row, first, length, error);
         if (status == LX_OK)
@@ -89,7 +90,7 @@ static lx_status fill_row(const packed_source *self, uint64_t bin, lx__row *row,
 {
     uint64_t first;
     if (bin >= self->full) {
-        lx_status status = add_rests(self, bin - self->full, row, error);
+        lx_status status = add_remainders(self, bin - self->full, row, error);
         if (status == LX_OK)
             lx__row_pad(&self->format, row, self->pad);
         return status;
@@ -113,7 +114,7 @@ static void prefetch(const packed_source *self, uint64_t bin)
     }
     const uint32_t *starts = self->bins.starts + (bin - self->full);
     for (uint32_t i = starts[0]; i < starts[1]; i++)
-        if (find_rest(self, self->bins.pieces[i], &first, &length, NULL) == LX_OK)
+        if (find_remainder(self, self->bins.pieces[i], &first, &length, NULL) == LX_OK)
             lx__tokens_prefetch(self->format.tokens, first, length);
 }
 
@@ -176,8 +177,9 @@ static lx_status add_long(packed_source *self, uint64_t number, uint64_t bins, l
     return LX_OK;
 }
 
-/** Reads the lengths of all documents, and computes the rest of each after its full pieces. */
-static lx_status read_lengths(packed_source *self, uint32_t *rests, uint32_t count, lx_error *error)
+/** Reads the lengths of all documents, and computes the remainder of each after its full pieces. */
+static lx_status read_lengths(packed_source *self, uint32_t *remainders, uint32_t count,
+                              lx_error *error)
 {
     uint64_t capacity = self->format.length;
     for (uint32_t i = 0; i < count; i++) {
@@ -191,7 +193,7 @@ static lx_status read_lengths(packed_source *self, uint32_t *rests, uint32_t cou
                               "parts of them");
         if (status != LX_OK)
             return status;
-        rests[i] = (uint32_t)(length % capacity);
+        remainders[i] = (uint32_t)(length % capacity);
         self->lengths_crc = lx__state_add(self->lengths_crc, length);
     }
     return LX_OK;
@@ -205,17 +207,17 @@ static lx_status pack(packed_source *self, lx_error *error)
         return lx__fail(error, LX_ERR_LIMIT,
                         "%" PRIu64 " documents exceed the limit of 2^32 - 2: pack parts of them",
                         documents);
-    uint32_t count = (uint32_t)documents, *rests = lx__alloc_array(count, sizeof *rests);
-    if (rests == NULL)
+    uint32_t count = (uint32_t)documents, *remainders = lx__alloc_array(count, sizeof *remainders);
+    if (remainders == NULL)
         return lx__fail_memory(error, "the lengths of documents");
-    lx_status status = read_lengths(self, rests, count, error);
+    lx_status status = read_lengths(self, remainders, count, error);
     if (status == LX_OK)
-        status = lx__best_fit(rests, count, capacity, &self->bins, error);
-    lx__free(rests);
+        status = lx__best_fit(remainders, count, capacity, &self->bins, error);
+    lx__free(remainders);
     if (status != LX_OK)
         return status;
-    uint64_t in_rests = self->packed - self->full * capacity;
-    self->padding = (uint64_t)self->bins.count * capacity - in_rests;
+    uint64_t in_remainders = self->packed - self->full * capacity;
+    self->padding = (uint64_t)self->bins.count * capacity - in_remainders;
     self->source.length = self->full + self->bins.count;
     return LX_OK;
 }
@@ -227,7 +229,7 @@ static lx_status check(const lx_tokens *tokens, uint64_t capacity, lx_dtype dtyp
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
     if (capacity == 0 || capacity > LX__CAPACITY_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a capacity of %" PRIu64 " is not within 1 to %" PRIu32, capacity,
+                        "capacity is %" PRIu64 ", but must be from 1 to %" PRIu32, capacity,
                         LX__CAPACITY_MAX);
     return lx__row_check_number("pad", pad, dtype, error);
 }

@@ -12,7 +12,7 @@
 typedef struct tokens_source {
     lx_source source;
     lx_tokens *tokens;
-    uint64_t size, step; /* tokens per sample, and distance of their starts */
+    uint64_t size, step; /* tokens per sample, and from the start of one sample to the next */
     uint64_t limit;
     lx__widen *widen;
     size_t wide;
@@ -84,7 +84,8 @@ static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step,
         return lx__fail(error, LX_ERR_ARGUMENT, "the dtype of the samples must be int32 or int64");
     if (step == 0 || size == 0 || !lx__multiply_fits(size, lx_dtype_get_size(dtype), &bytes))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a %s of %" PRIu64 " is not within 1 to less than 2^64 bytes",
+                        "%s is %" PRIu64
+                        ", but must be at least 1 and make a sample smaller than 2^64 bytes",
                         size == step ? "size" : "sequence_length", step);
     uint64_t length = tokens->length < size ? 0 : (tokens->length - size) / step + 1;
     status = lx__source_new(&class, sizeof(tokens_source), length, 1, &made, error);

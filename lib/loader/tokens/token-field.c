@@ -18,12 +18,12 @@
 #define BLOCK 256
 /* Documents per guide entry: the guide takes half a byte per document. */
 #define GUIDED 16
-/* Most documents of the next sample that are prefetched. */
+/* Maximum number of documents of the next sample that are prefetched. */
 #define FORESEEN 32
 /* Bytes gathered at once on the stack; a larger document takes heap memory. */
 #define SCRATCH 16384
 /* Dense records up to this size are gathered even if they could be read in place: the reader's fast
- * path for many records beats a look-up of each, and nearly all bytes of each are used. */
+ * path for many records beats looking up each of them, and nearly all of their bytes are used. */
 #define SHORT 512
 
 /* ---- lengths */
@@ -42,7 +42,7 @@ static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t byt
         return add_context(self, record, error,
                            lx__fail(error, LX_ERR_CORRUPT,
                                     "a record of %" PRIu64
-                                    " bytes is not a whole number of tokens of %s",
+                                    " bytes does not contain a whole number of %s tokens",
                                     bytes, lx_dtype_get_name(self->dtype)));
     if (!lx__add_fits(self->length, length, &self->length))
         return add_context(self, record, error,
@@ -53,7 +53,7 @@ static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t byt
     return LX_OK;
 }
 
-/** A missing value is a document without tokens, in a dense field, too. */
+/** A missing value is a document without tokens, even in a dense field. */
 static lx_status read_lengths(lx__token_field *self, lx_error *error)
 {
     uint64_t records[BLOCK], offsets[BLOCK + 1];
@@ -142,7 +142,7 @@ static uint64_t find(const lx__token_field *self, uint64_t at)
 
 /* ---- reading */
 
-/** A copy of tokens to rows in progress. */
+/** A copy of tokens to rows, in progress. */
 typedef struct copying {
     const lx__token_field *self;
     uint64_t at, end; /**< The tokens left to read. */
@@ -195,7 +195,7 @@ static lx_status fail_token(const copying *c, const uint8_t *from, uint64_t coun
                                 at - first, token, c->limit));
 }
 
-/** Adds the selected tokens up to @p end; the next one lies at @p from. */
+/** Adds the selected tokens up to @p end; the next one is at @p from. */
 static lx_status add_tokens(copying *c, const uint8_t *from, uint64_t end, lx_error *error)
 {
     uint64_t count = (end < c->end ? end : c->end) - c->at;
@@ -232,7 +232,8 @@ static lx_status add_slice(copying *c, uint64_t record, const lx_slice *slice, l
     return add_tokens(c, data + (c->at - first) * c->self->width, first + length, error);
 }
 
-/** Returns where document @p number's part of tokens [at, end) lies; no data if unknown yet. */
+/** Returns where document @p number's part of tokens [at, end) is stored; without data if that is
+ * not known yet. */
 static lx_slice predict_slice(const lx__token_field *self, uint64_t number, uint64_t at,
                               uint64_t end)
 {
@@ -247,7 +248,8 @@ static lx_slice predict_slice(const lx__token_field *self, uint64_t number, uint
     return (lx_slice){(const uint8_t *)slice.data + from, to - from};
 }
 
-/** Whether documents of @p size bytes were written consecutively, with small gaps at most. */
+/** Whether documents of @p size bytes in total were written consecutively, with at most small
+ * gaps. */
 static bool are_adjacent(const lx_slice *first, const lx_slice *last, uint64_t size)
 {
     uintptr_t from = (uintptr_t)first->data, to = (uintptr_t)last->data;
@@ -313,7 +315,7 @@ static lx_status copy_gathered(copying *c, lx_error *error)
     find_block(c, sizeof scratch, &b);
     uint64_t bytes = b.offsets[b.count];
     if (bytes > sizeof scratch)
-        own = lx__alloc((size_t)bytes); /* one record is smaller than 2^32 */
+        own = lx__alloc((size_t)bytes); /* a record is smaller than 2^32 bytes */
     if (bytes > sizeof scratch && own == NULL)
         return add_context(self, b.records[0], error, lx__fail_memory(error, "a document"));
     uint8_t *memory = own != NULL ? own : scratch;

@@ -13,7 +13,7 @@
 
 /** Immutable after it is opened. */
 typedef struct lx__token_field {
-    lx_dataset *dataset; /**< A pinned snapshot of its own, so no writer moves a token. */
+    lx_dataset *dataset; /**< Its own pinned snapshot, in which no writer moves a token. */
     size_t position;
     const lx_field *field;
     lx_dtype dtype;
@@ -23,7 +23,7 @@ typedef struct lx__token_field {
     uint64_t *ends;  /**< End of each document, in tokens; NULL: all have equal length. */
     uint64_t *guide; /**< With @ref ends: the document of every 2^ @ref shift th token. */
     unsigned shift;
-    uint32_t lengths_crc; /**< Of the lengths of all documents. */
+    uint32_t lengths_crc; /**< CRC-32C of the lengths of all documents. */
     bool in_place;        /**< Records are read from the mapping, not gathered. */
     bool zeros;           /**< Damaged records read as zeros. */
 } lx__token_field;
@@ -39,16 +39,16 @@ void lx__token_field_free(lx__token_field *field);
 void lx__token_field_document(const lx__token_field *field, uint64_t number, uint64_t *first,
                               uint64_t *length);
 
-/** Copies tokens [at, at + count), which must exist, by @p widen with @p limit. */
+/** Copies tokens [at, at + count), which must exist, with @p widen and @p limit. */
 lx_status lx__token_field_copy(const lx__token_field *field, uint64_t at, uint64_t count,
                                lx__widen *widen, uint64_t limit, size_t wide, uint8_t *out,
                                lx_error *error);
 
-/** Prefetches the memory of tokens that are read next, as far as it is known. */
+/** Prefetches tokens that will be read next, as far as their place in memory is known. */
 void lx__token_field_prefetch(const lx__token_field *field, uint64_t at, uint64_t count);
 
-/** Returns what identifies its documents, which begin at token @p first of a sequence. NULL if
- * memory is short. */
+/** Returns what identifies the field's documents, which begin at token @p first of a sequence. NULL
+ * when out of memory. */
 json_t *lx__token_field_describe(const lx__token_field *field, uint64_t first);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "loader/tokens/token-file.h"
 
-/* Ample: metadata are three short lines. */
+/* Ample: the metadata is three short lines. */
 #define METADATA_MAX 65536
 
 static char *with_more(const char *path, const char *more)
@@ -49,8 +49,8 @@ static lx_status parse_width(char *text, lx_dtype *dtype, lx_error *error)
     return LX_OK;
 }
 
-/** Reads the dtype from the metadata; leaves it unchanged if they are missing or do not state
- * it. */
+/** Reads the dtype from the metadata; leaves it unchanged if there is no metadata, or if it does
+ * not state the dtype. */
 static lx_status read_metadata(const char *path, lx_dtype *dtype, lx_error *error)
 {
     lx__file file;
@@ -108,7 +108,7 @@ static lx_status find_ends(lx__token_file *file, lx_error *error)
         return LX_OK;
     status = lx__fail(error, LX_ERR_CORRUPT,
                       "the index of %zu bytes ends at token %" PRIu64 ", but the file has %" PRIu64
-                      " tokens: the index is truncated, or belongs to another file",
+                      " tokens: the index is truncated, or belongs to a different file",
                       size, end, file->length);
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;

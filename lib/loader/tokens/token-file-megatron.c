@@ -42,7 +42,7 @@ static lx_status find_dtype(const lx__token_file *file, lx_dtype *dtype, lx_erro
         return lx__fail(error, LX_ERR_CORRUPT, "dtype code %u is unknown", code);
     *dtype = codes[code];
     if (*dtype == LX_FLOAT32 || *dtype == LX_FLOAT64)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "the tokens are of %s: tokens must be integers",
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the tokens are %s: tokens must be integers",
                         lx_dtype_get_name(*dtype));
     return LX_OK;
 }
@@ -60,7 +60,7 @@ static lx_status check_header(const lx__token_file *file, lx_error *error)
         return LX_OK;
     return fail_index(file, 9,
                       lx__fail(error, LX_ERR_UNSUPPORTED,
-                               "index version %" PRIu64 " is unsupported: only version %d is",
+                               "index version %" PRIu64 " is not supported: only version %d is",
                                lx__load_le64(bytes + 9), INDEX_VERSION),
                       error);
 }
@@ -74,13 +74,13 @@ static lx_status find_arrays(lx__token_file *file, lx_error *error)
     bool fits = lx__multiply_fits(sequences, 12, &arrays) &&
                 lx__multiply_fits(documents, 8, &ends) && lx__add_fits(arrays, ends, &arrays);
     if (!fits || arrays != size)
-        return fail_index(file, 18,
-                          lx__fail(error, LX_ERR_CORRUPT,
-                                   "an index of %" PRIu64 " sequences and %" PRIu64
-                                   " documents does not have %zu bytes: it is truncated or has "
-                                   "excess bytes",
-                                   sequences, documents, file->index.size),
-                          error);
+        return fail_index(
+            file, 18,
+            lx__fail(error, LX_ERR_CORRUPT,
+                     "the index of %" PRIu64 " sequences and %" PRIu64
+                     " documents cannot have %zu bytes: it is truncated, or has extra bytes",
+                     sequences, documents, file->index.size),
+            error);
     file->how = LX__DOCUMENTS_MEGATRON;
     file->documents = sequences;
     file->lengths = bytes + HEADER;
@@ -100,7 +100,7 @@ static lx_status check_end(const lx__token_file *file, lx_error *error)
         return status;
     status = lx__fail(error, LX_ERR_CORRUPT,
                       "the file has %" PRIu64 " tokens, but the index ends at token %" PRIu64
-                      ": the index belongs to another file",
+                      ": the index belongs to a different file",
                       file->length, first + length);
     lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;

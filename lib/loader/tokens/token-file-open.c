@@ -24,10 +24,11 @@ static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
     lx__file_close(&opened);
     if (status == LX_OK && npy.ndim != 1)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the array has %zu dimensions: tokens need an array with one dimension",
+                          "the array has %zu dimensions: tokens need a one-dimensional array",
                           npy.ndim);
     if (status == LX_OK && lx__widen_find(npy.dtype, LX_INT64) == NULL)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED, "the array is of %s: tokens must be integers",
+        status = lx__fail(error, LX_ERR_UNSUPPORTED,
+                          "the array contains %s: tokens must be integers",
                           lx_dtype_get_name(npy.dtype));
     if (status == LX_OK)
         status = lx__token_file_set_dtype(file, dtype, npy.dtype, error);
@@ -44,7 +45,7 @@ static bool ends_with(const char *path, const char *end)
     return length > tail && strcmp(path + length - tail, end) == 0;
 }
 
-/** Whether a file that ends with .bin has an index in the same directory. */
+/** Whether a file whose name ends with .bin has an index in the same directory. */
 static bool has_index(const char *path)
 {
     bool regular = false;

@@ -14,8 +14,9 @@ lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error)
 {
     const char *name = lx_dtype_get_name(dtype);
     if (dtype == LX_BYTES)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a file of raw tokens has no dtype: pass one, usually uint16 or uint32");
+        return lx__fail(
+            error, LX_ERR_ARGUMENT,
+            "a file of raw tokens does not state a dtype: pass one, usually uint16 or uint32");
     if (lx__widen_find(dtype, LX_INT64) == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "tokens cannot be %s: tokens must be integers",
                         name != NULL ? name : "this");
@@ -26,7 +27,7 @@ lx_status lx__token_file_set_dtype(lx__token_file *file, lx_dtype dtype, lx_dtyp
                                    lx_error *error)
 {
     if (dtype != LX_BYTES && dtype != said)
-        return lx__fail(error, LX_ERR_MISMATCH, "tokens of %s were requested, but these are %s",
+        return lx__fail(error, LX_ERR_MISMATCH, "%s tokens were requested, but these are %s",
                         lx_dtype_get_name(dtype), lx_dtype_get_name(said));
     file->dtype = said;
     return LX_OK;
@@ -46,14 +47,15 @@ static lx_status measure(lx__token_file *file, const lx__file *opened, uint64_t 
             return LX_OK;
         return lx__fail(error, LX_ERR_CORRUPT,
                         "after the last whole token of %" PRIu64 " bytes the file has %" PRIu64
-                        " more bytes: it is truncated, or its tokens are of another dtype",
+                        " more bytes: the file is truncated, or its tokens have a different dtype",
                         width, remaining % width);
     }
     file->length = length;
     if (lx__multiply_fits(length, width, &bytes) && bytes <= remaining)
         return LX_OK;
     return lx__fail(error, LX_ERR_CORRUPT,
-                    "the file is truncated: it should have %" PRIu64 " tokens, but has %" PRIu64,
+                    "the file is truncated: it should have %" PRIu64
+                    " tokens, but has only %" PRIu64,
                     length, remaining / width);
 }
 
@@ -156,5 +158,5 @@ lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, u
     *length = tokens;
     return place % width == 0 && tokens <= INT32_MAX && lx__range_fits(*first, tokens, file->length)
                ? LX_OK
-               : fail_place(file, number, at, "is not within the tokens", error);
+               : fail_place(file, number, at, "does not lie within the tokens", error);
 }

@@ -16,7 +16,7 @@
 /** Where the boundaries of documents are stored. */
 typedef enum lx__documents {
     LX__DOCUMENTS_ONE,      /**< Nowhere: the file is one document. */
-    LX__DOCUMENTS_ENDS,     /**< As the end of each in tokens, 8 bytes. */
+    LX__DOCUMENTS_ENDS,     /**< As the end of each document in tokens, 8 bytes each. */
     LX__DOCUMENTS_MEGATRON, /**< As lengths in tokens, 4 bytes each, then offsets in bytes, 8
                                  each. */
     LX__DOCUMENTS_RECORDS   /**< In the records of a field. */
@@ -26,10 +26,11 @@ typedef enum lx__documents {
 typedef struct lx__token_file {
     atomic_size_t references;
     char *path;
-    lx__token_field *field; /**< Has the tokens, nothing is mapped; NULL: the file has them. */
+    lx__token_field *field; /**< Contains the tokens, and nothing is mapped; NULL: the file contains
+                                 them. */
     lx__mapping tokens, index;
     const uint8_t *data; /**< The first token. */
-    uint64_t offset;     /**< Its offset in the file. */
+    uint64_t offset;     /**< Offset of the first token in the file. */
     uint64_t length;     /**< Number of tokens. */
     lx_dtype dtype;
     lx__documents how;
@@ -50,14 +51,16 @@ lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, u
 /** Returns LX_ERR_ARGUMENT if tokens cannot have @p dtype. */
 lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error);
 
-/** Maps @p length tokens from @p offset of @p path on; #LX_NONE: all to the end of the file. */
+/** Maps @p length tokens of @p path, starting at @p offset; #LX_NONE: all up to the end of the
+ * file. */
 lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dtype,
                              uint64_t offset, uint64_t length, lx_error *error);
 
 /** Maps an index. Takes ownership of @p path. */
 lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *error);
 
-/** Sets the dtype to @p said. Returns LX_ERR_MISMATCH if @p dtype is another and not #LX_BYTES. */
+/** Sets the dtype to @p said, the one that the file states. Returns LX_ERR_MISMATCH if @p dtype is
+ * neither @p said nor #LX_BYTES. */
 lx_status lx__token_file_set_dtype(lx__token_file *file, lx_dtype dtype, lx_dtype said,
                                    lx_error *error);
 

@@ -12,7 +12,7 @@
 enum lx__token_option { LX__TOKEN_PAD = 1, LX__TOKEN_SEPARATOR = 2, LX__TOKEN_COLUMNS = 4 };
 
 struct lx_token_options {
-    unsigned given; /**< Those of ::lx__token_option that were set. */
+    unsigned given; /**< The options that were set, as bits of ::lx__token_option. */
     lx_dtype dtype;
     uint64_t vocabulary;
     int64_t pad;
@@ -20,7 +20,7 @@ struct lx_token_options {
     unsigned columns;
 };
 
-/** The options of a source for which none were set. */
+/** The options of a source if none were set. */
 #define LX__TOKEN_DEFAULTS                                                                         \
     {                                                                                              \
         .dtype = LX_INT32, .separator = LX_SEPARATOR_NONE                                          \
@@ -30,9 +30,10 @@ struct lx_token_options {
  * Reads the options of a new source. An option that has no effect on the source is an error.
  *
  * @param[in]  options  As given by the caller; may be NULL.
- * @param[in]  allowed  The options that have an effect on the source, of ::lx__token_option.
+ * @param[in]  allowed  The options that have an effect on the source, as bits of
+ *                      ::lx__token_option.
  * @param[out] taken    Receives the options, or the defaults.
- * @retval LX_ERR_ARGUMENT  An option is set that is not in @p allowed; the message names it.
+ * @retval LX_ERR_ARGUMENT  An option that is not in @p allowed was set; the message names it.
  */
 lx_status lx__token_options_take(const lx_token_options *options, unsigned allowed,
                                  lx_token_options *taken, lx_error *error);

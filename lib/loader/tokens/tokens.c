@@ -38,7 +38,7 @@ static bool add(lx_tokens *tokens, lx__token_file *file)
            lx__add_fits(tokens->documents, file->documents, &tokens->documents);
 }
 
-/** Makes a sequence of one file. Takes ownership of the reference, on failure, too. */
+/** Makes a sequence of one file. Takes ownership of the reference, even on failure. */
 static lx_status make_of_one(lx__token_file *file, lx_tokens **tokens, lx_error *error)
 {
     lx_tokens *made = make(1, file->dtype, error);
@@ -85,8 +85,8 @@ static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *file
             return lx__fail_null(error, "one of the parts");
         if (parts[i]->dtype != parts[0]->dtype)
             return lx__fail(error, LX_ERR_MISMATCH,
-                            "part %zu has tokens of %s, but the first has "
-                            "tokens of %s: concatenate parts of one dtype",
+                            "part %zu has %s tokens, but part 0 has %s tokens: concatenate parts "
+                            "of the same dtype",
                             i, lx_dtype_get_name(parts[i]->dtype),
                             lx_dtype_get_name(parts[0]->dtype));
         *files += parts[i]->part_count;
@@ -158,7 +158,7 @@ uint64_t lx_tokens_get_document_count(const lx_tokens *tokens)
 static size_t find_part(const lx_tokens *tokens, uint64_t at)
 {
     size_t low = 0, high = tokens->part_count;
-    while (high - low > 1) { /* finds the last part that begins at or before it */
+    while (high - low > 1) { /* finds the last part that begins at or before the token */
         size_t middle = low + (high - low) / 2;
         if (tokens->parts[middle].first <= at)
             low = middle;
@@ -175,7 +175,7 @@ lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint6
         return lx__fail(error, LX_ERR_ARGUMENT, "tokens, first or length is NULL");
     if (number >= tokens->documents)
         return lx__fail(error, LX_ERR_RANGE,
-                        "document %" PRIu64 " is not below the number of documents, %" PRIu64,
+                        "document %" PRIu64 " is out of range: the number of documents is %" PRIu64,
                         number, tokens->documents);
     size_t low = 0, high = tokens->part_count;
     while (high - low > 1) {
@@ -205,7 +205,8 @@ void lx__tokens_prefetch(const lx_tokens *tokens, uint64_t first, uint64_t count
         lx__prefetch_pages(part->file->data + at * tokens->width, step * tokens->width);
 }
 
-/** Reports the first of @p count tokens, from token @p at of the file on, that breaks the limit. */
+/** Reports the first token that breaks the limit among the @p count tokens that start at token @p
+ * at of the file. */
 static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t count, size_t width,
                             lx__widen *widen, uint64_t limit, lx_error *error)
 {
@@ -251,7 +252,7 @@ lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_t count
         return lx__fail(error, LX_ERR_ARGUMENT, "the requested dtype must be int32 or int64");
     if (!lx__range_fits(first, count, tokens->length))
         return lx__fail(error, LX_ERR_RANGE,
-                        "%" PRIu64 " tokens from %" PRIu64 " on exceed the length of %" PRIu64,
+                        "%" PRIu64 " tokens starting at %" PRIu64 " exceed the length of %" PRIu64,
                         count, first, tokens->length);
     return lx__tokens_copy(tokens, first, count, widen, lx__widen_limit(tokens->dtype, dtype, 0),
                            lx_dtype_get_size(dtype), data, error);

@@ -24,20 +24,20 @@ struct lx_tokens {
     lx__token_part *parts; /**< At least one, even if the sequence is empty. */
 };
 
-/** Copies tokens [first, first + count), which must exist, by @p widen with @p limit. */
+/** Copies tokens [first, first + count), which must exist, with @p widen and @p limit. */
 lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t count, lx__widen *widen,
                           uint64_t limit, size_t wide, void *data, lx_error *error);
 
-/** Prefetches the start of each page of the tokens that are read next, up to the end of the file
- * with token @p first. */
+/** Prefetches the start of each page of the tokens that will be read next, up to the end of the
+ * file that contains token @p first. */
 LX_API void lx__tokens_prefetch(const lx_tokens *tokens, uint64_t first, uint64_t count);
 
 /** Adds members to a source's saved state that identify the fields among the parts; files add
- * nothing. Returns 0, or -1 if memory is short. */
+ * nothing. Returns 0, or -1 when out of memory. */
 LX_API int lx__tokens_describe(const lx_tokens *tokens, json_t *object);
 
-/** Returns the identities of these fields' snapshots, or JSON null without fields. NULL if memory
- * is short. */
+/** Returns the identities of the fields' snapshots, or JSON null if there are no fields. NULL when
+ * out of memory. */
 LX_API json_t *lx__tokens_snapshot_id(const lx_tokens *tokens);
 
 #endif

@@ -60,7 +60,7 @@ START_TEST(reports_truncated_files_as_corrupt)
     }
     ck_assert_int_eq(truncate("a.npy", (off_t)start + 20), 0);
     ck_assert_int_eq(read_file(&npy, &error), LX_ERR_CORRUPT);
-    ck_assert_ptr_nonnull(strstr(error.message, "24 bytes, 20 follow the header"));
+    ck_assert_ptr_nonnull(strstr(error.message, "24 bytes, but only 20 follow the header"));
     scratch_remove(scratch);
 }
 END_TEST

@@ -304,7 +304,7 @@ START_TEST(rejects_a_record_that_ends_within_a_token)
     lx_dataset *dataset = open_dataset("d", LX_ACCESS_MMAP, LX_DAMAGE_RAISE);
     ck_assert_int_eq(lx_tokens_new_field(dataset, 0, LX_UINT32, &tokens, &error), LX_ERR_CORRUPT);
     ck_assert_ptr_nonnull(
-        strstr(error.message, "3 bytes is not a whole number of tokens of uint32"));
+        strstr(error.message, "3 bytes does not contain a whole number of uint32 tokens"));
     ck_assert_str_eq(error.field, "text");
     ck_assert_str_eq(error.path, "d");
     ck_assert_uint_eq(error.record, 2);

@@ -64,8 +64,8 @@ START_TEST(rejects_files_of_different_dtypes)
     lx_tokens *wide = open_tokens("d", LX_UINT32);
     ck_assert_int_eq(lx_tokens_new_concat((lx_tokens *[]){parts[0], wide}, 2, &all, &error),
                      LX_ERR_MISMATCH);
-    ck_assert_ptr_nonnull(strstr(error.message, "part 1 has tokens of uint32, but the "
-                                                "first has tokens of uint16"));
+    ck_assert_ptr_nonnull(strstr(error.message, "part 1 has uint32 tokens, but part 0 "
+                                                "has uint16 tokens"));
     lx_error_clear(&error);
     unit_fails(lx_tokens_new_concat(parts, 0, &all, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_tokens_new_concat(NULL, 1, &all, &error), LX_ERR_ARGUMENT);
