@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The columns of a sample that follow from its end-of-document and padding tokens.
+ * @brief The columns of a sample that are derived from its end-of-document and padding tokens.
  */
 #ifndef LX_PARITY_EOD_COLUMNS_H
 #define LX_PARITY_EOD_COLUMNS_H

@@ -6,9 +6,10 @@
 
 #include "parity/greedy-lanes.h"
 
-/* Sets per word of mask bits, which are tested together: avoids a branch on the set. */
+/* Sets per word of mask bits, which are tested together to avoid a branch that depends on the
+ * set. */
 #define TOGETHER 64
-/* Positions per attempt with masks, and the ties among them that are tolerated; after more ties,
+/* Positions per attempt with masks, and the number of ties tolerated among them; after more ties,
  * THEN_SEARCHED positions are searched before the next attempt. */
 #define TRIED 256
 #define ALIKE 100

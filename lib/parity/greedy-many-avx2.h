@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A greedy mixture of more than 16 sets by AVX2.
+ * @brief A greedy mixture of more than 16 sets with AVX2.
  */
 #ifndef LX_PARITY_GREEDY_MANY_AVX2_H
 #define LX_PARITY_GREEDY_MANY_AVX2_H

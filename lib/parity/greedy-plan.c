@@ -14,7 +14,7 @@
 
 /* ---- assigning positions */
 
-/** Most positions of a set in an epoch. */
+/** Maximum number of positions of a set in an epoch. */
 static uint64_t limit_of(const lx__greedy_plan *plan, size_t set)
 {
     return plan->exhausted == LX_EXHAUSTED_REPEAT ? UINT64_MAX : plan->lengths[set];

@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief The plan of a greedy mixture's epoch: all positions are assigned once, and rows of counts
- * at regular intervals allow the loop to resume from there.
+ * stored at regular intervals allow the loop to resume there.
  */
 #ifndef LX_PARITY_GREEDY_PLAN_H
 #define LX_PARITY_GREEDY_PLAN_H
@@ -11,7 +11,7 @@
 #include "sampler/core/index-table.h"
 #include "sampler/orders/mixture.h"
 
-/** Positions between rows: the most to assign in order to find one of them. */
+/** Positions between rows: the maximum number to assign in order to find the set of one of them. */
 #define LX__GREEDY_BLOCK 16384
 
 /** An epoch. Immutable. */
@@ -21,7 +21,7 @@ typedef struct lx__greedy_plan {
     uint64_t most; /**< Limit of the length. */
     uint64_t length;
     double *weights;
-    uint64_t *lengths; /**< Of the sets. */
+    uint64_t *lengths; /**< Lengths of the sets. */
     uint64_t *totals;  /**< Positions of each set in the epoch. */
     lx__index_table
         rows; /**< One row before each block: positions of each set, or LX__GREEDY_REMOVED;
@@ -33,7 +33,7 @@ typedef struct lx__greedy_plan {
  * tables if that is not NULL.
  *
  * @retval LX_ERR_LIMIT  An epoch would be too long.
- * @retval LX_ERR_NOMEM  Memory is short.
+ * @retval LX_ERR_NOMEM  Out of memory.
  */
 lx_status lx__greedy_plan_new(const lx_mixture *mixture, const char *tables, lx__greedy_plan *plan,
                               lx_error *error);
@@ -51,7 +51,7 @@ lx_status lx__greedy_plan_enter(const lx__greedy_plan *plan, uint64_t block, lx_
                                 uint64_t *given, lx_error *error);
 
 /**
- * Assigns the first @p count positions of a block, or all that it has.
+ * Assigns the first @p count positions of a block, or all of them if it has fewer.
  *
  * @retval LX_ERR_CORRUPT  A row from a file is invalid.
  */

@@ -38,7 +38,8 @@ void lx__greedy_free(lx__greedy *greedy)
 void lx__greedy_remove(lx__greedy *greedy, size_t set)
 {
     greedy->given[set] = INFINITY;
-    greedy->weights[set] = 0; /* with another weight the lag could be inf - inf, which is NaN */
+    greedy->weights[set] = 0; /* with a different weight, the lag could be inf - inf, which is
+                                 NaN */
     greedy->left--;
 }
 
@@ -67,8 +68,8 @@ void lx__greedy_restore(lx__greedy *greedy, uint64_t position, const double *wei
 }
 
 /** Returns the set with the largest lag, the first of equal ones. */
-static size_t find_last(const double *restrict weights, const double *restrict given,
-                        double *restrict lags, size_t count, double position)
+static size_t find_most_lagging(const double *restrict weights, const double *restrict given,
+                                double *restrict lags, size_t count, double position)
 {
     double most[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
     for (size_t i = 0; i < count; i++)
@@ -89,8 +90,8 @@ void lx__greedy_assign_scalar(lx__greedy *greedy, uint16_t *sets, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         uint64_t position = greedy->position++;
-        size_t set = find_last(greedy->weights, greedy->given, greedy->lags, greedy->count,
-                               position != 0 ? (double)position : 1);
+        size_t set = find_most_lagging(greedy->weights, greedy->given, greedy->lags, greedy->count,
+                                       position != 0 ? (double)position : 1);
         greedy->given[set]++;
         sets[i] = (uint16_t)set;
     }

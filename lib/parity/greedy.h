@@ -5,7 +5,7 @@
  * that lags furthest behind its weight.
  *
  * If count[i] of k positions went to set i, the next one goes to the set with the largest weight[i]
- * * max(k, 1) - count[i], the first of equal ones. This must iterate over all positions;
+ * * max(k, 1) - count[i], the first of equal ones. This has to iterate over all positions, whereas
  * lx__mixture_split finds the set of any position directly.
  */
 #ifndef LX_PARITY_GREEDY_H
@@ -17,29 +17,29 @@
 
 #include <loaderx/status.h>
 
-/** Sets per loop: arrays are padded to a multiple of it. */
+/** Sets per loop: arrays are padded to a multiple of this. */
 #define LX__GREEDY_LANES 16
 
 /** The state of the assignment. */
 typedef struct lx__greedy {
     size_t used;       /**< Number of sets. */
-    size_t count;      /**< Number of sets with padding. */
-    size_t left;       /**< Number of sets not removed. */
+    size_t count;      /**< Number of sets, including padding. */
+    size_t left;       /**< Number of sets that were not removed. */
     uint64_t position; /**< The next position. */
     double *weights;   /**< Of each set; 0 if removed. */
     double *given;     /**< Positions of each set: an integer below 2^53, or infinity if removed. */
     double *lags;      /**< Scratch for the lag of each set. */
 } lx__greedy;
 
-/** Most sets. */
+/** Maximum number of sets. */
 #define LX__GREEDY_SETS_MAX 65535u
-/** Most positions: counts stay exact in doubles. */
+/** Maximum number of positions: up to this, counts are exact in doubles. */
 #define LX__GREEDY_POSITIONS_MAX (UINT64_C(1) << 53)
 
 /**
  * Starts before the first position.
  *
- * @retval LX_ERR_NOMEM  Memory is short.
+ * @retval LX_ERR_NOMEM  Out of memory.
  */
 lx_status lx__greedy_new(const double *weights, size_t count, lx__greedy *greedy, lx_error *error);
 

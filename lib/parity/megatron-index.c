@@ -14,9 +14,9 @@
 #define FORMULA 1
 /* The last epoch is separate if less than this fraction of its samples is needed. */
 #define THRESHOLD 0.80
-/* Upper limit of a table's numbers; a larger table is an error of the caller. */
+/* Upper limit on the count of numbers in a table; needing more is treated as the caller's error. */
 #define NUMBERS_MAX (UINT64_C(1) << 48)
-/* Distance of the prefetch of document lengths. */
+/* How far ahead, in places, document lengths are prefetched. */
 #define AHEAD 16
 
 /* ---- counts */
@@ -47,8 +47,7 @@ static lx_status count_epochs(lx__gpt_plan *plan, uint64_t num_samples, lx_error
         return LX_OK;
     if (!lx__multiply_fits(num_samples, plan->sequence_length, &asked) || asked >= INT64_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "num_samples of %" PRIu64 " takes 2^63 tokens or "
-                        "more: lower it",
+                        "num_samples is %" PRIu64 ", which takes 2^63 tokens or more: lower it",
                         num_samples);
     asked += plan->extra;
     if (asked > plan->tokens)
@@ -56,7 +55,7 @@ static lx_status count_epochs(lx__gpt_plan *plan, uint64_t num_samples, lx_error
     if (plan->epochs <= INT32_MAX)
         return LX_OK;
     return lx__fail(error, LX_ERR_LIMIT,
-                    "num_samples of %" PRIu64 " takes %" PRIu64 " epochs of %" PRIu64
+                    "num_samples is %" PRIu64 ", which takes %" PRIu64 " epochs of %" PRIu64
                     " tokens: the limit is 2^31 - 1 epochs",
                     num_samples, plan->epochs, plan->tokens);
 }
@@ -69,7 +68,8 @@ static lx_status check_size(const lx__gpt_plan *plan, uint64_t num_samples, lx_e
         all < NUMBERS_MAX - 2)
         return LX_OK;
     return lx__fail(error, LX_ERR_LIMIT,
-                    "num_samples of %" PRIu64 " takes tables of 2^48 numbers or more: lower it",
+                    "num_samples is %" PRIu64
+                    ", which takes tables of 2^48 numbers or more: lower it",
                     num_samples);
 }
 
@@ -78,7 +78,7 @@ lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *
     uint64_t all;
     if (plan->tokens == 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the documents, %" PRIu64 " from %" PRIu64 " on, have no tokens",
+                        "the %" PRIu64 " documents starting at %" PRIu64 " have no tokens",
                         plan->count, plan->first);
     lx_status status = count_epochs(plan, num_samples, error);
     if (status != LX_OK)

@@ -3,8 +3,8 @@
  * @file
  * @brief The document, sample and shuffle index of Megatron's GPT dataset, as one table.
  *
- * It has the document at each place of all epochs; then two numbers for each sample, and for the
- * end of the last one: the place where the sample starts, and the token there; then the shuffled
+ * It lists the document at each place of all epochs; then, for each sample and for the end of the
+ * last one, two numbers: the place where the sample starts, and the token there; then the shuffled
  * samples.
  */
 #ifndef LX_PARITY_MEGATRON_INDEX_H
@@ -18,8 +18,8 @@
 /** The inputs of the index, and the numbers derived from them. */
 typedef struct lx__gpt_plan {
     uint64_t first, count; /**< Range of documents. */
-    uint64_t tokens;       /**< Of all these documents. */
-    uint32_t lengths_crc;  /**< Of their lengths, as 8-byte words. */
+    uint64_t tokens;       /**< Number of tokens in these documents. */
+    uint32_t lengths_crc;  /**< CRC-32C of their lengths, as 8-byte words. */
     uint64_t sequence_length;
     uint32_t seed;
     bool extra;   /**< Samples have one more token, which is the first of the next sample. */
@@ -36,7 +36,7 @@ typedef struct lx__gpt_plan {
  * @retval LX_ERR_LIMIT     There are too many. */
 lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *error);
 
-/** Adds members to @p object that identify this index. Returns 0, or -1 if memory is short. */
+/** Adds members to @p object that identify this index. Returns 0, or -1 when out of memory. */
 int lx__gpt_plan_describe(const lx__gpt_plan *plan, json_t *object);
 
 /** Offsets of the parts of the table, which also give their lengths. */
@@ -56,7 +56,7 @@ static inline uint64_t lx__gpt_shuffle_at(const lx__gpt_plan *plan, uint64_t sam
 }
 
 /** Makes the table, or finds it in the folder.
- * @param lengths  Of each document of the plan. */
+ * @param lengths  Length of each document of the plan. */
 lx_status lx__gpt_index_open(const lx__gpt_plan *plan, const uint32_t *lengths, const char *tables,
                              lx__index_table *table, lx_error *error);
 

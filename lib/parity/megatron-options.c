@@ -43,7 +43,7 @@ lx_status lx_megatron_options_set_tables(lx_megatron_options *options, const cha
     return LX_OK;
 }
 
-/** The setter of one member, which is checked when the source is made. */
+/** Defines the setter of a member, whose value is checked when the source is made. */
 #define SETTER(member, type)                                                                       \
     lx_status lx_megatron_options_set_##member(lx_megatron_options *options, type member,          \
                                                lx_error *error)                                    \

@@ -8,7 +8,7 @@
 
 #include <loaderx/parity/megatron.h>
 
-/** As the setters of the public header describe each. */
+/** The setters in the public header describe each option. */
 struct lx_megatron_options {
     uint64_t first_document;
     uint64_t document_count;  /**< #LX_NONE: all. */
@@ -27,7 +27,7 @@ struct lx_megatron_options {
     const char *tables;
 };
 
-/** The options of Megatron itself. */
+/** Megatron's own defaults. */
 #define LX__MEGATRON_DEFAULTS                                                                      \
     {                                                                                              \
         .document_count = LX_NONE, .num_samples = LX_NONE, .seed = 1234, .extra_token = true,      \

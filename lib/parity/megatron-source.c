@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The samples of Megatron's GPT dataset: tables have the start of each sample among shuffled
+/* The samples of Megatron's GPT dataset: tables give the start of each sample among the shuffled
  * documents, and the order of documents and samples. */
 #include <loaderx/parity/megatron.h>
 
@@ -26,15 +26,14 @@ typedef struct megatron_source {
 
 /* ---- reading */
 
-/** Returns the error for an inconsistency that only a change after the checks explains. */
+/** Reports an inconsistency that only a change after the checks can explain. */
 static lx_status fail_changed(lx_error *error)
 {
     return lx__fail(error, LX_ERR_CORRUPT,
-                    "the index of the documents, or their table, changed while it was open: "
-                    "reopen the source");
+                    "the document index or its table changed while it was open: reopen the source");
 }
 
-/** A place among the documents of all epochs: the tokens of its document from @ref at on. */
+/** A place among the documents of all epochs: the tokens of its document, starting at @ref at. */
 typedef struct spot {
     uint64_t place;
     uint64_t first, length; /* of the document */
@@ -219,8 +218,8 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
         *length = all;
     if (!lx__range_fits(first, count, all))
         return lx__fail(error, LX_ERR_RANGE,
-                        "%" PRIu64 " numbers from %" PRIu64
-                        " on exceed the table's length of %" PRIu64,
+                        "%" PRIu64 " numbers starting at %" PRIu64
+                        " exceed the table's length of %" PRIu64,
                         count, first, all);
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = begins[index] + first + i;
@@ -233,7 +232,7 @@ static lx_status check_numbers(const lx_megatron_options *how, lx_error *error)
 {
     if (how->sequence_length == 0 || how->sequence_length >= INT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a sequence_length of %" PRIu64 " is not within 1 to 2^31 - 2",
+                        "sequence_length is %" PRIu64 ", but must be from 1 to 2^31 - 2",
                         how->sequence_length);
     if (how->seed > UINT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
@@ -241,7 +240,7 @@ static lx_status check_numbers(const lx_megatron_options *how, lx_error *error)
     if (how->eod < LX_SEPARATOR_NONE ||
         (how->vocabulary != 0 && how->eod >= 0 && (uint64_t)how->eod >= how->vocabulary))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "an eod of %" PRId64 " is not a token of the vocabulary", how->eod);
+                        "eod is %" PRId64 ", which is not a token of the vocabulary", how->eod);
     if (how->eod == LX_SEPARATOR_NONE && (how->split_at_eod || how->mask_eod))
         return lx__fail(error, LX_ERR_ARGUMENT, "%s is set, but eod is not: set both or neither",
                         how->split_at_eod ? "split_at_eod" : "mask_eod");

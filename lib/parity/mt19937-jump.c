@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Jumps far ahead. Each number of the generator is a sum of earlier ones at fixed distances, so its
  * sequence satisfies a linear recurrence whose characteristic polynomial over GF(2) has degree
- * 19937. The state after n more numbers is the sum of the states at the powers of x^n modulo this
- * polynomial (Haramoto, Matsumoto, Nishimura, Panneton and L'Ecuyer, "Efficient Jump Ahead for
- * F2-Linear Random Number Generators", 2008). */
+ * 19937. The state after n more numbers is the sum of the states at the exponents that occur in x^n
+ * modulo this polynomial (Haramoto, Matsumoto, Nishimura, Panneton and L'Ecuyer, "Efficient Jump
+ * Ahead for F2-Linear Random Number Generators", 2008). */
 #include "parity/mt19937-jump.h"
 
 #include "parity/mt19937.h"
@@ -43,8 +43,8 @@ static void add_power(polynomial *p, unsigned power, unsigned shift)
 }
 
 /* Lists the exponents of the characteristic polynomial below the highest, by the formula of
- * Matsumoto and Nishimura for 624 words, one of which lacks 31 bits. The next exponent is 227 below
- * the highest. */
+ * Matsumoto and Nishimura for 624 words, one of which lacks 31 bits. The second-highest exponent is
+ * 227 below the highest. */
 static size_t list_taps(uint16_t *taps)
 {
     polynomial p = {{0}};
@@ -130,7 +130,7 @@ void lx__mt19937_jump(lx__mt19937 *generator, uint64_t high, uint64_t low)
     memcpy(window, next.words, sizeof next.words);
     for (size_t power = 0; power < DEGREE; power++) {
         size_t at = power % LX__MT19937_WORDS;
-        if (at == 0) { /* the window has the words from here on and the next ones */
+        if (at == 0) { /* the window contains the next 624 words and those after them */
             memcpy(window, next.words, sizeof next.words);
             lx__mt19937_advance(&next);
             memcpy(window + LX__MT19937_WORDS, next.words, sizeof next.words);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Jumps of MT19937: it continues as if many numbers had been taken.
+ * @brief Jumps ahead in MT19937, as if many numbers had been taken.
  */
 #ifndef LX_PARITY_MT19937_JUMP_H
 #define LX_PARITY_MT19937_JUMP_H

@@ -22,7 +22,7 @@ typedef struct lx__mt19937 {
 
 void lx__mt19937_seed(lx__mt19937 *generator, uint32_t seed);
 
-/** Generates the next words, after all are used. */
+/** Generates the next words, once all are used. */
 void lx__mt19937_advance(lx__mt19937 *generator);
 
 /** Returns the next 32-bit number. */

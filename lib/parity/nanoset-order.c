@@ -23,11 +23,11 @@ struct nanoset {
     lx_order order;
     uint64_t seed;
     uint64_t sets;
-    uint32_t crc; /* of the lengths and the effective weights */
+    uint32_t crc; /* CRC-32C of the lengths and the effective weights */
     lx__index_table table;
 };
 
-/** The inputs of the order, and buffers of its construction. */
+/** The inputs of the order, and buffers for its construction. */
 typedef struct making {
     const uint64_t *lengths;
     size_t count;
@@ -36,7 +36,7 @@ typedef struct making {
     const lx_order *order;
     uint64_t seed;
     uint64_t *begins; /* of each set in their concatenation */
-    uint64_t *next;   /* sample of each set */
+    uint64_t *next;   /* next sample of each set */
     uint64_t *indices;
 } making;
 
@@ -65,8 +65,8 @@ static lx_status mix(making *m, lx_error *error)
 
 /* ---- weights */
 
-/** Uses the user's weights or, without these, the lengths. Divides by the sum in NumPy's order of
- * addition; the user's weights only with @p divide. */
+/** Uses the user's weights or, if there are none, the lengths. Divides them by their sum, added in
+ * NumPy's order; the user's weights only if @p divide is set. */
 static lx_status make_weights(making *m, const double *weights, bool divide, lx_error *error)
 {
     double largest;
@@ -105,7 +105,7 @@ static lx_status nanoset_read(const lx_order *order, void *scratch, uint64_t *po
 {
     (void)scratch;
     for (size_t i = 0; i < count; i++)
-        positions[i] %= order->length; /* all epochs are equal */
+        positions[i] %= order->length; /* all epochs are identical */
     return lx__index_table_map(&((const struct nanoset *)order)->table, positions, count, error);
 }
 
@@ -205,7 +205,7 @@ static lx_status make(making *m, const char *tables, lx_order **order, lx_error 
     return lx__order_finish(order, status);
 }
 
-/** The seed that Nanotron takes by default. */
+/** Nanotron's default seed. */
 #define NANOTRON_SEED 1234
 
 lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,

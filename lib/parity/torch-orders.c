@@ -14,20 +14,21 @@
 
 /* torch has 63-bit lengths; tables here have 32-bit numbers. */
 #define LENGTH_MAX UINT32_MAX
-/* Beyond this, versions of torch draw an index with 32 or with 64 bits. */
+/* Above this, some versions of torch draw an index with 32 bits, others with 64. */
 #define REPLACEMENT_MAX ((UINT64_C(1) << 28) - 1)
 
 struct torch {
     lx_order order;
     uint64_t seed;
-    uint64_t indices; /* upper limit of the indices */
-    uint64_t whole;   /* permutations that an epoch starts, the last one possibly partial */
+    uint64_t indices; /* upper limit of the indices, exclusive */
+    uint64_t whole;   /* number of permutations that an epoch starts, the last one possibly
+                         partial */
     bool again;       /* with replacement */
     bool anew;        /* each epoch has its own generator, seeded with the sum of seed and
                             epoch */
     lx__epoch_tables *epochs;
-    /* The generator at the start of epoch *number, or UINT64_MAX if at none. The lock of the epochs
-     * protects it, because only a fill uses it. */
+    /* The generator, which is at the start of epoch *number; UINT64_MAX: of none. The lock of the
+     * epoch tables protects both, because only fill() uses them. */
     uint64_t *number;
     lx__mt19937 *generator;
 };
@@ -174,10 +175,11 @@ lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
         return lx__fail(error, LX_ERR_ARGUMENT, "%s is 0: torch's RandomSampler needs at least 1",
                         length == 0 ? "length" : "the length of an epoch");
     if (replacement && length > REPLACEMENT_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "%" PRIu64 " indices are drawn with replacement: versions of torch differ "
-                        "from 2^28 indices on: use fewer",
-                        length);
+        return lx__fail(
+            error, LX_ERR_LIMIT,
+            "cannot draw from %" PRIu64
+            " indices with replacement: versions of torch differ for 2^28 or more: use fewer",
+            length);
     struct torch wanted = {
         .seed = how.seed, .indices = length, .whole = samples / length + 1, .again = replacement};
     return make(wanted, samples, how.tables, order, error);
@@ -225,11 +227,11 @@ lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, unsign
     if (world == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "world must be at least 1");
     if ((flags & ~(unsigned)(LX_TORCH_SHUFFLE | LX_TORCH_DROP_LAST)) != 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "flags: 0x%x has an unknown bit", flags);
+        return lx__fail(error, LX_ERR_ARGUMENT, "flags has unknown bits: 0x%x", flags);
     if (how.tables != NULL && !shuffle)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "tables is set, but an order without a shuffle "
-                        "has no table: omit tables");
+        return lx__fail(
+            error, LX_ERR_ARGUMENT,
+            "tables is set, but an order without a shuffle has no table: leave it unset");
     status = make_whole(length, shuffle, how.seed, how.tables, &whole, error);
     if (status == LX_OK && (flags & LX_TORCH_DROP_LAST) != 0)
         status = lx_order_new_slice(whole, 0, length - length % world, order, error);

@@ -11,7 +11,8 @@
 
 #include "parity/mt19937.h"
 
-/** From this length on, torch draws with 64 bits and builds the permutation from the front. */
+/** The minimum length for which torch draws with 64 bits and builds the permutation from the
+ * front. */
 #define LX__RANDPERM_LONG (UINT32_MAX / 20)
 
 /** Fills @p indices with the generator's next permutation of 0..length-1; length is at most
