@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Appending: of one record, of many, and of another dataset's. */
+/* Appends one record, many records, or records of another dataset. */
 #include "dataset.h"
 #include "writer.h"
 
 /* --------------------------------------------------------------------- append */
 
-static PyObject *append_given(lxpy_writer *self, const lxpy_field_values *given)
+static PyObject *append_values(lxpy_writer *self, const lxpy_field_values *parsed)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t index;
-    if (lxpy_writer_enter_with(self, given->schema) < 0)
+    if (lxpy_writer_enter_with(self, parsed->schema) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(lx_writer_append(self->handle, given->values, &index, &error));
+    LXPY_WITHOUT_GIL(lx_writer_append(self->handle, parsed->values, &index, &error));
     lxpy_writer_leave(self);
     return error.status == LX_OK ? PyLong_FromUnsignedLongLong(index)
                                  : lxpy_raise(self->state, &error);
@@ -20,29 +20,29 @@ static PyObject *append_given(lxpy_writer *self, const lxpy_field_values *given)
 PyObject *lxpy_writer_append(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     lxpy_writer *self = (lxpy_writer *)object;
-    lxpy_field_values given;
+    lxpy_field_values parsed;
     PyObject *named = lxpy_field_values_names("append", args, 0, kwargs), *result = NULL;
-    if (lxpy_field_values_record(&given, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
-        result = append_given(self, &given);
-    lxpy_field_values_clear(&given);
+    if (lxpy_field_values_record(&parsed, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
+        result = append_values(self, &parsed);
+    lxpy_field_values_clear(&parsed);
     return result;
 }
 
 /* --------------------------------------------------------------------- extend */
 
-static PyObject *extend_given(lxpy_writer *self, const lxpy_field_values *given)
+static PyObject *extend_values(lxpy_writer *self, const lxpy_field_values *parsed)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t first;
-    if (given->records == LX_NONE) {
-        PyErr_SetString(PyExc_ValueError, "extend() needs the values of at least one field: None "
-                                          "does not tell how many records there are");
+    if (parsed->records == LX_NONE) {
+        PyErr_SetString(PyExc_ValueError, "extend() needs values for at least one field: None "
+                                          "does not give the number of records");
         return NULL;
     }
-    if (lxpy_writer_enter_with(self, given->schema) < 0)
+    if (lxpy_writer_enter_with(self, parsed->schema) < 0)
         return NULL;
     LXPY_WITHOUT_GIL(
-        lx_writer_extend(self->handle, given->records, given->columns, &first, &error));
+        lx_writer_extend(self->handle, parsed->records, parsed->columns, &first, &error));
     lxpy_writer_leave(self);
     return error.status == LX_OK ? PyLong_FromUnsignedLongLong(first)
                                  : lxpy_raise(self->state, &error);
@@ -51,11 +51,11 @@ static PyObject *extend_given(lxpy_writer *self, const lxpy_field_values *given)
 PyObject *lxpy_writer_extend(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     lxpy_writer *self = (lxpy_writer *)object;
-    lxpy_field_values given;
+    lxpy_field_values parsed;
     PyObject *named = lxpy_field_values_names("extend", args, 0, kwargs), *result = NULL;
-    if (lxpy_field_values_columns(&given, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
-        result = extend_given(self, &given);
-    lxpy_field_values_clear(&given);
+    if (lxpy_field_values_columns(&parsed, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
+        result = extend_values(self, &parsed);
+    lxpy_field_values_clear(&parsed);
     return result;
 }
 

@@ -18,16 +18,18 @@ static int take_keywords(const char *function, const char *const *names, PyObjec
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(kwnames); i++) {
         PyObject *name = PyTuple_GET_ITEM(kwnames, i);
-        Py_ssize_t place = find_name(names, name);
-        if (place < 0) {
-            PyErr_Format(PyExc_TypeError, "%s() has no parameter '%U'", function, name);
+        Py_ssize_t position = find_name(names, name);
+        if (position < 0) {
+            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", function,
+                         name);
             return -1;
         }
-        if (values[place] != NULL) {
-            PyErr_Format(PyExc_TypeError, "%s() was given '%s' twice", function, names[place]);
+        if (values[position] != NULL) {
+            PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", function,
+                         names[position]);
             return -1;
         }
-        values[place] = args[i];
+        values[position] = args[i];
     }
     return 0;
 }
@@ -37,7 +39,7 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
                    PyObject **values)
 {
     if (count > positional) {
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %zd arguments by position, not %zd",
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %zd positional arguments, not %zd",
                      function, positional, count);
         return -1;
     }
@@ -47,7 +49,8 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
         return -1;
     for (Py_ssize_t i = 0; i < required; i++)
         if (values[i] == NULL) {
-            PyErr_Format(PyExc_TypeError, "%s() needs the argument '%s'", function, names[i]);
+            PyErr_Format(PyExc_TypeError, "%s() is missing the required argument '%s'", function,
+                         names[i]);
             return -1;
         }
     return 0;
@@ -55,7 +58,7 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
 
 bool lxpy_is_bool(PyObject *object)
 {
-    const char *type = Py_TYPE(object)->tp_name; /* the second is what NumPy 2 calls it */
+    const char *type = Py_TYPE(object)->tp_name; /* NumPy 2 renamed numpy.bool_ */
     return PyBool_Check(object) || strcmp(type, "numpy.bool_") == 0 ||
            strcmp(type, "numpy.bool") == 0;
 }
@@ -102,10 +105,10 @@ int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds)
         return -1;
     }
     if (!(seconds >= 0)) {
-        PyErr_Format(PyExc_ValueError, "%s must not be below 0, but is %R", argument, object);
+        PyErr_Format(PyExc_ValueError, "%s must not be negative, but is %R", argument, object);
         return -1;
     }
-    if (seconds < 1e9) /* more than 30 years means no limit */
+    if (seconds < 1e9) /* more than 30 years count as no limit */
         *nanoseconds = (uint64_t)(seconds * 1e9);
     return 0;
 }
@@ -141,7 +144,7 @@ const char *lxpy_text(PyObject *object, const char *argument)
     return NULL;
 }
 
-/** "'a', 'b' or 'c'", a new reference. */
+/** Returns the choices as text, "'a', 'b' or 'c'"; a new reference. */
 static PyObject *list_choices(const char *const *choices)
 {
     PyObject *text = PyUnicode_FromFormat("'%s'", choices[0]);
@@ -170,7 +173,7 @@ int lxpy_choice(PyObject *object, const char *argument, const char *const *choic
     return -1;
 }
 
-/** As the system reports an empty path. */
+/** Raises the FileNotFoundError that the system reports for an empty path. */
 static PyObject *fail_empty(const char *argument)
 {
     PyObject *text = PyUnicode_FromFormat("%s is empty", argument);

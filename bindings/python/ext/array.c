@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* A source over the memory of an array, read without the GIL. */
+/* A source that reads the memory of an array without the GIL. */
 #include "array.h"
 #include "source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Records whose first lines are prefetched ahead of the copy. */
+/* Number of records whose first cache lines are prefetched ahead of the copy. */
 #define AHEAD 4
 
 typedef struct array {
     const char *data;
     Py_ssize_t stride; /**< Bytes from one record to the next; may be negative. */
-    size_t size;       /**< Of a record. */
+    size_t size;       /**< Bytes of a record. */
 } array;
 
-/** With a @p size that the compiler knows, a copy is a load and a store. */
+/** If the compiler knows @p size, a copy is one load and one store. */
 static inline void copy(const array *self, const uint64_t *indices, size_t count,
                         const lx_target *target, size_t size)
 {

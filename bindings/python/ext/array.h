@@ -4,8 +4,8 @@
 
 #include "lxpy.h"
 
-/** A source over the memory of @p view, which must stay as long as the source is read: one column
- * "data" of contiguous records of @p dtype, at any distance from each other. */
+/** Creates a source that reads the memory of @p view, which must outlive the source. The source has
+ * one column, "data", of contiguous records of @p dtype; the records may have any stride. */
 lx_status lxpy_array_source_new(const Py_buffer *view, lx_dtype dtype, lx_source **source,
                                 lx_error *error);
 

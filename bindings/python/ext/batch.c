@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch in Python: a dict of arrays over one Memory, which owns the batch. */
+/* Converts a batch to Python: a dict of arrays over one Memory, which owns the batch. */
 #include "batch.h"
 #include "target.h"
 
@@ -36,25 +36,25 @@ static PyObject *make_shapes(const lx_batch *batch, Py_ssize_t count)
     return shapes;
 }
 
-/** References to the names and shapes of this batch, which are kept for the next one. Making them
- * may let in another thread, that has a batch of other rows. */
+/** Returns new references to the names and shapes of this batch, and keeps both for the next batch.
+ * Creating them may switch to another thread, whose batch may have another number of rows. */
 static int describe(lxpy_columns *columns, const lx_batch *batch, PyObject **names,
                     PyObject **shapes)
 {
     Py_ssize_t count = (Py_ssize_t)lx_batch_get_column_count(batch);
     uint64_t rows = lx_batch_get_row_count(batch);
     if (columns->names == NULL) {
-        PyObject *made = make_names(batch, count);
-        if (made == NULL)
+        PyObject *created = make_names(batch, count);
+        if (created == NULL)
             return -1;
-        Py_XSETREF(columns->names, made);
+        Py_XSETREF(columns->names, created);
     }
     if (columns->shapes == NULL || columns->rows != rows) {
-        PyObject *made = make_shapes(batch, count);
-        if (made == NULL)
+        PyObject *created = make_shapes(batch, count);
+        if (created == NULL)
             return -1;
         columns->rows = rows;
-        Py_XSETREF(columns->shapes, made);
+        Py_XSETREF(columns->shapes, created);
     }
     *names = Py_NewRef(columns->names);
     *shapes = Py_NewRef(columns->shapes);
@@ -66,8 +66,8 @@ static void release(void *batch)
     lx_batch_unref(batch);
 }
 
-/** A Memory of all columns, which takes the batch over, and where it begins. Without any it is
- * empty, and only owns the batch. */
+/** Creates a Memory that spans all columns and owns the batch, and returns its first address.
+ * Without columns the Memory is empty and only owns the batch. */
 static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **start)
 {
     size_t count = lx_batch_get_column_count(batch);
@@ -94,7 +94,7 @@ static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject
     return result;
 }
 
-/** The keys of the records' own random numbers, which are no column of the batch. */
+/** Returns the random keys of the records. They are not a column of the batch. */
 static int add_keys(lxpy_state *state, PyObject *dict, uint64_t seed, const lx_batch *batch)
 {
     lxpy_target target;
@@ -127,7 +127,7 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
                       PyTuple_GET_ITEM(shapes, i)) < 0)
             Py_CLEAR(dict);
     }
-    /* The memory still holds the batch. */
+    /* the Memory still owns the batch */
     if (dict != NULL && columns->keyed && add_keys(state, dict, columns->seed, batch) < 0)
         Py_CLEAR(dict);
     Py_XDECREF(memory);

@@ -4,19 +4,19 @@
 
 #include "lxpy.h"
 
-/** What the dicts of a loader's batches have in common, made at the first of them. */
+/** Properties that all batches of a loader share, set by the first batch. */
 typedef struct lxpy_columns {
     PyObject *names;  /**< A tuple of str; NULL before the first batch. */
-    PyObject *shapes; /**< A tuple of tuples, for batches of */
-    uint64_t rows;    /**< so many rows. */
-    bool keyed;       /**< Whether there are "keys", of */
-    uint64_t seed;    /**< this seed. */
+    PyObject *shapes; /**< A tuple of tuples, for batches of @ref rows. */
+    uint64_t rows;    /**< Number of rows that the shapes have. */
+    bool keyed;       /**< Whether batches have "keys". */
+    uint64_t seed;    /**< Seed of the keys. */
 } lxpy_columns;
 
 void lxpy_columns_clear(lxpy_columns *columns);
 
-/** A dict of the batch's columns as arrays, which share its memory and keep it. A reference to the
- * batch is taken over, on failure too. */
+/** Returns a dict of the batch's columns as arrays, which share and own its memory. Takes the
+ * reference to the batch, even on failure. */
 PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch *batch);
 
 #endif

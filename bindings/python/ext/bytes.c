@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of bytes, as bytes objects. */
+/* Reads fields of bytes as bytes objects. */
 #include "dataset.h"
 
 #include <string.h>
 
-/* A record counts as so many bytes, since its length is known only when it was read. */
+/* Size that a record of bytes counts as: its length is unknown before it is read. */
 #define RECORD ((uint64_t)16 << 10)
 
-/** What some records of bytes are, joined. */
+/** The joined values of some records of bytes. */
 typedef struct joined {
     uint64_t *offsets; /**< count + 1 */
     uint8_t *present;
@@ -21,7 +21,7 @@ static void drop_joined(joined *j)
     PyMem_RawFree(j->data);
 }
 
-/** Memory for the lengths of @p count records, or for @p size bytes of them. */
+/** Returns memory for the lengths of @p count records or for @p size bytes of values. */
 static void *allocate(size_t size, lx_error *error)
 {
     void *memory = PyMem_RawMalloc(size);
@@ -36,7 +36,7 @@ static void *allocate(size_t size, lx_error *error)
 static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *indices, size_t count,
                         joined *j, lx_error *error)
 {
-    lx_status status = LX_ERR_MISMATCH; /* what it is while somebody refreshes in between */
+    lx_status status = LX_ERR_MISMATCH; /* also if a refresh changed the lengths */
     j->offsets = allocate((count + 1) * sizeof *j->offsets, error);
     j->present = allocate(count, error);
     while (status == LX_ERR_MISMATCH && j->offsets != NULL && j->present != NULL) {
@@ -54,7 +54,7 @@ static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *in
     }
 }
 
-/** Puts bytes objects of the right lengths into @p list, from @p first on, and None. */
+/** Adds bytes objects of the required lengths, or None, to @p list from index @p first on. */
 static int make_records(const joined *j, size_t count, PyObject *list, size_t first)
 {
     for (size_t i = 0; i < count; i++) {
@@ -68,7 +68,7 @@ static int make_records(const joined *j, size_t count, PyObject *list, size_t fi
     return 0;
 }
 
-/** Copies the records to the objects that were made for them; without the GIL. */
+/** Copies the values to the bytes objects; without the GIL. */
 static void fill_records(const joined *j, size_t count, PyObject *list, size_t first)
 {
     for (size_t i = 0; i < count; i++) {
@@ -101,11 +101,11 @@ PyObject *lxpy_gather_bytes(lxpy_reading *self, size_t position, const lxpy_indi
     size_t piece = lxpy_piece_of(RECORD), count = indices->count;
     PyObject *list = PyList_New((Py_ssize_t)count);
     if (list != NULL)
-        PyObject_GC_UnTrack(list); /* the garbage collector must not show unfilled items */
+        PyObject_GC_UnTrack(list); /* the garbage collector must not expose unfilled items */
     for (size_t done = 0; list != NULL && done < count; done += piece) {
-        size_t now = count - done < piece ? count - done : piece;
-        if (read_piece(self, position, indices->numbers + done, now, list, done) < 0 ||
-            (now == piece && PyErr_CheckSignals() < 0))
+        size_t rows = count - done < piece ? count - done : piece;
+        if (read_piece(self, position, indices->numbers + done, rows, list, done) < 0 ||
+            (rows == piece && PyErr_CheckSignals() < 0))
             Py_CLEAR(list);
     }
     if (list != NULL)

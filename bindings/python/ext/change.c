@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Modifies one record or many, and truncates. */
+/* Modifies one or many records, and truncates. */
 #include "indices.h"
 #include "writer.h"
 
 /* ------------------------------------------------------------------- one record */
 
-static int modify_given(lxpy_writer *self, uint64_t index, const lxpy_field_values *given)
+static int modify_record(lxpy_writer *self, uint64_t index, const lxpy_field_values *parsed)
 {
     lx_error error = LX_ERROR_INIT;
-    if (lxpy_writer_enter_with(self, given->schema) < 0)
+    if (lxpy_writer_enter_with(self, parsed->schema) < 0)
         return -1;
-    LXPY_WITHOUT_GIL(
-        lx_writer_modify(self->handle, index, given->fields, given->values, given->count, &error));
+    LXPY_WITHOUT_GIL(lx_writer_modify(self->handle, index, parsed->fields, parsed->values,
+                                      parsed->count, &error));
     lxpy_writer_leave(self);
     if (error.status == LX_OK)
         return 0;
@@ -22,29 +22,29 @@ static int modify_given(lxpy_writer *self, uint64_t index, const lxpy_field_valu
 static int modify_one(lxpy_writer *self, PyObject *key, PyObject *named, uint64_t length)
 {
     uint64_t index;
-    lxpy_field_values given;
+    lxpy_field_values parsed;
     if (lxpy_index_take(key, length, &index) < 0) {
         Py_DECREF(named);
         return -1;
     }
-    int result = lxpy_field_values_record(&given, self->state, self->schema, named,
+    int result = lxpy_field_values_record(&parsed, self->state, self->schema, named,
                                           LXPY_SOME_FIELDS);
     if (result == 0)
-        result = modify_given(self, index, &given);
-    lxpy_field_values_clear(&given);
+        result = modify_record(self, index, &parsed);
+    lxpy_field_values_clear(&parsed);
     return result;
 }
 
 /* ----------------------------------------------------------------- many records */
 
 static int modify_columns(lxpy_writer *self, const lxpy_indices *indices,
-                          const lxpy_field_values *given)
+                          const lxpy_field_values *parsed)
 {
     lx_error error = LX_ERROR_INIT;
-    if (lxpy_writer_enter_with(self, given->schema) < 0)
+    if (lxpy_writer_enter_with(self, parsed->schema) < 0)
         return -1;
     LXPY_WITHOUT_GIL(lx_writer_modify_many(self->handle, indices->numbers, indices->count,
-                                           given->fields, given->columns, given->count, &error));
+                                           parsed->fields, parsed->columns, parsed->count, &error));
     lxpy_writer_leave(self);
     if (error.status == LX_OK)
         return 0;
@@ -55,20 +55,21 @@ static int modify_columns(lxpy_writer *self, const lxpy_indices *indices,
 static int modify_several(lxpy_writer *self, PyObject *key, PyObject *named, uint64_t length)
 {
     lxpy_indices indices;
-    lxpy_field_values given;
+    lxpy_field_values parsed;
     if (lxpy_indices_take(&indices, self->state, key, length, "the records to change") < 0) {
         Py_DECREF(named);
         return -1;
     }
-    int result = lxpy_field_values_spread(&given, self->state, self->schema, named, indices.count);
+    int result = lxpy_field_values_broadcast(&parsed, self->state, self->schema, named,
+                                             indices.count);
     if (result == 0)
-        result = modify_columns(self, &indices, &given);
-    lxpy_field_values_clear(&given);
+        result = modify_columns(self, &indices, &parsed);
+    lxpy_field_values_clear(&parsed);
     lxpy_indices_clear(&indices);
     return result;
 }
 
-/** Modifies the records of @p key; takes the reference @p named. */
+/** Modifies the records of @p key; takes the reference to @p named. */
 static int modify(lxpy_writer *self, PyObject *key, PyObject *named)
 {
     uint64_t length;
@@ -88,7 +89,7 @@ int lxpy_writer_assign(PyObject *object, PyObject *key, PyObject *values)
         return moved != NULL ? 0 : -1;
     }
     if (!PyDict_Check(values)) {
-        PyErr_Format(PyExc_TypeError, "a record takes a dict of values by field, not %.100s",
+        PyErr_Format(PyExc_TypeError, "the values of a record must be a dict by field, not %.100s",
                      Py_TYPE(values)->tp_name);
         return -1;
     }
@@ -99,7 +100,7 @@ int lxpy_writer_assign(PyObject *object, PyObject *key, PyObject *values)
 PyObject *lxpy_writer_modify(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     if (PyTuple_GET_SIZE(args) == 0) {
-        PyErr_SetString(PyExc_TypeError, "modify() needs the index of a record, or several");
+        PyErr_SetString(PyExc_TypeError, "modify() needs an index, or several");
         return NULL;
     }
     PyObject *named = lxpy_field_values_names("modify", args, 1, kwargs);
@@ -120,7 +121,7 @@ PyObject *lxpy_writer_truncate(PyObject *object, PyObject *number)
         return NULL;
     LXPY_WITHOUT_GIL(lx_writer_truncate(self->handle, length, &error));
     lxpy_writer_leave(self);
-    if (error.status == LX_ERR_RANGE) /* the argument is invalid, not an index */
+    if (error.status == LX_ERR_RANGE) /* report an invalid argument, not an invalid index */
         error.status = LX_ERR_ARGUMENT;
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);

@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* The common cases of torch's collation: arrays and numbers, alone and in dicts, tuples and lists.
- * All others are left to torch. */
+/* The common cases of torch's default_collate: arrays and numbers, also in dicts, tuples and lists.
+ * Torch collates everything else. */
 #include "stack.h"
 
-/** What a collation is made with. */
+/** The callbacks of a collation. */
 typedef struct collation {
     lxpy_state *state;
-    PyObject *wrap;  /**< Makes a tensor of an array. */
-    PyObject *leave; /**< Makes what torch would of a batch. */
+    PyObject *wrap;     /**< Converts an array to a tensor. */
+    PyObject *fallback; /**< Collates a batch by torch. */
 } collation;
 
-/** The items as a batch: as they were given; else as torch would have them. */
+/** A batch of items, and the object to pass to torch if this file cannot collate it. */
 typedef struct batch {
-    PyObject *items; /**< A tuple of ours, of one item at least. */
-    PyObject *given; /**< NULL where it is one column of others. */
-    bool listed;     /**< It comes from dicts. */
+    PyObject *items;    /**< Our own tuple of at least one item. */
+    PyObject *original; /**< The caller's batch; NULL for a column of an outer batch. */
+    bool from_dicts;    /**< The column comes from dicts, for which torch gets a list. */
 } batch;
 
-static PyObject *collate(const collation *self, const batch *these);
+static PyObject *collate(const collation *self, const batch *input);
 
-static PyObject *leave(const collation *self, const batch *these)
+static PyObject *fallback(const collation *self, const batch *input)
 {
-    PyObject *list = these->listed ? PySequence_List(these->items) : Py_NewRef(these->items);
-    PyObject *given = these->given != NULL ? these->given : list;
-    PyObject *result = list != NULL ? PyObject_CallOneArg(self->leave, given) : NULL;
+    PyObject *list = input->from_dicts ? PySequence_List(input->items) : Py_NewRef(input->items);
+    PyObject *original = input->original != NULL ? input->original : list;
+    PyObject *result = list != NULL ? PyObject_CallOneArg(self->fallback, original) : NULL;
     Py_XDECREF(list);
     return result;
 }
 
-/** Wraps what was made, 1; 0 leaves it; -1 is an exception. */
-static PyObject *wrap(const collation *self, const batch *these, int made, lxpy_target *target)
+/** Converts the result for @p stacked 1, falls back to torch for 0, and propagates an exception for
+ * -1. */
+static PyObject *wrap(const collation *self, const batch *input, int stacked, lxpy_target *target)
 {
-    PyObject *result = made > 0    ? PyObject_CallOneArg(self->wrap, target->object)
-                       : made == 0 ? leave(self, these)
-                                   : NULL;
+    PyObject *result = stacked > 0    ? PyObject_CallOneArg(self->wrap, target->object)
+                       : stacked == 0 ? fallback(self, input)
+                                      : NULL;
     if (target->object != NULL)
         lxpy_target_drop(target);
     return result;
 }
 
-/** A column of dicts; an empty reference if one of them lacks the key, or is not a dict. */
+/** Returns the values of @p key; NULL without an exception if an item is not a dict or lacks the
+ * key. */
 static PyObject *column_of_key(PyObject *dicts, PyObject *key)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(dicts);
@@ -55,32 +57,33 @@ static PyObject *column_of_key(PyObject *dicts, PyObject *key)
     return column;
 }
 
-static PyObject *collate_dicts(const collation *self, const batch *these)
+static PyObject *collate_dicts(const collation *self, const batch *input)
 {
     PyObject *result = PyDict_New();
-    PyObject *keys = result != NULL ? PyDict_Keys(PyTuple_GET_ITEM(these->items, 0)) : NULL;
+    PyObject *keys = result != NULL ? PyDict_Keys(PyTuple_GET_ITEM(input->items, 0)) : NULL;
     if (keys == NULL)
         Py_CLEAR(result);
     for (Py_ssize_t i = 0; result != NULL && i < PyList_GET_SIZE(keys); i++) {
         PyObject *key = PyList_GET_ITEM(keys, i);
-        batch column = {.items = column_of_key(these->items, key), .listed = true};
+        batch column = {.items = column_of_key(input->items, key), .from_dicts = true};
         if (column.items == NULL) {
             Py_CLEAR(result);
             if (!PyErr_Occurred())
-                result = leave(self, these);
+                result = fallback(self, input);
             break;
         }
-        PyObject *made = collate(self, &column);
+        PyObject *collated = collate(self, &column);
         Py_DECREF(column.items);
-        if (made == NULL || PyDict_SetItem(result, key, made) < 0)
+        if (collated == NULL || PyDict_SetItem(result, key, collated) < 0)
             Py_CLEAR(result);
-        Py_XDECREF(made);
+        Py_XDECREF(collated);
     }
     Py_XDECREF(keys);
     return result;
 }
 
-/** The length of all of them, if that is one; else, or where one is no tuple or list, -1. */
+/** Returns the common length of the sequences; -1 if lengths differ or an item is neither a tuple
+ * nor a list. */
 static Py_ssize_t common_length(PyObject *sequences)
 {
     Py_ssize_t length = -1;
@@ -95,88 +98,89 @@ static Py_ssize_t common_length(PyObject *sequences)
     return length;
 }
 
-/** A column of tuples and lists; NULL without an exception where a list became shorter. */
-static PyObject *column_at(PyObject *sequences, Py_ssize_t place)
+/** Returns the items at index @p index; NULL without an exception if a list became shorter. */
+static PyObject *column_at(PyObject *sequences, Py_ssize_t index)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(sequences);
     PyObject *column = PyTuple_New(count);
     for (Py_ssize_t i = 0; column != NULL && i < count; i++) {
         PyObject *one = PyTuple_GET_ITEM(sequences, i);
-        if (place >= PySequence_Fast_GET_SIZE(one))
+        if (index >= PySequence_Fast_GET_SIZE(one))
             Py_CLEAR(column);
         else
-            PyTuple_SET_ITEM(column, i, Py_NewRef(PySequence_Fast_GET_ITEM(one, place)));
+            PyTuple_SET_ITEM(column, i, Py_NewRef(PySequence_Fast_GET_ITEM(one, index)));
     }
     return column;
 }
 
-static PyObject *collate_sequences(const collation *self, const batch *these)
+static PyObject *collate_sequences(const collation *self, const batch *input)
 {
-    Py_ssize_t length = common_length(these->items);
+    Py_ssize_t length = common_length(input->items);
     if (length < 0)
-        return leave(self, these);
+        return fallback(self, input);
     PyObject *result = PyList_New(0);
     for (Py_ssize_t i = 0; result != NULL && i < length; i++) {
-        batch column = {.items = column_at(these->items, i)};
+        batch column = {.items = column_at(input->items, i)};
         if (column.items == NULL) {
             Py_CLEAR(result);
-            return PyErr_Occurred() ? NULL : leave(self, these);
+            return PyErr_Occurred() ? NULL : fallback(self, input);
         }
-        PyObject *made = collate(self, &column);
+        PyObject *collated = collate(self, &column);
         Py_DECREF(column.items);
-        if (made == NULL || PyList_Append(result, made) < 0)
+        if (collated == NULL || PyList_Append(result, collated) < 0)
             Py_CLEAR(result);
-        Py_XDECREF(made);
+        Py_XDECREF(collated);
     }
     return result;
 }
 
-static PyObject *collate_kind(const collation *self, const batch *these)
+static PyObject *collate_kind(const collation *self, const batch *input)
 {
-    PyObject *first = PyTuple_GET_ITEM(these->items, 0);
+    PyObject *first = PyTuple_GET_ITEM(input->items, 0);
     lxpy_target target = {NULL, {0}};
     if (PyDict_CheckExact(first))
-        return collate_dicts(self, these);
+        return collate_dicts(self, input);
     if (PyTuple_CheckExact(first) || PyList_CheckExact(first))
-        return collate_sequences(self, these);
+        return collate_sequences(self, input);
     if (PyLong_CheckExact(first) || PyFloat_CheckExact(first)) {
-        int made = lxpy_stack_numbers(self->state, these->items, &target);
-        return wrap(self, these, made, &target);
+        int stacked = lxpy_stack_numbers(self->state, input->items, &target);
+        return wrap(self, input, stacked, &target);
     }
     if (Py_IS_TYPE(first, (PyTypeObject *)LXPY(self->state, NDARRAY))) {
-        int made = lxpy_stack_arrays(self->state, these->items, &target);
-        return wrap(self, these, made, &target);
+        int stacked = lxpy_stack_arrays(self->state, input->items, &target);
+        return wrap(self, input, stacked, &target);
     }
-    return leave(self, these);
+    return fallback(self, input);
 }
 
-static PyObject *collate(const collation *self, const batch *these)
+static PyObject *collate(const collation *self, const batch *input)
 {
     if (Py_EnterRecursiveCall(" in default_collate"))
         return NULL;
-    PyObject *result = collate_kind(self, these);
+    PyObject *result = collate_kind(self, input);
     Py_LeaveRecursiveCall();
     return result;
 }
 
-static PyObject *collate_given(PyObject *module, PyObject *args)
+static PyObject *collate_batch(PyObject *module, PyObject *args)
 {
-    PyObject *given;
+    PyObject *original;
     collation self = {.state = lxpy_state_get(module)};
-    if (!PyArg_ParseTuple(args, "OOO", &given, &self.wrap, &self.leave))
+    if (!PyArg_ParseTuple(args, "OOO", &original, &self.wrap, &self.fallback))
         return NULL;
-    bool known = PyList_CheckExact(given) || PyTuple_CheckExact(given);
-    batch these = {.items = known ? PySequence_Tuple(given) : NULL, .given = given};
-    if (known && these.items == NULL)
+    bool known = PyList_CheckExact(original) || PyTuple_CheckExact(original);
+    batch input = {.items = known ? PySequence_Tuple(original) : NULL, .original = original};
+    if (known && input.items == NULL)
         return NULL;
-    bool empty = !known || PyTuple_GET_SIZE(these.items) == 0;
-    PyObject *result = empty ? PyObject_CallOneArg(self.leave, given) : collate(&self, &these);
-    Py_XDECREF(these.items);
+    bool empty = !known || PyTuple_GET_SIZE(input.items) == 0;
+    PyObject *result = empty ? PyObject_CallOneArg(self.fallback, original)
+                             : collate(&self, &input);
+    Py_XDECREF(input.items);
     return result;
 }
 
 static PyMethodDef functions[] = {
-    {"collate", collate_given, METH_VARARGS, "collate(batch, wrap, leave)"},
+    {"collate", collate_batch, METH_VARARGS, "collate(batch, wrap, fallback)"},
     {NULL},
 };
 

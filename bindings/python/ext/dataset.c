@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dataset: opens, refreshes and closes a dataset that is read. */
+/* Dataset: opens, refreshes and closes a dataset for reading. */
 #include "dataset.h"
 
 static const char *const verify_names[] = {"first", "always", "never", NULL};
@@ -14,19 +14,20 @@ typedef struct arguments {
 
 /* ---------------------------------------------------------------- open, close */
 
-static lx_dataset_options *make_options(lxpy_state *state, const arguments *given, lx_error *error)
+static lx_dataset_options *make_options(lxpy_state *state, const arguments *params, lx_error *error)
 {
     int when = LX_VERIFY_FIRST, damage = LX_DAMAGE_RAISE, access = LX_ACCESS_AUTO;
     bool durable = false, live = false;
     lx_executor *executor;
-    if ((given->verify != NULL && lxpy_choice(given->verify, "verify", verify_names, &when) < 0) ||
-        (given->durable != NULL && lxpy_bool(given->durable, "durable", &durable) < 0) ||
-        (given->live != NULL && lxpy_bool(given->live, "live", &live) < 0) ||
-        (given->on_damage != NULL &&
-         lxpy_choice(given->on_damage, "on_damage", damage_names, &damage) < 0) ||
-        (given->access != NULL &&
-         lxpy_choice(given->access, "access", access_names, &access) < 0) ||
-        lxpy_executor_get(state, given->executor, "executor", &executor) < 0)
+    if ((params->verify != NULL &&
+         lxpy_choice(params->verify, "verify", verify_names, &when) < 0) ||
+        (params->durable != NULL && lxpy_bool(params->durable, "durable", &durable) < 0) ||
+        (params->live != NULL && lxpy_bool(params->live, "live", &live) < 0) ||
+        (params->on_damage != NULL &&
+         lxpy_choice(params->on_damage, "on_damage", damage_names, &damage) < 0) ||
+        (params->access != NULL &&
+         lxpy_choice(params->access, "access", access_names, &access) < 0) ||
+        lxpy_executor_get(state, params->executor, "executor", &executor) < 0)
         return NULL;
     lx_dataset_options *options = lx_dataset_options_new();
     if (options == NULL) {
@@ -44,11 +45,11 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *give
 }
 
 /** Opens the dataset at @p path (bytes); NULL with an exception. */
-static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const arguments *given)
+static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const arguments *params)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *handle = NULL;
-    lx_dataset_options *options = make_options(state, given, &error);
+    lx_dataset_options *options = make_options(state, params, &error);
     if (options == NULL)
         return NULL;
     LXPY_WITHOUT_GIL(lx_dataset_open(PyBytes_AS_STRING(path), options, &handle, &error));
@@ -58,7 +59,7 @@ static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const argument
     return handle;
 }
 
-/** A Dataset over @p dataset, which it owns even on failure. */
+/** Creates a Dataset that owns @p dataset, even on failure. */
 static lxpy_dataset *make_dataset(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset,
                                   lxpy_schema *schema, PyObject *path)
 {
@@ -71,13 +72,13 @@ static lxpy_dataset *make_dataset(PyTypeObject *type, lxpy_state *state, lx_data
         return NULL;
     }
     self->state = state;
-    self->shown = handle;
+    self->current = handle;
     self->schema = lxpy_schema_ref(schema);
     self->path = Py_NewRef(path);
     return self;
 }
 
-/** What a handle that was opened at @p path (bytes) becomes. */
+/** Returns a Dataset for the handle that was opened at @p path (bytes). */
 static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset, PyObject *path,
                       bool live)
 {
@@ -99,16 +100,17 @@ static PyObject *dataset_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 {
     static char *names[] = {"path",      "verify", "durable",  "live",
                             "on_damage", "access", "executor", NULL};
-    arguments given = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    arguments params = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOO:Dataset", names, &given.path,
-                                     &given.verify, &given.durable, &given.live, &given.on_damage,
-                                     &given.access, &given.executor))
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOO:Dataset", names, &params.path,
+                                     &params.verify, &params.durable, &params.live,
+                                     &params.on_damage, &params.access, &params.executor))
         return NULL;
-    PyObject *path = lxpy_path(given.path, "path");
-    lx_dataset *handle = path != NULL ? open_handle(state, path, &given) : NULL;
-    PyObject *self = handle != NULL ? wrap(type, state, handle, path, given.live == Py_True) : NULL;
+    PyObject *path = lxpy_path(params.path, "path");
+    lx_dataset *handle = path != NULL ? open_handle(state, path, &params) : NULL;
+    PyObject *self = handle != NULL ? wrap(type, state, handle, path, params.live == Py_True)
+                                    : NULL;
     Py_XDECREF(path);
     return self;
 }
@@ -133,7 +135,7 @@ static void dataset_dealloc(PyObject *object)
 {
     lxpy_dataset *self = (lxpy_dataset *)object;
     PyTypeObject *type = Py_TYPE(object);
-    lxpy_dataset_leave(self, self->shown);
+    lxpy_dataset_leave(self, self->current);
     lxpy_schema_unref(self->schema);
     Py_XDECREF(self->path);
     type->tp_free(object);
@@ -143,10 +145,10 @@ static void dataset_dealloc(PyObject *object)
 static PyObject *dataset_close(PyObject *object, PyObject *ignored)
 {
     lxpy_dataset *self = (lxpy_dataset *)object;
-    lxpy_handle *shown = self->shown;
+    lxpy_handle *current = self->current;
     (void)ignored;
-    self->shown = NULL;
-    lxpy_dataset_leave(self, shown);
+    self->current = NULL;
+    lxpy_dataset_leave(self, current);
     Py_RETURN_NONE;
 }
 
@@ -155,15 +157,15 @@ static PyObject *dataset_close(PyObject *object, PyObject *ignored)
 static Py_ssize_t dataset_length(PyObject *object)
 {
     lxpy_dataset *self = (lxpy_dataset *)object;
-    lxpy_handle *shown = lxpy_dataset_enter(self);
+    lxpy_handle *current = lxpy_dataset_enter(self);
     uint64_t length;
-    if (shown == NULL)
+    if (current == NULL)
         return -1;
     if (self->live)
-        LXPY_WITHOUT_GIL(length = lx_dataset_get_length(shown->dataset));
+        LXPY_WITHOUT_GIL(length = lx_dataset_get_length(current->dataset));
     else
-        length = lx_dataset_get_length(shown->dataset);
-    lxpy_dataset_leave(self, shown);
+        length = lx_dataset_get_length(current->dataset);
+    lxpy_dataset_leave(self, current);
     if (length > PY_SSIZE_T_MAX) {
         PyErr_SetString(PyExc_OverflowError, "the dataset has more records than len() can return");
         return -1;
@@ -207,8 +209,8 @@ static PyObject *dataset_get_damaged(PyObject *object, void *ignored)
     lxpy_dataset *self = (lxpy_dataset *)object;
     lx_dataset_stats stats = {.damaged = self->damaged};
     (void)ignored;
-    if (self->shown != NULL)
-        lx_dataset_get_stats(self->shown->dataset, &stats);
+    if (self->current != NULL)
+        lx_dataset_get_stats(self->current->dataset, &stats);
     return PyLong_FromUnsignedLongLong(stats.damaged);
 }
 
@@ -221,7 +223,7 @@ static PyObject *dataset_get_live(PyObject *object, void *ignored)
 static PyObject *dataset_get_closed(PyObject *object, void *ignored)
 {
     (void)ignored;
-    return PyBool_FromLong(((lxpy_dataset *)object)->shown == NULL);
+    return PyBool_FromLong(((lxpy_dataset *)object)->current == NULL);
 }
 
 static PyObject *dataset_get_path(PyObject *object, void *ignored)

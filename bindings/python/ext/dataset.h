@@ -1,50 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to the files of Dataset. */
+/* Private to the implementation of Dataset. */
 #ifndef LXPY_DATASET_H
 #define LXPY_DATASET_H
 
 #include "indices.h"
 #include "schema.h"
 
-/** A counted handle of the library, closed with its last reference. */
+/** A reference-counted handle of the library; the last reference closes it. */
 typedef struct lxpy_handle {
-    Py_ssize_t users; /**< The Dataset that shows it, calls that read, and sources. */
+    Py_ssize_t references; /**< Held by the Dataset, by reading calls and by sources. */
     lx_dataset *dataset;
 } lxpy_handle;
 
-/**
- * A dataset that is read. Its members change with the GIL held. Any number of threads may read
- * without it. A refresh puts another handle in the place of the one that is shown, so each call
- * reads one state from its beginning to its end, and so does a loader; closing does not wait for
- * readers.
- */
+/** A dataset that is open for reading. Its members are protected by the GIL, but any number of
+ * threads may read without the GIL. A refresh replaces the current handle, so that each call, and
+ * each loader, reads one snapshot from beginning to end. Closing does not wait for readers. */
 typedef struct lxpy_dataset {
     PyObject_HEAD
     lxpy_state *state;
-    lxpy_handle *shown; /**< NULL once it is closed. */
-    bool live;          /**< Each call shows the newest state. */
-    uint64_t damaged;   /**< What its handles had counted when one was closed last. */
+    lxpy_handle *current; /**< NULL after close(). */
+    bool live;            /**< Each call reads the newest snapshot. */
+    uint64_t damaged;     /**< Damaged values counted when a handle was last closed. */
     PyObject *path;
     lxpy_schema *schema;
 } lxpy_dataset;
 
-/** One call that reads: what it needs, in one state. */
+/** The context of one reading call: everything it needs from one snapshot. */
 typedef struct lxpy_reading {
     lxpy_state *state;
     lx_dataset *handle;
     const lxpy_schema *schema;
     lxpy_dataset *dataset;
-    lxpy_handle *shown; /**< Whose user it is. */
-    bool pinned;        /**< The handle is its own. */
+    lxpy_handle *current; /**< The reference that the call holds. */
+    bool pinned;          /**< The call owns @ref handle, a pin of a live dataset. */
 } lxpy_reading;
 
-/** 0, or -1 with TypeError raised, which names @p argument, where @p object is no Dataset. */
+/** Returns 0, or -1 with a TypeError that names @p argument if @p object is not a Dataset. */
 int lxpy_dataset_check(lxpy_state *state, PyObject *object, const char *argument);
 
-/** A handle with one user, which owns @p dataset, on failure too; NULL with an exception. */
+/** Creates a handle with one reference; owns @p dataset, even on failure. NULL with an
+ * exception. */
 lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
 
-/** Begins a call that reads; -1 with an exception raised, LoaderxError if the dataset is closed. */
+/** Begins a reading call; -1 with an exception, LoaderxError if the dataset is closed. */
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
 void lxpy_reading_end(lxpy_reading *reading);
 
@@ -52,17 +50,18 @@ void lxpy_reading_end(lxpy_reading *reading);
 typedef PyObject *lxpy_select(lxpy_reading *reading, const lxpy_indices *indices,
                               const size_t *positions, size_t count, void *user);
 
-/** A call that reads: @p select is given the records @p which and the fields @p fields of
- * @p dataset, and @p user. */
+/** Runs a reading call: @p select gets the records @p which and the fields @p fields of @p dataset,
+ * and @p user. */
 PyObject *lxpy_reading_call(PyObject *dataset, PyObject *which, PyObject *fields,
                             lxpy_select *select, void *user);
 
-/** References the dataset's current handle; NULL with LoaderxError raised if it is closed. */
+/** Returns a reference to the current handle; NULL with LoaderxError if the dataset is closed. */
 lxpy_handle *lxpy_dataset_enter(lxpy_dataset *dataset);
 void lxpy_dataset_leave(lxpy_dataset *dataset, lxpy_handle *handle);
 
-/** Replaces the handle by @p dataset, which it owns even on failure; -1 with an exception. */
-int lxpy_dataset_show(lxpy_dataset *self, lx_dataset *dataset);
+/** Replaces the current handle by @p dataset, which it owns even on failure; -1 with an
+ * exception. */
+int lxpy_dataset_install(lxpy_dataset *self, lx_dataset *dataset);
 
 /* refresh.c */
 PyObject *lxpy_dataset_refresh(PyObject *self, PyObject *ignored);
@@ -73,15 +72,15 @@ PyObject *lxpy_dataset_wait(PyObject *self, PyObject *const *args, Py_ssize_t co
 PyObject *lxpy_dataset_gather(PyObject *self, PyObject *const *args, Py_ssize_t count,
                               PyObject *kwnames);
 
-/** Records of one field: @p out or, if that is NULL, a new array; a list for bytes. */
+/** Reads one field of records into @p out or, if that is NULL, a new array; a list for bytes. */
 PyObject *lxpy_gather_field(lxpy_reading *reading, size_t position, const lxpy_indices *indices,
                             PyObject *out);
 
-/** Copies dense records to @p out, where they follow each other. */
+/** Copies dense records to consecutive memory at @p out. */
 int lxpy_copy_dense(lxpy_reading *reading, size_t position, const uint64_t *indices, size_t count,
                     char *out);
 
-/** Records of @p size bytes to read between two checks for signals. */
+/** Returns the number of records of @p size bytes to read between two checks for signals. */
 size_t lxpy_piece_of(uint64_t size);
 
 /* bytes.c */
@@ -98,7 +97,7 @@ PyObject *lxpy_dataset_views(PyObject *self, PyObject *const *args, Py_ssize_t c
 /* report.c */
 PyObject *lxpy_dataset_stat(PyObject *self, PyObject *ignored);
 
-/** The name of an access mode in Python. */
+/** Returns the name of an access mode in Python. */
 const char *lxpy_access_name(lx_access access);
 PyObject *lxpy_dataset_verify(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *lxpy_dataset_probe(PyObject *self, PyObject *const *args, Py_ssize_t count,
@@ -112,7 +111,8 @@ PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t 
 PyObject *lxpy_dataset_remove(PyObject *type, PyObject *path);
 PyObject *lxpy_dataset_unseal(PyObject *type, PyObject *path);
 
-/** The positions of the fields of an argument, all for None; freed by PyMem_Free(). */
+/** Returns the positions of the named fields, all fields for None; to be freed with
+ * PyMem_Free(). */
 size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deletes one record, or several. */
+/* Deletes one or several records. */
 #include "indices.h"
 #include "target.h"
 #include "writer.h"
@@ -51,7 +51,7 @@ static void sort(lxpy_indices *indices)
     indices->count = kept;
 }
 
-/** Counts the first indices that are the last records: deleting them moves no record. */
+/** Counts the leading indices that are the last records: deleting those moves no record. */
 static size_t count_last(const lxpy_indices *indices, uint64_t length)
 {
     size_t count = 0;
@@ -60,10 +60,8 @@ static size_t count_last(const lxpy_indices *indices, uint64_t length)
     return count;
 }
 
-/**
- * Deletes some of them, from the highest to the lowest: so the last record, which comes to the
- * place, is never one that is to be deleted. Without the GIL.
- */
+/** Deletes records from the highest index to the lowest, so that the last record, which moves to
+ * the free index, is never one of the records to delete. Without the GIL. */
 static void delete_piece(lx_writer *writer, const uint64_t *numbers, size_t count, move *moves,
                          lx_error *error)
 {
@@ -76,8 +74,9 @@ static void delete_piece(lx_writer *writer, const uint64_t *numbers, size_t coun
     }
 }
 
-/** Cuts off those that are the last records, and returns how many. Without the GIL. */
-static size_t cut_last(lx_writer *writer, const lxpy_indices *indices, lx_error *error)
+/** Truncates the records at the end that are to be deleted, and returns their number. Without the
+ * GIL. */
+static size_t truncate_last(lx_writer *writer, const lxpy_indices *indices, lx_error *error)
 {
     uint64_t length = lx_writer_get_length(writer);
     size_t last = count_last(indices, length);
@@ -86,30 +85,30 @@ static size_t cut_last(lx_writer *writer, const lxpy_indices *indices, lx_error 
     return last;
 }
 
-/** The same while no other thread is within: what one has appended since the indices were taken
- * must not be cut off, too. */
-static int cut_last_alone(lxpy_writer *self, const lxpy_indices *indices, size_t *last)
+/** Truncates while no other thread uses the writer: records that another thread has appended since
+ * the indices were read must stay. */
+static int truncate_last_exclusive(lxpy_writer *self, const lxpy_indices *indices, size_t *last)
 {
     lx_error error = LX_ERROR_INIT;
-    if (lxpy_writer_enter_alone(self) < 0)
+    if (lxpy_writer_enter_exclusive(self) < 0)
         return -1;
     int result = lxpy_writer_check_open(self);
     if (result == 0)
-        LXPY_WITHOUT_GIL(*last = cut_last(self->handle, indices, &error));
-    lxpy_writer_leave_alone(self);
+        LXPY_WITHOUT_GIL(*last = truncate_last(self->handle, indices, &error));
+    lxpy_writer_leave_exclusive(self);
     if (error.status == LX_OK)
         return result;
     lxpy_raise(self->state, &error);
     return -1;
 }
 
-/** Deletes all records but the first @p last of the list. */
+/** Deletes the records of the list after the first @p last of them. */
 static int delete_rest(lxpy_writer *self, const lxpy_indices *indices, size_t last, move *moves)
 {
     lx_error error = LX_ERROR_INIT;
     for (size_t done = last; error.status == LX_OK && done < indices->count; done += PIECE) {
-        size_t left = indices->count - done, now = left < PIECE ? left : PIECE;
-        LXPY_WITHOUT_GIL(delete_piece(self->handle, indices->numbers + done, now,
+        size_t left = indices->count - done, rows = left < PIECE ? left : PIECE;
+        LXPY_WITHOUT_GIL(delete_piece(self->handle, indices->numbers + done, rows,
                                       moves + (done - last), &error));
         if (error.status == LX_OK && PyErr_CheckSignals() < 0)
             return -1;
@@ -120,17 +119,17 @@ static int delete_rest(lxpy_writer *self, const lxpy_indices *indices, size_t la
     return -1;
 }
 
-/** Makes of two moves of a record one, and leaves out those that were no move; how many are left.
- * Both numbers fall from one move to the next. */
-static size_t join_moves(move *moves, size_t count)
+/** Merges two moves of one record into one, and drops moves to the same index; returns the number
+ * of moves left. The indices of both sides decrease from one move to the next. */
+static size_t merge_moves(move *moves, size_t count)
 {
     size_t kept = 0;
-    for (size_t i = 0, before = 0; i < count; i++) {
-        while (before < i && moves[before].to > moves[i].from)
-            before++;
-        if (before < i && moves[before].to == moves[i].from) {
-            moves[i].from = moves[before].from;
-            moves[before].from = moves[before].to;
+    for (size_t i = 0, earlier = 0; i < count; i++) {
+        while (earlier < i && moves[earlier].to > moves[i].from)
+            earlier++;
+        if (earlier < i && moves[earlier].to == moves[i].from) {
+            moves[i].from = moves[earlier].from;
+            moves[earlier].from = moves[earlier].to;
         }
     }
     for (size_t i = 0; i < count; i++)
@@ -139,7 +138,7 @@ static size_t join_moves(move *moves, size_t count)
     return kept;
 }
 
-/** An array with a row for each move. */
+/** Returns an array with a row for each move. */
 static PyObject *moves_array(lxpy_state *state, const move *moves, size_t count)
 {
     lxpy_target t = {NULL, {0}};
@@ -157,7 +156,7 @@ static PyObject *delete_indices(lxpy_writer *self, lxpy_indices *indices, uint64
 {
     size_t last = 0;
     LXPY_WITHOUT_GIL(sort(indices));
-    if (count_last(indices, length) != 0 && cut_last_alone(self, indices, &last) < 0)
+    if (count_last(indices, length) != 0 && truncate_last_exclusive(self, indices, &last) < 0)
         return NULL;
     size_t count = indices->count - last;
     move *moves = PyMem_Calloc(count + 1, sizeof *moves);
@@ -168,7 +167,7 @@ static PyObject *delete_indices(lxpy_writer *self, lxpy_indices *indices, uint64
         int result = delete_rest(self, indices, last, moves);
         lxpy_writer_leave(self);
         if (result == 0)
-            array = moves_array(self->state, moves, join_moves(moves, count));
+            array = moves_array(self->state, moves, merge_moves(moves, count));
     }
     PyMem_Free(moves);
     return array;

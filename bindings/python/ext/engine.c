@@ -12,20 +12,18 @@ static lxpy_engine *engines;
 /** Some engines have lost their Loader within a transform. */
 static bool has_orphans;
 
-/** The interpreter is ending, by the thread */
+/** The interpreter is ending; the thread that ends it is exit_thread. */
 static bool exiting;
 static unsigned long exit_thread;
 
-/**
- * Raises the error of a loader that is closed. While the interpreter ends, a thread other than the
- * one that ends it is a daemon thread. It gets SystemExit, because Python would print the traceback
- * of another exception to a stream that it is closing, and abort the process. A thread within a
- * transform belongs to the library, and the error goes to the loader.
- */
-static void raise_no_loader(lxpy_state *state, const char *text)
+/** Raises the error of a closed loader. While the interpreter ends, any thread but the one that
+ * ends it is a daemon thread. A daemon thread gets SystemExit: for another exception Python would
+ * print a traceback to a stream that it is closing, and abort the process. A thread within a
+ * transform belongs to the library, and the loader receives the error. */
+static void raise_closed(lxpy_state *state, const char *text)
 {
     if (exiting && PyThread_get_thread_ident() != exit_thread && !lxpy_in_transform(NULL))
-        PyErr_SetNone(PyExc_SystemExit); /* threading prints nothing of it */
+        PyErr_SetNone(PyExc_SystemExit); /* threading ignores it silently */
     else
         lxpy_raise_status(state, LX_ERR_STATE, text);
 }
@@ -55,7 +53,7 @@ static void unref(lxpy_engine *self)
     }
 }
 
-/** Releases the engine's Python objects; the loader is closed. */
+/** Releases the engine's Python objects; the loader must be closed. */
 static void clear(lxpy_engine *self)
 {
     lxpy_result *results = self->results;
@@ -87,7 +85,7 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
                               PyObject *transform, const uint64_t *seed)
 {
     if (exiting) {
-        raise_no_loader(state, "the interpreter is ending");
+        raise_closed(state, "the interpreter is ending");
         return NULL;
     }
     lxpy_engine *self = calloc(1, sizeof *self);
@@ -115,14 +113,16 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
 void lxpy_engine_close(lxpy_engine *self)
 {
     lx_loader *loader = self->loader;
-    bool here = self->forks == lxpy_forks(); /* else it has no threads, and locks of the parent */
+    /* In a child of fork(), the loader has no threads, and the parent's locks. */
+    bool here = self->forks == lxpy_forks();
     if (loader == NULL)
         return;
     self->references++;
     self->loader = NULL;
     if (here) {
         lx_loader_cancel(loader);
-        /* A thread within the library has the lock and is leaving; later ones see the NULL. */
+        /* A thread in a library call holds the lock and is about to return; later calls see the
+         * NULL. */
         lxpy_lock_take_always(&self->lock);
         lxpy_lock_release(&self->lock);
     }
@@ -132,7 +132,7 @@ void lxpy_engine_close(lxpy_engine *self)
     unref(self);
 }
 
-/** Closes the engines of callers that could not wait. */
+/** Closes the engines that their callers could not wait for. */
 static void close_orphans(void)
 {
     if (!has_orphans || lxpy_in_transform(NULL))
@@ -144,7 +144,7 @@ static void close_orphans(void)
         if (orphan != NULL) {
             lxpy_engine_close(orphan);
             unref(orphan);
-            engine = engines; /* others may have come and gone meanwhile */
+            engine = engines; /* the list may have changed meanwhile */
         }
     }
 }
@@ -161,29 +161,31 @@ void lxpy_engine_end(lxpy_engine *self)
     if (self == NULL)
         return;
     if (self->loader != NULL && lxpy_in_transform(NULL)) {
-        /* It might wait for this very transform, or for one that waits for this one. */
+        /* Waiting here could deadlock: on this transform, or on another that waits for this one. */
         lx_loader_cancel(self->loader);
         self->orphan = has_orphans = true;
-        (void)Py_AddPendingCall(call_close_orphans, NULL); /* else the next call closes it */
+        (void)Py_AddPendingCall(call_close_orphans, NULL); /* otherwise the next call closes it */
         return;
     }
     lxpy_engine_close(self);
     unref(self);
 }
 
-/** An engine that is open; NULL where all are closed, or *@p leaving by other threads. */
+/** Returns an open engine; NULL if all engines are closed or closing. @p leaving is set to whether
+ * another thread is closing one. */
 static lxpy_engine *find_open(bool *leaving)
 {
     lxpy_engine *engine = engines;
     *leaving = false;
     while (engine != NULL && engine->loader == NULL) {
-        *leaving = *leaving || engine->forks == lxpy_forks(); /* else they left in the parent */
+        /* in a child of fork(), the parent's engines have no thread that closes them */
+        *leaving = *leaving || engine->forks == lxpy_forks();
         engine = engine->next;
     }
     return engine;
 }
 
-/** Called by atexit: afterwards the library's threads could not get the GIL. */
+/** Called by atexit: after that, the library's threads cannot take the GIL. */
 static PyObject *close_all(PyObject *ignored, PyObject *nothing)
 {
     const struct timespec moment = {0, 1000000};
@@ -218,11 +220,11 @@ int lxpy_engine_watch_exit(void)
     return done != NULL ? 0 : -1;
 }
 
-/* ---- what may wait */
+/* ---- calls that may wait */
 
 PyObject *lxpy_engine_fail_closed(lxpy_engine *self)
 {
-    raise_no_loader(self->state, "the loader is closed");
+    raise_closed(self->state, "the loader is closed");
     return NULL;
 }
 
@@ -253,7 +255,7 @@ uint64_t lxpy_engine_tell(const lxpy_engine *self)
     return self->interrupted && self->interrupted_at < position ? self->interrupted_at : position;
 }
 
-int lxpy_engine_settle(lxpy_engine *self)
+int lxpy_engine_rewind(lxpy_engine *self)
 {
     if (!self->interrupted && self->kept == NULL)
         return 0;
@@ -264,7 +266,7 @@ int lxpy_engine_settle(lxpy_engine *self)
     return lxpy_engine_seek(self, lxpy_engine_tell(self), NULL);
 }
 
-/** Repeats a batch whose transform Ctrl-C has interrupted. */
+/** Repeats the batch whose transform Ctrl-C interrupted. */
 static int repeat_interrupted(lxpy_engine *self)
 {
     return self->interrupted ? lxpy_engine_seek(self, self->interrupted_at, NULL) : 0;
@@ -275,7 +277,7 @@ int lxpy_engine_continue(lxpy_engine *self)
     if (repeat_interrupted(self) < 0 || enter(self) < 0)
         return -1;
     lx_loader *loader = self->loader;
-    if (self->kept == NULL) /* else these epochs still have a batch, whatever the library knows */
+    if (self->kept == NULL) /* else the current epoch still has the kept batch */
         LXPY_WITHOUT_GIL(lx_loader_next_epoch(loader));
     lxpy_lock_release(&self->lock);
     return 0;
@@ -291,9 +293,9 @@ int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
         LXPY_WITHOUT_GIL(lx_loader_restore(loader, text, &error));
     else
         LXPY_WITHOUT_GIL(lx_loader_seek(loader, position, &error));
-    /* The library has dropped all batches that were prepared, so nothing refers to their results.
-     * None has come since, as this thread has the lock. They are freed without it, since that may
-     * run any code. */
+    /* The library has dropped all prepared batches, so nothing refers to their results. This thread
+     * holds the lock, so no new result was added. The results are freed without the lock, since
+     * that may run arbitrary code. */
     lxpy_result *results = NULL;
     PyObject *kept = NULL;
     if (error.status == LX_OK) {
@@ -312,7 +314,7 @@ int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
     return -1;
 }
 
-/** What next returns for @p batch, which it gives up; NULL with an exception raised. */
+/** Returns what next returns for @p batch, and releases @p batch; NULL with an exception. */
 static PyObject *convert(lxpy_engine *self, lx_batch *batch)
 {
     lxpy_result *result = lx_batch_get_result(batch);
@@ -339,16 +341,13 @@ static PyObject *take_kept(lxpy_engine *self)
     return value;
 }
 
-/**
- * Runs the handlers of signals that came while the call waited, before it returns @p value. Else
- * the interpreter would run them between the return and the assignment to a variable, and if one
- * raised, the batch would be lost. The loader keeps it meanwhile, and the next call returns it.
- *
- * @return The value; NULL with an exception raised, or without where a handler has called next.
- */
+/** Runs the handlers of signals that arrived during the call before it returns @p value. Otherwise
+ * the interpreter would run them after the return and before the assignment to a variable, and an
+ * exception of a handler would lose the batch. The loader keeps the batch meanwhile, and the next
+ * call returns it. */
 static PyObject *return_safely(lxpy_engine *self, PyObject *value, uint64_t position)
 {
-    if (self->kept != NULL) /* of a thread that is running handlers; only one can do so */
+    if (self->kept != NULL) /* held by a thread that runs handlers; only one thread can */
         return value;
     self->kept = value;
     self->kept_at = position;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Room for a path, a field, numbers and a message, each as long as lx_error has it. */
+/* Room for a path, a field, numbers and a message, each at the maximum length of lx_error. */
 #define LINE 1536
 
 static PyObject *text_or_none(const char *text)
@@ -26,7 +26,7 @@ static PyObject *number_or_none(uint64_t number)
     return number != LX_NONE ? PyLong_FromUnsignedLongLong(number) : Py_NewRef(Py_None);
 }
 
-/** Sets an attribute; takes the reference @p value; NULL is a failure. */
+/** Sets an attribute; takes the reference to @p value; NULL propagates a failure. */
 static int set(PyObject *object, const char *name, PyObject *value)
 {
     int result = value != NULL ? PyObject_SetAttrString(object, name, value) : -1;
@@ -34,7 +34,7 @@ static int set(PyObject *object, const char *name, PyObject *value)
     return result;
 }
 
-/** The whole error as one line of text. */
+/** Returns the whole error as one line of text. */
 static PyObject *describe(const lx_error *error)
 {
     char line[LINE];
@@ -50,7 +50,7 @@ static PyObject *plain_new(PyObject *type, const lx_error *error)
     return exception;
 }
 
-/** An exception of loaderx, with the details as attributes. */
+/** Creates an exception of loaderx with the details as attributes. */
 static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
 {
     PyObject *exception = plain_new(type, error);
@@ -68,10 +68,10 @@ static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
     return exception;
 }
 
-/** OSError, which makes itself the class that goes with the number. */
+/** Creates an OSError, which chooses its subclass by the error number. */
 static PyObject *os_error_new(int number, const lx_error *error)
 {
-    lx_error rest = *error; /* the path is an attribute, and shown by OSError itself */
+    lx_error rest = *error; /* OSError has the path as an attribute and shows it */
     rest.path[0] = '\0';
     PyObject *text = describe(&rest), *path = path_or_none(error->path), *exception = NULL;
     if (text != NULL && path != NULL)
@@ -83,9 +83,9 @@ static PyObject *os_error_new(int number, const lx_error *error)
     return exception;
 }
 
-/** The errno of a path that was not found, which the library reports only in words: ENOTDIR if it,
- * or a parent, is not a directory. */
-static int why_not_found(const char *path)
+/** Returns the errno of a path that was not found, which the library does not report: ENOTDIR if
+ * the path or a parent of it is not a directory. */
+static int not_found_errno(const char *path)
 {
     struct stat about;
     int result;
@@ -106,10 +106,10 @@ PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error)
         return plain_new(PyExc_IndexError, error);
     case LX_ERR_IO:
         return os_error_new(error->errnum != 0 ? error->errnum : EIO, error);
-    case LX_ERR_NOT_FOUND: /* a path, or the name of a field */
+    case LX_ERR_NOT_FOUND: /* a path or the name of a field */
         if (error->errnum == 0 && (error->path[0] == '\0' || error->field[0] != '\0'))
             return plain_new(PyExc_KeyError, error);
-        return os_error_new(why_not_found(error->path), error);
+        return os_error_new(not_found_errno(error->path), error);
     case LX_ERR_EXISTS:
         if (error->path[0] == '\0' || error->field[0] != '\0')
             return plain_new(PyExc_ValueError, error);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Executor: threads, and two queues of tasks for them. */
+/* Executor: threads, and their two task queues. */
 #include "lxpy.h"
 
 typedef struct executor {
     PyObject_HEAD
     lxpy_state *state;
-    lx_executor *handle; /**< NULL once it is closed. Read and written with the GIL held. */
+    lx_executor *handle; /**< NULL after close(). Protected by the GIL. */
 } executor;
 
 typedef lx_status (*count_setter)(lx_executor_options *, uint32_t, lx_error *);
 
-/** Sets a number of threads, unless it is NULL. */
+/** Sets the number of threads if the argument is not NULL. */
 static int set_count(lx_executor_options *options, PyObject *object, const char *argument,
                      uint64_t minimum, uint64_t maximum, count_setter setter, lx_error *error)
 {
@@ -199,7 +199,7 @@ int lxpy_executor_get(lxpy_state *state, PyObject *object, const char *argument,
         return -1;
     }
     if (((executor *)object)->handle == NULL) {
-        lxpy_raise_status(state, LX_ERR_STATE, "%s is a closed executor", argument);
+        lxpy_raise_status(state, LX_ERR_STATE, "%s must not be a closed executor", argument);
         return -1;
     }
     *handle = lx_executor_ref(((executor *)object)->handle);

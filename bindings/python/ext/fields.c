@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes of a whole dataset: its fields, its log, its chunks. No transaction can undo them, so
- * within a with-block each of them commits, and begins a new transaction. */
+ * within a with-block each of them commits and begins a new transaction. */
 #include "progress.h"
 #include "writer.h"
 
-/** Something to do while no transaction is open, without the GIL. */
+/** An operation that runs while no transaction is open, without the GIL. */
 typedef lx_status (*job_function)(lx_writer *writer, void *what, lx_error *error);
 
 static void run(lx_writer *writer, bool inside, job_function job, void *what, lx_error *error)
@@ -12,13 +12,13 @@ static void run(lx_writer *writer, bool inside, job_function job, void *what, lx
     if (inside && lx_writer_end_transaction(writer, error) != LX_OK)
         return;
     (void)job(writer, what, error);
-    if (inside) /* also after a failure: the block continues */
+    if (inside) /* also after a failure, since the block continues */
         lx_writer_begin_transaction(writer, error);
 }
 
 /* --------------------------------------------------------------------- fields */
 
-/** Updates the fields. If memory is short, the writer is unusable. */
+/** Reloads the schema. If memory runs out, the writer becomes unusable. */
 static int renew_schema(lxpy_writer *self)
 {
     lxpy_schema *schema = lxpy_schema_new(self->state, lx_writer_get_schema(self->handle));
@@ -36,14 +36,14 @@ static int renew_schema(lxpy_writer *self)
 static PyObject *change_fields(lxpy_writer *self, job_function job, void *what)
 {
     lx_error error = LX_ERROR_INIT;
-    if (lxpy_writer_check_change(self) < 0 || lxpy_writer_enter_alone(self) < 0)
+    if (lxpy_writer_check_change(self) < 0 || lxpy_writer_enter_exclusive(self) < 0)
         return NULL;
     int result = lxpy_writer_check_open(self);
     if (result == 0) {
         LXPY_WITHOUT_GIL(run(self->handle, self->inside, job, what, &error));
         result = renew_schema(self);
     }
-    lxpy_writer_leave_alone(self);
+    lxpy_writer_leave_exclusive(self);
     if (result < 0)
         return NULL;
     if (error.status != LX_OK)
@@ -120,14 +120,14 @@ PyObject *lxpy_writer_checkpoint(PyObject *object, PyObject *ignored)
 }
 
 typedef struct rebalancing {
-    lxpy_teller teller;
+    lxpy_callbacks callbacks;
     lx_rebalance_result result;
 } rebalancing;
 
 static lx_status rebalance(lx_writer *writer, void *what, lx_error *error)
 {
     rebalancing *r = what;
-    return lx_writer_rebalance(writer, lxpy_tell_progress, &r->teller, &r->result, error);
+    return lx_writer_rebalance(writer, lxpy_report_progress, &r->callbacks, &r->result, error);
 }
 
 static PyObject *rebalance_result(const lx_rebalance_result *r)
@@ -147,18 +147,18 @@ PyObject *lxpy_writer_rebalance(PyObject *object, PyObject *progress)
     lxpy_writer *self = (lxpy_writer *)object;
     lx_error error = LX_ERROR_INIT;
     rebalancing r = {.result = {0}};
-    if (lxpy_teller_init(&r.teller, self->state, progress, Py_None) < 0 ||
-        lxpy_writer_enter_alone(self) < 0)
+    if (lxpy_callbacks_init(&r.callbacks, self->state, progress, Py_None) < 0 ||
+        lxpy_writer_enter_exclusive(self) < 0)
         return NULL;
     int result = lxpy_writer_check_open(self);
     if (result == 0) {
-        r.teller.reporter = &self->reporter;
-        lxpy_teller_begin(&r.teller);
+        r.callbacks.callback_thread = &self->callback_thread;
+        lxpy_callbacks_begin(&r.callbacks);
         run(self->handle, self->inside, rebalance, &r, &error);
-        lxpy_teller_end(&r.teller);
+        lxpy_callbacks_end(&r.callbacks);
     }
-    lxpy_writer_leave_alone(self);
-    if (result < 0 || r.teller.raised)
+    lxpy_writer_leave_exclusive(self);
+    if (result < 0 || r.callbacks.raised)
         return NULL;
     return error.status == LX_OK ? rebalance_result(&r.result) : lxpy_raise(self->state, &error);
 }

@@ -20,20 +20,20 @@ int lxpy_copy_dense(lxpy_reading *self, size_t position, const uint64_t *indices
     size_t piece = lxpy_piece_of(size);
     for (size_t done = 0; done < count; done += piece) {
         lx_error error = LX_ERROR_INIT;
-        size_t now = count - done < piece ? count - done : piece;
-        LXPY_WITHOUT_GIL(lx_dataset_gather(self->handle, position, indices + done, now,
+        size_t rows = count - done < piece ? count - done : piece;
+        LXPY_WITHOUT_GIL(lx_dataset_gather(self->handle, position, indices + done, rows,
                                            out + done * size, (size_t)size, &error));
         if (error.status != LX_OK) {
             lxpy_raise(self->state, &error);
             return -1;
         }
-        if (now == piece && PyErr_CheckSignals() < 0)
+        if (rows == piece && PyErr_CheckSignals() < 0)
             return -1;
     }
     return 0;
 }
 
-/** The shape of an array of @p count records. */
+/** Returns the shape of an array of @p count records. */
 static PyObject *shape_for(const lxpy_field *field, size_t count)
 {
     Py_ssize_t ndim = PyTuple_GET_SIZE(field->shape);
@@ -94,7 +94,8 @@ size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *co
         return NULL;
     }
     PyObject *names = all ? NULL : PySequence_Fast(object, "fields must be a sequence of names");
-    if (names != NULL && PyList_Check(names)) /* a str of the caller's may change a list */
+    /* Comparing a str subclass may run code that changes a list. */
+    if (names != NULL && PyList_Check(names))
         Py_SETREF(names, PyList_AsTuple(names));
     if (!all && names == NULL)
         return NULL;
@@ -103,11 +104,11 @@ size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *co
     if (positions == NULL)
         PyErr_NoMemory();
     for (size_t i = 0; positions != NULL && i < *count; i++) {
-        Py_ssize_t place = all ? (Py_ssize_t)i
-                               : lxpy_schema_find(schema,
-                                                  PySequence_Fast_GET_ITEM(names, (Py_ssize_t)i));
-        positions[i] = (size_t)place;
-        if (place < 0) {
+        Py_ssize_t position =
+            all ? (Py_ssize_t)i
+                : lxpy_schema_find(schema, PySequence_Fast_GET_ITEM(names, (Py_ssize_t)i));
+        positions[i] = (size_t)position;
+        if (position < 0) {
             PyMem_Free(positions);
             positions = NULL;
         }
@@ -127,26 +128,26 @@ static int check_name(const lxpy_schema *schema, PyObject *name, const size_t *p
         i++;
     if (i != count)
         return 0;
-    PyErr_Format(PyExc_ValueError, "out has field %R, which is not in fields", name);
+    PyErr_Format(PyExc_ValueError, "out has the key %R, which is not in fields", name);
     return -1;
 }
 
-/** Each name in @p out must be a field to read. */
+/** Checks that each name in @p out is a field to read. */
 static int check_names(const lxpy_schema *schema, PyObject *out, const size_t *positions,
                        size_t count)
 {
     PyObject *name, *value;
-    Py_ssize_t place = 0;
+    Py_ssize_t cursor = 0;
     int result = 0;
-    while (result == 0 && PyDict_Next(out, &place, &name, &value)) {
-        Py_INCREF(name); /* which may be a str of the caller's that removes itself */
+    while (result == 0 && PyDict_Next(out, &cursor, &name, &value)) {
+        Py_INCREF(name); /* comparing a str subclass may remove the item */
         result = check_name(schema, name, positions, count);
         Py_DECREF(name);
     }
     return result;
 }
 
-/** Returns a dict of what was read; @p user is the dict of buffers, or NULL. */
+/** Reads the records and returns a dict; @p user is the dict of buffers, or NULL. */
 static PyObject *gather_all(lxpy_reading *self, const lxpy_indices *indices,
                             const size_t *positions, size_t count, void *user)
 {

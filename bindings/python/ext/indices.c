@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* From this count on, the GIL is released during the conversion. */
+/* From this count on, the conversion releases the GIL. */
 #define MANY 4096
 
 /* ------------------------------------------------------------------ memory */
@@ -40,7 +40,7 @@ static int fail_range(PyObject *number, uint64_t length)
     return -1;
 }
 
-/** Counts a negative index from the end. */
+/** Resolves a negative index, which counts from the end. */
 static inline bool resolve(long long number, uint64_t length, uint64_t *index)
 {
     *index = (uint64_t)number + (number < 0 ? length : 0);
@@ -97,7 +97,7 @@ static int fail_mask(size_t count, uint64_t length)
     return -1;
 }
 
-/** A list of bools, if its first item is one. */
+/** Reads a list whose first item is a bool as a mask. */
 static int take_bools(lxpy_indices *indices, PyObject *list, uint64_t length, const char *argument)
 {
     size_t count = (size_t)PySequence_Fast_GET_SIZE(list), used = 0;
@@ -139,11 +139,11 @@ static int take_list(lxpy_indices *indices, PyObject *list, uint64_t length, con
     if (reserve(indices, count) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        /* an __index__ of the caller's may have changed the list */
-        bool there = (Py_ssize_t)i < PySequence_Fast_GET_SIZE(list);
-        PyObject *item = there ? Py_NewRef(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i)) : NULL;
-        int result = there ? take_item(item, length, argument, &indices->numbers[i]) : -1;
-        if (!there)
+        /* an __index__ method may have changed the list */
+        bool exists = (Py_ssize_t)i < PySequence_Fast_GET_SIZE(list);
+        PyObject *item = exists ? Py_NewRef(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i)) : NULL;
+        int result = exists ? take_item(item, length, argument, &indices->numbers[i]) : -1;
+        if (!exists)
             PyErr_Format(PyExc_RuntimeError, "%s changed while it was read", argument);
         Py_XDECREF(item);
         if (result < 0) {
@@ -184,7 +184,7 @@ static int take_sequence(lxpy_indices *indices, PyObject *object, uint64_t lengt
     }                                                                                              \
     break
 
-/** Fills @p to and returns how many are in range: @p count if all are. */
+/** Fills @p to and returns the number of leading elements in range: @p count if all are. */
 static size_t take_numbers(uint64_t *to, const char *from, Py_ssize_t stride, size_t count,
                            char code, size_t size, uint64_t length)
 {
@@ -224,7 +224,7 @@ static size_t take_mask(uint64_t *to, const char *from, Py_ssize_t stride, size_
     return used;
 }
 
-/** The element of an array that is out of range, in the error. */
+/** Raises the error for the element of an array that is out of range. */
 static int fail_element(PyObject *object, size_t position, uint64_t length)
 {
     PyObject *item = PySequence_GetItem(object, (Py_ssize_t)position);
@@ -258,7 +258,7 @@ static int take_view(lxpy_indices *indices, PyObject *object, const Py_buffer *v
     return 0;
 }
 
-/** The letter of an integer or bool of this machine in a format; 0 for anything else. */
+/** Returns the format letter of an integer or bool in native byte order; 0 for any other format. */
 static char native_code(const char *format)
 {
     if (format == NULL)
@@ -270,7 +270,8 @@ static char native_code(const char *format)
                : 0;
 }
 
-/** Integers of another byte order; anything else that is no integer is refused by name. */
+/** Converts integers of another byte order; any other dtype raises an error that names the
+ * argument. */
 static int take_converted(lxpy_indices *indices, lxpy_state *state, PyObject *object,
                           uint64_t length, const char *argument)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads one record, and one field. */
+/* Reads one record, or records of one field. */
 #include "dataset.h"
 #include "target.h"
 
@@ -36,7 +36,7 @@ static PyObject *item_dense(lxpy_reading *self, size_t position, uint64_t index)
     return item;
 }
 
-/** A record of a field: an array, a scalar, bytes, or None if it is missing. */
+/** Returns one record of a field: an array, a scalar, bytes, or None if it is missing. */
 static PyObject *item(lxpy_reading *self, size_t position, uint64_t index)
 {
     uint64_t offsets[2];
@@ -51,7 +51,7 @@ static PyObject *item(lxpy_reading *self, size_t position, uint64_t index)
                           : item_dense(self, position, index);
     if (value == NULL || present != 0)
         return value;
-    Py_DECREF(value); /* read all the same: one that is damaged is counted by that */
+    Py_DECREF(value); /* the read counts the damaged value */
     Py_RETURN_NONE;
 }
 
@@ -74,10 +74,11 @@ PyObject *lxpy_dataset_record(PyObject *object, PyObject *index)
 {
     lxpy_reading reading;
     if (!lxpy_is_index(((lxpy_dataset *)object)->state, index)) {
-        PyErr_Format(PyExc_TypeError,
-                     "the key of a dataset is the index of a record or the name of a field, not "
-                     "%.100s; gather() reads several records",
-                     Py_TYPE(index)->tp_name);
+        PyErr_Format(
+            PyExc_TypeError,
+            "the key of a dataset must be the index of a record or the name of a field, not "
+            "%.100s; use gather() to read several records",
+            Py_TYPE(index)->tp_name);
         return NULL;
     }
     if (lxpy_reading_begin(&reading, object) < 0)
@@ -87,7 +88,7 @@ PyObject *lxpy_dataset_record(PyObject *object, PyObject *index)
     return record;
 }
 
-/* ------------------------------------------------------------ of one field */
+/* ------------------------------------------------------------ one field */
 
 static PyObject *get_entered(lxpy_reading *self, PyObject *name, PyObject *key)
 {
@@ -106,7 +107,7 @@ static PyObject *get_entered(lxpy_reading *self, PyObject *name, PyObject *key)
     return result;
 }
 
-/** Fills @p present, one byte a record. */
+/** Fills @p present, one byte per record. */
 static int measure(lxpy_reading *self, size_t position, const lxpy_indices *indices,
                    uint8_t *present)
 {

@@ -11,7 +11,7 @@ typedef struct loader {
 
 /* ---- opening */
 
-/** The arguments as the Python class passes them; the numbers are in range. */
+/** The arguments that the Python class passes; the numbers are in range. */
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
     PyObject *on_damage, *keys;
@@ -42,22 +42,22 @@ static int set_fields(lx_loader_options *options, PyObject *fields, lx_error *er
     return result;
 }
 
-static int set_threads(lxpy_state *state, lx_loader_options *options, const arguments *given,
+static int set_threads(lxpy_state *state, lx_loader_options *options, const arguments *params,
                        lx_error *error)
 {
     uint64_t number;
     lx_executor *executor;
-    if (given->threads != Py_None) {
-        if (lxpy_uint64(given->threads, "threads", 0, LX_MAX_READERS, &number) < 0)
+    if (params->threads != Py_None) {
+        if (lxpy_uint64(params->threads, "threads", 0, LX_MAX_READERS, &number) < 0)
             return -1;
         lx_loader_options_set_reader_count(options, (uint32_t)number, error);
     }
-    if (given->prefetch_bytes != Py_None) {
-        if (lxpy_uint64(given->prefetch_bytes, "prefetch_bytes", 0, UINT64_MAX, &number) < 0)
+    if (params->prefetch_bytes != Py_None) {
+        if (lxpy_uint64(params->prefetch_bytes, "prefetch_bytes", 0, UINT64_MAX, &number) < 0)
             return -1;
         lx_loader_options_set_prefetch_bytes(options, number, error);
     }
-    if (lxpy_executor_get(state, given->executor, "executor", &executor) < 0)
+    if (lxpy_executor_get(state, params->executor, "executor", &executor) < 0)
         return -1;
     lx_loader_options_set_executor(options, executor, error);
     lx_executor_unref(executor);
@@ -66,7 +66,8 @@ static int set_threads(lxpy_state *state, lx_loader_options *options, const argu
 
 static int set_damage(lx_loader_options *options, PyObject *on_damage, lx_error *error)
 {
-    static const char *const names[] = {"raise", "zeros", "skip", NULL}; /* by lx_damage_policy */
+    /* In the order of lx_damage_policy. */
+    static const char *const names[] = {"raise", "zeros", "skip", NULL};
     int damage;
     if (lxpy_choice(on_damage, "on_damage", names, &damage) < 0)
         return -1;
@@ -74,24 +75,24 @@ static int set_damage(lx_loader_options *options, PyObject *on_damage, lx_error 
     return 0;
 }
 
-/** The options; NULL with an exception raised. */
-static lx_loader_options *make_options(lxpy_state *state, const arguments *given)
+/** Creates the options; NULL with an exception. */
+static lx_loader_options *make_options(lxpy_state *state, const arguments *params)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_order *order = lxpy_order_get(state, given->order, "order");
+    lx_order *order = lxpy_order_get(state, params->order, "order");
     lx_loader_options *options = order != NULL ? lx_loader_options_new() : NULL;
     if (options == NULL)
         return order != NULL ? (lx_loader_options *)PyErr_NoMemory() : NULL;
     lx_loader_options_set_order(options, order, &error);
-    if (given->batch_size != 0)
-        lx_loader_options_set_batch_size(options, given->batch_size, &error);
-    lx_loader_options_set_epoch_count(options, given->epochs, &error);
-    lx_loader_options_set_start(options, given->start, &error);
-    lx_loader_options_set_rank(options, given->rank, given->world, &error);
-    lx_loader_options_set_drop_last(options, given->drop_last != 0, &error);
-    if (set_fields(options, given->fields, &error) == 0 &&
-        set_threads(state, options, given, &error) == 0 &&
-        set_damage(options, given->on_damage, &error) == 0) {
+    if (params->batch_size != 0)
+        lx_loader_options_set_batch_size(options, params->batch_size, &error);
+    lx_loader_options_set_epoch_count(options, params->epochs, &error);
+    lx_loader_options_set_start(options, params->start, &error);
+    lx_loader_options_set_rank(options, params->rank, params->world, &error);
+    lx_loader_options_set_drop_last(options, params->drop_last != 0, &error);
+    if (set_fields(options, params->fields, &error) == 0 &&
+        set_threads(state, options, params, &error) == 0 &&
+        set_damage(options, params->on_damage, &error) == 0) {
         if (error.status == LX_OK)
             return options;
         lxpy_raise(state, &error);
@@ -102,27 +103,28 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *given
 
 static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    arguments given;
+    arguments params;
     uint64_t seed;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL)
         return NULL;
     if (kwargs != NULL && PyDict_GET_SIZE(kwargs) != 0) {
-        PyErr_SetString(PyExc_TypeError, "arguments are given by position");
+        PyErr_SetString(PyExc_TypeError, "Loader takes positional arguments only");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKKpOOOOOO", &given.source, &given.order, &given.fields,
-                          &given.batch_size, &given.epochs, &given.start, &given.rank, &given.world,
-                          &given.drop_last, &given.threads, &given.executor, &given.prefetch_bytes,
-                          &given.transform, &given.on_damage, &given.keys) ||
-        (given.keys != Py_None && lxpy_uint64(given.keys, "keys", 0, UINT64_MAX, &seed) < 0))
+    if (!PyArg_ParseTuple(args, "OOOKKKKKpOOOOOO", &params.source, &params.order, &params.fields,
+                          &params.batch_size, &params.epochs, &params.start, &params.rank,
+                          &params.world, &params.drop_last, &params.threads, &params.executor,
+                          &params.prefetch_bytes, &params.transform, &params.on_damage,
+                          &params.keys) ||
+        (params.keys != Py_None && lxpy_uint64(params.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
-    lx_loader_options *options = make_options(state, &given);
+    lx_loader_options *options = make_options(state, &params);
     loader *self = options != NULL ? (loader *)type->tp_alloc(type, 0) : NULL;
     if (self != NULL) {
-        self->engine = lxpy_engine_open(state, given.source, options,
-                                        given.transform != Py_None ? given.transform : NULL,
-                                        given.keys != Py_None ? &seed : NULL);
+        self->engine = lxpy_engine_open(state, params.source, options,
+                                        params.transform != Py_None ? params.transform : NULL,
+                                        params.keys != Py_None ? &seed : NULL);
         if (self->engine == NULL)
             Py_CLEAR(self);
     }
@@ -158,9 +160,9 @@ static int loader_clear(PyObject *object)
     return 0;
 }
 
-/** Waits for the transforms that run before the collector clears objects of a cycle, which they may
- * use. A finalizer within a transform cannot wait; then the engine leaves the cycle and keeps the
- * objects alive. */
+/** Waits for running transforms before the garbage collector clears objects of a cycle, which they
+ * may use. A finalizer within a transform cannot wait; the engine then leaves the cycle and keeps
+ * the objects alive. */
 static void loader_finalize(PyObject *object)
 {
     lxpy_engine *engine = ((loader *)object)->engine;
@@ -184,7 +186,7 @@ static void loader_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** The engine; NULL with an exception raised after the garbage collector has cleared the loader. */
+/** Returns the engine; NULL with an exception if the garbage collector has cleared the loader. */
 static lxpy_engine *engine_of(PyObject *object)
 {
     lxpy_engine *engine = ((loader *)object)->engine;
@@ -193,8 +195,8 @@ static lxpy_engine *engine_of(PyObject *object)
     return engine;
 }
 
-/** The library's loader, for calls that neither wait nor release the GIL; NULL with an exception
- * raised if it is closed. */
+/** Returns the library's loader, for calls that neither wait nor release the GIL; NULL with an
+ * exception if it is closed. */
 static lx_loader *open_handle(PyObject *object)
 {
     lxpy_engine *engine = engine_of(object);
@@ -291,7 +293,7 @@ static PyObject *loader_save(PyObject *object, PyObject *ignored)
 {
     lxpy_engine *engine = engine_of(object);
     (void)ignored;
-    if (engine == NULL || lxpy_engine_settle(engine) < 0)
+    if (engine == NULL || lxpy_engine_rewind(engine) < 0)
         return NULL;
     lx_loader *handle = open_handle(object);
     return handle != NULL ? lxpy_save(engine->state, save, handle) : NULL;
@@ -306,7 +308,7 @@ static PyObject *loader_restore(PyObject *object, PyObject *argument)
     Py_RETURN_NONE;
 }
 
-/* ---- looking */
+/* ---- inspection */
 
 static PyObject *loader_stats(PyObject *object, PyObject *ignored)
 {
@@ -316,7 +318,7 @@ static PyObject *loader_stats(PyObject *object, PyObject *ignored)
     if (handle == NULL)
         return NULL;
     lx_loader_get_stats(handle, &stats);
-    /* The library has returned batches whose transform raised, and the user has not got them. */
+    /* The library counts batches whose transform raised as returned; the user did not get them. */
     uint64_t failures = ((loader *)object)->engine->failures;
     return Py_BuildValue(
         "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",

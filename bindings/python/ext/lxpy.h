@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations for all files of the extension. Each object has a file; typed Python calls it. */
+/* Declarations for all files of the extension. Each object has its own file; typed Python code
+ * wraps it. */
 #ifndef LXPY_H
 #define LXPY_H
 
@@ -20,8 +21,8 @@ static inline PyObject *Py_NewRef(PyObject *object)
 }
 #endif
 
-/** Types that only the extension makes objects of. Before 3.10 they take object's tp_new, which
- * lxpy_add_type() removes. */
+/** Flag of types that only the extension instantiates. Before Python 3.10 such types inherit
+ * object's tp_new, which lxpy_add_type() removes. */
 #ifdef Py_TPFLAGS_DISALLOW_INSTANTIATION
 #define LXPY_NO_INSTANTIATION Py_TPFLAGS_DISALLOW_INSTANTIATION
 #else
@@ -32,15 +33,15 @@ static inline PyObject *Py_NewRef(PyObject *object)
 
 /** Objects that the module keeps, by name: LXPY(state, NDARRAY) is numpy.ndarray. */
 #define LXPY_OBJECTS(X)                                                                            \
-    X(LOADERX_ERROR)  /**< loaderx.errors.LoaderxError */                                          \
-    X(CORRUPT_ERROR)  /**< loaderx.errors.CorruptError */                                          \
-    X(NDARRAY)        /**< numpy.ndarray */                                                        \
-    X(EMPTY)          /**< numpy.empty */                                                          \
-    X(ASARRAY)        /**< numpy.asarray */                                                        \
-    X(NUMPY_DTYPE)    /**< numpy.dtype */                                                          \
-    X(CONVERT_RECORD) /**< loaderx.values.convert_record */                                        \
-    X(CONVERT_COLUMN) /**< loaderx.values.convert_column */                                        \
-    X(SPREAD_RECORD)  /**< loaderx.values.spread_record */                                         \
+    X(LOADERX_ERROR)    /**< loaderx.errors.LoaderxError */                                        \
+    X(CORRUPT_ERROR)    /**< loaderx.errors.CorruptError */                                        \
+    X(NDARRAY)          /**< numpy.ndarray */                                                      \
+    X(EMPTY)            /**< numpy.empty */                                                        \
+    X(ASARRAY)          /**< numpy.asarray */                                                      \
+    X(NUMPY_DTYPE)      /**< numpy.dtype */                                                        \
+    X(CONVERT_RECORD)   /**< loaderx.values.convert_record */                                      \
+    X(CONVERT_COLUMN)   /**< loaderx.values.convert_column */                                      \
+    X(BROADCAST_RECORD) /**< loaderx.values.broadcast_record */                                    \
     X(MEMORY_TYPE)                                                                                 \
     X(ORDER_TYPE)                                                                                  \
     X(SOURCE_TYPE)                                                                                 \
@@ -60,23 +61,23 @@ enum lxpy_object {
 
 #define LXPY_DTYPE_COUNT (LX_COMPLEX128 + 1)
 
-/** The state of the module. Valid as long as an object of one of its types exists. */
+/** The state of the module, valid while an object of one of its types exists. */
 typedef struct lxpy_state {
     PyObject *objects[LXPY_OBJECT_COUNT];
     PyObject *dtypes[LXPY_DTYPE_COUNT]; /**< numpy.dtype by lx_dtype; None for #LX_BYTES. */
-    char formats[LXPY_DTYPE_COUNT][4];  /**< Of the buffer protocol, by lx_dtype. */
+    char formats[LXPY_DTYPE_COUNT][4];  /**< Buffer protocol formats by lx_dtype. */
 } lxpy_state;
 
 #define LXPY(state, name) ((state)->objects[LXPY_##name])
 
-/** The state, by the module; and, for a tp_new, by the type or one that was derived of it. */
+/** Return the state of a module or, for a tp_new, of a type or a subclass of one. */
 lxpy_state *lxpy_state_get(PyObject *module);
 lxpy_state *lxpy_state_find(PyTypeObject *type);
 
-/** Makes a type, adds it to the module under its name, and keeps it at @p place of the state. */
+/** Creates a type, adds it to the module under its name, and stores it at @p place of the state. */
 int lxpy_add_type(PyObject *module, PyType_Spec *spec, enum lxpy_object place);
 
-/** One for each file with an object: adds what the file has to the module. */
+/** Each file with an object has one of these, which adds its types and functions to the module. */
 int lxpy_add_memory(PyObject *module);
 int lxpy_add_executor(PyObject *module);
 int lxpy_add_collate(PyObject *module);
@@ -84,7 +85,7 @@ int lxpy_add_dataset(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);
 
-/** Runs @p statement without the GIL; it must not return nor jump out. */
+/** Runs @p statement without the GIL; it must neither return nor jump out. */
 #define LXPY_WITHOUT_GIL(statement)                                                                \
     do {                                                                                           \
         Py_BEGIN_ALLOW_THREADS                                                                     \
@@ -92,94 +93,79 @@ int lxpy_add_ticket(PyObject *module);
         Py_END_ALLOW_THREADS                                                                       \
     } while (0)
 
-/** How long a call waits without the GIL until it handles signals. */
+/** Maximum time that a call waits without the GIL before it handles signals. */
 #define LXPY_SLICE_NS ((uint64_t)50 * 1000 * 1000)
 
 /* ------------------------------------------------------------------- errors */
 
-/** Raises the exception for @p error and its status. Returns NULL. */
+/** Raises the exception for @p error, chosen by its status. Returns NULL. */
 PyObject *lxpy_raise(lxpy_state *state, const lx_error *error);
 
-/** The exception that lxpy_raise() would raise, as a new object; NULL with another one raised. */
+/** Creates the exception that lxpy_raise() would raise; NULL if that fails, with another
+ * exception. */
 PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error);
 
-/** The details of an error as a dict: field, record, path, offset and message. */
+/** Returns the details of an error as a dict: field, record, path, offset and message. */
 PyObject *lxpy_damage_new(const lx_error *damage);
 
-/** Raises LoaderxError with this status and this text. Returns NULL. */
+/** Raises LoaderxError with this status and message. Returns NULL. */
 PyObject *lxpy_raise_status(lxpy_state *state, lx_status status, const char *format, ...);
 
-/** Raises LoaderxError: the @p what (a noun) of @p path, a str, is closed. Returns NULL. */
+/** Raises LoaderxError: the @p what (a noun) at @p path, a str, is closed. Returns NULL. */
 PyObject *lxpy_raise_closed(lxpy_state *state, const char *what, PyObject *path);
 
 /* ---------------------------------------------------------------- arguments */
 
-/**
- * Sorts the arguments of a METH_FASTCALL | METH_KEYWORDS function.
- *
- * @param[in]  function    Its name, for errors.
- * @param[in]  names       Its parameters, ended by NULL.
- * @param[in]  positional  How many of them may be given by position.
- * @param[in]  required    How many of them, the first ones, must be given.
- * @param[out] values      One for each name, borrowed; NULL where it was not given.
- * @return 0, or -1 with TypeError raised.
- */
+/** Parses the arguments of a METH_FASTCALL | METH_KEYWORDS function. */
 int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t positional,
                    Py_ssize_t required, PyObject *const *args, Py_ssize_t count, PyObject *kwnames,
                    PyObject **values);
 
-/** Whether it is True or False, of Python or NumPy, which must not pass for a number. */
+/** Whether the object is True or False, of Python or NumPy, which must not pass as a number. */
 bool lxpy_is_bool(PyObject *object);
 
-/** Converts an int of minimum .. maximum; bools are invalid. TypeError and ValueError name @p
- * argument. */
+/** Converts an int from @p minimum to @p maximum; bools are invalid. TypeError and ValueError name
+ * @p argument. */
 int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64_t maximum,
                 uint64_t *value);
 
-/** Converts seconds; NULL and None give #LX_NONE, which is without an end. */
+/** Converts seconds to nanoseconds; NULL and None give #LX_NONE, no limit. */
 int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds);
 
-/** Converts True or False; anything else is a TypeError that names @p argument. */
+/** Converts True or False; any other object is a TypeError that names @p argument. */
 int lxpy_bool(PyObject *object, const char *argument, bool *value);
 
-/** The UTF-8 text of a str, as long as that lives. What is no str is a TypeError, one with NUL or
- * surrogates a ValueError; both name @p argument. */
+/** Returns the UTF-8 text of a str, which owns it. Another object is a TypeError; a str with NUL or
+ * surrogates is a ValueError. Both name @p argument. */
 const char *lxpy_text(PyObject *object, const char *argument);
 
-/** Finds a str among @p choices, ended by NULL. Errors name @p argument and list the choices. */
+/** Finds a str among @p choices, terminated by NULL. Errors name @p argument and list the
+ * choices. */
 int lxpy_choice(PyObject *object, const char *argument, const char *const *choices, int *value);
 
-/** Converts a str, bytes or path object to bytes, a new reference, for PyBytes_AS_STRING(). One
- * that is empty is a FileNotFoundError. */
+/** Converts a str, bytes or path object to bytes, a new reference, for PyBytes_AS_STRING(). An
+ * empty path is a FileNotFoundError. */
 PyObject *lxpy_path(PyObject *object, const char *argument);
 
 /* ------------------------------------------------------------------- memory */
 
-/**
- * An object that owns memory and shows it by the buffer protocol. Arrays are made on it, so they
- * keep it alive, and nothing can be used after it is freed.
- *
- * @param data     Its bytes; may be NULL if @p size is 0.
- * @param owner    Given to @p release, with the GIL held, when the object has no references any
- *                 more. On failure it stays the caller's.
- */
+/** Creates an object that owns memory and exposes it by the buffer protocol. Arrays over the memory
+ * reference the object, so the memory outlives them. */
 PyObject *lxpy_memory_new(lxpy_state *state, void *data, size_t size, bool writable, void *owner,
                           void (*release)(void *owner));
 
-/** A numpy.ndarray of @p dtype and @p shape (a tuple) at @p offset bytes of a memory object. */
+/** Creates a numpy.ndarray of @p dtype and @p shape (a tuple) at @p offset bytes of a memory
+ * object. */
 PyObject *lxpy_array_new(lxpy_state *state, PyObject *memory, size_t offset, PyObject *dtype,
                          PyObject *shape);
 
-/** A tuple of ints: @p rows, unless it is #LX_NONE, and then @p ndim extents. */
+/** Returns a tuple of ints: @p rows, unless it is #LX_NONE, followed by @p ndim extents. */
 PyObject *lxpy_shape_new(uint64_t rows, const uint64_t *shape, size_t ndim);
 
 /* ----------------------------------------------------------------- executor */
 
-/**
- * The library's executor of an argument: a new reference, to be given up with lx_executor_unref();
- * NULL if the argument is NULL or None.
- * @return 0, or -1 with TypeError (which names @p argument) or LoaderxError (closed) raised.
- */
+/** Returns the executor of an argument as a new reference, to be released with lx_executor_unref();
+ * NULL if the argument is NULL or None. */
 int lxpy_executor_get(lxpy_state *state, PyObject *object, const char *argument,
                       lx_executor **executor);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Maintenance of datasets: backup, export, and functions of a path. */
+/* Maintenance of datasets: backup, export, and functions that take a path. */
 #include "dataset.h"
 #include "progress.h"
 
@@ -13,21 +13,22 @@ PyObject *lxpy_dataset_backup(PyObject *object, PyObject *const *args, Py_ssize_
     lxpy_reading reading;
     lx_error error = LX_ERROR_INIT;
     PyObject *values[2];
-    lxpy_teller teller;
+    lxpy_callbacks callbacks;
     if (lxpy_arguments("_backup", names, 2, 2, args, count, NULL, values) < 0 ||
-        lxpy_teller_init(&teller, ((lxpy_dataset *)object)->state, values[1], Py_None) < 0)
+        lxpy_callbacks_init(&callbacks, ((lxpy_dataset *)object)->state, values[1], Py_None) < 0)
         return NULL;
     PyObject *path = lxpy_path(values[0], names[0]);
     if (path == NULL || lxpy_reading_begin(&reading, object) < 0) {
         Py_XDECREF(path);
         return NULL;
     }
-    lxpy_teller_begin(&teller);
-    lx_dataset_backup(reading.handle, PyBytes_AS_STRING(path), lxpy_tell_progress, &teller, &error);
-    lxpy_teller_end(&teller);
+    lxpy_callbacks_begin(&callbacks);
+    lx_dataset_backup(reading.handle, PyBytes_AS_STRING(path), lxpy_report_progress, &callbacks,
+                      &error);
+    lxpy_callbacks_end(&callbacks);
     lxpy_reading_end(&reading);
     Py_DECREF(path);
-    if (teller.raised)
+    if (callbacks.raised)
         return NULL;
     if (error.status != LX_OK)
         return lxpy_raise(reading.state, &error);
@@ -40,9 +41,9 @@ PyObject *lxpy_dataset_backup(PyObject *object, PyObject *const *args, Py_ssize_
 typedef struct exporting {
     Py_ssize_t field;
     PyObject *path;        /**< bytes */
-    const char *suffix;    /**< NULL: to one .npy file. */
-    lxpy_indices *indices; /**< NULL: all. */
-    lxpy_teller *teller;
+    const char *suffix;    /**< NULL: write one .npy file. */
+    lxpy_indices *indices; /**< NULL: all records. */
+    lxpy_callbacks *callbacks;
 } exporting;
 
 static PyObject *export_records(lxpy_reading *self, const exporting *e)
@@ -56,16 +57,16 @@ static PyObject *export_records(lxpy_reading *self, const exporting *e)
     if (options == NULL)
         return PyErr_NoMemory();
     lx_export_options_set_indices(options, numbers, count, &error);
-    lx_export_options_set_progress(options, lxpy_tell_progress, e->teller, &error);
+    lx_export_options_set_progress(options, lxpy_report_progress, e->callbacks, &error);
     lx_status status = lx_export_options_set_suffix(options, e->suffix, &error);
-    lxpy_teller_begin(e->teller);
+    lxpy_callbacks_begin(e->callbacks);
     if (status == LX_OK && e->suffix == NULL)
         lx_dataset_export_npy(self->handle, (size_t)e->field, path, options, &result, &error);
     else if (status == LX_OK)
         lx_dataset_export_files(self->handle, (size_t)e->field, path, options, &result, &error);
-    lxpy_teller_end(e->teller);
+    lxpy_callbacks_end(e->callbacks);
     lx_export_options_free(options);
-    if (e->teller->raised)
+    if (e->callbacks->raised)
         return NULL;
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
@@ -96,10 +97,10 @@ PyObject *lxpy_dataset_export(PyObject *object, PyObject *const *args, Py_ssize_
     static const char *const names[] = {"field", "path", "indices", "suffix", "progress", NULL};
     PyObject *values[5], *result = NULL;
     lxpy_reading reading;
-    lxpy_teller teller;
-    exporting e = {.teller = &teller};
+    lxpy_callbacks callbacks;
+    exporting e = {.callbacks = &callbacks};
     if (lxpy_arguments("_export", names, 5, 5, args, count, NULL, values) < 0 ||
-        lxpy_teller_init(&teller, ((lxpy_dataset *)object)->state, values[4], Py_None) < 0)
+        lxpy_callbacks_init(&callbacks, ((lxpy_dataset *)object)->state, values[4], Py_None) < 0)
         return NULL;
     if (values[3] != Py_None && (e.suffix = lxpy_text(values[3], names[3])) == NULL)
         return NULL;
@@ -114,13 +115,13 @@ PyObject *lxpy_dataset_export(PyObject *object, PyObject *const *args, Py_ssize_
 
 /* --------------------------------------------------------------------- repair */
 
-static PyObject *make_finding(lxpy_teller *teller, const void *what)
+static PyObject *make_finding(lxpy_callbacks *callbacks, const void *what)
 {
-    static const char *const words[] = {"none", "missing", "delete", "drop", "cut", "restamp"};
+    static const char *const actions[] = {"none", "missing", "delete", "drop", "cut", "restamp"};
     const lx_finding *finding = what;
     PyObject *dict = lxpy_damage_new(&finding->damage);
-    PyObject *word = dict != NULL ? PyUnicode_FromString(words[finding->action]) : NULL;
-    (void)teller;
+    PyObject *word = dict != NULL ? PyUnicode_FromString(actions[finding->action]) : NULL;
+    (void)callbacks;
     if (word == NULL || PyDict_SetItemString(dict, "action", word) < 0)
         Py_CLEAR(dict);
     Py_XDECREF(word);
@@ -130,7 +131,7 @@ static PyObject *make_finding(lxpy_teller *teller, const void *what)
 static lx_status take_finding(const lx_finding *finding, void *user, lx_error *error)
 {
     (void)error;
-    return lxpy_tell_found(user, make_finding, finding);
+    return lxpy_report_finding(user, make_finding, finding);
 }
 
 static PyObject *repair_result(const lx_repair_result *r, PyObject *exception)
@@ -144,9 +145,9 @@ static PyObject *repair_result(const lx_repair_result *r, PyObject *exception)
 
 /** The arguments of a repair. */
 typedef struct repair_call {
-    PyObject *path, *into; /**< bytes; NULL: in place. */
+    PyObject *path, *into; /**< bytes; NULL: repair in place. */
     int deletes, apply;
-    lxpy_teller teller;
+    lxpy_callbacks callbacks;
 } repair_call;
 
 static void repair_without_gil(repair_call *call, lx_repair_result *r, lx_error *error)
@@ -160,8 +161,8 @@ static void repair_without_gil(repair_call *call, lx_repair_result *r, lx_error 
     (void)lx_repair_options_set_policy(options,
                                        call->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
     (void)lx_repair_options_set_apply(options, call->apply != 0, error);
-    (void)lx_repair_options_set_found(options, take_finding, &call->teller, error);
-    (void)lx_repair_options_set_progress(options, lxpy_tell_progress, &call->teller, error);
+    (void)lx_repair_options_set_found(options, take_finding, &call->callbacks, error);
+    (void)lx_repair_options_set_progress(options, lxpy_report_progress, &call->callbacks, error);
     if (call->into != NULL)
         (void)lx_dataset_recover(path, PyBytes_AS_STRING(call->into), options, r, error);
     else
@@ -173,10 +174,10 @@ static PyObject *repair(lxpy_state *state, repair_call *call)
 {
     lx_error error = LX_ERROR_INIT;
     lx_repair_result r = {0};
-    lxpy_teller_begin(&call->teller);
+    lxpy_callbacks_begin(&call->callbacks);
     repair_without_gil(call, &r, &error);
-    lxpy_teller_end(&call->teller);
-    if (call->teller.raised)
+    lxpy_callbacks_end(&call->callbacks);
+    if (call->callbacks.raised)
         return NULL;
     if (error.status != LX_OK && error.status != LX_ERR_CORRUPT)
         return lxpy_raise(state, &error);
@@ -185,7 +186,7 @@ static PyObject *repair(lxpy_state *state, repair_call *call)
     return exception != NULL ? repair_result(&r, exception) : NULL;
 }
 
-/** Returns the report, and an exception with the reason if damage remains, or None. */
+/** Returns the report, and an exception that names the remaining damage, or None. */
 PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"path",  "into",     "delete", "apply",
@@ -196,7 +197,7 @@ PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t 
     if (state == NULL || lxpy_arguments("_repair", names, 6, 6, args, count, NULL, values) < 0 ||
         (call.deletes = PyObject_IsTrue(values[2])) < 0 ||
         (call.apply = PyObject_IsTrue(values[3])) < 0 ||
-        lxpy_teller_init(&call.teller, state, values[5], values[4]) < 0)
+        lxpy_callbacks_init(&call.callbacks, state, values[5], values[4]) < 0)
         return NULL;
     call.path = lxpy_path(values[0], names[0]);
     if (call.path != NULL && values[1] != Py_None)
@@ -208,7 +209,7 @@ PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t 
     return result;
 }
 
-/* --------------------------------------------------------------- by path alone */
+/* --------------------------------------------------------------- by path only */
 
 static PyObject *call_with_path(PyObject *type, PyObject *object,
                                 lx_status (*function)(const char *, lx_error *))

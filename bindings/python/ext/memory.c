@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: owns a block of the library or of malloc, and exposes it by the buffer protocol. */
+/* Memory: owns memory of the library or of malloc, and exposes it by the buffer protocol. */
 #include "lxpy.h"
 
 typedef struct memory {
@@ -7,11 +7,11 @@ typedef struct memory {
     void *data;
     Py_ssize_t size;
     bool writable;
-    void *owner;                  /**< What is given up at the end, */
-    void (*release)(void *owner); /**< and how. */
+    void *owner;                  /**< Passed to @ref release at the end. */
+    void (*release)(void *owner); /**< Releases the memory. */
 } memory;
 
-/* What the memory of no bytes is at: NumPy takes NULL for no memory at all. */
+/* Address of an empty memory: NumPy interprets NULL as a request to allocate. */
 static char nothing[1];
 
 static void memory_dealloc(PyObject *self)
@@ -58,7 +58,7 @@ PyObject *lxpy_memory_new(lxpy_state *state, void *data, size_t size, bool writa
                           void (*release)(void *owner))
 {
     if (size > PY_SSIZE_T_MAX) {
-        PyErr_Format(PyExc_ValueError, "%zu bytes exceed the largest size of an object", size);
+        PyErr_Format(PyExc_ValueError, "%zu bytes exceed the maximum size of an object", size);
         return NULL;
     }
     memory *m = PyObject_New(memory, (PyTypeObject *)LXPY(state, MEMORY_TYPE));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The module loaderx._core: its state, and the list of what the other files add to it. */
+/* The module loaderx._core: its state, and the list of functions by which other files add to it. */
 #include "objects.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static int add_all(PyObject *module)
     return 0;
 }
 
-/** Keeps attribute @p name of module @p from. */
+/** Stores attribute @p name of module @p from in the state. */
 static int keep(lxpy_state *state, enum lxpy_object place, const char *from, const char *name)
 {
     PyObject *module = PyImport_ImportModule(from);
@@ -36,7 +36,7 @@ static int keep_imports(lxpy_state *state)
         keep(state, LXPY_CORRUPT_ERROR, "loaderx.errors", "CorruptError") < 0 ||
         keep(state, LXPY_CONVERT_RECORD, "loaderx.values", "convert_record") < 0 ||
         keep(state, LXPY_CONVERT_COLUMN, "loaderx.values", "convert_column") < 0 ||
-        keep(state, LXPY_SPREAD_RECORD, "loaderx.values", "spread_record") < 0 ||
+        keep(state, LXPY_BROADCAST_RECORD, "loaderx.values", "broadcast_record") < 0 ||
         keep(state, LXPY_NDARRAY, "numpy", "ndarray") < 0 ||
         keep(state, LXPY_EMPTY, "numpy", "empty") < 0 ||
         keep(state, LXPY_ASARRAY, "numpy", "asarray") < 0 ||
@@ -45,7 +45,7 @@ static int keep_imports(lxpy_state *state)
     return 0;
 }
 
-/** Finds out how an array of the type calls it in the buffer protocol. */
+/** Stores the buffer protocol format of arrays of the type. */
 static int keep_format(lxpy_state *state, int dtype)
 {
     PyObject *array = PyObject_CallFunction(LXPY(state, EMPTY), "iO", 0, state->dtypes[dtype]);
@@ -60,14 +60,14 @@ static int keep_format(lxpy_state *state, int dtype)
     return 0;
 }
 
-/** numpy.dtype of a type of that name as it is stored, which is little-endian. */
+/** Returns the numpy.dtype of the named type in stored form, which is little-endian. */
 static PyObject *stored_dtype(lxpy_state *state, const char *name)
 {
     PyObject *native = PyObject_CallFunction(LXPY(state, NUMPY_DTYPE), "s", name);
     PyObject *stored = native != NULL ? PyObject_CallMethod(native, "newbyteorder", "s", "<")
                                       : NULL;
     PyObject *text = stored != NULL ? PyObject_GetAttrString(stored, "str") : NULL;
-    /* by its text again, since that gives the one object that arrays of the type have, too */
+    /* look it up by its text: that returns the singleton that arrays of the type share */
     PyObject *dtype = text != NULL ? PyObject_CallOneArg(LXPY(state, NUMPY_DTYPE), text) : NULL;
     Py_XDECREF(native);
     Py_XDECREF(stored);
@@ -75,7 +75,7 @@ static PyObject *stored_dtype(lxpy_state *state, const char *name)
     return dtype;
 }
 
-/** The element types, for the state and as the module's dict DTYPES, by name. */
+/** Stores the element types in the state, and as the module's dict DTYPES by name. */
 static int keep_dtypes(PyObject *module, lxpy_state *state)
 {
     PyObject *names = PyDict_New();

@@ -3,55 +3,55 @@
 
 #include <string.h>
 
-bool lxpy_are(Py_ssize_t count, Py_ssize_t wanted)
+bool lxpy_check_count(Py_ssize_t count, Py_ssize_t expected)
 {
-    if (count != wanted)
-        PyErr_Format(PyExc_TypeError, "the call takes %zd arguments, not %zd", wanted, count);
-    return count == wanted;
+    if (count != expected)
+        PyErr_Format(PyExc_TypeError, "the function takes %zd arguments, not %zd", expected, count);
+    return count == expected;
 }
 
 int lxpy_numbers(PyObject *const *args, Py_ssize_t count, const char *const *names,
                  uint64_t *values)
 {
-    Py_ssize_t wanted = 0;
-    while (names[wanted] != NULL)
-        wanted++;
-    if (!lxpy_are(count, wanted))
+    Py_ssize_t expected = 0;
+    while (names[expected] != NULL)
+        expected++;
+    if (!lxpy_check_count(count, expected))
         return -1;
-    for (Py_ssize_t i = 0; i < wanted; i++)
+    for (Py_ssize_t i = 0; i < expected; i++)
         if (lxpy_uint64(args[i], names[i], 0, UINT64_MAX, &values[i]) < 0)
             return -1;
     return 0;
 }
 
-/** Takes an array whose elements have one of the formats, each a letter, and 8 bytes. */
-static int take(PyObject *object, const char *argument, const char *formats, const char *what,
-                lxpy_words *words)
+/** Gets the buffer of an array whose elements have 8 bytes and one of the format letters. */
+static int get_array(PyObject *object, const char *argument, const char *formats, const char *what,
+                     lxpy_array64 *array)
 {
     if (!PyObject_CheckBuffer(object) ||
-        PyObject_GetBuffer(object, &words->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
+        PyObject_GetBuffer(object, &array->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
         PyErr_Clear();
         PyErr_Format(PyExc_TypeError, "%s must be an array of %s", argument, what);
         return -1;
     }
-    const char *format = words->view.format;
-    if (words->view.itemsize != 8 || strlen(format) != 1 || strchr(formats, *format) == NULL) {
-        PyBuffer_Release(&words->view);
+    const char *format = array->view.format;
+    if (array->view.itemsize != 8 || strlen(format) != 1 || strchr(formats, *format) == NULL) {
+        PyBuffer_Release(&array->view);
         PyErr_Format(PyExc_TypeError, "%s must be an array of %s", argument, what);
         return -1;
     }
-    words->count = (uint64_t)words->view.len / 8;
+    array->count = (uint64_t)array->view.len / 8;
     return 0;
 }
 
-int lxpy_words_take(PyObject *object, const char *argument, lxpy_words *words)
+int lxpy_uint64_array_get(PyObject *object, const char *argument, lxpy_array64 *array)
 {
-    return take(object, argument, "LQ", "uint64", words);
+    return get_array(object, argument, "LQ", "uint64", array);
 }
 
-int lxpy_reals_take(PyObject *object, const char *argument, lxpy_words *words)
+int lxpy_float64_array_get(PyObject *object, const char *argument, lxpy_array64 *array)
 {
-    return take(object, argument, "d", "float64", words);
+    return get_array(object, argument, "d", "float64", array);
 }
 
 int lxpy_tables(PyObject *object, const char **tables)
@@ -82,7 +82,7 @@ lx_order_options *lxpy_order_options(uint64_t length, uint64_t seed, PyObject *t
     lx_order_options *options = lxpy_order_tables(tables);
     if (options == NULL)
         return NULL;
-    lx_order_options_set_seed(options, seed, NULL); /* it cannot fail */
+    lx_order_options_set_seed(options, seed, NULL); /* this cannot fail */
     if (length != LX_NONE)
         lx_order_options_set_length(options, length, NULL);
     return options;

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of the functions that make orders. */
+/* Arguments of the functions that create orders. */
 #ifndef LXPY_ORDER_ARGUMENTS_H
 #define LXPY_ORDER_ARGUMENTS_H
 
 #include "lxpy.h"
 
-/** Checks the number of arguments; raises an error if it is wrong. */
-bool lxpy_are(Py_ssize_t count, Py_ssize_t wanted);
+/** Checks the number of arguments; raises TypeError if it is wrong. */
+bool lxpy_check_count(Py_ssize_t count, Py_ssize_t expected);
 
-/** Converts the numbers of a call; @p names ends with NULL; -1 with an exception raised. */
+/** Converts the numbers of a call; @p names is terminated by NULL; -1 with an exception. */
 int lxpy_numbers(PyObject *const *args, Py_ssize_t count, const char *const *names,
                  uint64_t *values);
 
-/** An array of uint64 or of double, to be released with PyBuffer_Release(). */
-typedef struct lxpy_words {
+/** An array of uint64 or double, to be released with PyBuffer_Release(). */
+typedef struct lxpy_array64 {
     Py_buffer view;
     uint64_t count;
-} lxpy_words;
+} lxpy_array64;
 
-/** Takes an array of uint64; anything else is a TypeError that names @p argument. */
-int lxpy_words_take(PyObject *object, const char *argument, lxpy_words *words);
+/** Gets an array of uint64; another object is a TypeError that names @p argument. */
+int lxpy_uint64_array_get(PyObject *object, const char *argument, lxpy_array64 *array);
 
-/** The same of float64. */
-int lxpy_reals_take(PyObject *object, const char *argument, lxpy_words *words);
+/** Gets an array of float64 in the same way. */
+int lxpy_float64_array_get(PyObject *object, const char *argument, lxpy_array64 *array);
 
-/** The folder that keeps an order's tables: bytes, in whose object it stays, or None, which is
- * NULL; -1 with an exception raised. */
+/** Gets the directory of an order's tables from bytes, which own the text, or NULL for None; -1
+ * with an exception. */
 int lxpy_tables(PyObject *object, const char **tables);
 
-/** Options of an order with a directory of tables, as for lxpy_tables(), to be freed with
- * lx_order_options_free(). NULL with an exception raised. */
+/** Creates options of an order with a directory of tables, as for lxpy_tables(); free them with
+ * lx_order_options_free(). NULL with an exception. */
 lx_order_options *lxpy_order_tables(PyObject *tables);
 
-/** The same, also with a seed, and with the length of an epoch unless that is LX_NONE. */
+/** Creates the same with a seed, and with the length of an epoch unless that is LX_NONE. */
 lx_order_options *lxpy_order_options(uint64_t length, uint64_t seed, PyObject *tables);
 
 #endif

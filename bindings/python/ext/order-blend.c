@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders of mixtures: their construction, and the counts of their sets. */
+/* Orders of mixtures: their creation, and the counts of their parts. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -8,7 +8,7 @@
 #include <loaderx/mixture.h>
 #include <loaderx/parity/megatron.h>
 
-/** Reads the numbers of a tuple of floats; -1 with an exception raised. */
+/** Reads the numbers of a tuple of floats; -1 with an exception. */
 static int take_weights(PyObject *tuple, Py_ssize_t count, double *weights)
 {
     if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != count) {
@@ -32,7 +32,7 @@ static int check(lxpy_state *state, lx_status status, const lx_error *error)
     return -1;
 }
 
-/** Adds the sets, with the weights of the first weighting. */
+/** Adds the parts, with the weights of the first schedule entry. */
 static int add_sets(lxpy_state *state, lx_mixture *mixture, PyObject *orders, PyObject *offsets,
                     const double *weights)
 {
@@ -50,7 +50,7 @@ static int add_sets(lxpy_state *state, lx_mixture *mixture, PyObject *orders, Py
     return 0;
 }
 
-/** Adds one entry of the schedule, (offset, weights), after the others. */
+/** Adds one entry of the schedule, (offset, weights); offsets ascend. */
 static int add_weighting(lxpy_state *state, lx_mixture *mixture, PyObject *weighting,
                          double *weights, Py_ssize_t count)
 {
@@ -67,12 +67,12 @@ static int add_weighting(lxpy_state *state, lx_mixture *mixture, PyObject *weigh
                  &error);
 }
 
-/** What blend() was given, in its order. */
+/** The arguments of blend(), in order. */
 enum { ORDERS, OFFSETS, WEIGHTS, SCHEDULE, LENGTH, EXHAUSTED, GREEDY, TABLES, ARGUMENTS };
 
 static int fill(lxpy_state *state, lx_mixture *mixture, PyObject *const *args, double *weights)
 {
-    static const char *const words[] = {"repeat", "stop", "redistribute", NULL};
+    static const char *const choices[] = {"repeat", "stop", "redistribute", NULL};
     PyObject *orders = args[ORDERS], *schedule = args[SCHEDULE];
     Py_ssize_t count = PyTuple_GET_SIZE(orders);
     lx_error error = LX_ERROR_INIT;
@@ -85,7 +85,7 @@ static int fill(lxpy_state *state, lx_mixture *mixture, PyObject *const *args, d
         if (add_weighting(state, mixture, PyTuple_GET_ITEM(schedule, i), weights, count) < 0)
             return -1;
     if (lxpy_uint64(args[LENGTH], "n", 0, UINT64_MAX, &length) < 0 ||
-        lxpy_choice(args[EXHAUSTED], "exhausted", words, &exhausted) < 0 ||
+        lxpy_choice(args[EXHAUSTED], "exhausted", choices, &exhausted) < 0 ||
         check(state, lx_mixture_set_length(mixture, length, &error), &error) < 0)
         return -1;
     return check(state,

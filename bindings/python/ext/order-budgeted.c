@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders that are cut into batches by a budget; taking these is in order.c. */
+/* Orders that are divided into batches by a budget; order.c takes the batches. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -11,13 +11,13 @@ static PyObject *budgeted(PyObject *module, PyObject *const *args, Py_ssize_t co
     uint64_t values[2];
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    lxpy_words costs;
-    if (!lxpy_are(count, 5) ||
+    lxpy_array64 costs;
+    if (!lxpy_check_count(count, 5) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
         lxpy_numbers(args + 2, 2, names, values) < 0)
         return NULL;
     int padded = PyObject_IsTrue(args[4]);
-    if (padded < 0 || lxpy_words_take(args[1], "costs", &costs) < 0)
+    if (padded < 0 || lxpy_uint64_array_get(args[1], "costs", &costs) < 0)
         return NULL;
     lx_order_options *options = lx_order_options_new();
     if (options != NULL) {
@@ -41,14 +41,14 @@ static PyObject *count_batches(PyObject *module, PyObject *const *args, Py_ssize
     lx_status status;
     lx_order *order;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 2) || (order = lxpy_order_get(state, args[0], "order")) == NULL ||
+    if (!lxpy_check_count(count, 2) || (order = lxpy_order_get(state, args[0], "order")) == NULL ||
         lxpy_numbers(args + 1, 1, names, &epoch) < 0)
         return NULL;
     LXPY_WITHOUT_GIL(status = lx_order_get_batch_count(order, epoch, &batches, &error));
     return status == LX_OK ? PyLong_FromUnsignedLongLong(batches) : lxpy_raise(state, &error);
 }
 
-/** Number, begin and end of the batch at a position; None beyond the end. */
+/** Returns number, begin and end of the batch at a position; None after the end. */
 static PyObject *find_batch(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"position", NULL};
@@ -57,7 +57,7 @@ static PyObject *find_batch(PyObject *module, PyObject *const *args, Py_ssize_t 
     lx_status status;
     lx_order *order;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 2) || (order = lxpy_order_get(state, args[0], "order")) == NULL ||
+    if (!lxpy_check_count(count, 2) || (order = lxpy_order_get(state, args[0], "order")) == NULL ||
         lxpy_numbers(args + 1, 1, names, &position) < 0)
         return NULL;
     LXPY_WITHOUT_GIL(status = lx_order_find_batch(order, position, &number, &begin, &end, &error));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that make orders by a property of each index, and that split indices. */
+/* Functions that create orders by a property of each index, and that split indices. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -12,13 +12,13 @@
 static PyObject *balanced(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"n", "seed", NULL};
-    lxpy_words classes;
+    lxpy_array64 classes;
     uint64_t values[2];
     lx_order_options *options;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 4) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
-        lxpy_words_take(args[0], "classes", &classes) < 0)
+    if (!lxpy_check_count(count, 4) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
+        lxpy_uint64_array_get(args[0], "classes", &classes) < 0)
         return NULL;
     if ((options = lxpy_order_options(values[0], values[1], args[3])) != NULL)
         LXPY_WITHOUT_GIL(
@@ -33,13 +33,13 @@ static PyObject *balanced(PyObject *module, PyObject *const *args, Py_ssize_t co
 static PyObject *bucketed(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"batch", "bucket", "seed", NULL};
-    lxpy_words lengths;
+    lxpy_array64 lengths;
     uint64_t values[3];
     lx_order_options *options;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 5) || lxpy_numbers(args + 1, 3, names, values) < 0 ||
-        lxpy_words_take(args[0], "lengths", &lengths) < 0)
+    if (!lxpy_check_count(count, 5) || lxpy_numbers(args + 1, 3, names, values) < 0 ||
+        lxpy_uint64_array_get(args[0], "lengths", &lengths) < 0)
         return NULL;
     if ((options = lxpy_order_options(LX_NONE, values[2], args[4])) != NULL) {
         lx_order_options_set_bucket_size(options, values[1], &error);
@@ -53,7 +53,7 @@ static PyObject *bucketed(PyObject *module, PyObject *const *args, Py_ssize_t co
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
-/** The indices of one part of all hashes, as an array; @p keys may be NULL. */
+/** Returns the indices whose hashes are in the range, as an array; @p keys may be NULL. */
 static PyObject *find(lxpy_state *state, const uint64_t *keys, uint64_t count, uint64_t seed,
                       double from, double until)
 {
@@ -89,16 +89,16 @@ static PyObject *split(PyObject *module, PyObject *const *args, Py_ssize_t count
 {
     static const char *const names[] = {"n", "seed", NULL};
     lxpy_state *state = lxpy_state_get(module);
-    lxpy_words keys = {.count = 0};
+    lxpy_array64 keys = {.count = 0};
     uint64_t values[2];
-    if (!lxpy_are(count, 5) || lxpy_numbers(args + 1, 2, names, values) < 0)
+    if (!lxpy_check_count(count, 5) || lxpy_numbers(args + 1, 2, names, values) < 0)
         return NULL;
     double from = PyFloat_AsDouble(args[3]), until = PyFloat_AsDouble(args[4]);
     if (PyErr_Occurred() != NULL)
         return NULL;
     if (args[0] == Py_None)
         return find(state, NULL, values[0], values[1], from, until);
-    if (lxpy_words_take(args[0], "keys", &keys) < 0)
+    if (lxpy_uint64_array_get(args[0], "keys", &keys) < 0)
         return NULL;
     PyObject *found = find(state, keys.view.buf, keys.count, values[1], from, until);
     PyBuffer_Release(&keys.view);

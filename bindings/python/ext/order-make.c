@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that make an Order, one for each kind. Typed Python has checked the arguments. */
+/* Functions that create Orders, one for each kind. Typed Python code has checked the arguments. */
 #include "objects.h"
 #include "order-arguments.h"
 
 #include <stdlib.h>
 
-/** Gives an order of others to an object. */
+/** Wraps the library's order, and takes the reference. */
 static PyObject *wrap(PyObject *module, lx_order *handle, const lx_error *error)
 {
     return lxpy_order_wrap(lxpy_state_get(module), handle, error);
 }
 
-/** The same of one whose indices are found at once, wherever they are. */
+/** Wraps an order that finds the index at any position fast. */
 static PyObject *wrap_quick(PyObject *module, lx_order *handle, const lx_error *error)
 {
     PyObject *self = wrap(module, handle, error);
@@ -68,7 +68,7 @@ static PyObject *blocks(PyObject *module, PyObject *const *args, Py_ssize_t coun
     return wrap_quick(module, handle, &error);
 }
 
-/* ---- of other orders, which the new one refers to by itself */
+/* ---- orders of other orders, which the library references itself */
 
 static PyObject *slice(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
@@ -76,7 +76,7 @@ static PyObject *slice(PyObject *module, PyObject *const *args, Py_ssize_t count
     uint64_t values[2];
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 3) ||
+    if (!lxpy_check_count(count, 3) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
         lxpy_numbers(args + 1, 2, names, values) < 0)
         return NULL;
@@ -84,7 +84,7 @@ static PyObject *slice(PyObject *module, PyObject *const *args, Py_ssize_t count
     return wrap(module, handle, &error);
 }
 
-/** Makes an order of another one and a number; @p name is that of the argument. */
+/** Creates an order from another order and a number; @p name is the name of the number. */
 static PyObject *make_of_part(PyObject *module, PyObject *const *args, Py_ssize_t count,
                               const char *name,
                               lx_status (*new_order)(lx_order *part, uint64_t number,
@@ -94,7 +94,7 @@ static PyObject *make_of_part(PyObject *module, PyObject *const *args, Py_ssize_
     uint64_t number;
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 2) ||
+    if (!lxpy_check_count(count, 2) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
         lxpy_numbers(args + 1, 1, names, &number) < 0)
         return NULL;
@@ -112,7 +112,7 @@ static PyObject *padded(PyObject *module, PyObject *const *args, Py_ssize_t coun
     return make_of_part(module, args, count, "multiple", lx_order_new_padded);
 }
 
-/** Fills the lists of lx_order_new_concat(); the orders are borrowed from the tuple. */
+/** Fills the lists of lx_order_new_concat(); the tuple owns the orders. */
 static int take_parts(lxpy_state *state, PyObject *orders, PyObject *offsets, lx_order **parts,
                       uint64_t *added)
 {
@@ -131,7 +131,7 @@ static PyObject *concat(PyObject *module, PyObject *const *args, Py_ssize_t coun
 {
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 2))
+    if (!lxpy_check_count(count, 2))
         return NULL;
     PyObject *orders = args[0], *offsets = args[1];
     if (!PyTuple_Check(orders) || (offsets != Py_None && !PyTuple_Check(offsets)) ||
@@ -158,10 +158,10 @@ static PyObject *subset(PyObject *module, PyObject *const *args, Py_ssize_t coun
 {
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    lxpy_words indices;
-    if (!lxpy_are(count, 3) ||
+    lxpy_array64 indices;
+    if (!lxpy_check_count(count, 3) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
-        lxpy_words_take(args[1], "indices", &indices) < 0)
+        lxpy_uint64_array_get(args[1], "indices", &indices) < 0)
         return NULL;
     lx_order_options *options = lxpy_order_tables(args[2]);
     if (options != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that make the orders of other libraries. */
+/* Functions that create the orders of other libraries. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -13,7 +13,7 @@ static PyObject *torch_random(PyObject *module, PyObject *const *args, Py_ssize_
     bool replacement;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 5) || lxpy_numbers(args, 3, names, values) < 0 ||
+    if (!lxpy_check_count(count, 5) || lxpy_numbers(args, 3, names, values) < 0 ||
         lxpy_bool(args[3], "replacement", &replacement) < 0)
         return NULL;
     lx_order_options *options = lxpy_order_options(values[1], values[2], args[4]);
@@ -27,12 +27,12 @@ static PyObject *torch_random(PyObject *module, PyObject *const *args, Py_ssize_
 static PyObject *torch_subset(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"seed", NULL};
-    lxpy_words indices;
+    lxpy_array64 indices;
     uint64_t seed;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 3) || lxpy_numbers(args + 1, 1, names, &seed) < 0 ||
-        lxpy_words_take(args[0], "indices", &indices) < 0)
+    if (!lxpy_check_count(count, 3) || lxpy_numbers(args + 1, 1, names, &seed) < 0 ||
+        lxpy_uint64_array_get(args[0], "indices", &indices) < 0)
         return NULL;
     lx_order_options *options = lxpy_order_options(LX_NONE, seed, args[2]);
     if (options != NULL)
@@ -52,7 +52,7 @@ static PyObject *torch_distributed(PyObject *module, PyObject *const *args, Py_s
     bool shuffle, drop_last;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 6) || lxpy_numbers(args, 3, names, values) < 0 ||
+    if (!lxpy_check_count(count, 6) || lxpy_numbers(args, 3, names, values) < 0 ||
         lxpy_bool(args[3], "shuffle", &shuffle) < 0 ||
         lxpy_bool(args[4], "drop_last", &drop_last) < 0)
         return NULL;
@@ -66,12 +66,12 @@ static PyObject *torch_distributed(PyObject *module, PyObject *const *args, Py_s
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
-/** With weights, an array, or None. */
-static int take_weights(PyObject *object, uint64_t sets, lxpy_words *weights)
+/** Creates the order with weights, an array, or None. */
+static int take_weights(PyObject *object, uint64_t sets, lxpy_array64 *weights)
 {
     if (object == Py_None)
         return 0;
-    if (lxpy_reals_take(object, "weights", weights) < 0)
+    if (lxpy_float64_array_get(object, "weights", weights) < 0)
         return -1;
     if (weights->count == sets)
         return 0;
@@ -83,14 +83,14 @@ static int take_weights(PyObject *object, uint64_t sets, lxpy_words *weights)
 static PyObject *nanoset(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"seed", NULL};
-    lxpy_words lengths, weights = {.count = 0};
+    lxpy_array64 lengths, weights = {.count = 0};
     uint64_t seed;
     bool divide;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 5) || lxpy_numbers(args + 2, 1, names, &seed) < 0 ||
+    if (!lxpy_check_count(count, 5) || lxpy_numbers(args + 2, 1, names, &seed) < 0 ||
         lxpy_bool(args[3], "divide", &divide) < 0 ||
-        lxpy_words_take(args[0], "lengths", &lengths) < 0)
+        lxpy_uint64_array_get(args[0], "lengths", &lengths) < 0)
         return NULL;
     if (take_weights(args[1], lengths.count, &weights) < 0) {
         PyBuffer_Release(&lengths.view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that make orders by weights. */
+/* Functions that create orders by weights. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -11,13 +11,13 @@ typedef lx_status (*maker)(const double *weights, uint64_t count, const lx_order
 static PyObject *make(PyObject *module, PyObject *const *args, Py_ssize_t count, maker new_order)
 {
     static const char *const names[] = {"n", "seed", NULL};
-    lxpy_words weights;
+    lxpy_array64 weights;
     uint64_t values[2];
     lx_order_options *options;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 4) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
-        lxpy_reals_take(args[0], "weights", &weights) < 0)
+    if (!lxpy_check_count(count, 4) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
+        lxpy_float64_array_get(args[0], "weights", &weights) < 0)
         return NULL;
     if ((options = lxpy_order_options(values[0], values[1], args[3])) != NULL)
         LXPY_WITHOUT_GIL(new_order(weights.view.buf, weights.count, options, &handle, &error));

@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-/* Indices that are made with the GIL held, of quick orders. */
+/* Maximum number of indices that a fast order returns without releasing the GIL. */
 #define SHORT_TAKE 512
 
 typedef struct order {
     PyObject_HEAD
     lxpy_state *state;
     lx_order *handle;
-    lx_sampler *sampler; /**< Used by the thread that has the lock. */
+    lx_sampler *sampler; /**< Protected by the lock. */
     lxpy_lock lock;
     uint64_t rank, world;
     bool quick; /**< See lxpy_order_set_quick(). */
@@ -65,30 +65,31 @@ static void order_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** Makes room, and takes; -1 with an exception raised. */
-static int take(order *self, uint64_t wanted, uint64_t **indices, uint64_t *taken)
+/** Allocates an array and fills it; -1 with an exception. */
+static int take(order *self, uint64_t count, uint64_t **indices, uint64_t *returned)
 {
     lx_error error = LX_ERROR_INIT;
     lx_status status;
-    *indices = wanted <= SIZE_MAX / sizeof **indices
-                   ? malloc(wanted != 0 ? (size_t)wanted * sizeof **indices : 1)
+    *indices = count <= SIZE_MAX / sizeof **indices
+                   ? malloc(count != 0 ? (size_t)count * sizeof **indices : 1)
                    : NULL;
     if (*indices == NULL) {
         PyErr_Format(PyExc_MemoryError, "out of memory for k = %llu indices",
-                     (unsigned long long)wanted);
+                     (unsigned long long)count);
         return -1;
     }
-    *taken = 0;
-    if (wanted == 0)
+    *returned = 0;
+    if (count == 0)
         return 0;
     if (lxpy_lock_take(&self->lock) < 0) {
         free(*indices);
         return -1;
     }
-    if (self->quick && wanted <= SHORT_TAKE)
-        status = lx_sampler_take(self->sampler, wanted, *indices, taken, &error);
+    if (self->quick && count <= SHORT_TAKE)
+        status = lx_sampler_take(self->sampler, count, *indices, returned, &error);
     else
-        LXPY_WITHOUT_GIL(status = lx_sampler_take(self->sampler, wanted, *indices, taken, &error));
+        LXPY_WITHOUT_GIL(
+            status = lx_sampler_take(self->sampler, count, *indices, returned, &error));
     lxpy_lock_release(&self->lock);
     if (status >= 0)
         return 0;
@@ -117,24 +118,24 @@ PyObject *lxpy_order_numbers(lxpy_state *state, uint64_t *numbers, uint64_t coun
 static PyObject *order_take(PyObject *object, PyObject *argument)
 {
     order *self = (order *)object;
-    uint64_t wanted, taken, *indices;
-    if (lxpy_uint64(argument, "k", 0, UINT64_MAX, &wanted) < 0 ||
-        take(self, wanted, &indices, &taken) < 0)
+    uint64_t count, returned, *indices;
+    if (lxpy_uint64(argument, "k", 0, UINT64_MAX, &count) < 0 ||
+        take(self, count, &indices, &returned) < 0)
         return NULL;
-    return lxpy_order_numbers(self->state, indices, taken);
+    return lxpy_order_numbers(self->state, indices, returned);
 }
 
-/* A batch has as many as this or fewer, most often. */
-#define FEW 1024
+/* Most batches have at most this many indices. */
+#define USUAL_BATCH 1024
 
-/** Takes the next batch of an order that is cut, in memory that grows if it has to. */
-static lx_status take_batch(order *self, uint64_t **indices, uint64_t *taken, lx_error *error)
+/** Takes the next batch of a budgeted order; the memory grows if needed. */
+static lx_status take_batch(order *self, uint64_t **indices, uint64_t *returned, lx_error *error)
 {
     lx_status status = LX_ERR_LIMIT;
     *indices = NULL;
-    *taken = FEW;
-    for (uint64_t room = 0; status == LX_ERR_LIMIT && *taken > room;) {
-        room = *taken;
+    *returned = USUAL_BATCH;
+    for (uint64_t room = 0; status == LX_ERR_LIMIT && *returned > room;) {
+        room = *returned;
         uint64_t *larger = room <= SIZE_MAX / sizeof *larger
                                ? realloc(*indices, (size_t)room * sizeof *larger)
                                : NULL;
@@ -144,7 +145,7 @@ static lx_status take_batch(order *self, uint64_t **indices, uint64_t *taken, lx
             return LX_ERR_NOMEM;
         }
         *indices = larger;
-        status = lx_sampler_take_batch(self->sampler, larger, room, taken, error);
+        status = lx_sampler_take_batch(self->sampler, larger, room, returned, error);
     }
     return status;
 }
@@ -154,14 +155,14 @@ static PyObject *order_take_batch(PyObject *object, PyObject *ignored)
     order *self = (order *)object;
     lx_error error = LX_ERROR_INIT;
     lx_status status;
-    uint64_t *indices, taken;
+    uint64_t *indices, returned;
     (void)ignored;
     if (lxpy_lock_take(&self->lock) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(status = take_batch(self, &indices, &taken, &error));
+    LXPY_WITHOUT_GIL(status = take_batch(self, &indices, &returned, &error));
     lxpy_lock_release(&self->lock);
     if (status >= 0)
-        return lxpy_order_numbers(self->state, indices, taken);
+        return lxpy_order_numbers(self->state, indices, returned);
     free(indices);
     return lxpy_raise(self->state, &error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 
-/** A callable, or NULL for None and for what was not given. */
+/** Returns a callable; NULL for None and for an argument that was not passed. */
 static int take_callable(PyObject **to, PyObject *object, const char *argument)
 {
     *to = object != Py_None ? object : NULL;
@@ -12,61 +12,62 @@ static int take_callable(PyObject **to, PyObject *object, const char *argument)
     return -1;
 }
 
-int lxpy_teller_init(lxpy_teller *teller, lxpy_state *state, PyObject *progress, PyObject *found)
+int lxpy_callbacks_init(lxpy_callbacks *callbacks, lxpy_state *state, PyObject *progress,
+                        PyObject *found)
 {
-    *teller = (lxpy_teller){.state = state};
-    return take_callable(&teller->progress, progress, "progress") < 0 ||
-                   take_callable(&teller->found, found, "found") < 0
+    *callbacks = (lxpy_callbacks){.state = state};
+    return take_callable(&callbacks->progress, progress, "progress") < 0 ||
+                   take_callable(&callbacks->found, found, "found") < 0
                ? -1
                : 0;
 }
 
-void lxpy_teller_begin(lxpy_teller *teller)
+void lxpy_callbacks_begin(lxpy_callbacks *callbacks)
 {
-    teller->thread = PyEval_SaveThread();
+    callbacks->thread = PyEval_SaveThread();
 }
 
-void lxpy_teller_end(lxpy_teller *teller)
+void lxpy_callbacks_end(lxpy_callbacks *callbacks)
 {
-    PyEval_RestoreThread(teller->thread);
+    PyEval_RestoreThread(callbacks->thread);
 }
 
-/** Calls @p function, if there is one, with a tuple, which is given up; NULL is a failure. */
-static void call(lxpy_teller *teller, PyObject *function, PyObject *arguments)
+/** Calls @p function, if any, with a tuple, whose reference it takes; NULL is a failure. */
+static void call(lxpy_callbacks *callbacks, PyObject *function, PyObject *arguments)
 {
     PyObject *result = NULL;
-    if (teller->reporter != NULL)
-        *teller->reporter = PyThread_get_thread_ident();
+    if (callbacks->callback_thread != NULL)
+        *callbacks->callback_thread = PyThread_get_thread_ident();
     if (arguments != NULL)
         result = function != NULL ? PyObject_CallObject(function, arguments) : Py_NewRef(Py_None);
     if (result == NULL || PyErr_CheckSignals() < 0)
-        teller->raised = true;
+        callbacks->raised = true;
     Py_XDECREF(result);
     Py_XDECREF(arguments);
-    if (teller->reporter != NULL)
-        *teller->reporter = 0;
+    if (callbacks->callback_thread != NULL)
+        *callbacks->callback_thread = 0;
 }
 
-lx_status lxpy_tell_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
+lx_status lxpy_report_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
     (void)error;
-    lxpy_teller *teller = user;
-    PyEval_RestoreThread(teller->thread);
-    call(teller, teller->progress,
+    lxpy_callbacks *callbacks = user;
+    PyEval_RestoreThread(callbacks->thread);
+    call(callbacks, callbacks->progress,
          Py_BuildValue("(KK)", (unsigned long long)done, (unsigned long long)total));
-    teller->thread = PyEval_SaveThread();
-    return teller->raised ? LX_ERR_CALLBACK : LX_OK;
+    callbacks->thread = PyEval_SaveThread();
+    return callbacks->raised ? LX_ERR_CALLBACK : LX_OK;
 }
 
-lx_status lxpy_tell_found(lxpy_teller *teller, PyObject *(*make)(lxpy_teller *, const void *),
-                          const void *what)
+lx_status lxpy_report_finding(lxpy_callbacks *callbacks,
+                              PyObject *(*make)(lxpy_callbacks *, const void *), const void *what)
 {
-    if (teller->found == NULL)
+    if (callbacks->found == NULL)
         return LX_OK;
-    PyEval_RestoreThread(teller->thread);
-    PyObject *made = make(teller, what);
-    call(teller, teller->found, made != NULL ? PyTuple_Pack(1, made) : NULL);
+    PyEval_RestoreThread(callbacks->thread);
+    PyObject *made = make(callbacks, what);
+    call(callbacks, callbacks->found, made != NULL ? PyTuple_Pack(1, made) : NULL);
     Py_XDECREF(made);
-    teller->thread = PyEval_SaveThread();
-    return teller->raised ? LX_ERR_CALLBACK : LX_OK;
+    callbacks->thread = PyEval_SaveThread();
+    return callbacks->raised ? LX_ERR_CALLBACK : LX_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The counted handles of a Dataset, and calls that read one snapshot. */
+/* The reference-counted handles of a Dataset, and the calls that read one snapshot. */
 #include "dataset.h"
 
 /* -------------------------------------------------------------------- handles */
@@ -15,8 +15,7 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset)
     return handle;
 }
 
-/** Closes a handle of the library's, and keeps what it has counted: with all others of the Dataset,
- * which are its pins. */
+/** Closes a handle, and keeps the count of damaged values, which all pins of the Dataset share. */
 static void close_handle(lxpy_dataset *self, lx_dataset *dataset)
 {
     lx_dataset_stats stats;
@@ -27,26 +26,26 @@ static void close_handle(lxpy_dataset *self, lx_dataset *dataset)
 
 lxpy_handle *lxpy_dataset_enter(lxpy_dataset *self)
 {
-    if (self->shown == NULL)
+    if (self->current == NULL)
         return (lxpy_handle *)lxpy_raise_closed(self->state, "dataset", self->path);
-    self->shown->users++;
-    return self->shown;
+    self->current->references++;
+    return self->current;
 }
 
 void lxpy_dataset_leave(lxpy_dataset *self, lxpy_handle *handle)
 {
-    if (handle == NULL || --handle->users != 0)
+    if (handle == NULL || --handle->references != 0)
         return;
     close_handle(self, handle->dataset);
     PyMem_Free(handle);
 }
 
-int lxpy_dataset_show(lxpy_dataset *self, lx_dataset *dataset)
+int lxpy_dataset_install(lxpy_dataset *self, lx_dataset *dataset)
 {
-    lxpy_handle *before = self->shown, *handle = lxpy_handle_new(dataset);
+    lxpy_handle *before = self->current, *handle = lxpy_handle_new(dataset);
     if (handle == NULL)
         return -1;
-    self->shown = handle;
+    self->current = handle;
     lxpy_dataset_leave(self, before);
     return 0;
 }
@@ -60,22 +59,23 @@ int lxpy_dataset_check(lxpy_state *state, PyObject *object, const char *argument
     return -1;
 }
 
-/* ------------------------------------------------------------------- readings */
+/* ------------------------------------------------------------------- reading calls */
 
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *object)
 {
     lxpy_dataset *self = (lxpy_dataset *)object;
     lx_error error = LX_ERROR_INIT;
-    lxpy_handle *shown = lxpy_dataset_enter(self);
-    if (shown == NULL)
+    lxpy_handle *current = lxpy_dataset_enter(self);
+    if (current == NULL)
         return -1;
-    *reading = (lxpy_reading){self->state, shown->dataset, self->schema, self, shown, self->live};
+    *reading = (lxpy_reading){self->state, current->dataset, self->schema,
+                              self,        current,          self->live};
     if (!self->live)
         return 0;
-    LXPY_WITHOUT_GIL(lx_dataset_pin(shown->dataset, &reading->handle, &error));
+    LXPY_WITHOUT_GIL(lx_dataset_pin(current->dataset, &reading->handle, &error));
     if (error.status == LX_OK)
         return 0;
-    lxpy_dataset_leave(self, shown);
+    lxpy_dataset_leave(self, current);
     lxpy_raise(self->state, &error);
     return -1;
 }
@@ -84,7 +84,7 @@ void lxpy_reading_end(lxpy_reading *reading)
 {
     if (reading->pinned)
         close_handle(reading->dataset, reading->handle);
-    lxpy_dataset_leave(reading->dataset, reading->shown);
+    lxpy_dataset_leave(reading->dataset, reading->current);
 }
 
 static PyObject *select_entered(lxpy_reading *self, PyObject *which, PyObject *fields,

@@ -11,7 +11,7 @@
 
 /* --------------------------------------------------------------------- stat */
 
-/** Adds @p value, which is given up; NULL is a failure. */
+/** Adds @p value, and takes its reference; NULL is a failure. */
 static int put(PyObject *dict, const char *key, PyObject *value)
 {
     int result = value != NULL ? PyDict_SetItemString(dict, key, value) : -1;
@@ -19,7 +19,7 @@ static int put(PyObject *dict, const char *key, PyObject *value)
     return result;
 }
 
-/** Bytes of values over bytes in chunks; None where nothing lies in a chunk. */
+/** Returns bytes of values per byte in chunks; None if no value is in a chunk. */
 static PyObject *ratio(uint64_t bytes, uint64_t stored)
 {
     return stored != 0 ? PyFloat_FromDouble((double)bytes / (double)stored) : Py_NewRef(Py_None);
@@ -62,12 +62,12 @@ static PyObject *chunk_stat(const lx_chunk_stats *chunk)
                          NUMBER(chunk->bytes - chunk->live_bytes));
 }
 
-/** All chunks of the state, to be freed; NULL with an exception. */
+/** Returns all chunks of the snapshot, to be freed; NULL with an exception. */
 static lx_chunk_stats *find_chunks(lxpy_reading *self, size_t *count)
 {
     size_t capacity = 0;
     lx_chunk_stats *chunks = NULL;
-    for (*count = 1; *count > capacity;) { /* a refresh may bring more */
+    for (*count = 1; *count > capacity;) { /* a refresh may add chunks */
         lx_error error = LX_ERROR_INIT;
         capacity = *count;
         PyMem_Free(chunks);
@@ -112,7 +112,7 @@ static PyObject *totals_stat(const lx_storage_stats *t, uint64_t bytes)
         NUMBER(t->log_entries));
 }
 
-/** How it is read, and the name of the network file system that it is on; -1 with an exception. */
+/** Adds the access mode and the name of the network file system, if any; -1 with an exception. */
 static int put_access(PyObject *all, lx_dataset *handle)
 {
     const char *network = lx_dataset_get_network(handle);
@@ -163,26 +163,26 @@ PyObject *lxpy_dataset_stat(PyObject *object, PyObject *ignored)
 
 /* ------------------------------------------------------------------- verify */
 
-static PyObject *make_exception(lxpy_teller *teller, const void *what)
+static PyObject *make_exception(lxpy_callbacks *callbacks, const void *what)
 {
-    return lxpy_exception_new(teller->state, what);
+    return lxpy_exception_new(callbacks->state, what);
 }
 
 static lx_status take_damage(const lx_error *damage, void *user, lx_error *error)
 {
     (void)error;
-    return lxpy_tell_found(user, make_exception, damage);
+    return lxpy_report_finding(user, make_exception, damage);
 }
 
-/** What was looked at, and the first damage as an exception, or None. */
-static PyObject *verify_entered(lxpy_reading *self, lxpy_teller *teller)
+/** Returns the counts, and the first damage as an exception, or None. */
+static PyObject *verify_entered(lxpy_reading *self, lxpy_callbacks *callbacks)
 {
     lx_verify_result v = {0};
     lx_error error = LX_ERROR_INIT;
-    lxpy_teller_begin(teller);
-    lx_dataset_verify(self->handle, take_damage, lxpy_tell_progress, teller, &v, &error);
-    lxpy_teller_end(teller);
-    if (teller->raised)
+    lxpy_callbacks_begin(callbacks);
+    lx_dataset_verify(self->handle, take_damage, lxpy_report_progress, callbacks, &v, &error);
+    lxpy_callbacks_end(callbacks);
+    if (callbacks->raised)
         return NULL;
     if (error.status != LX_OK && (error.status != LX_ERR_CORRUPT || v.damages == 0))
         return lxpy_raise(self->state, &error);
@@ -200,12 +200,13 @@ PyObject *lxpy_dataset_verify(PyObject *object, PyObject *const *args, Py_ssize_
     static const char *const names[] = {"damaged", "progress", NULL};
     lxpy_reading reading;
     PyObject *values[2];
-    lxpy_teller teller;
+    lxpy_callbacks callbacks;
     if (lxpy_arguments("_verify", names, 2, 2, args, count, NULL, values) < 0 ||
-        lxpy_teller_init(&teller, ((lxpy_dataset *)object)->state, values[1], values[0]) < 0 ||
+        lxpy_callbacks_init(&callbacks, ((lxpy_dataset *)object)->state, values[1], values[0]) <
+            0 ||
         lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    PyObject *result = verify_entered(&reading, &teller);
+    PyObject *result = verify_entered(&reading, &callbacks);
     lxpy_reading_end(&reading);
     return result;
 }
@@ -217,9 +218,9 @@ static int probe(lxpy_reading *self, const lxpy_indices *indices, const size_t *
 {
     for (size_t done = 0; done < indices->count; done += PROBE_PIECE) {
         lx_error error = LX_ERROR_INIT;
-        size_t left = indices->count - done, now = left < PROBE_PIECE ? left : PROBE_PIECE;
+        size_t left = indices->count - done, rows = left < PROBE_PIECE ? left : PROBE_PIECE;
         LXPY_WITHOUT_GIL(lx_dataset_probe(self->handle, positions, count, indices->numbers + done,
-                                          now, damaged + done, &error));
+                                          rows, damaged + done, &error));
         if (error.status != LX_OK) {
             lxpy_raise(self->state, &error);
             return -1;

@@ -5,11 +5,11 @@
 
 #include <time.h>
 
-/** Initializes the lock; in a child of fork() once more. */
+/** Initializes the lock; called again in a child of fork(). */
 static int make(lxpy_rwlock *lock)
 {
     pthread_condattr_t clock;
-    lock->sharing = lock->wanting = lock->waiting = 0;
+    lock->sharing = lock->exclusive_waiters = lock->waiters = 0;
     lock->exclusive = false;
     lock->forks = lxpy_forks();
     int failed = pthread_mutex_init(&lock->mutex, NULL) != 0 || pthread_condattr_init(&clock) != 0;
@@ -28,17 +28,17 @@ int lxpy_rwlock_init(lxpy_rwlock *lock)
 {
     if (make(lock) < 0)
         return -1;
-    lock->made = true;
+    lock->initialized = true;
     return 0;
 }
 
 void lxpy_rwlock_free(lxpy_rwlock *lock)
 {
-    if (!lock->made || lock->forks != lxpy_forks())
+    if (!lock->initialized || lock->forks != lxpy_forks())
         return;
     pthread_cond_destroy(&lock->changed);
     pthread_mutex_destroy(&lock->mutex);
-    lock->made = false;
+    lock->initialized = false;
 }
 
 static struct timespec in_a_slice(void)
@@ -51,7 +51,7 @@ static struct timespec in_a_slice(void)
     return time;
 }
 
-/** Waits until something has changed since @p seen, or for a slice; without the GIL. */
+/** Waits until something has changed since @p seen, or for LXPY_SLICE_NS; without the GIL. */
 static void wait_for_event(lxpy_rwlock *lock, unsigned seen)
 {
     struct timespec until = in_a_slice();
@@ -62,19 +62,19 @@ static void wait_for_event(lxpy_rwlock *lock, unsigned seen)
     pthread_mutex_unlock(&lock->mutex);
 }
 
-/** Releases the GIL until something may have changed; -1 with the exception of a signal handler. */
+/** Releases the GIL until the lock may have changed; -1 with the exception of a signal handler. */
 static int wait_a_slice(lxpy_rwlock *lock)
 {
-    unsigned seen = lock->events; /* is changed with the GIL held, too */
-    lock->waiting++;
+    unsigned seen = lock->events; /* it also changes only with the GIL held */
+    lock->waiters++;
     LXPY_WITHOUT_GIL(wait_for_event(lock, seen));
-    lock->waiting--;
+    lock->waiters--;
     return PyErr_CheckSignals();
 }
 
 static void wake(lxpy_rwlock *lock)
 {
-    if (lock->waiting == 0)
+    if (lock->waiters == 0)
         return;
     pthread_mutex_lock(&lock->mutex);
     lock->events++;
@@ -82,7 +82,7 @@ static void wake(lxpy_rwlock *lock)
     pthread_mutex_unlock(&lock->mutex);
 }
 
-/** In a child of fork() the threads that had the lock do not exist. */
+/** In a child of fork(), the threads that held the lock do not exist. */
 static int renew(lxpy_rwlock *lock)
 {
     return lock->forks == lxpy_forks() ? 0 : make(lock);
@@ -92,7 +92,7 @@ int lxpy_rwlock_take_shared(lxpy_rwlock *lock)
 {
     if (renew(lock) < 0)
         return -1;
-    while (lock->exclusive || lock->wanting != 0)
+    while (lock->exclusive || lock->exclusive_waiters != 0)
         if (wait_a_slice(lock) < 0)
             return -1;
     lock->sharing++;
@@ -110,14 +110,14 @@ int lxpy_rwlock_take_exclusive(lxpy_rwlock *lock)
     int result = renew(lock);
     if (result < 0)
         return -1;
-    lock->wanting++;
+    lock->exclusive_waiters++;
     while (result == 0 && (lock->exclusive || lock->sharing != 0))
         result = wait_a_slice(lock);
-    lock->wanting--;
+    lock->exclusive_waiters--;
     if (result == 0)
         lock->exclusive = true;
     else
-        wake(lock); /* others may share it again */
+        wake(lock); /* other threads may share the lock again */
     return result;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema.h"
 
-/* By number, as the format has them. zstd belongs to the format; this library neither compresses
- * nor decompresses it. */
+/* In the order of lx_compression. zstd belongs to the format; this library neither compresses nor
+ * decompresses it. */
 static const char *const compressions[] = {"raw", "flate", "zstd", NULL};
 #define COMPRESSIONS (sizeof compressions / sizeof *compressions - 1)
 
@@ -128,7 +128,7 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
         return -1;
     if (compression > LX_COMPRESSION_FLATE) {
         lxpy_raise_status(state, LX_ERR_UNSUPPORTED,
-                          "cannot create field '%s': this build has no codec %s: use "
+                          "cannot create field '%s': this build has no %s codec: use "
                           "compress='raw' or 'flate'",
                           d->name, compressions[compression]);
         return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a dataset, in the form that Python uses. */
+/* The fields of a dataset as Python objects. */
 #ifndef LXPY_SCHEMA_H
 #define LXPY_SCHEMA_H
 
@@ -11,17 +11,17 @@ typedef struct lxpy_field {
     PyObject *dtype; /**< numpy.dtype; None for bytes. Borrowed from the module. */
     PyObject *shape; /**< A tuple. */
     lx_dtype type;
-    uint64_t size; /**< Bytes a record; #LX_NONE for bytes. */
+    uint64_t size; /**< Bytes per record; #LX_NONE for bytes. */
     lx_compression compression;
 } lxpy_field;
 
-/** All fields, in the dataset's order. Immutable; a user holds a reference, because the dataset may
+/** All fields, in the dataset's order. Immutable; users hold references, because the dataset may
  * replace it. */
 typedef struct lxpy_schema {
     size_t references;
     size_t count;
     lxpy_field *fields;
-    PyObject *positions; /**< A dict: the place in @ref fields by name. */
+    PyObject *positions; /**< A dict from name to position in @ref fields. */
 } lxpy_schema;
 
 /** Copies the fields of @p from; NULL with an exception. */
@@ -33,25 +33,27 @@ lxpy_schema *lxpy_schema_ref(lxpy_schema *schema);
 /** Drops a reference; NULL is a no-op. */
 void lxpy_schema_unref(lxpy_schema *schema);
 
-/** The place of the field @p name; -1 with KeyError or, where @p name is no str, TypeError. */
+/** Returns the position of the field @p name; -1 with KeyError or, if @p name is not a str,
+ * TypeError. */
 Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name);
 
-/** A tuple of (name, dtype, shape, compress) for each field, as loaderx.Field takes them. */
+/** Returns a tuple of (name, dtype, shape, compress) for each field, as loaderx.Field takes
+ * them. */
 PyObject *lxpy_schema_describe(const lxpy_schema *schema);
 
 /** The description of a new field. */
 typedef struct lxpy_description {
-    const char *name; /**< Of the tuple that it was taken from. */
+    const char *name; /**< Owned by the tuple that was parsed. */
     lx_dtype type;
     size_t ndim;
     uint64_t shape[LX_MAX_NDIM];
     lx_compression compression;
 } lxpy_description;
 
-/** Takes a tuple (name, dtype or "bytes", shape, compress); -1 with an exception. */
+/** Parses a tuple (name, dtype or "bytes", shape, compress); -1 with an exception. */
 int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyObject *tuple);
 
-/** The name of a compression as loaderx.Field takes it: "raw", "flate" or "zstd". */
+/** Returns the name of a compression in loaderx.Field: "raw", "flate" or "zstd". */
 const char *lxpy_compression_name(lx_compression compression);
 
 #endif

@@ -20,7 +20,7 @@ static int is_wanted(PyObject *fields, const char *name)
     return 0;
 }
 
-/** Adds an array to @p arrays, which owns it, and says where its records go. */
+/** Adds an array to @p arrays, which owns it, and sets the destination of its records. */
 static int add_target(lxpy_state *state, PyObject *arrays, const lx_column_info *column,
                       size_t rows, lx_target *target)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources of files, of arrays and datasets of Python, and of other sources. */
+/* Sources of files, of Python arrays and datasets, and of other sources. */
 #include "array.h"
 #include "indices.h"
 #include "schema.h"
@@ -30,17 +30,17 @@ static PyObject *source_dataset(PyObject *module, PyObject *dataset)
     if (self == NULL)
         return NULL;
     if (lxpy_dataset_check(self->state, dataset, "source") == 0)
-        self->shown = lxpy_dataset_enter((lxpy_dataset *)dataset);
-    if (self->shown == NULL) {
+        self->snapshot = lxpy_dataset_enter((lxpy_dataset *)dataset);
+    if (self->snapshot == NULL) {
         Py_DECREF(self);
         return NULL;
     }
     self->dataset = Py_NewRef(dataset);
-    lx_status status = lx_source_new_dataset(self->shown->dataset, &self->handle, &error);
+    lx_status status = lx_source_new_dataset(self->snapshot->dataset, &self->handle, &error);
     return lxpy_source_finish(self, status, &error);
 }
 
-/** The array's records must be contiguous, which typed Python has looked at. */
+/** Creates a source of an array; typed Python code has checked that its records are contiguous. */
 static PyObject *source_array(PyObject *module, PyObject *args)
 {
     PyObject *array;
@@ -161,7 +161,7 @@ static PyObject *source_subset(PyObject *module, PyObject *args)
     return result;
 }
 
-/** It keeps nothing of the source, which may go now. */
+/** A null source keeps nothing of the other source, which may be released. */
 static PyObject *source_null(PyObject *module, PyObject *argument)
 {
     lx_error error = LX_ERROR_INIT;
@@ -175,17 +175,17 @@ static PyObject *source_null(PyObject *module, PyObject *argument)
 
 static PyObject *source_flat(PyObject *module, PyObject *args)
 {
-    PyObject *given, *description, *number, *result = NULL;
+    PyObject *path_argument, *description, *number, *result = NULL;
     lxpy_description column;
     uint64_t offset;
     lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OO!O", &given, &PyTuple_Type, &description, &number) ||
+    if (!PyArg_ParseTuple(args, "OO!O", &path_argument, &PyTuple_Type, &description, &number) ||
         lxpy_uint64(number, "offset", 0, UINT64_MAX, &offset) < 0 ||
         lxpy_description_take(&column, lxpy_state_get(module), description) < 0)
         return NULL;
     const lx_column_info info = {
         .name = column.name, .dtype = column.type, .ndim = column.ndim, .shape = column.shape};
-    PyObject *path = lxpy_path(given, "path");
+    PyObject *path = lxpy_path(path_argument, "path");
     lxpy_source *self = path != NULL ? lxpy_source_alloc(module) : NULL;
     if (self != NULL) {
         lx_status status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that make sources of Megatron's samples, and read their tables. */
+/* Functions that create sources of Megatron samples and read their tables. */
 #include "order-arguments.h"
 #include "source.h"
 
@@ -10,8 +10,8 @@ static lx_status set_wide(lx_megatron_options *options, bool wide, lx_error *err
     return lx_megatron_options_set_dtype(options, wide ? LX_INT64 : LX_INT32, error);
 }
 
-/** Takes the arguments after the tokens. The setters of numbers cannot fail. */
-static int take_megatron(PyObject *const *args, lx_megatron_options *how)
+/** Parses the arguments after the tokens. The setters of numbers cannot fail. */
+static int take_megatron(PyObject *const *args, lx_megatron_options *options)
 {
     static const char *const names[] = {"first",       "count",       "sequence_length",
                                         "num_samples", "random_seed", "vocabulary",
@@ -32,21 +32,21 @@ static int take_megatron(PyObject *const *args, lx_megatron_options *how)
         bool value;
         if (lxpy_bool(args[7 + i], flags[i].name, &value) < 0)
             return -1;
-        flags[i].set(how, value, NULL);
+        flags[i].set(options, value, NULL);
     }
     long long pad = PyLong_AsLongLong(args[13]);
     long long eod = PyErr_Occurred() ? 0 : PyLong_AsLongLong(args[14]);
     if (PyErr_Occurred() || lxpy_tables(args[12], &tables) < 0)
         return -1;
-    lx_megatron_options_set_documents(how, numbers[0], numbers[1], NULL);
-    lx_megatron_options_set_sequence_length(how, numbers[2], NULL);
-    lx_megatron_options_set_num_samples(how, numbers[3], NULL);
-    lx_megatron_options_set_seed(how, numbers[4], NULL);
-    lx_megatron_options_set_vocabulary(how, numbers[5], NULL);
-    lx_megatron_options_set_columns(how, (unsigned)numbers[6], NULL);
-    lx_megatron_options_set_pad(how, pad, NULL);
-    lx_megatron_options_set_eod(how, eod, NULL);
-    if (lx_megatron_options_set_tables(how, tables, NULL) == LX_OK)
+    lx_megatron_options_set_documents(options, numbers[0], numbers[1], NULL);
+    lx_megatron_options_set_sequence_length(options, numbers[2], NULL);
+    lx_megatron_options_set_num_samples(options, numbers[3], NULL);
+    lx_megatron_options_set_seed(options, numbers[4], NULL);
+    lx_megatron_options_set_vocabulary(options, numbers[5], NULL);
+    lx_megatron_options_set_columns(options, (unsigned)numbers[6], NULL);
+    lx_megatron_options_set_pad(options, pad, NULL);
+    lx_megatron_options_set_eod(options, eod, NULL);
+    if (lx_megatron_options_set_tables(options, tables, NULL) == LX_OK)
         return 0;
     PyErr_NoMemory();
     return -1;
@@ -58,7 +58,7 @@ static PyObject *source_megatron(PyObject *module, PyObject *const *args, Py_ssi
     lx_tokens *handle;
     lxpy_source *self = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 16))
+    if (!lxpy_check_count(count, 16))
         return NULL;
     lx_megatron_options *options = lx_megatron_options_new();
     if (options == NULL)
@@ -73,7 +73,7 @@ static PyObject *source_megatron(PyObject *module, PyObject *const *args, Py_ssi
     return lxpy_source_finish(self, status, &error);
 }
 
-/** Reads into an array of uint64; how many numbers the table has. */
+/** Reads the table into an array of uint64; returns the size of the table. */
 static PyObject *source_megatron_index(PyObject *module, PyObject *args)
 {
     PyObject *object, *array;
@@ -98,7 +98,7 @@ static PyObject *source_megatron_index(PyObject *module, PyObject *args)
 
 static PyMethodDef functions[] = {
     {"source_megatron", (PyCFunction)(void (*)(void))source_megatron, METH_FASTCALL,
-     "source_megatron(tokens, ..): as loaderx.megatron calls it"},
+     "source_megatron(tokens, ..): called by loaderx.megatron"},
     {"source_megatron_index", source_megatron_index, METH_VARARGS,
      "source_megatron_index(source, index, first, numbers)"},
     {NULL},

@@ -8,30 +8,30 @@ lxpy_source *lxpy_source_alloc_of_tokens(PyObject *module, PyObject *tokens, lx_
     return *handle != NULL ? lxpy_source_alloc(module) : NULL;
 }
 
-/** Options with the type and the vocabulary; NULL with an exception raised. */
+/** Creates options with the dtype and the vocabulary; NULL with an exception. */
 static lx_token_options *make_options(int wide, uint64_t vocabulary)
 {
     lx_token_options *options = lx_token_options_new();
     if (options == NULL)
         return (void *)PyErr_NoMemory();
-    lx_token_options_set_dtype(options, wide ? LX_INT64 : LX_INT32, NULL); /* they cannot fail */
+    lx_token_options_set_dtype(options, wide ? LX_INT64 : LX_INT32, NULL); /* these cannot fail */
     lx_token_options_set_vocabulary(options, vocabulary, NULL);
     return options;
 }
 
 static PyObject *source_tokens(PyObject *module, PyObject *args)
 {
-    PyObject *given, *sequence, *words;
+    PyObject *tokens, *sequence, *vocabulary_object;
     uint64_t length, vocabulary;
     int wide, overlap;
     lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOpOp", &given, &sequence, &wide, &words, &overlap) ||
+    if (!PyArg_ParseTuple(args, "OOpOp", &tokens, &sequence, &wide, &vocabulary_object, &overlap) ||
         lxpy_uint64(sequence, "sequence_length", 1, UINT64_MAX - 1, &length) < 0 ||
-        lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
+        lxpy_uint64(vocabulary_object, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
         return NULL;
     lx_tokens *handle;
     lx_token_options *options = make_options(wide, vocabulary);
-    lxpy_source *self = options != NULL ? lxpy_source_alloc_of_tokens(module, given, &handle)
+    lxpy_source *self = options != NULL ? lxpy_source_alloc_of_tokens(module, tokens, &handle)
                                         : NULL;
     if (self == NULL) {
         lx_token_options_free(options);
@@ -44,32 +44,33 @@ static PyObject *source_tokens(PyObject *module, PyObject *args)
     return lxpy_source_finish(self, status, &error);
 }
 
-/** Makes a source of the documents of tokens, in one way or the other. */
+/** The function of the library that creates a source of documents. */
 typedef lx_status (*documents_maker)(lx_tokens *tokens, uint64_t size,
                                      const lx_token_options *options, lx_source **source,
                                      lx_error *error);
 
-/** Sets the pad or the separator. */
+/** The function of the library that sets the padding or the separator. */
 typedef lx_status (*number_setter)(lx_token_options *options, int64_t number, lx_error *error);
 
-/** @p argument is what the size is called. */
+/** @p argument is the name of the size. */
 static PyObject *of_documents(PyObject *module, PyObject *args, const char *argument,
                               documents_maker make, number_setter set_number)
 {
-    PyObject *given, *number, *words;
+    PyObject *tokens, *number, *vocabulary_object;
     uint64_t size, vocabulary;
-    long long written; /* among the tokens */
+    long long written; /* a pad or separator, which need not be a token */
     unsigned columns;
     int wide;
     lx_status status;
     lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOpOLI", &given, &number, &wide, &words, &written, &columns) ||
+    if (!PyArg_ParseTuple(args, "OOpOLI", &tokens, &number, &wide, &vocabulary_object, &written,
+                          &columns) ||
         lxpy_uint64(number, argument, 1, UINT64_MAX, &size) < 0 ||
-        lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
+        lxpy_uint64(vocabulary_object, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
         return NULL;
     lx_tokens *handle;
     lx_token_options *options = make_options(wide, vocabulary);
-    lxpy_source *self = options != NULL ? lxpy_source_alloc_of_tokens(module, given, &handle)
+    lxpy_source *self = options != NULL ? lxpy_source_alloc_of_tokens(module, tokens, &handle)
                                         : NULL;
     if (self == NULL) {
         lx_token_options_free(options);

@@ -17,7 +17,7 @@ PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *erro
     if (status == LX_OK)
         return (PyObject *)self;
     if (error->status >= 0)
-        PyErr_NoMemory(); /* our own sources have no other error */
+        PyErr_NoMemory(); /* our own sources raise no other error */
     else
         lxpy_raise(self->state, error);
     Py_DECREF(self);
@@ -29,12 +29,12 @@ static void source_dealloc(PyObject *object)
     lxpy_source *self = (lxpy_source *)object;
     PyTypeObject *type = Py_TYPE(object);
     lx_source *handle = self->handle;
-    if (handle != NULL) /* it may close files */
+    if (handle != NULL) /* this may close files */
         LXPY_WITHOUT_GIL(lx_source_unref(handle));
     if (self->view.obj != NULL)
         PyBuffer_Release(&self->view);
     if (self->dataset != NULL)
-        lxpy_dataset_leave((lxpy_dataset *)self->dataset, self->shown);
+        lxpy_dataset_leave((lxpy_dataset *)self->dataset, self->snapshot);
     Py_XDECREF(self->dataset);
     Py_XDECREF(self->reads);
     type->tp_free(object);

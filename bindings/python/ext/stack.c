@@ -6,10 +6,10 @@
 
 /* ---- numbers */
 
-/** One of them; false where it is of another type, or does not fit. */
-static bool put(PyObject *item, bool whole, char *to)
+/** Stores one number; false if it is of another type or does not fit. */
+static bool store_number(PyObject *item, bool is_int, char *to)
 {
-    if (whole) {
+    if (is_int) {
         int overflow = 1;
         int64_t value = 0;
         if (PyLong_CheckExact(item))
@@ -25,21 +25,22 @@ static bool put(PyObject *item, bool whole, char *to)
 int lxpy_stack_numbers(lxpy_state *state, PyObject *items, lxpy_target *target)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(items), i = 0;
-    bool whole = PyLong_CheckExact(PyTuple_GET_ITEM(items, 0));
+    bool is_int = PyLong_CheckExact(PyTuple_GET_ITEM(items, 0));
     PyObject *shape = Py_BuildValue("(n)", count);
-    int made = lxpy_target_make(target, state, shape, state->dtypes[whole ? LX_INT64 : LX_FLOAT64]);
+    int made = lxpy_target_make(target, state, shape,
+                                state->dtypes[is_int ? LX_INT64 : LX_FLOAT64]);
     Py_XDECREF(shape);
     if (made < 0)
         return -1;
     char *to = target->view.buf;
-    while (i < count && put(PyTuple_GET_ITEM(items, i), whole, to + 8 * i))
+    while (i < count && store_number(PyTuple_GET_ITEM(items, i), is_int, to + 8 * i))
         i++;
     return i == count;
 }
 
 /* ---- arrays */
 
-/** The items as they lie. */
+/** The buffers of the items. */
 typedef struct stack {
     Py_buffer *items;
     Py_ssize_t count;
@@ -52,7 +53,7 @@ static void release(stack *self)
     free(self->items);
 }
 
-/** Whether @p format is that of a number in the processor's byte order. */
+/** Whether @p format is that of a number in native byte order. */
 static bool is_number(const char *format)
 {
     static const char *const formats[] = {"?", "b", "B", "h", "H", "i",  "I",  "l", "L",
@@ -63,7 +64,7 @@ static bool is_number(const char *format)
     return false;
 }
 
-static bool is_like(const Py_buffer *one, const Py_buffer *other)
+static bool same_layout(const Py_buffer *one, const Py_buffer *other)
 {
     return one->itemsize == other->itemsize && one->ndim == other->ndim &&
            strcmp(one->format, other->format) == 0 &&
@@ -71,8 +72,9 @@ static bool is_like(const Py_buffer *one, const Py_buffer *other)
             memcmp(one->shape, other->shape, (size_t)one->ndim * sizeof *one->shape) == 0);
 }
 
-/** 1 where all are arrays like the first, contiguous; 0; -1 and raised. */
-static int look(lxpy_state *state, PyObject *items, stack *self)
+/** Gets the buffers. Returns 1 if all items are contiguous arrays like the first; 0 if not; -1 with
+ * an exception. */
+static int get_buffers(lxpy_state *state, PyObject *items, stack *self)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(items);
     self->items = calloc((size_t)count, sizeof *self->items);
@@ -89,7 +91,7 @@ static int look(lxpy_state *state, PyObject *items, stack *self)
             PyErr_Clear();
             return 0;
         }
-        if (self->count == 0 ? !is_number(view->format) : !is_like(view, &self->items[0])) {
+        if (self->count == 0 ? !is_number(view->format) : !same_layout(view, &self->items[0])) {
             PyBuffer_Release(view);
             return 0;
         }
@@ -120,7 +122,7 @@ static int make_target(lxpy_state *state, PyObject *first, const stack *self, lx
 int lxpy_stack_arrays(lxpy_state *state, PyObject *items, lxpy_target *target)
 {
     stack self = {0};
-    int made = look(state, items, &self);
+    int made = get_buffers(state, items, &self);
     if (made > 0 && make_target(state, PyTuple_GET_ITEM(items, 0), &self, target) < 0)
         made = -1;
     if (made > 0) {

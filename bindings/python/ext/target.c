@@ -35,14 +35,14 @@ int lxpy_fail_out(PyObject *type, const lxpy_field *field, const char *format, .
     return -1;
 }
 
-/** Whether the elements have the field's type, possibly under another format character. */
+/** Whether the elements have the field's type, possibly under another format letter. */
 static int same_dtype(lxpy_state *state, const lxpy_field *field, PyObject *object)
 {
     PyObject *array = PyObject_CallOneArg(LXPY(state, ASARRAY), object);
     PyObject *dtype = array != NULL ? PyObject_GetAttrString(array, "dtype") : NULL;
     int same = dtype != NULL ? PyObject_RichCompareBool(dtype, field->dtype, Py_EQ) : -1;
     if (same == 0)
-        same = lxpy_fail_out(PyExc_TypeError, field, "has dtype %S, but the field has %S", dtype,
+        same = lxpy_fail_out(PyExc_TypeError, field, "has dtype %S, but must have %S", dtype,
                              field->dtype);
     Py_XDECREF(dtype);
     Py_XDECREF(array);
@@ -67,8 +67,7 @@ static int fail_shape(const lxpy_field *field, const Py_buffer *view, size_t cou
     PyObject *got = shape_of(view), *rows = Py_BuildValue("(n)", (Py_ssize_t)count);
     PyObject *wanted = rows != NULL ? PySequence_Concat(rows, field->shape) : NULL;
     if (got != NULL && wanted != NULL)
-        lxpy_fail_out(PyExc_ValueError, field, "has shape %S, but the records need %S", got,
-                      wanted);
+        lxpy_fail_out(PyExc_ValueError, field, "has shape %S, but must have %S", got, wanted);
     Py_XDECREF(got);
     Py_XDECREF(rows);
     Py_XDECREF(wanted);

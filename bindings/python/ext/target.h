@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that dense records are read to. */
+/* The destination memory of dense records. */
 #ifndef LXPY_TARGET_H
 #define LXPY_TARGET_H
 
 #include "schema.h"
 
-/** Memory that is to be filled: an array of ours, or what the caller gave. */
+/** Memory to fill: a new array, or the caller's buffer. */
 typedef struct lxpy_target {
-    PyObject *object; /**< What the caller gets. */
+    PyObject *object; /**< Returned to the caller. */
     Py_buffer view;
 } lxpy_target;
 
-/** A new array of @p shape; its memory is not yet anything. NULL for @p shape is a failure. */
+/** Creates an uninitialized array of @p shape. A NULL @p shape propagates a failure. */
 int lxpy_target_make(lxpy_target *target, lxpy_state *state, PyObject *shape, PyObject *dtype);
 
-/** The caller's own: @p count records of the field fit into it, or it is refused by name. */
+/** Gets the caller's buffer, which must fit @p count records of the field; errors name the
+ * field. */
 int lxpy_target_take(lxpy_target *target, lxpy_state *state, const lxpy_field *field,
                      PyObject *object, size_t count);
 
 void lxpy_target_drop(lxpy_target *target);
 
-/** Raises @p type with a text that begins with "out['field']". Returns -1. */
+/** Raises @p type with a message that begins with "out['field']". Returns -1. */
 int lxpy_fail_out(PyObject *type, const lxpy_field *field, const char *format, ...);
 
 #endif

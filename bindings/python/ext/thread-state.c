@@ -8,19 +8,19 @@
 #include <stdio.h>
 #include <time.h>
 
-/* The state with which a thread takes the GIL in order to create its own. The mutex says which
- * thread uses it; it is held while that thread waits for the GIL, so it must not be waited for with
- * the GIL held. */
+/* The state with which a thread takes the GIL in order to create its own. A thread holds the mutex
+ * while it uses the state, also while it waits for the GIL, so no thread may wait for the mutex
+ * with the GIL held. */
 static pthread_mutex_t starter_mutex;
 static PyThreadState *starter;
-static unsigned starter_forks; /* the process that they belong to */
+static unsigned starter_forks; /* Fork count of the process that owns them. */
 
-/* A thread's own state; the destructor deletes it. */
+/* A thread's own state; the key's destructor deletes it. */
 static pthread_key_t own_key;
 static pthread_once_t own_key_once = PTHREAD_ONCE_INIT;
 static bool has_own_key;
 
-/* Set when the interpreter ends: a thread that waits for the GIL after that never returns. */
+/* Set when the interpreter ends: after that, a thread that waits for the GIL never returns. */
 static atomic_bool stopped;
 
 /* Threads within delete_own(). */
@@ -47,19 +47,17 @@ static void detach(PyThreadState *state)
     PyThreadState_DeleteCurrent();
 }
 
-/**
- * Deletes the state of a thread that ends. The C library has already removed the interpreter's
- * thread-specific data. PyGILState_Ensure(), in a destructor that PyThreadState_Clear() runs, would
- * not find the state, create another, and wait for the GIL forever. So a second state is current
- * meanwhile, which it finds.
- */
+/** Deletes the state of a thread that ends. The C library has already removed the interpreter's
+ * thread-specific data. If PyThreadState_Clear() runs a destructor that calls PyGILState_Ensure(),
+ * that would not find the state, create another, and wait for the GIL forever. So a second state is
+ * made current meanwhile, which PyGILState_Ensure() finds. */
 static void delete_own(void *own)
 {
     atomic_fetch_add(&deleting, 1);
     PyThreadState *second = NULL;
     if (!atomic_load(&stopped) && starter_forks == lxpy_forks())
         second = attach_new();
-    if (second != NULL) { /* else it stays until the interpreter ends */
+    if (second != NULL) { /* otherwise the state remains until the interpreter ends */
         PyThreadState_Clear(own);
         PyThreadState_Delete(own);
         detach(second);
@@ -77,7 +75,8 @@ int lxpy_gil_prepare(void)
     pthread_once(&own_key_once, make_own_key);
     if (starter != NULL && starter_forks == lxpy_forks())
         return 0;
-    /* In a child of fork() CPython has deleted the starter, and the mutex may be locked forever. */
+    /* In a child of fork(), CPython has deleted the starter state, and the mutex may be locked
+     * forever. */
     starter = has_own_key ? PyThreadState_New(PyInterpreterState_Main()) : NULL;
     if (starter == NULL || pthread_mutex_init(&starter_mutex, NULL) != 0) {
         PyErr_NoMemory();
@@ -109,7 +108,7 @@ lx_status lxpy_gil_take(PyGILState_STATE *gil, lx_error *error)
         problem = "cannot run the transform: the interpreter is ending";
     } else if (PyGILState_GetThisThreadState() == NULL && !make_own()) {
         error->status = LX_ERR_NOMEM;
-        problem = "cannot run the transform: no memory for a thread state";
+        problem = "cannot run the transform: out of memory for a thread state";
     }
     if (problem != NULL) {
         snprintf(error->message, sizeof error->message, "%s", problem);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ticket: a commit in progress, and waiting for it. */
+/* Ticket: a commit in progress that can be waited for. */
 #include "ticket.h"
 
 typedef struct ticket {
@@ -28,18 +28,18 @@ static void ticket_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** Waits for @p nanoseconds at most; -1 with an exception raised by a signal's handler. */
+/** Waits for @p nanoseconds at most; -1 with the exception of a signal handler. */
 static int wait_for(ticket *self, uint64_t nanoseconds, lx_status *status, lx_error *error)
 {
     for (;;) {
-        uint64_t now = nanoseconds < LXPY_SLICE_NS ? nanoseconds : LXPY_SLICE_NS;
-        LXPY_WITHOUT_GIL(*status = lx_ticket_wait_timed(self->handle, now, error));
+        uint64_t slice = nanoseconds < LXPY_SLICE_NS ? nanoseconds : LXPY_SLICE_NS;
+        LXPY_WITHOUT_GIL(*status = lx_ticket_wait_timed(self->handle, slice, error));
         if (*status != LX_ERR_TIMEOUT || error->status != LX_OK)
             return 0;
         if (PyErr_CheckSignals() < 0)
             return -1;
         if (nanoseconds != LX_NONE)
-            nanoseconds -= now;
+            nanoseconds -= slice;
         if (nanoseconds == 0)
             return 0;
     }

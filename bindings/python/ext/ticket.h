@@ -4,7 +4,7 @@
 
 #include "lxpy.h"
 
-/** A Ticket that owns @p handle, on failure too; NULL with an exception. */
+/** Creates a Ticket that owns @p handle, even on failure; NULL with an exception. */
 PyObject *lxpy_ticket_new(lxpy_state *state, lx_ticket *handle);
 
 #endif

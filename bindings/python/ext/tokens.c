@@ -27,7 +27,7 @@ static void tokens_dealloc(PyObject *object)
     tokens *self = (tokens *)object;
     PyTypeObject *type = Py_TYPE(object);
     lx_tokens *handle = self->handle;
-    if (handle != NULL) /* it may unmap files */
+    if (handle != NULL) /* this may unmap files */
         LXPY_WITHOUT_GIL(lx_tokens_unref(handle));
     type->tp_free(object);
     Py_DECREF(type);
@@ -45,7 +45,7 @@ static PyObject *tokens_document(PyObject *object, PyObject *number)
     return Py_BuildValue("KK", (unsigned long long)first, (unsigned long long)length);
 }
 
-/** Reads into a new array of @p dtype, which is no more than the object lives. */
+/** Reads into a new array of @p dtype; the tokens must not exceed the array's lifetime. */
 static PyObject *read_array(tokens *self, uint64_t first, uint64_t count, lx_dtype dtype)
 {
     Py_buffer view;
@@ -120,7 +120,7 @@ static PyType_Spec tokens_spec = {
     .slots = tokens_slots,
 };
 
-/** The dtype @p name, which may be NULL; -1 with an exception. */
+/** Returns the dtype @p name, which may be NULL; -1 with an exception. */
 static int parse_dtype(lxpy_state *state, const char *name, lx_dtype *dtype)
 {
     lx_error error = LX_ERROR_INIT;
@@ -134,15 +134,16 @@ static int parse_dtype(lxpy_state *state, const char *name, lx_dtype *dtype)
 static PyObject *tokens_open(PyObject *module, PyObject *args)
 {
     lxpy_state *state = lxpy_state_get(module);
-    PyObject *given;
+    PyObject *path_argument;
     const char *name;
     lx_dtype dtype;
     lx_tokens *handle;
     lx_status status;
     lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "Oz", &given, &name) || parse_dtype(state, name, &dtype) < 0)
+    if (!PyArg_ParseTuple(args, "Oz", &path_argument, &name) ||
+        parse_dtype(state, name, &dtype) < 0)
         return NULL;
-    PyObject *path = lxpy_path(given, "path");
+    PyObject *path = lxpy_path(path_argument, "path");
     if (path == NULL)
         return NULL;
     LXPY_WITHOUT_GIL(status = lx_tokens_open(PyBytes_AS_STRING(path), dtype, &handle, &error));
@@ -199,7 +200,7 @@ static PyObject *tokens_concat(PyObject *module, PyObject *parts)
     return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
 }
 
-/** A new array of int32; its memory goes to @p view. */
+/** Creates an array of int32, whose buffer is @p view. */
 static PyObject *new_numbers(lxpy_state *state, size_t count, Py_buffer *view)
 {
     PyObject *array = PyObject_CallFunction(LXPY(state, EMPTY), "nO", (Py_ssize_t)count,
@@ -209,7 +210,7 @@ static PyObject *new_numbers(lxpy_state *state, size_t count, Py_buffer *view)
     return array;
 }
 
-/** Reads twice: first to count the numbers. */
+/** Measures twice: the first pass counts the numbers. */
 static PyObject *measure(lxpy_state *state, const lx_column *segments, bool padding)
 {
     Py_buffer view;
@@ -225,7 +226,7 @@ static PyObject *measure(lxpy_state *state, const lx_column *segments, bool padd
     LXPY_WITHOUT_GIL(
         status = lx_segments_get_sizes(segments, padding, view.buf, sizes.count, &sizes, &error));
     PyBuffer_Release(&view);
-    if (status == LX_OK) /* else another thread wrote to them */
+    if (status == LX_OK) /* otherwise another thread has changed the segments */
         return Py_BuildValue("Ni", array, (int)sizes.longest);
     Py_DECREF(array);
     return lxpy_raise(state, &error);
@@ -242,7 +243,7 @@ static PyObject *segments_measure(PyObject *module, PyObject *args)
         return NULL;
     if (rows < 0 || length < 0 ||
         (length != 0 && (size_t)view.len / sizeof(int32_t) / (size_t)length < (size_t)rows)) {
-        PyErr_SetString(PyExc_ValueError, "segments has fewer numbers than this");
+        PyErr_SetString(PyExc_ValueError, "segments has fewer than rows * length numbers");
         result = NULL;
     } else {
         const uint64_t shape = (uint64_t)length;

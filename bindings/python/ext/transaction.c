@@ -43,7 +43,7 @@ PyObject *lxpy_writer_commit(PyObject *object, PyObject *const *args, Py_ssize_t
     return wait ? lxpy_writer_call(self, lx_writer_commit) : submit(self);
 }
 
-/** Within a with-block, which continues after a failure. */
+/** Commits within a with-block, which continues after a failure. */
 static lx_status seal_inside(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx_writer_end_transaction(writer, error);
@@ -75,16 +75,16 @@ PyObject *lxpy_writer_rollback(PyObject *object, PyObject *ignored)
 
 /* ---------------------------------------------------------------------- close */
 
-/** Ends the handle, once it is not in use. Not an error when it is closed already. */
+/** Closes the handle when no call uses it. A closed writer is not an error. */
 static PyObject *close_handle(lxpy_writer *self)
 {
     lx_error error = LX_ERROR_INIT;
-    if (lxpy_writer_enter_alone(self) < 0)
+    if (lxpy_writer_enter_exclusive(self) < 0)
         return NULL;
     lx_writer *handle = self->handle;
     self->handle = NULL;
     LXPY_WITHOUT_GIL(lx_writer_close(handle, &error));
-    lxpy_writer_leave_alone(self);
+    lxpy_writer_leave_exclusive(self);
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
     Py_RETURN_NONE;
@@ -110,7 +110,7 @@ PyObject *lxpy_writer_begin(PyObject *object, PyObject *ignored)
     return result;
 }
 
-/** Keeps the exception that is set, if one is, and hides it from what follows. */
+/** Fetches the current exception, if any, so that later code runs without one. */
 typedef struct saved {
     PyObject *type, *value, *traceback;
 } saved;
@@ -127,7 +127,7 @@ PyObject *lxpy_writer_finish(PyObject *object, PyObject *commit)
         result = lxpy_writer_call(self, commit == Py_True ? lx_writer_end_transaction
                                                           : lx_writer_rollback);
     PyErr_Fetch(&first.type, &first.value, &first.traceback);
-    PyObject *closed = close_handle(self); /* whether or not the transaction succeeded */
+    PyObject *closed = close_handle(self); /* also after a failed transaction */
     if (first.type != NULL)
         PyErr_Restore(first.type, first.value, first.traceback);
     Py_XDECREF(closed);

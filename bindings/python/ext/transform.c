@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The user's transform, called on the library's threads, and its results until next returns them.
- * */
+/* Calls the user's transform on the library's threads, and keeps its results until next returns
+ * them. */
 #include "engine.h"
 
 #include "thread-state.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** A transform that this thread runs: transforms may use other loaders, whose transforms may run
- * on this thread, too. */
+/** A transform that runs on this thread. Transforms may use other loaders, whose transforms may
+ * also run on this thread. */
 typedef struct frame {
     const lxpy_engine *engine;
     struct frame *outer;
@@ -32,7 +32,7 @@ static lx_status fail(lx_error *error, lx_status status, const char *message)
     return status;
 }
 
-/** Keeps the exception that is set. StopIteration would end the consumer's loop without a word. */
+/** Keeps the current exception. StopIteration would silently end the consumer's loop. */
 static void catch (lxpy_result *result)
 {
     PyErr_Fetch(&result->type, &result->error, &result->trace);
@@ -56,7 +56,7 @@ static lx_status run(lxpy_engine *engine, lx_batch *batch, lx_error *error)
         return fail(error, LX_ERR_CANCELED, "the loader was garbage-collected");
     lxpy_result *result = calloc(1, sizeof *result);
     if (result == NULL)
-        return fail(error, LX_ERR_NOMEM, "no memory for the result of a transform");
+        return fail(error, LX_ERR_NOMEM, "out of memory for the result of a transform");
     PyObject *dict = lxpy_batch_to_dict(engine->state, &engine->columns, lx_batch_ref(batch));
     if (dict != NULL)
         result->value = PyObject_CallOneArg(engine->transform, dict);

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-void lxpy_held_drop(lxpy_held *held)
+void lxpy_value_owner_clear(lxpy_value_owner *owner)
 {
-    PyBuffer_Release(&held->view);
-    PyBuffer_Release(&held->present);
-    PyMem_Free(held->block);
-    *held = (lxpy_held){{0}, {0}, NULL, {0}};
+    PyBuffer_Release(&owner->view);
+    PyBuffer_Release(&owner->present);
+    PyMem_Free(owner->block);
+    *owner = (lxpy_value_owner){{0}, {0}, NULL, {0}};
 }
 
 /* -------------------------------------------------------------------- dense */
@@ -24,41 +24,37 @@ static bool same_extents(const Py_buffer *view, int first, PyObject *shape)
     return true;
 }
 
-/**
- * Takes the memory of an array of NumPy that is as the field is stored.
- * @param first  Axes before the field's own: 1 for many records, 0 for one.
- * @return Whether it could be taken; no exception is set.
- */
-static bool take_as_it_is(lxpy_held *held, lxpy_state *state, const lxpy_field *field,
-                          PyObject *object, int first)
+/** Gets the buffer of a NumPy array that has the stored form of the field. */
+static bool take_stored_form(lxpy_value_owner *owner, lxpy_state *state, const lxpy_field *field,
+                             PyObject *object, int first)
 {
     if (!Py_IS_TYPE(object, (PyTypeObject *)LXPY(state, NDARRAY)))
-        return false; /* a class derived of it may mean another thing by its memory */
-    if (PyObject_GetBuffer(object, &held->view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
+        return false; /* a subclass may interpret its memory differently */
+    if (PyObject_GetBuffer(object, &owner->view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
         PyErr_Clear();
         return false;
     }
-    if (strcmp(held->view.format, state->formats[field->type]) == 0 &&
-        same_extents(&held->view, first, field->shape) && PyBuffer_IsContiguous(&held->view, 'C'))
+    if (strcmp(owner->view.format, state->formats[field->type]) == 0 &&
+        same_extents(&owner->view, first, field->shape) && PyBuffer_IsContiguous(&owner->view, 'C'))
         return true;
-    PyBuffer_Release(&held->view);
+    PyBuffer_Release(&owner->view);
     return false;
 }
 
-/** Converts it by loaderx.values: an array in stored form, and the mask of present values. */
-static int convert(lxpy_held *held, lxpy_state *state, const lxpy_field *field, PyObject *object,
-                   enum lxpy_object converter)
+/** Converts values by loaderx.values to an array in stored form and the mask of present values. */
+static int convert(lxpy_value_owner *owner, lxpy_state *state, const lxpy_field *field,
+                   PyObject *object, enum lxpy_object converter)
 {
     PyObject *args[] = {object, field->dtype, field->shape, field->name};
     PyObject *pair = PyObject_Vectorcall(state->objects[converter], args, 4, NULL);
     PyObject *array, *present;
     int result = -1;
     if (pair != NULL && PyArg_ParseTuple(pair, "OO", &array, &present) &&
-        PyObject_GetBuffer(array, &held->view, PyBUF_C_CONTIGUOUS) == 0)
+        PyObject_GetBuffer(array, &owner->view, PyBUF_C_CONTIGUOUS) == 0)
         result = present == Py_None
                      ? 0
-                     : PyObject_GetBuffer(present, &held->present, PyBUF_C_CONTIGUOUS);
-    Py_XDECREF(pair); /* the buffers keep the arrays */
+                     : PyObject_GetBuffer(present, &owner->present, PyBUF_C_CONTIGUOUS);
+    Py_XDECREF(pair); /* the buffers own the arrays */
     return result;
 }
 
@@ -73,7 +69,7 @@ static bool fits(long long number, uint64_t size, bool is_signed)
     return bits == 64 || (uint64_t)number >> bits == 0;
 }
 
-/** The bits of a Python int or float as the field stores it; false where that is not simple. */
+/** Returns the stored bits of a Python int or float; false if it needs a conversion. */
 static bool number_bits(uint64_t *bits, const lxpy_field *field, PyObject *object)
 {
     if (PyLong_CheckExact(object) && field->type >= LX_INT8 && field->type <= LX_UINT64) {
@@ -90,14 +86,14 @@ static bool number_bits(uint64_t *bits, const lxpy_field *field, PyObject *objec
     return false;
 }
 
-/** Takes a number of Python for a scalar field, as most are; the others are converted. */
-static bool take_number(lxpy_held *held, const lxpy_field *field, PyObject *object)
+/** Takes a Python number for a scalar field, the common case; other objects are converted. */
+static bool take_number(lxpy_value_owner *owner, const lxpy_field *field, PyObject *object)
 {
     uint64_t bits;
     if (PyTuple_GET_SIZE(field->shape) != 0 || !number_bits(&bits, field, object))
         return false;
     for (size_t i = 0; i < field->size; i++)
-        held->number[i] = (uint8_t)(bits >> 8 * i);
+        owner->number[i] = (uint8_t)(bits >> 8 * i);
     return true;
 }
 
@@ -106,7 +102,7 @@ static bool take_number(lxpy_held *held, const lxpy_field *field, PyObject *obje
 static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object)
 {
     if (PyUnicode_Check(object) || !PyObject_CheckBuffer(object)) {
-        PyErr_Format(PyExc_TypeError, "field %R takes bytes or None, not %.100s%s", field->name,
+        PyErr_Format(PyExc_TypeError, "field %R must be bytes or None, not %.100s%s", field->name,
                      Py_TYPE(object)->tp_name, PyUnicode_Check(object) ? "; encode it first" : "");
         return -1;
     }
@@ -117,38 +113,38 @@ static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object
     return -1;
 }
 
-int lxpy_value_take(lx_value *value, lxpy_held *held, lxpy_state *state, const lxpy_field *field,
-                    PyObject *object)
+int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
+                    const lxpy_field *field, PyObject *object)
 {
     if (object == Py_None) {
         *value = (lx_value){NULL, LX_NONE};
         return 0;
     }
-    if (take_number(held, field, object)) {
-        *value = (lx_value){held->number, field->size};
+    if (take_number(owner, field, object)) {
+        *value = (lx_value){owner->number, field->size};
         return 0;
     }
     int result;
     if (field->type == LX_BYTES)
-        result = take_bytes(&held->view, field, object);
-    else if (take_as_it_is(held, state, field, object, 0))
+        result = take_bytes(&owner->view, field, object);
+    else if (take_stored_form(owner, state, field, object, 0))
         result = 0;
     else
-        result = convert(held, state, field, object, LXPY_CONVERT_RECORD);
-    *value = (lx_value){held->view.buf, (uint64_t)held->view.len};
+        result = convert(owner, state, field, object, LXPY_CONVERT_RECORD);
+    *value = (lx_value){owner->view.buf, (uint64_t)owner->view.len};
     return result;
 }
 
-/* ------------------------------------------------------------ many of bytes */
+/* ----------------------------------------------------- many values of bytes */
 
-/** The values of a list, joined in one block: offsets, then a byte for each, then the bytes. */
-typedef struct joining {
+/** The joined values of a list in one block: offsets, then a mask byte each, then the bytes. */
+typedef struct joined_values {
     uint64_t *offsets;
     uint8_t *present;
     char *data;
-} joining;
+} joined_values;
 
-/** The length of each value; the total, or -1. */
+/** Stores the length of each value; returns the total, or -1. */
 static Py_ssize_t measure_list(const lxpy_field *field, PyObject *list, uint64_t *offsets,
                                uint8_t *present)
 {
@@ -174,8 +170,8 @@ static Py_ssize_t measure_list(const lxpy_field *field, PyObject *list, uint64_t
     return total;
 }
 
-/** Copies the values that nothing can change; without the GIL. */
-static void copy_constant(PyObject *list, const joining *j)
+/** Copies the immutable values; without the GIL. */
+static void copy_constant(PyObject *list, const joined_values *j)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
         PyObject *item = PyTuple_GET_ITEM(list, i);
@@ -185,7 +181,7 @@ static void copy_constant(PyObject *list, const joining *j)
     }
 }
 
-/** Copies a value of another kind, which may have changed since it was measured. */
+/** Copies a mutable value, which may have changed since it was measured. */
 static int copy_other(const lxpy_field *field, PyObject *item, char *to, uint64_t size)
 {
     Py_buffer view;
@@ -200,7 +196,7 @@ static int copy_other(const lxpy_field *field, PyObject *item, char *to, uint64_
     return same ? 0 : -1;
 }
 
-static int copy_list(const lxpy_field *field, PyObject *list, const joining *j)
+static int copy_list(const lxpy_field *field, PyObject *list, const joined_values *j)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
         PyObject *item = PyTuple_GET_ITEM(list, i);
@@ -212,32 +208,33 @@ static int copy_list(const lxpy_field *field, PyObject *list, const joining *j)
     return 0;
 }
 
-static int join_list(joining *j, lxpy_held *held, const lxpy_field *field, PyObject *list)
+static int join_list(joined_values *j, lxpy_value_owner *owner, const lxpy_field *field,
+                     PyObject *list)
 {
     size_t count = (size_t)PyTuple_GET_SIZE(list);
     size_t head = (count + 1) * sizeof(uint64_t) + count;
-    held->block = PyMem_Malloc(head);
-    if (held->block == NULL) {
+    owner->block = PyMem_Malloc(head);
+    if (owner->block == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    Py_ssize_t total = measure_list(field, list, held->block,
-                                    (uint8_t *)((uint64_t *)held->block + count + 1));
+    Py_ssize_t total = measure_list(field, list, owner->block,
+                                    (uint8_t *)((uint64_t *)owner->block + count + 1));
     if (total < 0)
         return -1;
-    char *block = PyMem_Realloc(held->block, head + (size_t)total);
+    char *block = PyMem_Realloc(owner->block, head + (size_t)total);
     if (block == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    held->block = block;
+    owner->block = block;
     j->offsets = (uint64_t *)(void *)block;
     j->present = (uint8_t *)(j->offsets + count + 1);
     j->data = block + head;
     return copy_list(field, list, j);
 }
 
-/** A tuple of the caller's values: nothing can change it while it is read. */
+/** Returns a tuple of the caller's values, which cannot change during the call. */
 static PyObject *tuple_of(const lxpy_field *field, PyObject *object)
 {
     PyObject *tuple = NULL;
@@ -245,19 +242,19 @@ static PyObject *tuple_of(const lxpy_field *field, PyObject *object)
         !PyMemoryView_Check(object))
         tuple = PySequence_Tuple(object);
     if (tuple == NULL && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)))
-        PyErr_Format(PyExc_TypeError, "field %R takes a sequence of bytes or None, not %.100s",
+        PyErr_Format(PyExc_TypeError, "field %R must be a sequence of bytes or None, not %.100s",
                      field->name, Py_TYPE(object)->tp_name);
     return tuple;
 }
 
-static int take_list(lx_values *values, lxpy_held *held, const lxpy_field *field, PyObject *object,
-                     uint64_t *count)
+static int take_list(lx_values *values, lxpy_value_owner *owner, const lxpy_field *field,
+                     PyObject *object, uint64_t *count)
 {
-    joining j;
+    joined_values j;
     PyObject *list = tuple_of(field, object);
     if (list == NULL)
         return -1;
-    int result = join_list(&j, held, field, list);
+    int result = join_list(&j, owner, field, list);
     *count = (uint64_t)PyTuple_GET_SIZE(list);
     Py_DECREF(list);
     if (result == 0)
@@ -267,26 +264,26 @@ static int take_list(lx_values *values, lxpy_held *held, const lxpy_field *field
 
 /* ---------------------------------------------------------------- many records */
 
-static int take_dense(lx_values *values, lxpy_held *held, lxpy_state *state,
+static int take_dense(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,
                       const lxpy_field *field, PyObject *object, uint64_t *count)
 {
-    if (!take_as_it_is(held, state, field, object, 1) &&
-        convert(held, state, field, object, LXPY_CONVERT_COLUMN) < 0)
+    if (!take_stored_form(owner, state, field, object, 1) &&
+        convert(owner, state, field, object, LXPY_CONVERT_COLUMN) < 0)
         return -1;
-    *count = (uint64_t)held->view.shape[0];
-    *values = (lx_values){held->view.buf, NULL, held->present.buf};
+    *count = (uint64_t)owner->view.shape[0];
+    *values = (lx_values){owner->view.buf, NULL, owner->present.buf};
     return 0;
 }
 
-int lxpy_values_take(lx_values *values, lxpy_held *held, lxpy_state *state, const lxpy_field *field,
-                     PyObject *object, uint64_t *count)
+int lxpy_values_take(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,
+                     const lxpy_field *field, PyObject *object, uint64_t *count)
 {
     uint64_t got = 0;
     *values = (lx_values){NULL, NULL, NULL};
     if (object == Py_None)
         return 0;
-    int result = field->type == LX_BYTES ? take_list(values, held, field, object, &got)
-                                         : take_dense(values, held, state, field, object, &got);
+    int result = field->type == LX_BYTES ? take_list(values, owner, field, object, &got)
+                                         : take_dense(values, owner, state, field, object, &got);
     if (result < 0)
         return -1;
     if (*count == LX_NONE)

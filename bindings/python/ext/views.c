@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Views: records where they lie in the dataset's own memory, without a copy. */
+/* Views: records in the dataset's own memory, without a copy. */
 #include "dataset.h"
 
 static void release_view(void *view)
 {
-    LXPY_WITHOUT_GIL(lx_view_free(view)); /* the last of a state unmaps its files */
+    LXPY_WITHOUT_GIL(lx_view_free(view)); /* the last reference to a snapshot unmaps its files */
 }
 
 static void release_holder(void *holder)
@@ -12,7 +12,7 @@ static void release_holder(void *holder)
     Py_DECREF((PyObject *)holder);
 }
 
-/** Shows a record. @p holder keeps the view as long. */
+/** Creates a view of a record; the view references @p holder. */
 static PyObject *show(lxpy_state *state, const lxpy_field *field, lx_slice slice, PyObject *holder)
 {
     if (slice.data == NULL)
@@ -22,11 +22,11 @@ static PyObject *show(lxpy_state *state, const lxpy_field *field, lx_slice slice
     if (memory == NULL)
         return NULL;
     Py_INCREF(holder);
-    PyObject *shown = field->type == LX_BYTES
-                          ? PyMemoryView_FromObject(memory)
-                          : lxpy_array_new(state, memory, 0, field->dtype, field->shape);
+    PyObject *current = field->type == LX_BYTES
+                            ? PyMemoryView_FromObject(memory)
+                            : lxpy_array_new(state, memory, 0, field->dtype, field->shape);
     Py_DECREF(memory);
-    return shown;
+    return current;
 }
 
 static PyObject *show_all(lxpy_state *state, const lxpy_field *field, const lx_slice *slices,
@@ -43,7 +43,7 @@ static PyObject *show_all(lxpy_state *state, const lxpy_field *field, const lx_s
     return list;
 }
 
-/** A list of what the records of a field are; @p slices is room for them. */
+/** Returns a list of the views of a field's records; @p slices is scratch memory. */
 static PyObject *view_field(lxpy_reading *self, size_t position, const lxpy_indices *indices,
                             lx_slice *slices)
 {

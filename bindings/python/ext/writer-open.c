@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a writer is opened: its options, and the fields of a new dataset. */
+/* Opens a writer: its options, and the fields of a new dataset. */
 #include "writer.h"
 
 static const char *const durability_names[] = {"full", "periodic", "none", NULL};
@@ -28,7 +28,7 @@ static int set_level(lx_writer_options *options, PyObject *object, lx_error *err
     return 0;
 }
 
-/* The library's defaults, and what it takes. */
+/* The library's defaults and limits. */
 #define CHUNK_RECORDS ((uint64_t)1 << 20)
 #define CHUNK_RECORDS_MAX UINT32_MAX
 #define CHUNK_BYTES ((uint64_t)1 << 30)
@@ -59,16 +59,16 @@ static int set_executor(lx_writer_options *options, lxpy_state *state, PyObject 
     return 0;
 }
 
-static lx_writer_options *make_options(lxpy_state *state, const lxpy_writer_arguments *given,
+static lx_writer_options *make_options(lxpy_state *state, const lxpy_writer_arguments *params,
                                        lx_error *error)
 {
     lx_writer_options *options = lx_writer_options_new();
     if (options == NULL)
         return (lx_writer_options *)PyErr_NoMemory();
-    if (set_durability(options, given->durability, error) == 0 &&
-        set_level(options, given->level, error) == 0 &&
-        set_chunk(options, given->chunk_records, given->chunk_bytes, error) == 0 &&
-        set_executor(options, state, given->executor, error) == 0)
+    if (set_durability(options, params->durability, error) == 0 &&
+        set_level(options, params->level, error) == 0 &&
+        set_chunk(options, params->chunk_records, params->chunk_bytes, error) == 0 &&
+        set_executor(options, state, params->executor, error) == 0)
         return options;
     lx_writer_options_free(options);
     return NULL;
@@ -106,16 +106,16 @@ static lx_schema *make_schema(lxpy_state *state, PyObject *fields)
 
 /* ----------------------------------------------------------------------- open */
 
-lx_writer *lxpy_writer_open(lxpy_state *state, const lxpy_writer_arguments *given, PyObject *path)
+lx_writer *lxpy_writer_open(lxpy_state *state, const lxpy_writer_arguments *params, PyObject *path)
 {
     lx_error error = LX_ERROR_INIT;
     lx_writer *handle = NULL;
     lx_schema *schema = NULL;
-    bool create = given->fields != NULL && given->fields != Py_None;
-    lx_writer_options *options = make_options(state, given, &error);
+    bool create = params->fields != NULL && params->fields != Py_None;
+    lx_writer_options *options = make_options(state, params, &error);
     if (options == NULL)
         return NULL;
-    if (create && (schema = make_schema(state, given->fields)) == NULL) {
+    if (create && (schema = make_schema(state, params->fields)) == NULL) {
         lx_writer_options_free(options);
         return NULL;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writer: what the files that give it its methods share, and the type. */
+/* Writer: the type, and functions that the files of its methods share. */
 #include "writer.h"
 
 #include "lock.h"
 
-/** An object for @p handle, which it owns then; NULL with an exception. */
+/** Creates an object that owns @p handle; NULL with an exception. */
 static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *handle,
                              PyObject *path, bool append_only)
 {
@@ -28,19 +28,19 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 {
     static char *names[] = {"path",        "fields",   "durability",  "level", "chunk_records",
                             "chunk_bytes", "executor", "append_only", NULL};
-    lxpy_writer_arguments given = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    lxpy_writer_arguments params = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     bool append_only = false;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$OOOOOO:Writer", names, &given.path,
-                                     &given.fields, &given.durability, &given.level,
-                                     &given.chunk_records, &given.chunk_bytes, &given.executor,
-                                     &given.append_only) ||
-        (given.append_only != NULL &&
-         lxpy_bool(given.append_only, "append_only", &append_only) < 0))
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$OOOOOO:Writer", names, &params.path,
+                                     &params.fields, &params.durability, &params.level,
+                                     &params.chunk_records, &params.chunk_bytes, &params.executor,
+                                     &params.append_only) ||
+        (params.append_only != NULL &&
+         lxpy_bool(params.append_only, "append_only", &append_only) < 0))
         return NULL;
-    PyObject *path = lxpy_path(given.path, "path");
-    lx_writer *handle = path != NULL ? lxpy_writer_open(state, &given, path) : NULL;
+    PyObject *path = lxpy_path(params.path, "path");
+    lx_writer *handle = path != NULL ? lxpy_writer_open(state, &params, path) : NULL;
     PyObject *self = handle != NULL ? make_writer(type, state, handle, path, append_only) : NULL;
     Py_XDECREF(path);
     return self;
@@ -61,13 +61,12 @@ static void writer_dealloc(PyObject *object)
 
 /* ---------------------------------------------------------------------- calls */
 
-/** Raises an error on a thread that is already in a call: it would wait for itself. */
+/** Raises an error if this thread is already in a call, since it would wait for itself. */
 static int check_reporter(lxpy_writer *self)
 {
-    if (self->reporter == 0 || self->reporter != PyThread_get_thread_ident())
+    if (self->callback_thread == 0 || self->callback_thread != PyThread_get_thread_ident())
         return 0;
-    lxpy_raise_status(self->state, LX_ERR_STATE,
-                      "the progress function used the writer: it must not call it");
+    lxpy_raise_status(self->state, LX_ERR_STATE, "the progress function must not use the writer");
     return -1;
 }
 
@@ -106,12 +105,12 @@ void lxpy_writer_leave(lxpy_writer *self)
     lxpy_rwlock_release_shared(&self->rwlock);
 }
 
-int lxpy_writer_enter_alone(lxpy_writer *self)
+int lxpy_writer_enter_exclusive(lxpy_writer *self)
 {
     return check_reporter(self) < 0 ? -1 : lxpy_rwlock_take_exclusive(&self->rwlock);
 }
 
-void lxpy_writer_leave_alone(lxpy_writer *self)
+void lxpy_writer_leave_exclusive(lxpy_writer *self)
 {
     lxpy_rwlock_release_exclusive(&self->rwlock);
 }

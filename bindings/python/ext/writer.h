@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to the files of Writer. */
+/* Private to the implementation of Writer. */
 #ifndef LXPY_WRITER_H
 #define LXPY_WRITER_H
 
 #include "rwlock.h"
 #include "field-values.h"
 
-/** A dataset that is written. Its members change with the GIL held. */
+/** A dataset that is open for writing. Its members are protected by the GIL. */
 typedef struct lxpy_writer {
     PyObject_HEAD
     lxpy_state *state;
-    lx_writer *handle;      /**< NULL once it is closed. */
-    lxpy_rwlock rwlock;     /**< Shared by calls; closing and changes of fields take it alone. */
-    unsigned forks;         /**< In which process it was opened. */
-    unsigned long reporter; /**< The thread that is in the caller's progress function; or 0. */
-    bool inside;            /**< Within a with-block. */
-    bool sealed;            /**< In that block: nothing is left to commit or roll back. */
-    bool append_only;       /**< What is there must not be changed. */
+    lx_writer *handle;  /**< NULL after close(). */
+    lxpy_rwlock rwlock; /**< Calls share it; closing and changes of fields hold it exclusively. */
+    unsigned forks;     /**< Fork count of the process that opened it. */
+    unsigned long callback_thread; /**< The thread in the progress function; or 0. */
+    bool inside;                   /**< Within a with-block. */
+    bool sealed;      /**< Sealed in that block: nothing is left to commit or roll back. */
+    bool append_only; /**< Existing records must not change. */
     PyObject *path;
-    lxpy_schema *schema; /**< Another one when fields change; never NULL. */
+    lxpy_schema *schema; /**< Replaced when fields change; never NULL. */
 } lxpy_writer;
 
-/** Begins a call of the library; -1 with an exception if the writer is closed. */
+/** Begins a shared call of the library; -1 with an exception if the writer is closed. */
 int lxpy_writer_enter(lxpy_writer *writer);
 
-/** Begins a call with values that were taken for @p schema; -1 too if that has changed since. */
+/** Begins a call with values converted for @p schema; -1 also if the schema has changed since. */
 int lxpy_writer_enter_with(lxpy_writer *writer, const lxpy_schema *schema);
 
 void lxpy_writer_leave(lxpy_writer *writer);
 
-/** 0, or -1 with LoaderxError raised. */
+/** Returns 0, or -1 with LoaderxError if the writer is closed. */
 int lxpy_writer_check_open(lxpy_writer *writer);
 
-/** Begins a call while no other runs; it may be closed. */
-int lxpy_writer_enter_alone(lxpy_writer *writer);
-void lxpy_writer_leave_alone(lxpy_writer *writer);
+/** Begins a call that excludes all others; the writer may be closed. */
+int lxpy_writer_enter_exclusive(lxpy_writer *writer);
+void lxpy_writer_leave_exclusive(lxpy_writer *writer);
 
-/** Calls one of those that take nothing else. */
+/** Calls a function of the library that takes no other argument. */
 PyObject *lxpy_writer_call(lxpy_writer *writer, lx_status (*function)(lx_writer *, lx_error *));
 
-/** The records that there are; -1 with an exception. */
+/** Returns the number of records; -1 with an exception. */
 int lxpy_writer_length(lxpy_writer *writer, uint64_t *length);
 
-/** 0, or -1 with LoaderxError raised if only appending is allowed. */
+/** Returns 0, or -1 with LoaderxError if the writer is open for appending only. */
 int lxpy_writer_check_change(lxpy_writer *writer);
 
 /* writer-open.c */
@@ -54,7 +54,7 @@ typedef struct lxpy_writer_arguments {
 } lxpy_writer_arguments;
 
 /** Creates the dataset at @p path (bytes) if @p fields are given, otherwise opens it. */
-lx_writer *lxpy_writer_open(lxpy_state *state, const lxpy_writer_arguments *given, PyObject *path);
+lx_writer *lxpy_writer_open(lxpy_state *state, const lxpy_writer_arguments *params, PyObject *path);
 
 /* append.c */
 PyObject *lxpy_writer_append(PyObject *self, PyObject *args, PyObject *kwargs);

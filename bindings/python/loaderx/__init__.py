@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets of records in a directory, and loaders that hand them out as shuffled batches."""
+"""Datasets of records in a directory, and loaders that return shuffled batches of them."""
 
 from ._version import __version__
 from .errors import CorruptError, LoaderxError
@@ -9,8 +9,8 @@ try:
 except ImportError as error:
     if 'libloaderx' not in str(error):
         raise
-    raise ImportError(f'{error}. libloaderx is installed where the linker does not look: run '
-                      f'ldconfig, or put the folder of the library into LD_LIBRARY_PATH.') from None
+    raise ImportError(f'{error}. The dynamic linker does not find libloaderx: run '
+                      'ldconfig, or add its directory to LD_LIBRARY_PATH.') from None
 
 from .compat import ARDataset, DataLoader, converter
 from .executor import Executor

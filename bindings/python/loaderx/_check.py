@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of arguments: an invalid one raises an error that names it."""
+"""Checks of arguments: an invalid argument raises an error that names it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Folder = Union[str, bytes, 'os.PathLike[Any]', None]
 
 
 def integer(name: str, value: Any) -> int:
-    """`value` as an int, if it is an integer of any size and sign."""
+    """Return `value` as an int if it is an integer of any size and sign."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f'{name} must be an int, not bool')
     try:
@@ -26,16 +26,16 @@ def integer(name: str, value: Any) -> int:
         raise TypeError(f'{name} must be an int, not {type(value).__name__}') from None
 
 
-def natural(name: str, value: Any, least: int = 0, most: int = UINT64_MAX) -> int:
-    """`value` as an int, if it is an integer from `least` to `most`."""
+def natural(name: str, value: Any, minimum: int = 0, maximum: int = UINT64_MAX) -> int:
+    """Return `value` as an int if it is an integer from `minimum` to `maximum`."""
     number = integer(name, value)
-    if not least <= number <= most:
-        raise ValueError(f'{name} must be from {least} to {most}, not {number}')
+    if not minimum <= number <= maximum:
+        raise ValueError(f'{name} must be from {minimum} to {maximum}, not {number}')
     return number
 
 
 def boolean(name: str, value: Any) -> bool:
-    """`value` as a bool, if it is one."""
+    """Return `value` as a bool if it is one."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f'{name} must be True or False, not {value!r}')
@@ -55,22 +55,22 @@ def folder(name: str, value: Folder) -> Optional[bytes]:
 
 
 def number(name: str, value: Any) -> float:
-    """`value` as a float, if it is a number of 0 or more, and finite."""
+    """Return `value` as a float if it is a finite number of 0 or more."""
     if isinstance(value, (bool, np.bool_, str, bytes)):
         raise TypeError(f'{name} must be a number, not {type(value).__name__}')
     try:
-        given = float(value)
+        converted = float(value)
     except TypeError:
         raise TypeError(f'{name} must be a number, not {type(value).__name__}') from None
     except OverflowError:
-        given = math.inf
-    if not 0 <= given < math.inf:
-        raise ValueError(f'{name} must be 0 or more, and finite, not {value}')
-    return given
+        converted = math.inf
+    if not 0 <= converted < math.inf:
+        raise ValueError(f'{name} must be finite and not negative, not {value}')
+    return converted
 
 
 def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A new array of the numbers of a sequence or an array, if each is 0 or more, and finite."""
+    """Return a new array of the numbers of a sequence or array if all are finite and 0 or more."""
     if isinstance(value, Sequence) and not set(map(type, _items(name, value))) <= {float}:
         value = np.array([number(f'{name}[{i}]', item) for i, item in enumerate(value)], float)
     array = _one_axis(name, value, 'numbers')
@@ -83,7 +83,7 @@ def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def integers(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """A new array of 64-bit integers of any sign; negative ones are stored modulo 2**64."""
+    """Return a new array of signed 64-bit integers; negative ones are stored modulo 2**64."""
     if isinstance(value, Sequence):
         items = (integer(f'{name}[{i}]', item) for i, item in enumerate(_items(name, value)))
         return np.fromiter((_wrap(f'{name}[{i}]', item) for i, item in enumerate(items)), np.uint64)
@@ -115,7 +115,7 @@ def _one_axis(name: str, value: Any, what: str) -> np.ndarray[Any, Any]:
 
 
 def naturals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """A new array of the numbers of a sequence or an array, if each is one of 0 to 2**64 - 2."""
+    """Return a new array of the numbers of a sequence or array if all are from 0 to 2**64 - 2."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f'{name} must be a sequence of ints, not {type(value).__name__}')
     if isinstance(value, Sequence):
@@ -127,7 +127,7 @@ def naturals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
     if len(wrong) == 0 and array.dtype.itemsize == 8 and array.dtype.kind == 'u':
         wrong = np.flatnonzero(array == UINT64_MAX)
     if len(wrong) != 0:
-        natural(f'{name}[{wrong[0]}]', array[wrong[0]], most=UINT64_MAX - 1)
+        natural(f'{name}[{wrong[0]}]', array[wrong[0]], maximum=UINT64_MAX - 1)
     return np.array(array, np.uint64, order='C')
 
 
@@ -139,6 +139,6 @@ def _of_sequence(name: str, items: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
             array = np.array([-1])
         if len(array) == 0 or array.min() >= 0:
             return array.astype(np.uint64)
-    most = UINT64_MAX - 1
-    checked = (natural(f'{name}[{i}]', item, most=most) for i, item in enumerate(items))
+    maximum = UINT64_MAX - 1
+    checked = (natural(f'{name}[{i}]', item, maximum=maximum) for i, item in enumerate(items))
     return np.fromiter(checked, np.uint64)

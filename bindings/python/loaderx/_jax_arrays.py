@@ -8,7 +8,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 try:
-    import jax as _jax    # the library, not loaderx.jax
+    import jax as _jax    # the library jax, not loaderx.jax
 except ModuleNotFoundError as error:
     if error.name != 'jax':
         raise
@@ -30,18 +30,18 @@ class Arrays(Output):
         self._shared = sharding is not None and not sharding.is_fully_addressable
 
     def _check_split(self, name: str, size: int, total: int, shape: Tuple[int, ...]) -> None:
-        whole = (total if self._shared else size, *shape)
+        batch_shape = (total if self._shared else size, *shape)
         if self._shared and total != size * self._world:
-            why = f'{total} records do not divide evenly among the processes'
+            reason = f'{total} records do not divide evenly among the processes'
         else:
             try:
-                self._sharding.shard_shape(whole)
+                self._sharding.shard_shape(batch_shape)
                 return
             except ValueError as error:
-                why = str(error)
-        raise ValueError(f'sharding: batches of {name!r} have the shape {whole}, which it cannot '
-                         f'split: take another batch_size, and drop_last=True or a Padded order '
-                         f'if it is that of the last one ({why})')
+                reason = str(error)
+        raise ValueError(f'sharding cannot split batches of {name!r} of shape {batch_shape}: '
+                         f'choose another batch_size, or drop_last=True or a Padded order '
+                         f'if the last batch has that shape ({reason})')
 
     def check(self, shapes: Shapes, sizes: Sizes) -> None:
         if self._sharding is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kinds of arrays that a loader returns, by name."""
+"""The types of arrays that a loader can return, by name."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class _Tensors(Output):
                 self._from_numpy(np.empty(0, dtype))
             except TypeError:
                 raise ValueError(
-                    f"out='torch': the installed torch has no {dtype}, the dtype of {name!r}: "
-                    'choose fields without it, or convert it in a transform'
+                    f"out='torch': the installed torch has no dtype {dtype}, which {name!r} has: "
+                    'choose other fields, or convert this one in a transform'
                 ) from None
 
     def convert(self, batch: Any) -> Any:
@@ -40,7 +40,7 @@ class _Tensors(Output):
 
 
 def _arrays_of_jax() -> Output:
-    from ._jax_arrays import Arrays    # JAX need not be installed
+    from ._jax_arrays import Arrays    # import on use: JAX may not be installed
     return Arrays()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kinds of arrays that a loader returns."""
+"""The conversions of batches to the type of arrays that a loader returns."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 __all__ = ['Output', 'convert_arrays']
 
 _Transform = Callable[[Dict[str, Any]], Any]
-# Of records, by field.
+# (dtype, shape) by field.
 Shapes = Mapping[str, Tuple[np.dtype[Any], Tuple[int, ...]]]
-# Records of a batch: of this rank, and of all ranks.
+# Batch sizes: of this rank, and of all ranks together.
 Sizes = Sequence[Tuple[int, int]]
 
 
 class Output:
-    """The last step of a batch, on the thread that prepared it."""
+    """The last step of a batch, on the thread that prepares it."""
 
     def check(self, shapes: Shapes, sizes: Sizes) -> None:
         """Raise an error for fields and batch sizes that cannot be converted.
 
-        Not called if a transform makes the batches.
+        Not called if the loader has a transform.
         """
 
     def convert(self, batch: Any) -> Any:
@@ -42,7 +42,7 @@ class Output:
 def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -> Any:
     """Convert the arrays in dicts, lists and tuples; other values stay as they are.
 
-    ``batch['keys']`` stays, too: it is for NumPy's generators, and too wide for other libraries.
+    ``batch['keys']`` stays, too: NumPy's generators use it, and other libraries may lack uint64.
     """
     if isinstance(batch, np.ndarray):
         return convert(batch)

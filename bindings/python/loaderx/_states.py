@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""States that Python saves: their common parts, and the check whether one matches."""
+"""Common parts of the states that Python code saves, and their checks."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from .orders.order import to_json
 VERSION = 1
 
 
-def differs(key: str, there: Any, here: Any) -> ValueError:
-    """Return the error for a state that does not match, with the difference."""
-    return ValueError(f'"{key}" is {there} in the state and {here} here: use the value of the '
+def differs(key: str, saved: Any, current: Any) -> ValueError:
+    """Return the error for a state that does not match; it names the difference."""
+    return ValueError(f'"{key}" is {saved} in the state, but {current} here: use the value of the '
                       'state, or start without the state')
 
 
-def number(state: Mapping[str, Any], key: str, least: int = 0, most: int = UINT64_MAX) -> int:
-    """Return a number of a state, which must be in range."""
+def number(state: Mapping[str, Any], key: str, minimum: int = 0, maximum: int = UINT64_MAX) -> int:
+    """Return a number of a state after a check of its range."""
     try:
-        return natural(f'"{key}"', state.get(key), least, most)
+        return natural(f'"{key}"', state.get(key), minimum, maximum)
     except (TypeError, ValueError) as cause:
         raise CorruptError(f'the state is damaged: {cause}') from cause
 
 
 def checksum(state: Mapping[str, Any]) -> str:
-    whole = {key: value for key, value in state.items() if key != 'crc32'}
-    return f'{zlib.crc32(json.dumps(whole, sort_keys=True).encode()):08x}'
+    content = {key: value for key, value in state.items() if key != 'crc32'}
+    return f'{zlib.crc32(json.dumps(content, sort_keys=True).encode()):08x}'
 
 
 def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any]) -> None:
@@ -43,9 +43,9 @@ def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any])
     if state.get('version') != VERSION:
         raise LoaderxError(f'the state has version {state.get("version")}, and this loaderx reads '
                            f'version {VERSION}: use the loaderx that wrote it')
-    for key, here in configuration.items():
-        if state.get(key) != here:
-            raise differs(key, state.get(key), here)
+    for key, current in configuration.items():
+        if state.get(key) != current:
+            raise differs(key, state.get(key), current)
     if state.get('crc32') != checksum(state):
         raise CorruptError(f'the state was changed after it was written: its "crc32" is '
                            f'{state.get("crc32")} and its content gives {checksum(state)}')

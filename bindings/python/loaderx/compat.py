@@ -26,7 +26,7 @@ import numpy as np
 from . import _core
 from ._check import UINT64_MAX, natural
 from ._progress import open_bar
-from .sources.records import Asked
+from .sources.records import BatchReadable
 from .sources import Dataset
 from .errors import CorruptError
 from .field import Field
@@ -37,10 +37,10 @@ from .sources.source import PLACES, zip_sources
 
 __all__ = ['ARDataset', 'DataLoader', 'converter', 'identity']
 
-# The bytes that converter copies at a time.
-_STRETCH = 8 << 20
+# Bytes that converter copies at a time.
+_BLOCK = 8 << 20
 
-# The positions of a DataLoader: more than anyone reads.
+# Number of positions of a DataLoader: practically endless.
 _POSITIONS = 1 << 62
 
 _Pair = Tuple[Any, Any]
@@ -48,7 +48,7 @@ _Self = TypeVar('_Self', bound='DataLoader')
 
 
 def identity(pair: _Pair) -> _Pair:
-    """Return the pair: the transform that changes nothing."""
+    """Return the pair unchanged: the default transform."""
     return pair
 
 
@@ -56,18 +56,18 @@ def identity(pair: _Pair) -> _Pair:
 
 
 def _size(dtype: Any, shape: Tuple[int, ...]) -> int:
-    """Bytes of a record."""
+    """Return the number of bytes of a record."""
     return int(np.dtype(dtype).itemsize) * math.prod(shape)
 
 
 def _write(array: np.ndarray[Any, Any], directory: str, shown: str) -> None:
     dtype = array.dtype.newbyteorder('=')
-    stretch = max(1, _STRETCH // max(1, _size(dtype, array.shape[1:])))
+    rows = max(1, _BLOCK // max(1, _size(dtype, array.shape[1:])))
     bar = open_bar(shown, ' records', len(array))
     writer = create(directory, {PLACES[0]: Field(dtype.name, array.shape[1:])})
     try:
-        for first in range(0, len(array), stretch):
-            part = np.ascontiguousarray(array[first : first + stretch], dtype=dtype)
+        for first in range(0, len(array), rows):
+            part = np.ascontiguousarray(array[first : first + rows], dtype=dtype)
             writer.extend(data=part)
             if bar is not None:
                 bar.update(len(part))
@@ -88,7 +88,7 @@ def _remove(target: str, shown: str) -> None:
 
 
 def converter(array: Any, directory: Any, replace: bool = False) -> None:
-    """Write an array to a dataset, with a record for each element of its first axis.
+    """Write an array to a dataset, with one record for each element of its first axis.
 
     The dataset has one field, ``data``; `ARDataset` and ``loaderx.open`` read it. An array of
     length 0 makes a dataset of length 0. A bar shows the progress if stderr is a terminal and tqdm
@@ -97,24 +97,24 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
     Parameters
     ----------
     array : numpy.ndarray
-        The array to write, also a mapped one (``numpy.load(path, mmap_mode='r')``).
+        The array to write; it may be mapped (``numpy.load(path, mmap_mode='r')``).
     directory : path
-        The directory to make; it may exist if it is empty.
+        The directory to create; it may exist if it is empty.
     replace : bool
-        Whether to replace an existing dataset, after the new one is complete in a temporary
+        Whether to replace an existing dataset when the new one is complete in a temporary
         directory. Other directories, and datasets that are open, are never removed.
 
     Raises
     ------
     FileExistsError
-        The directory is not empty, and `replace` is False or it is not a dataset.
+        The directory is not empty, and `replace` is False or the directory is not a dataset.
     BlockingIOError
         The dataset to replace is in use.
     """
     if not isinstance(array, np.ndarray):
         array = np.asarray(array)
     if array.ndim == 0:
-        raise ValueError('array must have an axis that counts the records')
+        raise ValueError('array must have at least one axis, which counts the records')
     if array.dtype.newbyteorder('=').name not in _core.DTYPES:
         raise TypeError(f'array has the dtype {array.dtype}, which cannot be stored')
     if not isinstance(replace, bool):
@@ -139,8 +139,8 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
 # ---- datasets
 
 
-class ARDataset(Asked):
-    """A dataset of one field, as `converter` makes it, indexed like an array.
+class ARDataset(BatchReadable):
+    """A dataset of one field, as `converter` creates it, indexed like an array.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class ARDataset(Asked):
             dataset.close()
             raise ValueError(
                 f'path: {os.fsdecode(path)} has the fields {", ".join(names)}, but an ARDataset '
-                'has one: use loaderx.open'
+                'must have one field: use loaderx.open'
             )
         self._dataset = dataset
         self._column = dataset[names[0]]
@@ -174,7 +174,7 @@ class ARDataset(Asked):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of an element."""
+        """The dtype of an element."""
         dtype: np.dtype[Any] = self._column.dtype
         return dtype
 
@@ -193,7 +193,7 @@ class ARDataset(Asked):
         return np.asarray(self._column, dtype=dtype)
 
     def close(self) -> None:
-        """Close the dataset. Loaders over it continue, and arrays stay valid."""
+        """Close the dataset. Loaders that read it continue, and arrays stay valid."""
         self._dataset.close()
 
     def __enter__(self) -> ARDataset:
@@ -210,7 +210,7 @@ class ARDataset(Asked):
 
 
 def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]], Dict[str, Any]]:
-    """Return a transform of batches that calls one of pairs."""
+    """Return a transform of batches that calls a transform of pairs."""
 
     def on_batch(batch: Dict[str, Any]) -> Dict[str, Any]:
         pair = transform((batch['data'], batch['label']))
@@ -226,30 +226,31 @@ def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]],
 
 
 class DataLoader(_core.Loader):
-    """Batches of data and labels, epoch after epoch without an end: leave the loop by ``break``.
+    """Batches of data and labels, epoch after epoch without end: leave the loop by ``break``.
 
     A batch is a dict of the arrays ``data`` and ``label``, and is always full: the last batch of an
-    epoch continues in the next. The arrays are writable and stay valid. ``seek(tell())`` continues
-    a training at once, where the original starts again.
+    epoch continues in the next epoch. The arrays are writable and stay valid. ``seek(tell())``
+    resumes a training at its position, where the original starts again.
 
     Parameters
     ----------
     dataset, labelset : ARDataset, NPDataset, Dataset of one field, array or path
-        Data and labels of one length, which is not 0. Closing the loader leaves them open.
+        Data and labels of the same length, which must not be 0. Closing the loader does not close
+        them.
     num_workers : int
-        The threads that prepare batches, 0 (the caller of ``next`` does) to 64. The batches do not
-        depend on it.
+        Number of threads that prepare batches, 0 to 64; with 0, the caller of ``next`` prepares
+        them. The batches do not depend on it.
     batch_size : int
-        The records of a batch.
+        Number of records in a batch.
     prefetch_size : int
-        The batches to prefetch, at least 1, and at most 4 for each worker.
+        Number of batches to prefetch: at least 1, and at most 4 for each worker.
     mode : int
-        0: in sequence, again and again. 1: shuffled in each epoch, each record once (the original
-        draws with replacement, and misses 37 % of the records).
+        0: sequential, epoch after epoch. 1: shuffled in each epoch without replacement (the
+        original draws with replacement, and misses 37 % of the records).
     seed : int
         The seed of mode 1. Equal seeds give equal orders.
     transform : callable
-        ``transform((data, label))`` takes the arrays of a batch, on any thread, and returns a pair
+        ``transform((data, label))`` gets the arrays of a batch, on any thread, and returns a pair
         that replaces them. ``next()`` raises its exceptions.
 
     Examples
@@ -271,17 +272,17 @@ class DataLoader(_core.Loader):
         seed: int = 42,
         transform: Callable[[_Pair], _Pair] = identity,
     ) -> _Self:
-        num_workers = natural('num_workers', num_workers, most=64)
-        batch_size = natural('batch_size', batch_size, least=1)
-        prefetch_size = natural('prefetch_size', prefetch_size, least=1)
-        mode = natural('mode', mode, most=1)
+        num_workers = natural('num_workers', num_workers, maximum=64)
+        batch_size = natural('batch_size', batch_size, minimum=1)
+        prefetch_size = natural('prefetch_size', prefetch_size, minimum=1)
+        mode = natural('mode', mode, maximum=1)
         if not callable(transform):
             raise TypeError(f'transform must be callable, not {type(transform).__name__}')
         source = zip_sources((dataset, labelset), PLACES, ('dataset', 'labelset'))
         if source.length == 0:
             raise ValueError('dataset must not be empty: batches are always full')
         epoch = Sequential(source.length) if mode == 0 else Shuffle(source.length, seed=seed)
-        # Only the end of an epoch of the loader's order cuts a batch.
+        # Batches are cut only at the end of an epoch of the loader's order.
         order = Repeat(epoch, _POSITIONS // source.length)
         choose_fields(source, None)
         ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
@@ -314,4 +315,4 @@ class DataLoader(_core.Loader):
         return '<loaderx.DataLoader, closed>' if self.closed else '<loaderx.DataLoader>'
 
     def __len__(self) -> int:
-        raise TypeError('a DataLoader has no end, and so no length')
+        raise TypeError('a DataLoader is endless and has no length')

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What fails for reasons that Python has no exception for.
+"""Exceptions for failures that Python has no exception for.
 
-Wrong arguments are `TypeError`, `ValueError`, `IndexError` or `KeyError`; what the system refuses
-is `OSError` with its errno (`FileNotFoundError`, `BlockingIOError`, ...). The rest is here.
+Invalid arguments raise `TypeError`, `ValueError`, `IndexError` or `KeyError`; system errors raise
+`OSError` with its errno (`FileNotFoundError`, `BlockingIOError`, ...). This module has the rest.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from typing import Any, Dict, Optional
 
 
 class LoaderxError(Exception):
-    """A call that the library refuses: closed, of another process, or not possible.
+    """The object is closed or belongs to another process, or the operation is unsupported.
 
     Attributes
     ----------
     status : str or None
-        The name of the library's status, ``'LX_ERR_STATE'`` for instance.
+        The name of the library's status, for example ``'LX_ERR_STATE'``.
     field : str or None
-        The field concerned.
+        The field of the error.
     record : int or None
-        The index of the record concerned.
+        The index of the record.
     path : str or None
-        The file or directory concerned.
+        The file or directory.
     offset : int or None
-        The byte concerned in the file at `path`.
+        The offset of the error in the file at `path`, in bytes.
     errno : int or None
-        The system's error number, where that is the cause.
+        The error number of the system, if the system reported the error.
     message : str or None
-        What is wrong, without where.
+        The description without the location.
     """
 
     status: Optional[str] = None
@@ -41,17 +41,17 @@ class LoaderxError(Exception):
 
 
 class CorruptError(LoaderxError):
-    """Stored data is damaged; the attributes say where. The rest of the dataset stays usable.
+    """Stored data is damaged; the attributes give the location. The rest of the dataset is usable.
 
     Attributes
     ----------
     report : dict or None
-        All that was found, where `Dataset.verify` or `repair` raised this.
+        All findings, if `Dataset.verify` or `repair` raised the error.
     """
 
     report: Optional[Dict[str, Any]] = None
 
-    def _locate(self) -> Dict[str, Any]:
-        """What is known, as a report lists it."""
+    def _as_dict(self) -> Dict[str, Any]:
+        """Return the attributes as an item of a report."""
         return {'field': self.field, 'record': self.record, 'path': self.path,
                 'offset': self.offset, 'message': self.message}

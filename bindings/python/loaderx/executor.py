@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads that work for loaders and writers."""
+"""Threads for loaders and writers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from . import _core
 class Executor(_core.Executor):
     """Threads for any number of loaders and writers.
 
-    No thread is started before there is work for it. Use it as a context manager, or close it; it
-    also ends with its last reference.
+    Threads start when there is work for them. Use the executor as a context manager, or close it;
+    dropping the last reference closes it, too.
 
     Parameters
     ----------
     readers : int, optional
-        Threads that fill batches, 0 to 64. With 0, the thread that waits for a batch fills it. By
-        default one for each CPU that the process may use.
+        Number of threads that fill batches, 0 to 64. With 0, the thread that waits for a batch
+        fills it. The default is the number of CPUs that the process may use.
     writers : int, optional
-        Threads that write, 1 to 4; the default is 1.
+        Number of threads that write, 1 to 4; the default is 1.
     """
 
     __slots__ = ()

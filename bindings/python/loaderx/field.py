@@ -19,22 +19,22 @@ class Field:
     Parameters
     ----------
     dtype : dtype or bytes
-        The type of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64, or complex
-        numbers of 64 and 128. They are stored in little-endian byte order, whatever order is given.
-        `bytes` is for values of any length.
+        The dtype of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64, or complex
+        numbers of 64 and 128. Values are stored in little-endian byte order, whatever the byte
+        order of `dtype`. `bytes` is for values of any length.
     shape : int or tuple of int, optional
-        The shape of a value; a scalar by default. Not for bytes.
+        The shape of a value; a scalar by default. Not allowed for bytes.
     compress : {'raw', 'flate', 'zstd'}, optional
-        How values are stored. 'raw' is read fastest, and without a copy. 'flate' stores a value as
-        one Deflate stream where that is smaller. 'zstd' is a part of the format that this version
-        does not implement: a dataset with such a field opens, values that are stored raw can be
-        read, and reading a compressed value or creating such a field raises `LoaderxError`
-        (``'LX_ERR_UNSUPPORTED'``).
+        How values are stored. 'raw' is fastest to read, and without a copy. 'flate' stores a value
+        as one Deflate stream if that is smaller. 'zstd' is part of the format, but this version
+        does not implement it: a dataset with such a field can be opened and values that are stored
+        raw can be read, but reading a compressed value or creating such a field raises
+        `LoaderxError` (``'LX_ERR_UNSUPPORTED'``).
 
     Raises
     ------
     TypeError, ValueError
-        An argument is wrong; the message names it.
+        An argument is invalid; the message names it.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Field:
 
     @property
     def dtype(self) -> Union[np.dtype[Any], type]:
-        """The type of the elements: a dtype, or `bytes`."""
+        """The dtype of the elements, or `bytes`."""
         return self._dtype
 
     @property
@@ -69,7 +69,7 @@ class Field:
 
     @property
     def compress(self) -> str:
-        """The compression of values."""
+        """The compression of the values."""
         return self._compress
 
     def __eq__(self, other: object) -> bool:
@@ -84,7 +84,7 @@ class Field:
         return self._dtype, self._shape, self._compress
 
     def _describe(self, name: str) -> Tuple[str, str, Tuple[int, ...], str]:
-        """The field as the extension takes it."""
+        """Return the field as a tuple for the extension."""
         return name, self._dtype_name(), self._shape, self._compress
 
     def _dtype_name(self) -> str:
@@ -103,14 +103,14 @@ def _take_dtype(dtype: Any) -> Union[np.dtype[Any], type]:
     if dtype is bytes or (isinstance(dtype, str) and dtype == 'bytes'):
         return bytes
     if dtype is None:
-        raise TypeError('dtype must not be None')    # NumPy takes None as float64
+        raise TypeError('dtype must not be None')    # NumPy converts None to float64
     try:
-        asked = np.dtype(dtype)
+        parsed = np.dtype(dtype)
     except TypeError as error:
         raise TypeError(f'dtype must be a dtype of NumPy or bytes: {error}') from None
-    stored = _core.DTYPES.get(asked.name)
+    stored = _core.DTYPES.get(parsed.name)
     if stored is None:
-        raise ValueError(f'dtype must be bytes or one of {", ".join(_core.DTYPES)}, not {asked}')
+        raise ValueError(f'dtype must be bytes or one of {", ".join(_core.DTYPES)}, not {parsed}')
     return stored
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Batches as arrays of JAX, on one device or split over many.
+"""Batches as JAX arrays, on one device or distributed over several.
 
-`loaderx` itself does without JAX; this module needs it.
+`loaderx` itself does not need JAX; this module does.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any, Optional, Type, TypeVar
 
 from . import loader as _loader
 from ._check import natural
-from ._jax_arrays import Arrays    # raises ImportError where JAX is not installed
+from ._jax_arrays import Arrays    # raises ImportError if JAX is not installed
 
-import jax as _jax    # the library, not this module
+import jax as _jax    # the library jax, not this module
 
 __all__ = ['Loader']
 
@@ -22,30 +22,31 @@ _Self = TypeVar('_Self', bound='Loader')
 class Loader(_loader.Loader):
     """A `loaderx.Loader` whose batches are dicts of ``jax.Array``.
 
-    The loader's threads copy to the devices, too, so batches lie there ahead, as many as
-    `prefetch_bytes` allows. A `transform` gets arrays of NumPy, on the host; the arrays of what it
-    returns, in dicts, lists and tuples, are placed after it. ``batch['keys']`` stay with NumPy.
-    Unless JAX is set to use 64 bits (``jax_enable_x64``), it makes arrays of 64 bits narrower,
-    as it always does.
+    The loader's threads also copy to the devices, so devices hold prefetched batches, within the
+    limit of `prefetch_bytes`. A `transform` gets NumPy arrays, on the host; the arrays that it
+    returns, in dicts, lists and tuples, are converted after it. ``batch['keys']`` stays a NumPy
+    array. Unless 64-bit types are enabled in JAX (``jax_enable_x64``), JAX converts 64-bit arrays
+    to 32 bits, as usual.
 
     Parameters
     ----------
     source
-        As that of `loaderx.Loader`.
+        As for `loaderx.Loader`.
     sharding : jax.sharding.Sharding, optional
-        How a batch lies on devices, by its first axis; None: whole, on the default device. Where
-        it has devices of other processes, each process reads the part of the batch that is its own,
-        and the arrays are global: ``batch_size`` is then that of a process.
+        How the first axis of a batch is distributed over devices; None: the whole batch is on the
+        default device. If the sharding has devices of other processes, each process reads its own
+        part of the batch, and the arrays are global: ``batch_size`` is then that of one process.
     rank, world : int, optional
-        Which share of each global batch this process takes, of how many. None: those of JAX's
-        processes where the sharding has devices of several, and 0 of 1 else.
+        The share of each global batch that this process reads, and the number of shares. None: the
+        index and number of JAX's processes if the sharding has devices of several processes;
+        otherwise 0 and 1.
     **options
-        All other arguments of `loaderx.Loader`, but `out`.
+        All other arguments of `loaderx.Loader` except `out`.
 
     Raises
     ------
     ValueError
-        A batch, or the last one of an epoch, cannot be split as the sharding requires.
+        The sharding cannot split a batch, or the last batch of an epoch.
 
     Examples
     --------
@@ -69,12 +70,12 @@ class Loader(_loader.Loader):
             raise TypeError('sharding must be a jax.sharding.Sharding or None, not '
                             f'{type(sharding).__name__}')
         if 'out' in options:
-            raise TypeError('out: arrays of JAX are what this loader hands out; leave it out')
+            raise TypeError('out must not be given: this loader always returns JAX arrays')
         shared = sharding is not None and not sharding.is_fully_addressable
         if world is None:
             world = _jax.process_count() if shared else 1
         if rank is None:
             rank = _jax.process_index() if shared else 0
-        world = natural('world', world, least=1)
+        world = natural('world', world, minimum=1)
         return super().__new__(cls, source, rank=rank, world=world,
                                out=Arrays(sharding, world), **options)

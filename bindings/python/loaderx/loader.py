@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loaders: batches of a source in an order, prepared ahead by threads."""
+"""Loaders: batches of a source in an order, prefetched by threads."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _Self = TypeVar('_Self', bound='Loader')
 
 
 def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tuple[str, ...]:
-    """The names of the columns to read, which there are and which can be batched."""
+    """Return the names of the columns to read, after a check that they exist and can be batched."""
     shapes = {name: dtype for name, dtype, _ in source.columns}
     if isinstance(fields, (str, bytes)):
-        raise TypeError(f'fields must be a list of names, not the one {fields!r}')
+        raise TypeError(f'fields must be a list of names, not the single name {fields!r}')
     if fields is None:
         names = tuple(shapes)
     else:
@@ -37,26 +37,26 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
                 f'fields must be a list of names, not {type(fields).__name__}'
             ) from None
         if not names:
-            raise ValueError('fields must have at least one name; None takes all')
-    for place, name in enumerate(names):
+            raise ValueError('fields must have at least one name; None selects all fields')
+    for i, name in enumerate(names):
         if not isinstance(name, str):
             raise TypeError(f'fields must be names (str), not {type(name).__name__}')
         if name not in shapes:
-            there = ', '.join(shapes) or 'no fields'
-            raise ValueError(f'fields: the source has {there}, but no {name!r}')
-        if name in names[:place]:
-            raise ValueError(f'fields: {name!r} is asked for twice')
+            known = ', '.join(shapes) or 'no fields'
+            raise ValueError(f'fields: {name!r} not found: the source has {known}')
+        if name in names[:i]:
+            raise ValueError(f'fields: {name!r} is listed twice')
         if shapes[name] is None:
             raise ValueError(
-                f'the records of {name!r} vary in length and cannot be batched: '
-                'choose fields without it'
+                f'the records of {name!r} differ in length and cannot be batched: '
+                'select other fields'
             )
     return names
 
 
 def _sizes(length: int, batch_size: Optional[int], rank: int, world: int,
            drop_last: bool) -> List[Tuple[int, int]]:
-    """How many records batches have, of this rank and of all; a Budgeted order may have any."""
+    """Return the possible batch sizes, of this rank and of all; empty for a Budgeted order."""
     if batch_size is None:
         return []
     rest = 0 if drop_last else length % (batch_size * world)
@@ -66,7 +66,7 @@ def _sizes(length: int, batch_size: Optional[int], rank: int, world: int,
 
 
 def generator(key: Any) -> np.random.Generator:
-    """Make a NumPy generator of a record's own random numbers.
+    """Make a NumPy generator from the random key of a record.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ def generator(key: Any) -> np.random.Generator:
 
 
 class Loader(_core.Loader):
-    """Batches of a source in an order: dicts of arrays that threads prepare ahead.
+    """Batches of a source in an order: dicts of arrays that threads prefetch.
 
-    The same arguments give the same bytes in the same order, for any number of threads. The arrays
-    belong to the caller: they may be written to, and stay valid as long as they are referenced,
-    even after the loader is closed.
+    The same arguments give the same bytes in the same order, for any number of threads. The caller
+    owns the arrays: it may write to them, and they stay valid while they are referenced, even after
+    the loader is closed.
 
     **Iteration.** ``for`` iterates over the rest of the current epoch (or of `epochs` of them) and
     ends; the next ``for`` starts with the following epoch. After a ``break`` the next ``for``
@@ -103,88 +103,85 @@ class Loader(_core.Loader):
     With ``epochs=None`` the iteration has no end.
 
     **Positions** count the samples of one global order, of all ranks together, that were returned;
-    prefetched ones do not count. A rank takes the positions of an epoch that are `rank` modulo
-    `world`. If a `Budgeted` order makes the batches, it takes those whose number in the epoch is.
+    prefetched samples do not count. A rank reads the positions of an epoch that are `rank` modulo
+    `world`. With a `Budgeted` order, a rank reads the batches whose number in the epoch is `rank`
+    modulo `world`.
 
     **Ranks.** `rank` and `world` are those of data parallelism, not of all processes. Processes
-    that share a rank (of tensor, sequence or expert parallelism, or the stages of a pipeline) give
-    the same numbers and get the same records in the same batches. Each reads the fields that it
-    needs, and one that needs none reads a `NullDataset`. After the same number of batches all are
-    at the same position. So the state of any of them is the state of the run, and all of them load
-    it, on another mesh as well. (With ``on_damage='skip'``, only the processes that read a batch
-    without any readable record pass over it.)
+    that share a rank (of tensor, sequence or expert parallelism, or the stages of a pipeline) pass
+    the same numbers and get the same records in the same batches. Each process reads the fields
+    that it needs; a process that needs none reads a `NullDataset`. After the same number of batches
+    all processes are at the same position. So the state of any process is the state of the run, and
+    all processes load it, also on another mesh. (With ``on_damage='skip'``, only the processes that
+    read a batch without any readable record skip that batch.)
 
-    **Signals.** Ctrl-C interrupts ``next()`` while it waits, and no batch is lost by that: the next
-    call returns the batch, and until then ``tell()`` and ``state_dict()`` describe it as not
-    returned.
+    **Signals.** Ctrl-C interrupts ``next()`` while it waits, without losing a batch: the next call
+    returns the batch, and until then ``tell()`` and ``state_dict()`` count it as not returned.
 
     Parameters
     ----------
     source : dataset of loaderx, array, path, tuple, list or dict
-        The data to read. An open dataset is read in its present state, even if it is refreshed or
-        closed later. A live dataset is read in its newest state for each batch; the length stays,
-        and a record that is deleted meanwhile raises IndexError. An array is read in place, without
-        a copy. A path names a dataset if it is a directory, else an .npy file.
-        A tuple or list puts several sources of one length side by side. Datasets keep the names of
-        their fields, which must be unique; an array or .npy file has no name, so its column is
-        ``data`` in the first place and ``label`` in the second. A dict gives names: ``{'image':
-        images, 'score': 'scores.npy'}``. A `nanoset.Nanoset` brings its own order.
+        The data to read. An open dataset is read in its current snapshot, even if it is refreshed
+        or closed later. A live dataset is read in its newest snapshot for each batch; the length
+        stays, and a record that was deleted meanwhile raises IndexError. An array is read in place,
+        without a copy. A path is that of a dataset if it is a directory, otherwise of an .npy file.
     fields : list of str, optional
-        The fields to read; None: all. Fields of varying length cannot be batched.
+        The fields to read; None: all. Fields whose records differ in length cannot be batched.
     batch_size : int, optional
         Records in a batch of this rank; None: 1. A `Budgeted` order makes the batches itself and
         excludes this argument.
     order : Order, optional
         The order, whose length is an epoch and may differ from the number of records; None:
-        `Sequential`. The position of the order itself does not matter: a loader starts at position
-        0. With a `Budgeted` order ``len()`` is that of the current epoch.
+        `Sequential`. The position of the order itself is ignored: a loader starts at position 0.
+        With a `Budgeted` order, ``len()`` is that of the current epoch.
     epochs : int, optional
-        The number of epochs of one ``for``; None: without end.
+        The number of epochs of one ``for`` loop; None: endless.
     start : int
-        The first position, as for ``seek(start)``: the number of samples of all ranks before it,
-        as ``tell()`` returns it (samples that `drop_last` leaves out count). A count alone thus
-        resumes a run that has the same other arguments, except that `world` and `batch_size` may
-        differ. With ``epochs=3`` of 100 records, 250 leaves 50 samples to the first ``for``, and
-        300 starts the following three epochs.
+        The first position, as for ``seek(start)``: the number of samples of all ranks before it, as
+        ``tell()`` returns it (samples that `drop_last` omits count). So this number alone resumes a
+        run with otherwise equal arguments, of which `world` and `batch_size` may differ. With
+        ``epochs=3`` of 100 records, 250 leaves 50 samples to the first ``for``, and 300 starts the
+        following three epochs.
     rank, world : int
         The rank of this process, and the number of ranks that share each global batch.
     drop_last : bool
-        Whether to leave out the last global batch of an epoch if it is not full: fewer than
-        `batch_size` records for each rank, or fewer batches of a `Budgeted` order than ranks.
+        Whether to omit the last global batch of an epoch if it is not full: fewer than `batch_size`
+        records for each rank, or fewer batches of a `Budgeted` order than ranks.
     threads : int, optional
-        Threads that prepare batches, 0 to 64; with 0 the thread that waits for a batch prepares
-        it. None: chosen by the CPUs that the process may use. Excludes `executor`.
+        The number of threads that prepare batches, 0 to 64; with 0, the thread that waits for a
+        batch prepares it. None: chosen by the number of CPUs that the process may use. Excludes
+        `executor`.
     executor : Executor, optional
-        An executor whose threads prepare batches; None: the loader has its own.
+        An executor whose threads prepare batches; None: the loader has its own threads.
     prefetch_bytes : int, optional
-        The limit of bytes in batches that are prepared and not yet returned; None: 64 MiB. One
-        batch is always prepared.
+        The maximum number of bytes in batches that are prepared and not yet returned; None: 64 MiB.
+        One batch is always prepared.
     transform : callable, optional
-        ``transform(batch)`` gets the dict and returns any object, which ``next()`` returns in its
-        place and order. Threads of the loader and threads that wait for a batch call it, for
-        several batches at a time. An exception is raised by ``next()`` in place of the batch, and
-        the following call continues (after a KeyboardInterrupt with the same batch). The transform
-        must not use its own loader. A ``threading.local`` lasts as long as its thread, which calls
-        the transform for any of the batches.
+        ``transform(batch)`` gets the dict and returns any object, which ``next()`` returns in place
+        of the dict, in the same order. Threads of the loader and threads that wait for a batch call
+        it, concurrently for several batches. ``next()`` raises its exceptions in place of the
+        batch, and the following call continues (after a KeyboardInterrupt, with the same batch).
+        The transform must not use its own loader. A ``threading.local`` lives as long as its
+        thread, which calls the transform for any of the batches.
     on_damage : {'raise', 'skip', 'zeros'}
         The action for a damaged record. 'raise': ``next()`` raises CorruptError in place of its
-        batch, and the following call continues. 'skip': the batch is shorter by the record.
-        'zeros': the values that cannot be read are zeros. ``stats()['damaged']`` counts such
-        records. A dataset that was opened with ``on_damage='zeros'`` shows no damage to a loader.
+        batch, and the following call continues. 'skip': the batch omits the record. 'zeros': the
+        values that cannot be read are zeros. ``stats()['damaged']`` counts such records. A dataset
+        that was opened with ``on_damage='zeros'`` reports no damage to a loader.
     keys : int, optional
-        A seed that adds ``batch['keys']``, uint64 of shape ``(records, 2)``: for each record a key
-        of random numbers that depends on the seed, the epoch and the record only, not on threads,
-        ranks or earlier draws. `generator` makes a NumPy generator from one.
+        A seed that adds ``batch['keys']``, uint64 of shape ``(records, 2)``: for each record a
+        random key that depends on the seed, the epoch and the record only, not on threads, ranks or
+        earlier draws. `generator` makes a NumPy generator from a key.
     out : {'numpy', 'torch', 'jax'}
-        The kind of arrays: of NumPy; tensors over the same memory; or arrays of JAX on its default
-        device (`loaderx.jax.Loader` places them on others). The conversion is the last step: a
-        `transform` gets arrays of NumPy, and the arrays in the dicts, lists and tuples that it
-        returns are converted. ``batch['keys']`` stay with NumPy.
+        The type of arrays: NumPy arrays; tensors over the same memory; or JAX arrays on JAX's
+        default device (`loaderx.jax.Loader` uses others). The conversion is the last step: a
+        `transform` gets NumPy arrays, and the arrays in the dicts, lists and tuples that it returns
+        are converted. ``batch['keys']`` stays a NumPy array.
 
     Raises
     ------
     TypeError, ValueError
-        An argument is wrong; the message names it.
+        An argument is invalid; the message names it.
 
     Examples
     --------
@@ -217,32 +214,32 @@ class Loader(_core.Loader):
         out: Union[str, Output] = 'numpy',
     ) -> _Self:
         if batch_size is not None:
-            batch_size = natural('batch_size', batch_size, least=1)
+            batch_size = natural('batch_size', batch_size, minimum=1)
             if isinstance(order, Budgeted):
-                raise ValueError('batch_size: a Budgeted order makes the batches; leave it out')
-        world = natural('world', world, least=1)
-        rank = natural('rank', rank, most=world - 1)
+                raise ValueError('batch_size must not be given with a Budgeted order')
+        world = natural('world', world, minimum=1)
+        rank = natural('rank', rank, maximum=world - 1)
         if (batch_size or 1) * world > UINT64_MAX:
             raise ValueError('batch_size times world must be below 2**64')
         if threads is not None:
-            threads = natural('threads', threads, most=64)
+            threads = natural('threads', threads, maximum=64)
             if executor is not None:
-                raise ValueError('threads and executor exclude each other: give one of them')
+                raise ValueError('threads and executor exclude each other: pass one of them')
         if transform is not None and not callable(transform):
             raise TypeError(f'transform must be callable, not {type(transform).__name__}')
         if order is not None and not isinstance(order, Order):
             raise TypeError(f'order must be an Order or None, not {type(order).__name__}')
         output = choose_output(out)
-        own = getattr(source, '_for_loader', None)
-        if own is not None:
-            source, order = own(order)
+        for_loader = getattr(source, '_for_loader', None)
+        if for_loader is not None:
+            source, order = for_loader(order)
         core = as_source(source)
         names = choose_fields(core, fields)
         if keys is not None:
             keys = natural('keys', keys)
             if 'keys' in names:
                 raise ValueError(
-                    "keys: the source has a field 'keys', too: choose fields without it"
+                    "keys: the source also has a field 'keys': select other fields"
                 )
         order_core = (Sequential() if order is None else order)._for_length(core.length)
         if transform is None:
@@ -256,8 +253,8 @@ class Loader(_core.Loader):
             order_core,
             names,
             batch_size or 0,
-            0 if epochs is None else natural('epochs', epochs, least=1),
-            natural('start', start, most=UINT64_MAX - 1),
+            0 if epochs is None else natural('epochs', epochs, minimum=1),
+            natural('start', start, maximum=UINT64_MAX - 1),
             rank,
             world,
             boolean('drop_last', drop_last),
@@ -270,7 +267,7 @@ class Loader(_core.Loader):
         )
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the loader, as a small dict that JSON can hold (version 1).
+        """Return the position of the loader as a small dict for JSON (version 1).
 
         The dict holds the position, the identities of the order and the source, and, for
         information, the batch size, world and threads. loaderx-state(5) describes it.
@@ -279,7 +276,7 @@ class Loader(_core.Loader):
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Seek to the position of a saved state, which takes the same time for any position.
+        """Seek to the position of a saved state, in the same time for any position.
 
         Batch size, world and threads may differ from those of the loader that saved it.
 

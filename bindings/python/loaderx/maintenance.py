@@ -19,11 +19,11 @@ from .field import Field
 from .opening import Durability, creation
 from .writer import Writer
 
-# Records that are copied between two reports of progress.
-_STRETCH = 4096
+# Records that are copied between two calls of the progress function.
+_BLOCK = 4096
 
-# Findings that a report lists; there may be more than memory holds.
-_MOST_FINDINGS = 100_000
+# Maximum number of findings in a report: more could exhaust the memory.
+_MAX_FINDINGS = 100_000
 
 Source = Union[Path, Dataset]
 
@@ -36,49 +36,50 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
          level: Optional[int] = None, chunk_records: Optional[int] = None,
          chunk_bytes: Optional[int] = None, executor: Optional[Executor] = None,
          progress: Progress = True) -> None:
-    """Make a dataset of records of others: a copy, a subset, or several after one another.
+    """Create a dataset from records of others: a copy, a subset, or a concatenation.
 
-    What is stored compressed is copied as it is. Each value is verified before. The new dataset is
-    whole when this returns; if it fails, there is none, unless somebody has opened it meanwhile.
+    Compressed values are copied without recompression. Each value is verified before it is copied.
+    The new dataset is complete when the function returns. If the function fails, it removes the new
+    dataset, unless another process has opened it meanwhile.
 
     Parameters
     ----------
     source : Dataset, path, or list of these
-        What is copied: the state that a Dataset shows, or what was committed last at a path. The
-        records of several follow one another. Their fields belong together by name; one that a
-        source does not have is missing in its records.
+        The datasets to copy: a Dataset in its current snapshot, or the last commit of the dataset
+        at a path. The records of several sources are concatenated. Fields are matched by name; a
+        field that a source lacks is missing in its records.
     destination : path-like
-        The directory to make. It may be there if it is empty.
+        The directory to create. It may exist if it is empty.
     indices : sequence of int, slice or mask, optional
-        Which records of the one source, in this order; all of them by default.
+        The records to copy, in this order, if there is only one source; default: all.
     fields : sequence of str, optional
-        Which fields, in this order; all by default.
+        The fields to copy, in this order; default: all.
     durability, level, chunk_records, chunk_bytes, executor
         As for `create`.
     progress : bool or callable, optional
-        True shows a bar where stderr is a terminal and tqdm is installed. A function is called with
-        the records done, and all, now and then; what it raises ends the job.
+        True shows a bar if stderr is a terminal and tqdm is installed. A function is called from
+        time to time with the records done and their total; an exception ends the operation.
 
     Raises
     ------
     FileExistsError
-        There is a dataset, or something else, at `destination`.
+        `destination` exists and is not an empty directory.
     CorruptError
-        A record is damaged; `repair` its dataset before, or leave it out.
+        A record is damaged: `repair` its dataset first, or exclude the record.
     """
     several = isinstance(source, (list, tuple))
-    given: List[Any] = list(source) if several else [source]    # type: ignore[arg-type]
-    if not given:
+    sources: List[Any] = list(source) if several else [source]    # type: ignore[arg-type]
+    if not sources:
         raise ValueError('source is empty: there is nothing to copy')
-    if indices is not None and len(given) != 1:
-        raise ValueError('indices are for one source, not for several')
-    for place, one in enumerate(given):
+    if indices is not None and len(sources) != 1:
+        raise ValueError('indices must not be given with several sources')
+    for i, one in enumerate(sources):
         if not isinstance(one, Dataset):
-            _check_path(f'source[{place}]' if several else 'source', one, 'a Dataset, ')
+            _check_path(f'source[{i}]' if several else 'source', one, 'a Dataset, ')
     _check_path('destination', destination)
     opened: List[Dataset] = []
     try:
-        for one in given:
+        for one in sources:
             opened.append(one.pin() if isinstance(one, Dataset) else Dataset(one))
         create = creation(_choose_fields(opened, fields), durability=durability, level=level,
                           chunk_records=chunk_records, chunk_bytes=chunk_bytes, executor=executor)
@@ -97,17 +98,17 @@ def _check_path(name: str, value: Any, others: str = '') -> None:
 
 
 def _make(create: Callable[[Path], Writer], path: Path, fill: Callable[[Writer], None]) -> None:
-    """Create a dataset and fill it. If that fails, what was created is removed."""
-    made: List[Writer] = []
+    """Create a dataset and fill it. If that fails, remove what was created."""
+    created: List[Writer] = []
     try:
-        # Not an assignment: a signal that arrives meanwhile is raised before that. What is in the
-        # list was made here, and only that may be removed.
-        made.extend(map(create, [path]))
-        with made[0]:
-            fill(made[0])
+        # Appending to a list, unlike an assignment, cannot be interrupted by a signal handler after
+        # the dataset was created. Only a dataset in the list was created here and may be removed.
+        created.extend(map(create, [path]))
+        with created[0]:
+            fill(created[0])
     except BaseException:
-        for writer in made:
-            with contextlib.suppress(Exception):    # the cause is what is to be seen
+        for writer in created:
+            with contextlib.suppress(Exception):    # report the original error
                 if not writer.closed:
                     writer._finish(False)
             with contextlib.suppress(Exception):
@@ -116,18 +117,18 @@ def _make(create: Callable[[Path], Writer], path: Path, fill: Callable[[Writer],
 
 
 def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Dict[str, Field]:
-    """What the copy stores: of each name what the first source has that knows it."""
+    """Return the fields to store, each as the first source that has it defines it."""
     found: Dict[str, Field] = {}
     for dataset in sources:
         for name, field in dataset.fields.items():
             known = found.setdefault(name, field)
             if (known.dtype, known.shape) != (field.dtype, field.shape):
-                raise ValueError(f'field {name!r} is {known!r} in one source and {field!r} in '
+                raise ValueError(f'field {name!r} is {known!r} in one source, but {field!r} in '
                                  f'{dataset.path!r}')
     if names is None:
         return found
     if isinstance(names, (str, bytes)):
-        raise TypeError(f'fields must be a list of names, not the one {names!r}')
+        raise TypeError(f'fields must be a list of names, not the single name {names!r}')
     if not isinstance(names, Iterable):
         raise TypeError(f'fields must be a list of names, not {type(names).__name__}')
     chosen: Dict[str, Field] = {}
@@ -135,9 +136,9 @@ def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Di
         if not isinstance(name, str):
             raise TypeError(f'fields must be names (str), not {type(name).__name__}')
         if name not in found:
-            raise ValueError(f'fields: there are {list(found)}, but no {name!r}')
+            raise ValueError(f'fields: {name!r} not found: the fields are {list(found)}')
         if name in chosen:
-            raise ValueError(f'fields: {name!r} is asked for twice')
+            raise ValueError(f'fields: {name!r} is listed twice')
         chosen[name] = found[name]
     return chosen
 
@@ -147,20 +148,20 @@ def _copy_all(writer: Any, sources: List[Dataset], indices: Any,
     parts = [Pieces(dataset, indices) for dataset in sources]
     total, done = sum(map(len, parts)), 0
     for dataset, pieces in zip(sources, parts):
-        for piece, count in pieces.of(_STRETCH):
+        for piece, count in pieces.of(_BLOCK):
             writer.copy(dataset, piece)
             done += count
             if report_progress is not None:
                 report_progress(done, total)
 
 
-# ---- what takes a path
+# ---- functions of a path
 
 
 def unseal(path: Path) -> None:
-    """Take the seal off a dataset, so that it can be written again.
+    """Make a sealed dataset writable again.
 
-    Nothing else changes. One that is not sealed stays as it is.
+    Nothing else changes. A dataset that is not sealed stays as it is.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ def unseal(path: Path) -> None:
     Raises
     ------
     BlockingIOError
-        A writer has it open.
+        A writer has the dataset open.
     """
     _core.Dataset._unseal(path)
 
@@ -180,60 +181,60 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
            progress: Progress = True) -> Dict[str, Any]:
     """Repair a damaged dataset in place, recover it into a new directory, or report its damage.
 
-    In place, a damaged value becomes missing, bytes that a chunk lacks are no longer referred to,
-    and a damaged log is cut at its first invalid frame; the rest goes to a file next to the
-    dataset. Other damage, such as a short table, needs `into`. Readers continue with what they
-    have; there must be no writer. If anything is changed in place, a seal is removed.
+    In place, a damaged value becomes missing, references to bytes that a chunk lacks are removed,
+    and a damaged log is truncated at its first invalid frame; the truncated part is saved to a file
+    next to the dataset. Other damage, such as a short table, needs `into`. Readers keep their
+    snapshots; no writer may have the dataset open. A change in place removes the seal.
 
-    With `into` the damaged dataset stays as it is. The new one has the same uuid, and both share the
-    chunk files, as hard links: remove the damaged one, or never write to it again.
+    With `into`, the damaged dataset does not change. The new dataset has the same uuid, and both
+    share the chunk files by hard links: remove the damaged one, or never write to it again.
 
     Parameters
     ----------
     path : path-like
         The dataset's directory.
     apply : bool, optional
-        Whether to change the dataset. Otherwise, and without `into`, damage is only reported.
+        Whether to change the dataset. If False, and without `into`, damage is only reported.
     delete : bool, optional
-        Whether to delete records with a damaged value, the last records taking their places, instead
-        of making the values missing.
+        Whether to delete records with a damaged value (the last records move to their indices)
+        instead of making the values missing.
     into : path-like, optional
-        A directory to create, with what can be recovered.
+        A directory to create with the recovered dataset.
     found : callable, optional
         Called with a dict for each finding.
     progress : bool or callable, optional
-        True shows a bar where stderr is a terminal and tqdm is installed. A function is called with
-        the records done, and all, now and then; what it raises ends the job before values change.
+        True shows a bar if stderr is a terminal and tqdm is installed. A function is called from
+        time to time with the records done and their total; an exception ends the operation before
+        values change.
 
     Returns
     -------
     dict
-        Much of what ``loaderx repair --json`` prints: ``findings``, a dict for each (the first
-        100,000) with field, record, path, offset and message, None where one is not known, and
-        action, which is 'missing', 'delete', 'drop', 'cut', 'restamp' or 'none'; how many
-        ``records`` and ``values`` were checked, ``damages`` were found, values became ``missing``,
-        or would, and records were ``deleted``; ``cut_bytes`` of the log; ``copied_bytes`` of chunks
-        that the file system cannot link; and whether anything was ``changed``.
+        Most of the output of ``loaderx repair --json``: ``findings``, a dict for each of the first
+        100,000 with field, record, path, offset and message, None if unknown, and action, which is
+        'missing', 'delete', 'drop', 'cut', 'restamp' or 'none'; the number of ``records`` and
+        ``values`` checked, of ``damages`` found, of values that became or would become ``missing``,
+        and of records ``deleted``; ``cut_bytes`` of the log; ``copied_bytes`` of chunks that the
+        file system cannot link; and whether anything was ``changed``.
 
     Raises
     ------
     CorruptError
-        Something is damaged and cannot be repaired so. Its attribute ``report`` is what would have
-        been returned.
+        Damage remains that this call cannot repair. Its attribute ``report`` is the dict above.
     BlockingIOError
         A writer has the dataset open.
     FileExistsError
-        Something is at `into`.
+        `into` exists.
     """
     findings: List[Dict[str, Any]] = []
     apply, delete = boolean('apply', apply), boolean('delete', delete)
     if apply and into is not None:
-        raise ValueError('apply changes the dataset and into leaves it unchanged: use one of them')
+        raise ValueError('apply and into exclude each other: pass one of them')
     if found is not None and not callable(found):
         raise TypeError(f'found must be callable or None, not {type(found).__name__}')
 
     def collect(finding: Dict[str, Any]) -> None:
-        if len(findings) < _MOST_FINDINGS:
+        if len(findings) < _MAX_FINDINGS:
             findings.append(finding)
         if found is not None:
             found(finding)

@@ -23,13 +23,13 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
     Parameters
     ----------
     path : path-like
-        The directory to make; it may exist if it is empty.
+        The directory to create; it may exist if it is empty.
     fields : dict of str to Field
         The fields by name, at least one.
     durability : {'full', 'periodic', 'none'}, optional
         What a commit survives; by default 'periodic'. 'full': a power loss after the call returns.
-        'periodic': kill -9 at once, and a power loss after about a second. 'none': kill -9, and a
-        power loss only after `Writer.sync` or `Writer.close`.
+        'periodic': kill -9 immediately, and a power loss after about a second. 'none': kill -9, and
+        a power loss only after `Writer.sync` or `Writer.close`.
     level : int, optional
         The compression level of flate, 1 (fast) to 9 (small); by default 6.
     chunk_records, chunk_bytes : int, optional
@@ -137,18 +137,18 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
                                'on_damage': on_damage, 'access': access}
     writing = {'durability': durability, 'level': level}
     if mode == 'r':
-        _refuse(writing, "'a' and 'r+'")
-        given = {name: value for name, value in reading.items() if value is not None}
-        return Dataset(path, executor=executor, **given)
+        _reject(writing, "'a' and 'r+'")
+        options = {name: value for name, value in reading.items() if value is not None}
+        return Dataset(path, executor=executor, **options)
     if mode in ('a', 'r+'):
-        _refuse(reading, "'r'")
+        _reject(reading, "'r'")
         return Writer(path, durability=durability, level=level, executor=executor,
                       append_only=mode == 'a')
     kind = ValueError if isinstance(mode, str) else TypeError
     raise kind(f"mode must be 'r', 'a' or 'r+', not {mode!r}")
 
 
-def _refuse(options: Dict[str, Any], mode: str) -> None:
+def _reject(options: Dict[str, Any], mode: str) -> None:
     for name, value in options.items():
         if value is not None:
-            raise ValueError(f'{name} must not be given except with mode {mode}')
+            raise ValueError(f'{name} requires mode {mode}')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Converts the caller's values to the stored form, without loss or with an error.
 
-The extension calls it for values whose memory does not have the form of the field.
+The extension uses it for values whose memory does not have the form of the field.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-# Kinds of dtypes; each holds the numbers of those before it.
+# Kinds of dtypes; each can represent the numbers of the previous ones.
 _KINDS = 'biufc'
 
 
 def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f'field {name!r} takes no masked array: pass a list, with None for '
+        raise TypeError(f'field {name!r} must not be a masked array: pass a list, with None for '
                         f'missing values')
     try:
         array = np.asarray(value)
@@ -24,8 +24,8 @@ def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
         raise ValueError(f'field {name!r}: {error}') from None
     if array.dtype.kind not in _KINDS:
         if array.dtype.kind == 'O' and array.size and all(isinstance(x, int) for x in array.flat):
-            raise ValueError(f'field {name!r}: an integer does not fit 64 bits')
-        raise TypeError(f'field {name!r} takes numbers, not {array.dtype.name} '
+            raise ValueError(f'field {name!r}: an integer does not fit in 64 bits')
+        raise TypeError(f'field {name!r} must have numbers, not {array.dtype.name} '
                         f'(a {type(value).__name__})')
     return array
 
@@ -39,12 +39,12 @@ def _check_integers(array: np.ndarray[Any, Any], dtype: np.dtype[Any], name: str
     limits = np.iinfo(dtype)
     for bound in (int(array.min()), int(array.max())):
         if not limits.min <= bound <= limits.max:
-            raise ValueError(f'field {name!r}: {bound} does not fit into {dtype.name}')
+            raise ValueError(f'field {name!r}: {bound} does not fit in {dtype.name}')
 
 
 def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool,
           name: str) -> np.ndarray[Any, Any]:
-    """The array as `dtype`, C-contiguous."""
+    """Return the array as `dtype`, C-contiguous."""
     source, target = array.dtype.kind, dtype.kind
     if np.can_cast(array.dtype, dtype, 'safe') or (array.size == 0 and not typed):
         return array.astype(dtype, order='C', copy=False)
@@ -68,23 +68,24 @@ def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
     """Convert one record to an array of `shape` with the field's dtype."""
     array = _as_array(value, name)
     if array.shape != shape:
-        raise ValueError(f'field {name!r} takes records of shape {shape}, not {array.shape}')
+        raise ValueError(f'field {name!r} must have records of shape {shape}, not {array.shape}')
     return _cast(array, dtype, _is_typed(value), name), None
 
 
 def convert_column(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
                    name: str) -> Tuple[np.ndarray[Any, Any], Optional[np.ndarray[Any, Any]]]:
-    """Convert many records: an array with one row of `shape` each, and which are present."""
+    """Convert many records to an array with one row of `shape` each and a mask of those present."""
     if isinstance(value, (list, tuple)) and any(item is None for item in value):
         return _convert_with_missing(value, dtype, shape, name)
     array = _as_array(value, name)
     if array.ndim == 0:
-        raise TypeError(f'field {name!r} takes one value for each record, not a '
+        raise TypeError(f'field {name!r} must have one value for each record, not a '
                         f'{type(value).__name__}')
     if array.size == 0 and array.shape == (0,):
         array = array.reshape(0, *shape)
     if array.shape[1:] != shape:
-        raise ValueError(f'field {name!r} takes records of shape {shape}, not {array.shape[1:]}')
+        raise ValueError(f'field {name!r} must have records of shape {shape}, not '
+                         f'{array.shape[1:]}')
     return _cast(array, dtype, _is_typed(value), name), None
 
 
@@ -93,17 +94,17 @@ def _convert_with_missing(
         name: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     present = np.fromiter((item is not None for item in values), np.bool_, len(values))
     array = np.zeros((len(values), *shape), dtype)
-    there = [item for item in values if item is not None]
-    if there:
-        array[present] = convert_column(there, dtype, shape, name)[0]
+    found = [item for item in values if item is not None]
+    if found:
+        array[present] = convert_column(found, dtype, shape, name)[0]
     return array, present
 
 
-def spread_record(value: Any, dtype: Optional[np.dtype[Any]], shape: Tuple[int, ...], name: str,
-                  count: int) -> Any:
+def broadcast_record(value: Any, dtype: Optional[np.dtype[Any]], shape: Tuple[int, ...], name: str,
+                     count: int) -> Any:
     """Repeat a value `count` times if it is that of one record; return any other value as it is.
 
-    A `dtype` of None is a field of bytes.
+    A `dtype` of None means a field of bytes.
     """
     if dtype is None:
         return [value] * count if isinstance(value, (bytes, bytearray, memoryview)) else value

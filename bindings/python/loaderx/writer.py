@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets, opened for writing."""
+"""Datasets that are open for writing."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ Ticket = _core.Ticket
 
 
 class Writer(_core.Writer):
-    """A writer appends records to a dataset and changes them. `create` and `open` return it.
+    """Appends records to a dataset and changes them. `create` and `open` return a writer.
 
     ``w[7] = {'label': 3}`` sets some fields of a record, ``w[indices] = {...}`` those of several
-    records, by columns; ``del w[9]`` deletes a record and moves the last record to its index. In
-    mode 'a' of `open`, only appending is possible.
+    records, by columns; ``del w[9]`` deletes a record and moves the last record to its index. A
+    writer in mode 'a' of `open` can only append.
 
     A dataset has at most one writer at a time. Readers see the effects of calls, in their order,
-    after the next commit. A with-block is one transaction: leaving it commits and closes; an
+    after the next commit. A with-block is one transaction: leaving the block commits and closes; an
     exception undoes all calls of the block, and closes.
 
     All methods are thread-safe. Threads that commit at the same time share a commit, so that many
-    small ones cost little. The calls of all threads form one sequence, and a rollback undoes those
-    of all. A deletion by one thread can change the records at the indices of another.
+    small commits cost little. The calls of all threads form one sequence, and a rollback undoes
+    those of all threads. A deletion by one thread can move records to the indices that another
+    thread uses.
 
     Examples
     --------
@@ -43,18 +44,18 @@ class Writer(_core.Writer):
     __slots__ = ()
 
     def add_field(self, name: str, field: Field) -> None:
-        """Add a field after the last one. It is missing in existing records.
+        """Add a field after the last one. Its values are missing in existing records.
 
-        It is committed at once, with all calls before it, and cannot be undone. The same holds for
-        `drop_field`, `rename_field`, `checkpoint`, `rebalance` and `seal`. Readers see the field
-        after they open the dataset again.
+        The change is committed immediately, with all previous calls, and cannot be undone. The same
+        holds for `drop_field`, `rename_field`, `checkpoint`, `rebalance` and `seal`. Readers see
+        the field after they open the dataset again.
 
         Parameters
         ----------
         name : str
             The name of the field.
         field : Field
-            The type of its values.
+            The dtype, shape and compression of its values.
         """
         if not isinstance(name, str):
             raise TypeError(f'name must be a str, not {type(name).__name__}')
@@ -65,14 +66,15 @@ class Writer(_core.Writer):
     def rebalance(self, progress: Progress = True) -> Dict[str, Any]:
         """Write the values of all records to new chunks, without dead bytes (compaction).
 
-        Readers continue with their snapshots. The disk needs room for both copies meanwhile. An
-        interruption at any moment loses nothing. It is committed at once, with all calls before it.
+        Readers keep their snapshots. The disk needs room for both copies meanwhile. An interruption
+        at any time loses nothing. The change is committed immediately, with all previous calls.
 
         Parameters
         ----------
         progress : bool or callable, optional
             True shows a bar if stderr is a terminal and tqdm is installed. A function is called
-            from time to time with the records done and their total; an exception ends the job.
+            from time to time with the records done and their total; an exception ends the
+            operation.
 
         Returns
         -------
@@ -113,5 +115,5 @@ class Writer(_core.Writer):
         try:
             self.close()
         except LoaderxError as error:
-            if error.status != 'LX_ERR_FORKED':    # then the parent closes it
+            if error.status != 'LX_ERR_FORKED':    # the parent process closes it
                 raise

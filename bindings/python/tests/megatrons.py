@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Megatron's GPT dataset in plain NumPy, written from doc/packing.md; and files of documents."""
+"""A model of Megatron's GPT dataset in NumPy, from doc/packing.md; and files of documents."""
 
 import numpy as np
 
 import loaderx as lx
 
-# The defaults of Dataset, with these changes.
+# The defaults of Dataset except where listed.
 DEFAULTS = {'num_samples': None, 'seed': 1234, 'extra': True, 'partial': False, 'eod': -1,
             'pad': -1, 'reset_positions': False, 'reset_mask': False, 'mask_loss': False}
 
@@ -13,10 +13,10 @@ DEFAULTS = {'num_samples': None, 'seed': 1234, 'extra': True, 'partial': False, 
 class Dataset:
     """The tables of documents, and samples of them."""
 
-    def __init__(self, documents, length, **given):
+    def __init__(self, documents, length, **options):
         self.documents, self.length = documents, length
-        self.__dict__.update({**DEFAULTS, **given})
-        self.first, self.end = given.get('range', (0, len(documents)))
+        self.__dict__.update({**DEFAULTS, **options})
+        self.first, self.end = options.get('range', (0, len(documents)))
         sizes = [len(document) for document in documents]
         tokens = sum(sizes[self.first:self.end])
         self.epochs = self._count_epochs(tokens)
@@ -53,7 +53,7 @@ class Dataset:
         return np.concatenate(parts)
 
     def _cut(self, stream):
-        """The text of each sample, and the places of its tokens."""
+        """Return the tokens of each sample, and their positions."""
         whole = self.length + self.extra
         samples = []
         for begin in range(0, len(stream) - self.extra, self.length):
@@ -88,20 +88,20 @@ class Dataset:
                 'attention_mask': mask, 'loss_mask': loss, 'position_ids': positions}
 
     def pieces(self, i):
-        """The tokens of a sample that begin a document."""
+        """Return the tokens of a sample that begin a document."""
         _, places = self.samples[self.shuffle_index[i]]
         return [0, *(np.flatnonzero(np.diff(places[:self.length])) + 1).tolist()]
 
 
 def draw_documents(random, count, longest, least=0):
-    """Arrays of tokens below 20, at least two of them in all."""
+    """Draw arrays of tokens below 20, at least two tokens in total."""
     lengths = random.integers(least, longest, count)
     lengths[-1] = max(lengths[-1], 2)
     return [random.integers(0, 20, length) for length in lengths]
 
 
 def write_documents(path, documents):
-    """Make the files of an indexed dataset of Megatron's, and open them."""
+    """Write the files of an indexed dataset of Megatron, and open them."""
     lengths = np.array([len(document) for document in documents], '<i4')
     places = np.cumsum([0, *lengths[:-1]]) * 2
     path.with_suffix('.bin').write_bytes(np.concatenate(documents).astype('<u2').tobytes())
@@ -114,7 +114,7 @@ def write_documents(path, documents):
 
 
 def build_blend(weights, size):
-    """The dataset, and the sample in it, at each place of a blend by Megatron's greedy loop."""
+    """Return the dataset and the sample at each position of a blend, by Megatron's greedy loop."""
     shares = np.array(weights, np.float64)
     shares = shares / np.sum(shares)
     had = np.zeros(len(weights), np.int64)

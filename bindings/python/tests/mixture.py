@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A plain model of mixtures, written from doc/orders.md, section 8: an epoch as a list."""
+"""A model of mixtures, written from doc/orders.md, section 8: an epoch as a list."""
 
 import math
 
@@ -9,7 +9,7 @@ def ceil_log2(n):
 
 
 def build(leaves):
-    """The tree of 8.1: a set, or (ratio, left, right)."""
+    """Return the tree of section 8.1: a set, or (ratio, left, right)."""
     if len(leaves) == 1:
         return leaves[0][0]
     half = (len(leaves) + 1) // 2
@@ -24,7 +24,7 @@ def tree_of(weights):
 
 
 def find(tree, j):
-    """The set of a position, and how many it had below it."""
+    """Return the set of a position, and the number of positions of that set before it."""
     while isinstance(tree, tuple):
         ratio, left, right = tree
         here, there = ((k * ratio + 2**63) >> 64 for k in (j, j + 1))
@@ -33,7 +33,7 @@ def find(tree, j):
 
 
 def greedy_plan(lengths, weights, limit=None, exhausted='repeat'):
-    """The same of 12.2: Megatron's loop."""
+    """Return the same for section 12.2, by Megatron's loop."""
     limit = sum(lengths) if limit is None else limit
     had, epoch, left = [0] * len(lengths), [], set(range(len(lengths)))
     while len(epoch) < limit and left:
@@ -49,7 +49,7 @@ def greedy_plan(lengths, weights, limit=None, exhausted='repeat'):
 
 
 def plan(lengths, weightings, limit=None, exhausted='repeat'):
-    """The pairs (set, place) of an epoch; weightings are pairs (offset, weights)."""
+    """Return the pairs (set, index) of an epoch; weightings are pairs (offset, weights)."""
     limit = sum(lengths) if limit is None else limit
     had, epoch, begin, before, tree = [0] * len(lengths), [], 0, None, None
     while len(epoch) < limit:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Nanosets in plain NumPy, written from the documentation of Nanotron; and folders of files."""
+"""A model of Nanosets in NumPy, from Nanotron's documentation; and folders of files."""
 
 import numpy as np
 
 
 def samples_of(files, length, datatrove=False):
-    """The samples of a folder, each file alone."""
+    """Return the samples of a folder; none spans two files."""
     if datatrove:
         files = [files[i] for i in np.random.default_rng(42).permutation(range(len(files)))]
         return [tokens[first:first + length + 1] for tokens in files
@@ -15,7 +15,7 @@ def samples_of(files, length, datatrove=False):
 
 
 def build_index(sizes, weights, total, seed=1234, divide=True, shuffle=True):
-    """The set, and the sample in it, of each sample of a Nanoset."""
+    """Return the set, and the index in it, of each sample of a Nanoset."""
     if weights is None:
         weights, divide = sizes, True
     weights = np.array(weights, np.float64)
@@ -36,14 +36,14 @@ def build_index(sizes, weights, total, seed=1234, divide=True, shuffle=True):
 
 
 def build(folders, length, weights, total, seed=1234, divide=True, datatrove=False):
-    """The tokens of each sample of a Nanoset."""
+    """Return the tokens of each sample of a Nanoset."""
     parts = [samples_of(files, length, datatrove) for files in folders]
     index = build_index([len(part) for part in parts], weights, total, seed, divide)
     return [parts[i][j] for i, j in zip(*index)]
 
 
 def write_folder(path, files, token_size=2):
-    """Make a folder of files, whose names sort in the given order."""
+    """Write a folder of files, whose names sort in the given order."""
     path.mkdir(parents=True)
     for i, tokens in enumerate(files):
         (path / f'{i:05d}_tokens.ds').write_bytes(np.asarray(tokens).astype(f'<u{token_size}'))

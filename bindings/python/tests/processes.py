@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scripts in separate processes, for tests that may end or hang the process."""
+"""Runs scripts in separate processes, for tests that may end or hang the process."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import faulthandler, gc, os, signal, sys, threading, time
 import numpy as np
 import loaderx as lx
 faulthandler.dump_traceback_later(50, exit=True)
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 
 def arrays(n=4096, width=64):
     return np.arange(n * width, dtype=np.int64).reshape(n, width), np.arange(n)

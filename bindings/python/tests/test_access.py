@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Access modes: the same records in all, and errors after a file is truncated under a reader."""
+"""Access modes: all read the same records, and report files that are truncated meanwhile."""
 
 import os
 

@@ -95,7 +95,7 @@ def test_counts_of_far_positions():
     assert abs(int(counts[0]) - 2**63) <= 2**64 // 180
     assert order.counts(2**63, 2**63).tolist() == [0, 0, 0]
     assert order.shard(1, 2).counts(0, 180).tolist() == order.counts(0, 180).tolist()
-    counts[0] = 0    # the caller's array
+    counts[0] = 0    # an array that the caller changes later
     far = 2**64 - 200
     order = lx.Blend(PARTS, [0.5, 0.25, 0.25], offsets=OFFSETS)
     order.seek(far)
@@ -176,9 +176,9 @@ def test_a_loader_reads_concatenated_sources():
 
 def test_parts_wait_for_the_source():
     order = lx.Blend([lx.Shuffle(seed=1), lx.Shuffle(10, seed=2)])
-    with pytest.raises(ValueError, match='has no length: give n'):
+    with pytest.raises(ValueError, match='has no length: pass n'):
         order.counts(0, 1)
-    with pytest.raises(ValueError, match='has no length: give n'):
+    with pytest.raises(ValueError, match='has no length: pass n'):
         len(order)
     for n in 20, 40:
         known = lx.Blend([lx.Shuffle(n, seed=1), lx.Shuffle(10, seed=2)])
@@ -227,7 +227,7 @@ def test_freed_mixtures_leak_nothing():
 
 
 def test_the_extension_rejects_other_arguments():
-    """Callers check the arguments first; the extension is safe without that."""
+    """The extension must be safe even without the checks of its Python callers."""
     core, part = lx._core, lx.Shuffle(10, seed=1)._order
     for arguments in [
         (), ((part,), None, (1.0,), (), 0, 'stop'), ([part], None, (1.0,), (), 0, 'stop', False, None),
@@ -265,16 +265,16 @@ BIG = lx.Sequential(2**63)
     (lambda: lx.Blend([PARTS[0], 5]), TypeError, r'parts\[1\]'),
     (lambda: lx.Blend([PARTS[0].shard(0, 2)]), ValueError, r'parts\[0\]'),
     (lambda: lx.Blend([PARTS[0], lx.Shuffle(0)]), ValueError, r'parts\[1\] is empty'),
-    (lambda: lx.Blend([BIG, BIG]), ValueError, 'n is needed'),
+    (lambda: lx.Blend([BIG, BIG]), ValueError, 'n must be given'),
     (lambda: lx.Blend(PARTS, 5), TypeError, 'weights'),
     (lambda: lx.Blend(PARTS, '123'), TypeError, 'weights'),
     (lambda: lx.Blend(PARTS, {0: 1}), TypeError, 'weights'),
-    (lambda: lx.Blend(PARTS, [1, 2]), ValueError, 'weights: 2 were given for 3 parts'),
+    (lambda: lx.Blend(PARTS, [1, 2]), ValueError, 'weights must have 3 numbers, one for each part, not 2'),
     (lambda: lx.Blend(PARTS, [1, -2, 3]), ValueError, r'weights\[1\] .*-2'),
     (lambda: lx.Blend(PARTS, [1, 2, float('nan')]), ValueError, r'weights\[2\] .*nan'),
     (lambda: lx.Blend(PARTS, [float('inf'), 2, 3]), ValueError, r'weights\[0\] .*inf'),
     (lambda: lx.Blend(PARTS, [10**400, 2, 3]), ValueError, r'weights\[0\]'),
-    (lambda: lx.Blend(PARTS, [0, 0, 0.0]), ValueError, 'weights: at least one of them'),
+    (lambda: lx.Blend(PARTS, [0, 0, 0.0]), ValueError, 'weights must have at least one number above 0'),
     (lambda: lx.Blend(PARTS, [1, True, 3]), TypeError, r'weights\[1\]'),
     (lambda: lx.Blend(PARTS, [1, '2', 3]), TypeError, r'weights\[1\]'),
     (lambda: lx.Blend(PARTS, [1, None, 3]), TypeError, r'weights\[1\]'),
@@ -283,23 +283,23 @@ BIG = lx.Sequential(2**63)
     (lambda: lx.Blend(PARTS, n=1.5), TypeError, 'n must be'),
     (lambda: lx.Blend(PARTS, None, 5), TypeError, 'argument'),
     (lambda: lx.Blend(PARTS, offsets=3), TypeError, 'offsets'),
-    (lambda: lx.Blend(PARTS, offsets=[1, 2]), ValueError, 'offsets: 2 were given'),
+    (lambda: lx.Blend(PARTS, offsets=[1, 2]), ValueError, 'offsets must have 3 numbers'),
     (lambda: lx.Blend(PARTS, offsets=[0, -1, 0]), ValueError, r'offsets\[1\]'),
     (lambda: lx.Blend(PARTS, offsets=[0, 0, 2**64 - 5]), ValueError, 'offset'),
     (lambda: lx.Blend(PARTS, exhausted='end'), ValueError, "exhausted .*'stop'"),
     (lambda: lx.Blend(PARTS, exhausted=None), TypeError, 'exhausted'),
     (lambda: lx.Blend(PARTS, schedule=5), TypeError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule=[5]), TypeError, r'schedule\[0\]'),
-    (lambda: lx.Blend(PARTS, schedule=[(5, [1, 2])]), ValueError, r'schedule\[0\]\[1\]: 2 were'),
+    (lambda: lx.Blend(PARTS, schedule=[(5, [1, 2])]), ValueError, r'schedule\[0\]\[1\] must have 3 numbers'),
     (lambda: lx.Blend(PARTS, schedule={5: [0, 0, 0]}), ValueError, r'schedule\[5\]'),
     (lambda: lx.Blend(PARTS, schedule={5: [0, -1, 0]}), ValueError, r'schedule\[5\]\[1\]'),
     (lambda: lx.Blend(PARTS, schedule={-5: [1, 1, 0]}), ValueError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule={'5': [1, 1, 0]}), TypeError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule=[(5, [1, 1, 1]), (5, [1, 1, 1])]), ValueError,
-     r'schedule\[1\]\[0\] must be above 5'),
+     r'schedule\[1\]\[0\] must be above the previous offset 5'),
     (lambda: lx.Blend(PARTS, [1, 1, 1], schedule={0: [1, 1, 0]}), ValueError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule={180: [1, 1, 0]}), ValueError,
-     'schedule has weights from 180 on, after the end of an epoch of 180'),
+     'schedule has an offset of 180, after the end of an epoch of 180'),
     (lambda: lx.Blend(PARTS).counts(5, 4), ValueError, 'end must not be below first'),
     (lambda: lx.Blend(PARTS).counts(-1, 4), ValueError, 'first'),
     (lambda: lx.Blend(PARTS).counts(0, 2**64), ValueError, 'end'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batches by a budget, compared with a plain model; and loaders that deliver them."""
+"""Batches by a budget, compared with a model, and loaders that return them."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import pickle
 import random
 import tempfile
 
-# No database of examples: the folder of the tests may be read-only.
+# No example database: the directory of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -26,7 +26,7 @@ SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <
 
 
 class Cut:
-    """An order that is cut into batches, and its batches as doc/orders.md defines them."""
+    """An order that is divided into batches, and its batches as doc/orders.md defines them."""
 
     def __init__(self, part, costs, budget, rows, padded):
         self.order = lx.Budgeted(part, costs, budget, rows, padded)
@@ -39,11 +39,11 @@ class Cut:
         return taken <= self.budget and len(costs) <= (self.rows or len(costs))
 
     def epoch(self, number):
-        """The batches of an epoch."""
-        walk = self.order.shard(0, 1)
-        walk.seek(number * self.n)
+        """Return the batches of an epoch."""
+        cursor = self.order.shard(0, 1)
+        cursor.seek(number * self.n)
         batches = []
-        for index in walk.take(self.n).tolist():
+        for index in cursor.take(self.n).tolist():
             if batches and self.fits([*batches[-1], index]):
                 batches[-1].append(index)
             else:
@@ -101,11 +101,11 @@ def test_ranks_alternate(cut, world, drop):
         batches = cut.epoch(epoch)
         whole = len(batches) - (len(batches) % world if drop else 0)
         for rank in range(world):
-            walk = cut.order.shard(rank, world)
-            walk.seek(epoch * cut.n)
-            got = [batch.tolist() for batch in walk.batches(drop_last=drop)]
+            cursor = cut.order.shard(rank, world)
+            cursor.seek(epoch * cut.n)
+            got = [batch.tolist() for batch in cursor.batches(drop_last=drop)]
             assert got == batches[rank:whole:world]
-            assert walk.tell() == (epoch + 1) * cut.n
+            assert cursor.tell() == (epoch + 1) * cut.n
 
 
 @SETTINGS

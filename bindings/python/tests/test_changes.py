@@ -133,7 +133,7 @@ def test_the_last_of_the_same_index_applies(path):
 
 
 def delete(model, index):
-    """Delete by swap: the last record takes the place."""
+    """Delete by swap: the last record moves to the index."""
     last = model.pop()
     if index < len(model):
         model[index] = last
@@ -149,7 +149,7 @@ def test_the_last_record_replaces_a_deleted_one(path):
 
 
 def check_several(path, length, key, indices):
-    """Delete records; check the remaining ones and the returned moves."""
+    """Delete records; check the remaining records and the returned moves."""
     with lx.create(path, {'x': lx.Field('int64')}) as writer:
         writer.extend(x=range(length))
         moved = writer.delete(key)
@@ -196,7 +196,7 @@ def test_del_of_several(path):
 
 
 def test_keeps_records_appended_meanwhile(tmp_path):
-    """Another thread may append between reading the length and the deletes."""
+    """Another thread may append records after the length was read and before the deletion."""
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
         class Last:
             def __len__(self):
@@ -327,9 +327,9 @@ def test_rollback_undoes_changes(path):
 def test_effects_are_in_the_order_of_the_calls(path):
     with lx.open(path, mode='r+') as writer:
         writer[3] = {'x': 1}
-        writer.delete(3)            # 19 moves to 3
+        writer.delete(3)            # record 19 moves to index 3
         writer[3] = {'x': -19}
-        writer.append(record(7))    # at 19 again
+        writer.append(record(7))    # index 19 again
         writer[19] = {'x': -7}
         writer.truncate(N)
     assert numbers(path) == [0, 1, 2, -19, *range(4, 19), -7]

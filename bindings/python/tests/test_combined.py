@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders made of others. Tests of all orders are in test_orders.py."""
+"""Orders made of others. test_orders.py has the tests of all orders."""
 
 import array
 import copy
@@ -73,13 +73,13 @@ def test_accepts_a_part_twice():
 TABLE = [7, 3, 3, 99, 0]
 
 
-@pytest.mark.parametrize('given', [
+@pytest.mark.parametrize('indices', [
     TABLE, tuple(TABLE), array.array('i', TABLE), np.array(TABLE), np.array(TABLE, 'uint8'),
     np.array(TABLE, '>i4'), np.array(TABLE, 'uint64'), np.repeat(TABLE, 2)[::2],
     [np.int16(i) for i in TABLE], memoryview(np.array(TABLE)),
-], ids=lambda given: type(given).__name__)
-def test_a_subset_has_the_given_indices(given):
-    assert lx.Subset(given).take(7).tolist() == TABLE + TABLE[:2]
+], ids=lambda indices: type(indices).__name__)
+def test_a_subset_has_the_given_indices(indices):
+    assert lx.Subset(indices).take(7).tolist() == TABLE + TABLE[:2]
 
 
 def test_a_subset_follows_its_order():
@@ -103,9 +103,9 @@ def test_a_subset_keeps_its_indices():
     assert copy.deepcopy(order).take(5).tolist() == order.take(5).tolist() == TABLE
 
 
-@pytest.mark.parametrize('given', [[], np.array([], np.int64), range(0)])
-def test_an_empty_subset(given):
-    for order in lx.Subset(given), lx.Subset(given, seed=1):
+@pytest.mark.parametrize('indices', [[], np.array([], np.int64), range(0)])
+def test_an_empty_subset(indices):
+    for order in lx.Subset(indices), lx.Subset(indices, seed=1):
         assert len(order) == len(order.take(5)) == 0
 
 
@@ -140,9 +140,9 @@ def test_takes_its_length_from_the_source_with_its_parts(kind):
     order, text = WAITING[kind]
     for other in order, pickle.loads(pickle.dumps(order)), copy.deepcopy(order):
         assert repr(other) == text
-        with pytest.raises(ValueError, match='has no length: give n'):
+        with pytest.raises(ValueError, match='has no length: pass n'):
             other.take(1)
-        with pytest.raises(ValueError, match='has no length: give n'):
+        with pytest.raises(ValueError, match='has no length: pass n'):
             len(other)
         for n in 50, 200:
             with lx.Loader(np.arange(n), batch_size=16, order=other, epochs=2) as loader:
@@ -195,10 +195,10 @@ def test_combined_orders_keep_their_parts_alive():
     order = lx.Slice(lx.Repeat(lx.Concat([part]), 2), N)
     del part
     gc.collect()
-    walk = order._order    # the library's own references are enough
+    core = order._order    # the library's own references suffice
     del order
     gc.collect()
-    assert np.array_equal(walk.take(N), expected)
+    assert np.array_equal(core.take(N), expected)
 
 
 def test_states_name_the_parts():
@@ -243,7 +243,7 @@ def test_freed_orders_leak_nothing():
     for _ in range(400):
         work()
     gc.collect()
-    # A leak of the table would be 400 times 40 KB; memory grows in larger pieces.
+    # A leak of the table would be 400 times 40 KB; memory grows in larger steps.
     assert resident() < before + (8 << 20)
     count = sys.getrefcount(part)
     for _ in range(1000):

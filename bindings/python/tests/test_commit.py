@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import loaderx as lx
-from places import lies_in_memory
+from places import is_in_memory
 from processes import run_script
 
 FIELDS = {'x': lx.Field('int64')}
@@ -139,7 +139,7 @@ def test_a_wait_times_out(path):
 
 
 def append_by_threads(path, commit):
-    """Each of 8 threads appends 40 records, and commits after each. Returns the frames."""
+    """Append 40 records in each of 8 threads, and commit each. Return the number of frames."""
     writer = lx.create(path, FIELDS, durability='full')
 
     def work():
@@ -156,10 +156,10 @@ def append_by_threads(path, commit):
 
 
 def test_threads_share_commits(path):
-    """With one commit each there would be as many frames as appends."""
+    """Without sharing there would be as many frames as appends."""
     frames = append_by_threads(path, lambda writer: writer.commit())
-    if lies_in_memory(path):
-        pytest.skip('syncs are too fast here for another thread to run')
+    if is_in_memory(path):
+        pytest.skip('syncs on this file system are too fast for another thread to run')
     assert frames < 320
 
 
@@ -195,7 +195,7 @@ def test_two_close_at_once(path):
 
 
 def test_threads_of_all_kinds(path):
-    """The result of concurrent calls is that of some order of the calls."""
+    """The result of concurrent calls equals that of some sequence of the calls."""
     writer = lx.create(path, FIELDS, durability='none')
     writer.extend(x=np.zeros(1000, np.int64))
     stop = threading.Event()
@@ -211,7 +211,7 @@ def test_threads_of_all_kinds(path):
         stop.set()
 
     def shrink():
-        """If several threads delete, one may find that the last record was deleted."""
+        """If several threads delete, the last record may be gone already."""
         writer.extend(x=[0, 1])
         writer.delete(-1)
         writer.delete(slice(-1, None))

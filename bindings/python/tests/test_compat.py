@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The original's quick start, and faults of the original that this package does not have."""
+"""The quick start of the original loaderx, and its defects that this package does not have."""
 
 import os
 import pty
@@ -77,7 +77,7 @@ def test_any_array_is_a_dataset(tmp_path, array):
 
 
 def test_writes_a_long_array_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr('loaderx.compat._STRETCH', 1000)
+    monkeypatch.setattr('loaderx.compat._BLOCK', 1000)
     array = np.random.default_rng(1).integers(0, 255, (777, 13), dtype=np.uint8)
     converter(array, tmp_path / 'd')
     assert np.array_equal(np.asarray(ARDataset(tmp_path / 'd')), array)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Damaged records: zeros and skipping, probe, the report of verify, repair."""
+"""Damaged records: zeros and skipping, probe, the report of verify, and repair."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ BAD = [7, 31]
 
 @pytest.fixture
 def path(tmp_path):
-    """Two records have damaged data, and one of these a damaged text, too."""
+    """Two records have damaged data, and one of them also a damaged text."""
     path = tmp_path / 'dataset'
     with lx.create(path, FIELDS) as writer:
         writer.extend(data=DATA, text=TEXTS, label=range(N))
@@ -353,5 +353,5 @@ def test_a_recovery_leaves_the_damaged_dataset(path, tmp_path):
                       if name.is_file() and name.name != 'LOCK'}
     with pytest.raises(FileExistsError):
         lx.repair(path, into=tmp_path / 'new')
-    with pytest.raises(ValueError, match='use one of them'):
+    with pytest.raises(ValueError, match='pass one of them'):
         lx.repair(path, apply=True, into=tmp_path / 'other')

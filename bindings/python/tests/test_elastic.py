@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs that stop up to five times, and continue with other ranks, batch sizes and threads.
+"""Runs that stop up to five times and continue with other ranks, batch sizes and threads.
 
-Orders are of all kinds, and mixtures among them have weights that change. Each position of the run
-comes once, with the index of the one global order; ``LOADERX_PROPERTY_EXAMPLES=5000`` makes the
+Orders are of all kinds, including mixtures whose weights change. Each position of the run must
+occur once, with the index of the one global order; ``LOADERX_PROPERTY_EXAMPLES=5000`` makes the
 tests long.
 """
 
@@ -30,7 +30,7 @@ class Run:
         self.model, self.end, self.seen, self.dropped = model, model.length * epochs, {}, 0
 
     def see(self, position, end, rank, world, indices):
-        """Record that a rank received its positions up to `end`, which are of one epoch."""
+        """Record that a rank received its positions up to `end`, which are in one epoch."""
         n = self.model.length
         mine = [k for k in range(position, end) if k % n % world == rank]
         assert indices == [self.model.at(k) for k in mine]
@@ -38,7 +38,7 @@ class Run:
         self.seen.update(zip(mine, indices))
 
     def check(self):
-        """Check that all indices came, except dropped ones."""
+        """Check that all indices except dropped ones were received."""
         assert len(self.seen) + self.dropped == self.end
         if not self.dropped:
             whole = [self.model.at(k) for k in range(self.end)]
@@ -50,12 +50,12 @@ def through_json(state):
 
 
 def window(position, size, length):
-    """The end of the next positions of all ranks."""
+    """Return the end of the next positions of all ranks."""
     return min(position + size, position - position % length + length)
 
 
-def walk(run, state, position, world, steps):
-    """Move all ranks along the order; return their position and state."""
+def advance(run, state, position, world, steps):
+    """Advance all ranks along the order; return their position and state."""
     n = run.model.length
     end, count = position, 0
     while end < run.end and count < steps:
@@ -71,7 +71,7 @@ def walk(run, state, position, world, steps):
             if any(k % n % world == rank for k in range(here, there)):
                 run.see(here, there, rank, world, walker.take(1).tolist())
             here = there
-        if walker.tell() == end:    # not a rank without indices at the end of an epoch
+        if walker.tell() == end:    # except for a rank without indices at the end of an epoch
             last = walker.state_dict()
     return end, through_json(last) if end > position else state
 
@@ -84,7 +84,7 @@ def test_orders_continue_on_other_ranks(model, epochs, legs, last):
     run = Run(model, epochs)
     state, position = None, 0
     for world, steps in [*legs, (last, run.end)]:
-        position, state = walk(run, state, position, world, steps)
+        position, state = advance(run, state, position, world, steps)
     assert position == run.end
     run.check()
 
@@ -107,7 +107,7 @@ class Team:
         return where.pop()
 
     def step(self):
-        """Take a batch on all ranks; return False if none has one, at the end of an epoch."""
+        """Take a batch on all ranks; return False at the end of an epoch, if none has one."""
         here, n = self.tell(), self.run.model.length
         batches = [next(loader, None) for loader in self.ranks]
         for rank, batch in enumerate(batches):
@@ -125,7 +125,7 @@ class Team:
         return False
 
     def stop(self, chosen):
-        """The state of one rank."""
+        """Return the state of one rank."""
         state = through_json(self.ranks[chosen % self.world].state_dict())
         for loader in self.ranks:
             loader.close()

@@ -10,10 +10,10 @@ import pytest
 
 import loaderx as lx
 
-# Packages that the examples of these modules need; they are skipped without them.
+# Packages that the examples of these modules need; without them the examples are skipped.
 NEEDS = {'torch': ['torch', 'nanoset._batches', 'nanoset._samplers'], 'jax': ['jax'],
          'tokenizers': ['tokenize']}
-# These modules have examples that need data of the user; they are not run.
+# Examples of these modules need the user's data; they do not run.
 SKETCHES = {'jax': 'a mesh of devices', 'torch._loader': 'images', 'torch._samplers': 'images',
             'torch._token_stream': 'a tokenizer', 'tokenize._stream': 'a tokenizer',
             'nanoset._batches': 'a parallel context', 'nanoset._samplers': 'a Nanoset',
@@ -22,7 +22,7 @@ SKETCHES = {'jax': 'a mesh of devices', 'torch._loader': 'images', 'torch._sampl
 
 
 def modules():
-    """All modules of the package with examples."""
+    """Return all modules of the package with examples."""
     found = [name[len('loaderx.'):] for _, name, _ in pkgutil.walk_packages(
         lx.__path__, 'loaderx.', onerror=lambda name: None)]
     return [name for name in found if not name.startswith('_core') and has_examples(name)]

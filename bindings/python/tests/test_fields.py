@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fields that are added, dropped and renamed; checkpoint and rebalance; seal."""
+"""Adding, dropping and renaming fields; checkpoint and rebalance; sealing."""
 
 import threading
 
@@ -172,7 +172,7 @@ def test_a_reader_keeps_its_fields(path):
 
 
 def test_fields_change_while_threads_append(path):
-    """Each append has the present fields, or is rejected."""
+    """Each append has exactly the current fields, or is rejected."""
     writer = lx.open(path, mode='r+')
     stop = threading.Event()
     refused, failures = [], []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gather(): records into the caller's memory, which is checked before it is written."""
+"""gather() into the caller's memory, which is checked before it is written."""
 
 import array
 import mmap
@@ -66,7 +66,7 @@ def test_other_objects_with_memory(dataset):
         dataset.gather(INDICES, out={'label': shown})
         assert shown.tolist() == LABELS[INDICES].tolist()
         shown.release()
-    longs = np.zeros(4, np.longlong)      # the same type by another name
+    longs = np.zeros(4, np.longlong)      # the same type under another name
     dataset.gather(INDICES, out={'label': longs})
     assert longs.tolist() == LABELS[INDICES].tolist()
 

@@ -5,7 +5,7 @@ import pytest
 
 from processes import run_script
 
-# With this switch interval a thread runs until it waits or releases the GIL itself. So the other
+# With this switch interval, a thread runs until it waits or releases the GIL itself. So the other
 # thread, which is always ready to run, runs only while the tested call releases the GIL. A short
 # call, such as a sync of a file system in memory, may return before the other thread wakes up.
 SCRIPT = """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Orders by classes and by lengths, and splits. Tests of all orders are in test_orders.py."""
+"""Orders by classes and by lengths, and splits. test_orders.py has the tests of all orders."""
 
 import os
 import pickle
 import tempfile
 
-# No database of examples: the folder of the tests may be read-only.
+# No example database: the directory of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -36,15 +36,15 @@ def test_classes_are_equally_frequent(labels, seed, n):
     indices = order.take(rounds * len(kinds)).astype(int)
     for one in labels[indices].reshape(rounds, -1):
         assert np.array_equal(np.sort(one), kinds)
-    for kind in kinds:    # each index comes once before any comes again
-        own = np.flatnonzero(labels == kind)
+    for kind in kinds:    # each index occurs once before any repeats
+        group = np.flatnonzero(labels == kind)
         given = indices[labels[indices] == kind]
-        for i in range(0, len(given) - len(own) + 1, len(own)):
-            assert np.array_equal(np.sort(given[i:i + len(own)]), own)
+        for i in range(0, len(given) - len(group) + 1, len(group)):
+            assert np.array_equal(np.sort(given[i:i + len(group)]), group)
 
 
 NAMES = ['cat', 'dog', 'cat', 'bird', 'dog', 'cat']
-NUMBERS = [1, 2, 1, 0, 2, 1]    # by np.unique
+NUMBERS = [1, 2, 1, 0, 2, 1]    # the order of np.unique
 
 
 @pytest.mark.parametrize('classes', [
@@ -97,7 +97,7 @@ def test_batches_have_similar_lengths(lengths, batch, batches, seed):
         indices = order.take(n).astype(int)
         assert sorted(indices) == list(range(n))
         for i in range(0, n, batch):
-            # Batches do not cross buckets, but for the last bucket's end.
+            # Batches do not cross buckets, except at the end of the last bucket.
             assert len(set(places[indices[i:i + batch]] // bucket)) == 1
 
 
@@ -178,7 +178,7 @@ def test_an_order_of_a_split():
 @pytest.mark.parametrize('call, error, word', [
     (lambda: lx.Balanced(5), TypeError, 'classes'),
     (lambda: lx.Balanced('abc'), TypeError, 'classes'),
-    (lambda: lx.Balanced([1.5, 2]), TypeError, 'classes must be integers, texts or bytes'),
+    (lambda: lx.Balanced([1.5, 2]), TypeError, 'classes must be integers, strings or bytes'),
     (lambda: lx.Balanced([None, 2]), TypeError, 'classes must be'),
     (lambda: lx.Balanced(np.zeros((2, 2), int)), ValueError, 'classes must have one axis'),
     (lambda: lx.Balanced([1], -1), ValueError, 'n must'),

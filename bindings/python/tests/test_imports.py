@@ -18,7 +18,7 @@ MODULES = {name_of(path): path for path in ROOT.rglob('*.py')}
 
 
 def targets(node, package):
-    """The modules of the package that an import statement names."""
+    """Return the modules of the package that an import statement names."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if not isinstance(node, ast.ImportFrom):
@@ -30,9 +30,9 @@ def targets(node, package):
 
 
 def imports_of(name, path):
-    """All modules that a module imports, also in functions and for types; and their packages.
+    """Return all modules that a module imports, also in functions and for types; with packages.
 
-    Its own packages are imported before it.
+    The module's own packages are imported before it.
     """
     own = name.split('.')
     package = own if path.name == '__init__.py' else own[:-1]
@@ -46,7 +46,7 @@ def imports_of(name, path):
 
 
 def find_cycle(graph):
-    """A cycle of modules, each of which imports the next; or None."""
+    """Return a cycle of modules, each of which imports the next; or None."""
     done = set()
 
     def visit(module, path):

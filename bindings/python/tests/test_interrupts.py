@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals whose handlers raise while next() waits for a batch: no batch is lost."""
+"""Signals whose handlers raise while next() waits for a batch must not lose the batch."""
 
 import textwrap
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of JAX, on one device and split over several."""
+"""Batches of JAX arrays, on one device and distributed over several."""
 
 import os
 import socket
@@ -58,7 +58,7 @@ def test_a_batch_is_split_by_its_first_axis():
 
 def test_rejects_batches_that_cannot_be_split():
     sharding = rows()
-    with pytest.raises(ValueError, match=r"batches of 'data' have the shape \(30, 3, 4\)"):
+    with pytest.raises(ValueError, match=r"batches of 'data' of shape \(30, 3, 4\)"):
         lj.Loader((IMAGES, LABELS), batch_size=30, sharding=sharding)
     with pytest.raises(ValueError, match=r'\(26, 3, 4\).*drop_last=True'):
         lj.Loader((IMAGES[:90], LABELS[:90]), batch_size=64, sharding=sharding)
@@ -92,7 +92,7 @@ def test_a_state_continues():
 def test_rejects_invalid_arguments():
     with pytest.raises(TypeError, match='must be a jax.sharding.Sharding or None, not str'):
         lj.Loader(LABELS, sharding='data')
-    with pytest.raises(TypeError, match='leave it out'):
+    with pytest.raises(TypeError, match='always returns JAX arrays'):
         lj.Loader(LABELS, out='numpy')
 
 
@@ -118,9 +118,9 @@ with lj.Loader(labels, batch_size=8, order=order, sharding=rows) as loader:
 try:
     lj.Loader(labels[:51], batch_size=8, sharding=rows)
 except ValueError as error:
-    assert 'not the same number for each process' in str(error), error
+    assert 'do not divide evenly' in str(error), error
 else:
-    raise AssertionError('a last batch of 2 and 1 was taken')
+    raise AssertionError('a last batch of 2 and 1 was accepted')
 """
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A few steps of doc/examples/language-model on made-up text, killed and resumed."""
+"""A few steps of doc/examples/language-model on generated text, killed and resumed."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import sys
 import pytest
 
 pytest.importorskip('torch', reason='torch is not installed')
-tokenizing = pytest.importorskip('tokenizing', reason='the library tokenizers is not installed')
+tokenizing = pytest.importorskip('tokenizing', reason='the tokenizers library is not installed')
 
 from loaderx.tokenize import write_tokens
 

@@ -19,13 +19,13 @@ N = 40
 
 
 def columns(value, count=N):
-    """Records whose fields all hold the same number."""
+    """Return records whose fields all contain the same number."""
     return {'a': np.full(count, value), 'b': np.full(count, value),
             'v': np.full((count, 50), value), 'text': [b'%d' % value] * count}
 
 
 def number(record):
-    """The number that all fields of a record hold."""
+    """Return the number that all fields of a record contain."""
     numbers = {int(record['a']), int(record['b']), int(record['text']), *record['v'].tolist()}
     assert len(numbers) == 1, numbers
     return numbers.pop()
@@ -255,7 +255,7 @@ class Changing:
 
 
 def check_batch(batch):
-    """All records of a batch are of one commit."""
+    """Check that all records of a batch are of one commit."""
     numbers = {int(n) for name in ('a', 'b') for n in batch[name]} | set(np.unique(batch['v']))
     assert len(numbers) == 1, numbers
     return numbers.pop()
@@ -365,7 +365,7 @@ def test_readers_in_other_processes(path, writer):
     with Changing(writer) as changing:
         for reader in readers:
             assert reader.stdout.readline() == 'open\n'
-        readers[2].send_signal(signal.SIGSTOP)      # a process stopped at any time
+        readers[2].send_signal(signal.SIGSTOP)      # a process may be stopped at any time
         for reader in readers[:2]:
             assert int(reader.communicate(timeout=60)[0]) > 3 and reader.returncode == 0
         before = changing.value

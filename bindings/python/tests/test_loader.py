@@ -156,7 +156,7 @@ def test_runs_forever_without_a_number_of_epochs(data):
 
 
 def test_list_ends(data):
-    """The caller holds more batches than may be prefetched."""
+    """The caller holds more batches than can be prefetched."""
     wide = np.zeros((200, 100_000), dtype=np.uint8)
     batches = list(lx.Loader(wide, batch_size=4, threads=2, prefetch_bytes=1_000_000))
     assert len(batches) == 50
@@ -295,7 +295,7 @@ def test_close_wakes_waiting_threads(data, end):
     hold, held, errors, consumer = threading.Event(), threading.Event(), [], []
 
     def transform(batch):
-        if threading.current_thread() not in consumer:  # the waiting thread may help
+        if threading.current_thread() not in consumer:  # the waiting thread may run it
             held.set()
             hold.wait(60)
 
@@ -314,7 +314,7 @@ def test_close_wakes_waiting_threads(data, end):
     ender.start()
     consumer[0].join(50)
     assert not consumer[0].is_alive() and len(errors) == 1
-    hold.set()  # close waits for a transform that runs
+    hold.set()  # close waits for a running transform
     ender.join(50)
     assert not ender.is_alive()
     loader.close()
@@ -336,7 +336,7 @@ def test_many_threads_can_use_one_loader(data):
     for thread in threads:
         thread.join(60)
         assert not thread.is_alive()
-    # A rank that reaches the end late continues with the epochs that follow.
+    # A rank that reaches the end late continues with the following epochs.
     counts = np.bincount(got, minlength=N)
     assert counts.min() == counts.max() and counts.min() in (2, 4, 6, 8)
 

@@ -144,7 +144,7 @@ def test_a_signal_while_the_copy_is_created_leaves_nothing(path, tmp_path):
         import _thread, functools
 
         def make_level():
-            # It is 5, and a signal arrives, without a step of Python in which that is raised.
+            # Returns 5 and sends a signal in C code, before Python can run the handler.
             index = functools.partial(sum, iter(_thread.interrupt_main, None), 5)
             return type('Level', (), {{'__index__': staticmethod(index)}})()
 
@@ -153,7 +153,7 @@ def test_a_signal_while_the_copy_is_created_leaves_nothing(path, tmp_path):
                 try:
                     lx.copy({str(path)!r}, destination, level=make_level())
                 finally:
-                    time.sleep(0)    # if it is not raised yet, it is here
+                    time.sleep(0)    # the handler runs here at the latest
             except (KeyboardInterrupt, FileExistsError):
                 return
             raise AssertionError
@@ -324,7 +324,7 @@ JOBS = [b'verify', b'backup', b'export v', b'copy', b'repair', b'rebalance']
 
 
 def run_on_terminal(script, *arguments):
-    """The output of a script on a terminal."""
+    """Return the output of a script on a terminal."""
     parent, child = pty.openpty()
     process = subprocess.Popen([sys.executable, '-c', script, *map(str, arguments)], stdout=child,
                                stderr=child)
@@ -333,7 +333,7 @@ def run_on_terminal(script, *arguments):
     while True:
         try:
             part = os.read(parent, 4096)
-        except OSError:    # Linux reports that no other descriptor is open
+        except OSError:    # Linux reports EIO when no other descriptor is open
             part = b''
         if not part:
             break

@@ -19,7 +19,7 @@ def expect_alike(ours, theirs, leave_out=()):
             assert np.asarray(ours[name]).dtype == theirs[name].dtype, name
 
 
-def draw_given(random, count):
+def draw_options(random, count):
     first = int(random.integers(0, count))
     length = int(random.choice([1, 2, 7, 30]))
     return length, {
@@ -36,33 +36,35 @@ def draw_given(random, count):
     }
 
 
-def open_dataset(tokens, length, given, **more):
+def open_dataset(tokens, length, options, **more):
     return GPTDataset(
-        tokens, length, given['num_samples'], documents=given['range'], random_seed=given['seed'],
-        eod=given['eod'], reset_position_ids=given['reset_positions'],
-        reset_attention_mask=given['reset_mask'], eod_mask_loss=given['mask_loss'],
-        add_extra_token_to_sequence=given['extra'],
-        drop_last_partial_sequence=not given['partial'], pad=given['pad'], out='numpy', **more)
+        tokens, length, options['num_samples'], documents=options['range'],
+        random_seed=options['seed'],
+        eod=options['eod'], reset_position_ids=options['reset_positions'],
+        reset_attention_mask=options['reset_mask'], eod_mask_loss=options['mask_loss'],
+        add_extra_token_to_sequence=options['extra'],
+        drop_last_partial_sequence=not options['partial'], pad=options['pad'], out='numpy', **more)
 
 
 @pytest.mark.parametrize('seed', range(40))
 def test_matches_megatron(tmp_path, seed):
     random = np.random.default_rng(seed)
     documents = draw_documents(random, int(random.integers(1, 20)), int(random.choice([4, 40])))
-    length, given = draw_given(random, len(documents))
-    expected = Dataset(documents, length, **given)
+    length, options = draw_options(random, len(documents))
+    expected = Dataset(documents, length, **options)
     tokens = write_documents(tmp_path / 'd', documents)
     if len(expected) == 0:
         with pytest.raises(ValueError, match='sequence_length'):
-            open_dataset(tokens, length, given)
+            open_dataset(tokens, length, options)
         return
-    dataset = open_dataset(tokens, length, given, tables=tmp_path / 'tables' if seed % 2 else None)
+    dataset = open_dataset(tokens, length, options,
+                           tables=tmp_path / 'tables' if seed % 2 else None)
     assert len(dataset) == len(expected)
     assert np.array_equal(dataset.document_index, expected.document_index)
     assert dataset.document_index.dtype == np.int32
     assert np.array_equal(dataset.shuffle_index, expected.shuffle_index)
     begins = np.arange(len(expected)) * length
-    if given['extra']:
+    if options['extra']:
         starts = np.searchsorted(expected.places, np.arange(len(expected.document_index)))
         places = expected.places[begins]
         index = np.stack([places, begins - starts[places]], 1)[1:]
@@ -246,21 +248,21 @@ def test_rejects_invalid_blends(tmp_path):
     one = GPTDataset(tokens, 4)
     with pytest.raises(IndexError, match=r'datasets\[0\]'):
         BlendedDataset([one, one], [.9, .1], 2 * len(one))
-    for given, match in [(([], None, 3), 'datasets'), (([one], [1]), 'size'),
+    for options, match in [(([], None, 3), 'datasets'), (([one], [1]), 'size'),
                          (([one], [1, 2], 3), 'weights'), (([one], [0.0], 3), 'weights'),
                          (([one], None, 0), 'size')]:
         with pytest.raises(ValueError, match=match):
-            BlendedDataset(*given)
+            BlendedDataset(*options)
     with pytest.raises(TypeError, match=r'datasets\[0\]'):
         BlendedDataset([tokens])
-    for given, more, match in [
+    for options, more, match in [
             (([tokens], 4), {}, 'use GPTDataset'), (([tokens] * 2, 4, None, [1, 1]), {}, 'size'),
             (([tokens] * 2, 4, 5, [1]), {}, 'weights'),
             (([tokens] * 2, 4), {'part': 'eval'}, 'part'),
             (([tokens] * 2, 4), {'split': '1', 'part': 'test'}, 'split'),
             (([tokens] * 2, 4), {'split': '9999,1', 'part': 'valid'}, 'no document')]:
         with pytest.raises(ValueError, match=match):
-            BlendedDataset.build(*given, **more)
+            BlendedDataset.build(*options, **more)
     with pytest.raises(ValueError, match='order'):
         lx.Loader(BlendedDataset([one, one]), batch_size=2, order=lx.Shuffle())
 
@@ -268,7 +270,7 @@ def test_rejects_invalid_blends(tmp_path):
 def test_rejects_invalid_arguments(tmp_path):
     documents = [np.arange(30), np.arange(0), np.arange(40)]
     tokens = write_documents(tmp_path / 'd', documents)
-    for given, match in [
+    for options, match in [
             ({'sequence_length': 0}, 'sequence_length'),
             ({'sequence_length': 70}, 'sequence_length'),
             ({'sequence_length': 2**31 - 1}, 'sequence_length'),
@@ -280,7 +282,7 @@ def test_rejects_invalid_arguments(tmp_path):
             ({'eod_mask_loss': True}, 'eod'), ({'pad': 2**63}, 'pad'), ({'out': 'jax'}, 'out'),
             ({'eod': 9, 'vocabulary': 5}, 'eod')]:
         with pytest.raises(ValueError, match=match):
-            GPTDataset(tokens, **{'sequence_length': 8, **given})
+            GPTDataset(tokens, **{'sequence_length': 8, **options})
     with pytest.raises(ValueError, match='num_samples'):
         GPTDataset(tokens, 8, 2**60)
     with pytest.raises(TypeError, match='eod_mask_loss'):

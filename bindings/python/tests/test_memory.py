@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import loaderx as lx
-from places import lies_in_memory
+from places import is_in_memory
 from processes import run_script
 
 N = 64
@@ -146,7 +146,7 @@ def test_exits_in_the_middle_of_all_calls(path):
 
 
 def growth(work):
-    """The growth of resident memory over many rounds, after some that fill the caches."""
+    """Return the growth of resident memory over many rounds, after some that fill the caches."""
     def resident():
         with open('/proc/self/statm') as file:
             return int(file.read().split()[1]) * 4096
@@ -273,7 +273,7 @@ def test_reads_an_epoch_of_tokens_larger_than_memory(tmp_path):
     path = tmp_path / 'tokens.bin'
     path.touch()
     os.truncate(path, 512 << 20)    # a hole needs no disk space, but memory like any other file
-    if lies_in_memory(path):
+    if is_in_memory(path):
         pytest.skip('files are in memory here')
     with memory_group(96 << 20) as group:
         run_script(f"""

@@ -294,7 +294,7 @@ def test_rejects_weights_that_do_not_match(two):
             Nanoset(two[0], 16, 2, 300, [1, 2, 3])
     with pytest.raises(ValueError, match=r'dataset_weights\[1\]'):
         Nanoset(two[0], 16, 2, 300, [1, -2])
-    with pytest.raises(ValueError, match='dataset_weights: at least one of them'):
+    with pytest.raises(ValueError, match='dataset_weights must have at least one'):
         Nanoset(two[0], 16, 2, 300, [0, 0])
 
 
@@ -367,10 +367,10 @@ def test_rejects_tokens_outside_the_vocabulary(tmp_path):
     ({'use_cache': True}, TypeError, 'use_cache'),
 ])
 def test_rejects_invalid_arguments_by_name(two, changed, error, word):
-    given = {'dataset_folders': two[0], 'sequence_length': 16, 'token_size': 2,
+    arguments = {'dataset_folders': two[0], 'sequence_length': 16, 'token_size': 2,
              'train_split_num_samples': 300}
     with pytest.raises(error, match=word):
-        Nanoset(**{**given, **changed})
+        Nanoset(**{**arguments, **changed})
 
 
 def test_rejects_indices_out_of_range(two):

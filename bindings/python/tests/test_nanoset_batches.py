@@ -126,12 +126,12 @@ def test_uses_the_pointer_class_of_an_installed_nanotron():
     (0, [{'input_ids': np.arange(7)}], r'of length 6 \(seq_len\+1\), but got 7'),
     (3, [{'input_ids': np.arange(6)}, {'input_ids': np.arange(2)}], 'but got 2'),
     (0, {'tokens': np.arange(6)}, 'Samples should be'),
-    (0, [{'input_ids': np.arange(6), 'positions': np.arange(6)}], 'input_ids alone'),
-    (0, [{}], 'input_ids alone'),
-    (0, {'tokens': TOKENS, 'keys': TOKENS}, 'tokens alone'),
-    (0, {}, 'tokens alone'),
+    (0, [{'input_ids': np.arange(6), 'positions': np.arange(6)}], 'only input_ids'),
+    (0, [{}], 'only input_ids'),
+    (0, {'tokens': TOKENS, 'keys': TOKENS}, 'only the field tokens'),
+    (0, {}, 'only the field tokens'),
     (0, [], 'no samples'),
-    (1, {'tokens': TOKENS}, 'rank 1 of the pipeline needs no samples'),
+    (1, {'tokens': TOKENS}, 'rank 1 of the pipeline must get no samples'),
     (2, [{'input_ids': np.arange(6)}], 'EmptyInfiniteDataset'),
 ])
 def test_rejects_batches_that_do_not_fit(rank, examples, word):
@@ -145,8 +145,8 @@ def test_rejects_batches_that_do_not_fit(rank, examples, word):
     ((5, -1, 0, None, 0), ValueError, 'input_pp_rank'),
     ((5, 0, 1.0, None, 0), TypeError, 'output_pp_rank'),
     ((5, 0, 0, None, '0'), TypeError, 'current_pp_rank'),
-    ((5, 0, 0), ValueError, 'one of parallel_context and current_pp_rank'),
-    ((5, 0, 0, SimpleNamespace(pp_pg=None), 0), ValueError, 'give one of them'),
+    ((5, 0, 0), ValueError, 'either parallel_context or current_pp_rank'),
+    ((5, 0, 0, SimpleNamespace(pp_pg=None), 0), ValueError, 'pass either'),
     ((5, 0, 0, None, 0, 'jax'), ValueError, 'out must be'),
 ])
 def test_rejects_invalid_arguments_of_a_collator(arguments, error, word):
@@ -182,10 +182,10 @@ def test_an_empty_dataset():
 def test_skips_batches(sampler):
     everything = list(SkipBatchSampler(sampler, 0))
     if isinstance(sampler, lx.Order):
-        walk = sampler.shard(sampler.rank, sampler.world)
-        walk.seek(0)
+        cursor = sampler.shard(sampler.rank, sampler.world)
+        cursor.seek(0)
         n = len(range(sampler.rank, len(sampler), sampler.world))
-        assert everything == walk.take(n).tolist() if n else not everything
+        assert everything == cursor.take(n).tolist() if n else not everything
     else:
         assert everything == list(sampler)
     for skip, ranks in (0, 4), (17, 1), (17, 4), (70, 3), (10**30 % 2**60, 1):

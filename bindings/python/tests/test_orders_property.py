@@ -33,12 +33,12 @@ class Leaf:
     def __init__(self, order, bound=None):
         self.order, self.length = order, len(order)
         self.bound = self.length if bound is None else bound
-        self.known, self.walk = {}, order.shard(0, 1)
+        self.known, self.cursor = {}, order.shard(0, 1)
 
     def at(self, k):
         if k not in self.known:
-            self.walk.seek(k)
-            self.known[k] = int(self.walk.take(1)[0])
+            self.cursor.seek(k)
+            self.known[k] = int(self.cursor.take(1)[0])
         return self.known[k]
 
 

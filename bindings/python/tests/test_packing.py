@@ -18,7 +18,7 @@ def write(path, lengths):
 
 
 def best_fit(lengths, capacity):
-    """Bins of (first token, length), by a linear search over bins, as doc/packing.md defines it."""
+    """Return bins of (first token, length) by a linear search, as doc/packing.md defines it."""
     begins = np.cumsum([0, *lengths])
     bins = [[(int(begin) + k * capacity, capacity)]
             for begin, length in zip(begins, lengths) for k in range(length // capacity)]
@@ -38,7 +38,7 @@ def best_fit(lengths, capacity):
 
 
 def rows_of(bins, capacity, pad):
-    """The three fields of all samples."""
+    """Return the three fields of all samples."""
     tokens = np.full((len(bins), capacity), pad)
     segments, positions = np.zeros_like(tokens), np.zeros_like(tokens)
     for row, pieces in enumerate(bins):
@@ -142,7 +142,7 @@ def test_a_separator_alone(tmp_path):
 
 
 def plain_seqlens(segments, padding):
-    """Lengths of runs, token by token."""
+    """Return the lengths of runs, token by token."""
     lengths = []
     for row in segments:
         for at, segment in enumerate(row):
@@ -202,7 +202,7 @@ def test_rejects_invalid_arguments(tmp_path):
     assert lx.PackedDataset(tokens, 4, pad=2**31, out='int64').pad == 2**31
     with pytest.raises(TypeError, match='segments'):
         lx.PackedDataset(tokens, 4, segments=1)
-    with pytest.raises(ValueError, match='dtype is for paths'):
+    with pytest.raises(ValueError, match='dtype must not be given with a Tokens'):
         lx.PackedDataset(tokens, 4, 'uint32')
     with pytest.raises(ValueError, match='out must be'):
         lx.PackedDataset(tokens, 4, out='uint16')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders of other libraries. Tests of all orders are in test_orders.py."""
+"""Orders of other libraries. test_orders.py has the tests of all orders."""
 
 import gc
 import sys
@@ -128,8 +128,8 @@ def test_the_extension_rejects_other_arguments():
 
 
 def divide(weights):
-    given = np.array(weights, np.float64)
-    return (given / np.sum(given)).tolist()
+    array = np.array(weights, np.float64)
+    return (array / np.sum(array)).tolist()
 
 
 def nanoset(lengths, weights, seed):
@@ -171,10 +171,10 @@ def test_the_seed_of_a_nanoset_matches_nanotron():
     (lambda: lx.Nanoset([5, -1]), ValueError, r'lengths\[1\]'),
     (lambda: lx.Nanoset([2**60, 5]), ValueError, ''),
     (lambda: lx.Nanoset(np.ones(65536, int)), ValueError, ''),
-    (lambda: lx.Nanoset([5, 6], [1]), ValueError, 'weights: 1 were given for 2 lengths'),
+    (lambda: lx.Nanoset([5, 6], [1]), ValueError, 'weights must have 2 numbers'),
     (lambda: lx.Nanoset([5, 6], [1, -1]), ValueError, r'weights\[1\]'),
     (lambda: lx.Nanoset([5, 6], np.array([1, np.nan])), ValueError, r'weights\[1\]'),
-    (lambda: lx.Nanoset([5, 6], [0, 0]), ValueError, 'weights: at least one of them'),
+    (lambda: lx.Nanoset([5, 6], [0, 0]), ValueError, 'weights must have at least one'),
     (lambda: lx.Nanoset([5, 6], 3), TypeError, 'weights'),
     (lambda: lx.Nanoset([5], seed=2**32), ValueError, 'seed'),
     (lambda: lx.Nanoset([5], divide=1), TypeError, 'divide'),
@@ -264,7 +264,7 @@ def test_states_of_methods_differ():
     (lambda: lx.Blend(PARTS, n=5, method='exhaustive'), ValueError, 'n must not'),
     (lambda: lx.Blend(PARTS, method='exhaustive', exhausted='stop'), ValueError, 'exhausted'),
     (lambda: lx.Blend(PARTS, method='greedy', n=2**53 + 1), ValueError, 'n must be at most'),
-    (lambda: lx.Blend(PARTS, [1e308, 1e308, 1e308], method='greedy'), ValueError, 'weights: their'),
+    (lambda: lx.Blend(PARTS, [1e308, 1e308, 1e308], method='greedy'), ValueError, 'sum of weights'),
 ])
 def test_rejects_invalid_methods(call, error, word):
     with pytest.raises(error, match=word):

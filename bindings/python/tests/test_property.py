@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Random operations of a writer and readers, compared with lists of dicts.
 
-The short form is a part of the tests; ``LOADERX_PROPERTY_EXAMPLES=5000`` makes the long one.
+The short form is part of the tests; ``LOADERX_PROPERTY_EXAMPLES=5000`` selects the long one.
 """
 
 import copy
@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 
-# No database of examples: the folder of the tests may be read-only.
+# No example database: the directory of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -26,7 +26,7 @@ import loaderx as lx
 
 EXAMPLES = int(os.environ.get('LOADERX_PROPERTY_EXAMPLES', '25'))
 
-# A file system in memory: crashes are for other tests.
+# A file system in memory; other tests cover crashes.
 MEMORY = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
 
 KINDS = [lx.Field('int8'), lx.Field('int64'), lx.Field('uint16', (2, 3)), lx.Field(bytes),
@@ -34,7 +34,7 @@ KINDS = [lx.Field('int8'), lx.Field('int64'), lx.Field('uint16', (2, 3)), lx.Fie
 
 
 def values_of(field):
-    """A strategy for the values of a field; None is missing."""
+    """Return a strategy for the values of a field; None is missing."""
     if field.dtype is bytes:
         filled = st.builds(lambda part, times: part * times, st.binary(max_size=12),
                            st.integers(0, 60))
@@ -96,7 +96,7 @@ class Reader:
 
 
 class Store(RuleBasedStateMachine):
-    """The committed and the requested records are lists of dicts, by field number."""
+    """The committed and the pending records are lists of dicts, by field number."""
 
     @initialize(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=3),
                 records=st.sampled_from([3, 10, 1000]))
@@ -109,7 +109,7 @@ class Store(RuleBasedStateMachine):
         described = {name: self.fields.kinds[n] for name, n in self.fields.numbers.items()}
         self.writer = lx.create(self.path, described, durability='none', chunk_records=records,
                                 chunk_bytes=4096)
-        self.committed, self.asked = [], []
+        self.committed, self.pending = [], []
         self.sealed = False
         self.readers = []
 
@@ -129,11 +129,11 @@ class Store(RuleBasedStateMachine):
         return name
 
     def commits(self):
-        self.committed = self.asked
-        self.asked = copy.copy(self.committed)
+        self.committed = self.pending
+        self.pending = copy.copy(self.committed)
 
     def draw_record(self, data, some=False):
-        """Values for all fields, or for some of them, by number."""
+        """Draw values for all fields, or for some of them, by number."""
         numbers = list(self.fields.kinds)
         if some:
             numbers = data.draw(st.lists(st.sampled_from(numbers), unique=True))
@@ -148,54 +148,54 @@ class Store(RuleBasedStateMachine):
 
     def append(self, data):
         values, named = self.draw_named(data)
-        assert self.writer.append(named) == len(self.asked)
-        self.asked.append(values)
+        assert self.writer.append(named) == len(self.pending)
+        self.pending.append(values)
 
     def extend(self, data):
         rows = [self.draw_named(data) for _ in range(data.draw(st.integers(1, 12)))]
         columns = {name: [named[name] for _, named in rows] for name in rows[0][1]}
-        assert self.writer.extend(columns) == len(self.asked)
-        self.asked.extend(values for values, _ in rows)
+        assert self.writer.extend(columns) == len(self.pending)
+        self.pending.extend(values for values, _ in rows)
 
     def modify(self, data):
-        if self.asked:
-            index = data.draw(st.integers(-len(self.asked), len(self.asked) - 1))
+        if self.pending:
+            index = data.draw(st.integers(-len(self.pending), len(self.pending) - 1))
             values, named = self.draw_named(data, some=True)
             self.writer[index] = named
-            self.asked[index] = {**self.asked[index], **values}
+            self.pending[index] = {**self.pending[index], **values}
 
     def modify_several(self, data):
-        if self.asked:
-            indices = data.draw(st.lists(st.integers(0, len(self.asked) - 1), max_size=8))
+        if self.pending:
+            indices = data.draw(st.lists(st.integers(0, len(self.pending) - 1), max_size=8))
             values, named = self.draw_named(data, some=True)
             self.writer[indices] = {name: [value] * len(indices) for name, value in named.items()}
             for index in indices:
-                self.asked[index] = {**self.asked[index], **values}
+                self.pending[index] = {**self.pending[index], **values}
 
     def delete(self, data):
-        if self.asked:
-            index = data.draw(st.integers(0, len(self.asked) - 1))
-            last = len(self.asked) - 1
+        if self.pending:
+            index = data.draw(st.integers(0, len(self.pending) - 1))
+            last = len(self.pending) - 1
             assert self.writer.delete(index) == (None if index == last else last)
-            self.asked[index] = self.asked[last]
-            self.asked.pop()
+            self.pending[index] = self.pending[last]
+            self.pending.pop()
 
     def delete_several(self, data):
-        if self.asked:
-            indices = data.draw(st.sets(st.integers(0, len(self.asked) - 1), max_size=6))
+        if self.pending:
+            indices = data.draw(st.sets(st.integers(0, len(self.pending) - 1), max_size=6))
             moved = self.writer.delete(sorted(indices))
-            kept = list(self.asked)
+            kept = list(self.pending)
             for before, now in moved.tolist():
-                kept[now] = self.asked[before]
-            gone = len(self.asked) - len(indices)
+                kept[now] = self.pending[before]
+            gone = len(self.pending) - len(indices)
             assert {before for before, _ in moved.tolist()} == set(
-                range(gone, len(self.asked))) - indices
-            self.asked = kept[:gone]
+                range(gone, len(self.pending))) - indices
+            self.pending = kept[:gone]
 
     def truncate(self, data):
-        length = data.draw(st.integers(0, len(self.asked)))
+        length = data.draw(st.integers(0, len(self.pending)))
         self.writer.truncate(length)
-        del self.asked[length:]
+        del self.pending[length:]
 
     CALLS = ['append', 'extend', 'extend', 'modify', 'modify', 'modify_several', 'delete',
              'delete_several', 'truncate']
@@ -205,7 +205,7 @@ class Store(RuleBasedStateMachine):
     def ask(self, data, calls):
         for call in calls:
             getattr(self, call)(data)
-        assert len(self.writer) == len(self.asked)
+        assert len(self.writer) == len(self.pending)
 
     @precondition(lambda self: self.writer is not None)
     @rule(data=st.data(), wait=st.booleans())
@@ -219,14 +219,14 @@ class Store(RuleBasedStateMachine):
         self.append(data)
         if data.draw(st.booleans()):
             self.writer.rollback()
-            self.asked = list(self.committed)
+            self.pending = list(self.committed)
         ticket.wait()
 
     @precondition(lambda self: self.writer is not None)
     @rule()
     def roll_back(self):
         self.writer.rollback()
-        self.asked = list(self.committed)
+        self.pending = list(self.committed)
 
     @precondition(lambda self: self.writer is None and not self.sealed)
     @rule(data=st.data(), calls=st.lists(st.sampled_from(CALLS), max_size=6),
@@ -239,7 +239,7 @@ class Store(RuleBasedStateMachine):
                 if fails:
                     raise ZeroDivisionError
         except ZeroDivisionError:
-            self.asked = list(self.committed)
+            self.pending = list(self.committed)
         self.commits()
         self.writer = None
 
@@ -263,7 +263,7 @@ class Store(RuleBasedStateMachine):
                                    for old, number in self.fields.numbers.items()}
         elif job == 'rebalance':
             result = self.writer.rebalance()
-            assert result['records'] == len(self.asked) and result['live_ratio_after'] > 0
+            assert result['records'] == len(self.pending) and result['live_ratio_after'] > 0
         else:
             self.writer.checkpoint()
         self.commits()

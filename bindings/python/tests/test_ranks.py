@@ -40,7 +40,7 @@ class Mesh:
                          world=self.data, order=lx.Shuffle(seed=4), threads=stage % 2, keys=1)
 
     def step(self):
-        """The labels that each data-parallel rank read, the same on all its processes."""
+        """Return the labels that each data-parallel rank read, equal on all its processes."""
         got = [set() for _ in range(self.data)]
         keys = [set() for _ in range(self.data)]
         for (_, _, rank), loader in self.loaders.items():
@@ -52,7 +52,7 @@ class Mesh:
         return [list(one.pop()) for one in got]
 
     def state(self, of):
-        """The state, which is the same on all processes."""
+        """Return the state, which is equal on all processes."""
         states = {place: loader.state_dict() for place, loader in self.loaders.items()}
         for state in states.values():
             del state['crc32c'], state['threads']
@@ -86,7 +86,7 @@ def test_tensor_and_pipeline_ranks_stay_in_step(path, tensor, pipeline, data):
 
 @pytest.mark.parametrize('of', [(0, 0, 0), (1, 1, 1), (0, 2, 0)], ids=['first', 'null', 'last'])
 def test_continues_with_other_ranks(path, of):
-    """The state of any process, also of one without data, is that of the run."""
+    """The state of any process, also of a process without data, is that of the run."""
     first, second = Mesh(path, 2, 3, 2, 6), Mesh(path, 1, 3, 4, 3)
     third = Mesh(path, 2, 1, 1, 12)
     place = (0, of[1], of[2])
@@ -106,7 +106,7 @@ def test_a_batch_without_data_is_an_empty_dict(path):
 
 
 def files_of(path):
-    """The number of files of the dataset that this process has open or mapped."""
+    """Return the number of files of the dataset that this process has open or mapped."""
     opened = 0
     for fd in os.listdir('/proc/self/fd'):
         try:
@@ -171,7 +171,7 @@ def test_bad_arguments():
     with pytest.raises(FileNotFoundError):
         lx.NullDataset('/nowhere/at/all')
     null = lx.NullDataset(np.arange(5))
-    with pytest.raises(ValueError, match="no fields, but no 'data'"):
+    with pytest.raises(ValueError, match="'data' not found: the source has no fields"):
         lx.Loader(null, fields=['data'])
     with pytest.raises(TypeError, match='pickled'):
         pickle.dumps(null)
@@ -181,7 +181,7 @@ def test_bad_arguments():
 
 @pytest.mark.parametrize('end', ['state', 'seek', 'start'])
 def test_all_ranks_end_the_epoch_in_which_they_resume(end):
-    """At 10 of 11, the one remaining sample is rank 1's: others have an epoch without batches."""
+    """At 10 of 11, the last sample belongs to rank 1: the others have an epoch without batches."""
     data = np.arange(11)
     with lx.Loader(data, batch_size=5) as one:
         next(one), next(one)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records of any dataset, several at a time, joined by +, and in other processes."""
+"""Records of any dataset: several at once, concatenated by +, and in other processes."""
 
 import copy
 import os
@@ -20,7 +20,7 @@ def record(i):
 
 
 def make(path):
-    """Fields of all kinds, and values that are missing."""
+    """Create fields of all kinds, and values that are missing."""
     fields = {'data': lx.Field('uint8', (2, 3)), 'label': lx.Field('int64'),
               'text': lx.Field(bytes)}
     with lx.create(path, fields) as writer:
@@ -37,7 +37,7 @@ def dataset(tmp_path):
 
 @pytest.fixture
 def images(tmp_path):
-    """A dataset whose records all have one length."""
+    """A dataset whose records all have the same length."""
     with lx.create(tmp_path / 'images', {'data': lx.Field('uint8', (2, 3))}) as writer:
         writer.extend(data=np.arange(N * 6).reshape(N, 2, 3).astype(np.uint8))
     with lx.open(tmp_path / 'images') as opened:
@@ -53,7 +53,7 @@ def same(one, other):
 
 
 def check(dataset, expected):
-    """Single and several records, also from the end."""
+    """Check single and several records, also by negative indices."""
     assert len(dataset) == len(expected)
     for index in 0, len(expected) - 1, -1, -len(expected), np.int32(3):
         assert same(dataset[index], expected[index])
@@ -146,11 +146,11 @@ def test_a_key_is_an_index(images, key):
 def test_plus_joins_sources(images):
     array = np.arange(N)
     assert len(lx.NPDataset(array) + lx.NPDataset(array)) == 2 * N
-    assert isinstance(lx.NPDataset(array) + array, np.ndarray)    # NumPy adds, as always
+    assert isinstance(lx.NPDataset(array) + array, np.ndarray)    # NumPy adds element-wise
     with pytest.raises(TypeError):
         images + 3
     with pytest.raises(ValueError):
-        images + lx.NPDataset(array)    # of other columns
+        images + lx.NPDataset(array)    # other columns
 
 
 def test_a_subclass_converts_records(images):
@@ -205,7 +205,7 @@ class Own(lx.Dataset):
 
 
 def test_keeps_subclasses_in_combined_sources(tmp_path, images):
-    """As spawned workers of torch receive them."""
+    """Spawned workers of torch receive them in this way."""
     path = tmp_path / 'x'
     path.write_bytes(bytes(range(100)))
     datasets = [Scaled([images, images]), ScaledSubset(images, [2, 1]), ScaledPacked(path),
@@ -254,11 +254,11 @@ def test_rejects_another_dataset_after_unpickling(tmp_path):
     assert len(pickle.loads(kept)) == N + 1
     with lx.open(path, mode='r+') as writer:
         writer.truncate(3)
-    with pytest.raises(lx.LoaderxError, match=f'had {N} records and has 3 now'):
+    with pytest.raises(lx.LoaderxError, match=f'had {N} records, but now has 3'):
         pickle.loads(kept)
     os.rename(path, tmp_path / 'other')
     make(path)
-    with pytest.raises(lx.LoaderxError, match='another one is at this path'):
+    with pytest.raises(lx.LoaderxError, match='the path has another dataset'):
         pickle.loads(kept)
 
 

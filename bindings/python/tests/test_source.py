@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sources of loaders, and arguments that are rejected."""
+"""Sources of loaders, and invalid arguments."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ import loaderx as lx
 
 
 def read(source, **options):
-    """All of it, in sequence: a dict of arrays."""
+    """Read everything in sequence, as a dict of arrays."""
     batches = list(lx.Loader(source, batch_size=7, **options))
     return {name: np.concatenate([b[name] for b in batches]) for name in batches[0]}
 

@@ -20,7 +20,7 @@ def data():
 
 
 def take(loader, count):
-    """The labels of the next batches, over the ends of epochs."""
+    """Return the labels of the next batches, across the ends of epochs."""
     got = []
     while len(got) < count:
         for batch in loader:
@@ -76,7 +76,7 @@ def test_stops_where_the_first_run_would(data):
 
 @pytest.mark.parametrize('before, after', [(1, 4), (4, 1), (2, 3), (3, 2)])
 def test_continues_with_another_number_of_ranks(data, before, after):
-    """Every sample of the epoch comes exactly once over the whole run."""
+    """Every sample of the epoch occurs exactly once over the whole run."""
     def ranks(world):
         return [lx.Loader(data, batch_size=7, order=lx.Shuffle(seed=8), rank=rank, world=world)
                 for rank in range(world)]

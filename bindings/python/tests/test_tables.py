@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of orders in files of a folder."""
+"""Tables of orders in files of a directory."""
 
 import os
 import pathlib
@@ -22,7 +22,7 @@ def greedy(**how):
                     method='greedy', **how)
 
 
-# Each with the number of files of an epoch.
+# Each order with its number of files per epoch.
 KINDS = {
     'greedy': (greedy, 1),
     'exhaustive': (lambda **how: lx.Blend([lx.Shuffle(N), lx.Shuffle(2 * N)], method='exhaustive',
@@ -44,8 +44,8 @@ each_kind = pytest.mark.parametrize('make, files', KINDS.values(), ids=KINDS)
 def test_the_same_with_files_and_without(make, files, tmp_path):
     right = make().take(2000).tolist()
     folder = tmp_path / 'tables'
-    for given in folder, str(folder), os.fsencode(folder):
-        order = make(tables=given)
+    for path in folder, str(folder), os.fsencode(folder):
+        order = make(tables=path)
         assert order.take(2000).tolist() == right
         assert len(os.listdir(folder)) == files
         plain = make()

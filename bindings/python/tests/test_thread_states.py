@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Python's thread states on the library's threads: one per thread, for its life; and os.fork()."""
+"""Python thread states on the library's threads, one for the life of each; and os.fork()."""
 
 import ctypes
 import gc

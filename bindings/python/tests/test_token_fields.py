@@ -18,7 +18,7 @@ def make_documents(count, most=60, seed=3):
 
 
 def write(path, documents, compress='raw', name='text'):
-    """One record for each document; None is a missing value."""
+    """Write one record for each document; None is a missing value."""
     with lx.create(path, {name: lx.Field(bytes, compress=compress)}) as writer:
         for document in documents:
             writer.append(**{name: None if document is None else document.tobytes()})
@@ -32,7 +32,7 @@ def write_ds(path, documents):
 
 
 def rows(dataset, **options):
-    """All samples, field by field."""
+    """Return all samples, field by field."""
     batches = list(lx.Loader(dataset, batch_size=7, epochs=1, **options))
     return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
 
@@ -137,7 +137,7 @@ def test_a_loader_continues_over_the_same_documents(tmp_path):
     resumed.load_state_dict(state)
     assert all(np.array_equal(batch['tokens'], right)
                for batch, right in zip(resumed, expected))
-    with lx.open(tmp_path / 'd', 'r+') as writer:    # the same number of tokens, in other documents
+    with lx.open(tmp_path / 'd', 'r+') as writer:    # the same number of tokens in other documents
         writer[0], writer[1] = ({'text': documents[1].tobytes()},
                                 {'text': documents[0].tobytes()})
     if len(documents[0]) != len(documents[1]):
@@ -222,7 +222,7 @@ def test_rejects_invalid_arguments(tmp_path):
         lx.Tokens(tmp_path / 'd', 'uint16', field='none')
     with pytest.raises(TypeError):
         lx.Tokens(tmp_path / 'd', 'uint16', field=3)
-    with pytest.raises(ValueError, match='give field='):
+    with pytest.raises(ValueError, match='pass field='):
         lx.Tokens(tmp_path / 'd', 'uint16')
     np.save(tmp_path / 'x.npy', np.arange(9))
     for none in tmp_path / 'x.npy', dataset['text'], [tmp_path / 'x.npy']:

@@ -13,7 +13,7 @@ import time
 import numpy as np
 import pytest
 
-tokenizing = pytest.importorskip('tokenizing', reason='the library tokenizers is not installed')
+tokenizing = pytest.importorskip('tokenizing', reason='the tokenizers library is not installed')
 
 import loaderx as lx
 from loaderx._states import checksum
@@ -37,12 +37,12 @@ def path(tmp_path):
 
 
 def rows(stream):
-    """The rest of a pass."""
+    """Return the rest of a pass."""
     return [batch['tokens'].tolist() for batch in stream]
 
 
 def cut(tokenizer, texts, length, end=()):
-    """The samples of texts one after the other."""
+    """Return the samples of concatenated texts."""
     line = [one for ids in ids_of(tokenizer, texts, end) for one in ids]
     return [line[i:i + length + 1] for i in range(0, len(line) - length, length)]
 
@@ -166,11 +166,11 @@ def test_loads_a_state_during_a_run(tokenizer):
 
 
 def test_reads_only_the_files_it_needs_to_continue(tokenizer):
-    asked = []
+    requested = []
 
     class Texts(list):
         def __getitem__(self, index):
-            asked.append(index)
+            requested.append(index)
             return super().__getitem__(index)
 
     texts = Texts(TEXTS * 50)
@@ -180,31 +180,31 @@ def test_reads_only_the_files_it_needs_to_continue(tokenizer):
     stream.close()
     resumed = lx.TokenStream(texts, tokenizer, 64, prefetch_bytes=0)
     resumed.load_state_dict(state)
-    asked.clear()
+    requested.clear()
     next(resumed)
     resumed.close()
-    assert asked[0] == state['position'] > 1000 and len(asked) < 500
+    assert requested[0] == state['position'] > 1000 and len(requested) < 500
 
 
 @pytest.mark.parametrize('change, message', [
-    ({'tokenizer': 500}, '"tokenizer" is .* in the state and .* here'),
+    ({'tokenizer': 500}, '"tokenizer" is .* in the state, but .* here'),
     ({'texts': TEXTS[:-1]}, '"order" is .*"length": 120|"order" is .*\'length\': 120'),
     ({'texts': TEXTS[::-1]}, '"data" is .*crc32'),
-    ({'sequence_length': 33}, '"sequence_length" is 32 in the state and 33 here'),
-    ({'separator': 0}, '"separator" is None in the state and 0 here'),
-    ({'order': lx.Shuffle(seed=1)}, '"order" is .*sequential.* in the state and .*shuffle'),
-    ({'rank': 1, 'world': 2}, '"rank" is 0 in the state and 1 here'),
-    ({'world': 2}, '"world" is 1 in the state and 2 here'),
-    ({'special_tokens': True}, '"special_tokens" is False in the state and True here'),
-    ({'errors': 'replace'}, '"errors" is strict in the state and replace here'),
+    ({'sequence_length': 33}, '"sequence_length" is 32 in the state, but 33 here'),
+    ({'separator': 0}, '"separator" is None in the state, but 0 here'),
+    ({'order': lx.Shuffle(seed=1)}, '"order" is .*sequential.* in the state, but .*shuffle'),
+    ({'rank': 1, 'world': 2}, '"rank" is 0 in the state, but 1 here'),
+    ({'world': 2}, '"world" is 1 in the state, but 2 here'),
+    ({'special_tokens': True}, '"special_tokens" is False in the state, but True here'),
+    ({'errors': 'replace'}, '"errors" is strict in the state, but replace here'),
 ])
 def test_rejects_states_that_do_not_match(tokenizer, change, message):
     stream = lx.TokenStream(TEXTS, tokenizer, 32)
     next(stream)
-    given = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 32, **change}
-    if given['tokenizer'] == 500:
-        given['tokenizer'] = train(500)
-    other = lx.TokenStream(**given)
+    arguments = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 32, **change}
+    if arguments['tokenizer'] == 500:
+        arguments['tokenizer'] = train(500)
+    other = lx.TokenStream(**arguments)
     before = other.state_dict()
     with pytest.raises(ValueError, match=message):
         other.load_state_dict(stream.state_dict())
@@ -233,7 +233,7 @@ def test_rejects_invalid_states(tokenizer):
         edited = {**state, **wrong}
         edited['crc32'] = checksum(edited)
         stream.load_state_dict(edited)
-        with pytest.raises(lx.CorruptError, match='is another one than when it was saved'):
+        with pytest.raises(lx.CorruptError, match='has changed'):
             next(stream)
     with pytest.raises(lx.CorruptError, match='the state is invalid'):
         stream.load_state_dict({})
@@ -250,7 +250,7 @@ def test_detects_a_changed_text(path, tokenizer):
         writer[state['position']] = {'text': b'bada ' * 100}
     resumed = lx.TokenStream(path, tokenizer, 20)
     resumed.load_state_dict(state)
-    with pytest.raises(lx.CorruptError, match=f'the text of index {state["position"]}'):
+    with pytest.raises(lx.CorruptError, match=f'the text at index {state["position"]}'):
         next(resumed)
 
 
@@ -283,11 +283,11 @@ def test_passes_on_user_exceptions(tokenizer):
     with pytest.raises(KeyError, match='mine'):
         rows(stream)
     for wrong, message in [([5], 'text 0 must be a str or bytes, not int'),
-                           ([{'text': 'a'}], 'not dict; a field may be given')]:
+                           ([{'text': 'a'}], 'not dict; pass field if texts are dicts')]:
         with pytest.raises(TypeError, match=message):
             lx.TokenStream(wrong, tokenizer, 20)
     late = lx.TokenStream(['a'] * 20, tokenizer, 20, order=lx.Sequential(30))
-    with pytest.raises(IndexError, match='index 20 is out of range: there are 20 texts'):
+    with pytest.raises(IndexError, match='index 20 is out of range for 20 texts'):
         rows(late)
 
 
@@ -295,16 +295,16 @@ def test_reports_a_tokenizer_that_rejects_texts():
     from tokenizers import Tokenizer, models
     words = Tokenizer(models.WordLevel({'a': 0}, unk_token='none'))
     stream = lx.TokenStream(['a'] * 5 + ['b'], words, 2)
-    with pytest.raises(lx.CorruptError, match='record 5: the tokenizer refuses the text'):
+    with pytest.raises(lx.CorruptError, match='record 5: the tokenizer cannot process the text'):
         rows(stream)
 
 
 def test_texts_without_tokens(tokenizer):
     assert rows(lx.TokenStream(['', None, b'', ''], tokenizer, 5)) == []
     endless = lx.TokenStream(['', None], tokenizer, 5, epochs=None, separator=0)
-    with pytest.raises(ValueError, match='100 epochs have had no token for this rank'):
+    with pytest.raises(ValueError, match='no tokens for this rank in 100 epochs'):
         next(endless)
-    with pytest.raises(ValueError, match='an epoch has 0, so there are no texts'):
+    with pytest.raises(ValueError, match='an epoch of 0 has no texts'):
         lx.TokenStream([], tokenizer, 5)
     with pytest.raises(ValueError, match='no texts for rank 2'):
         lx.TokenStream(['a', 'b'], tokenizer, 5, rank=2, world=3)
@@ -450,6 +450,6 @@ def test_the_interpreter_ends_while_it_runs():
     ({'order': lx.Sequential(4).shard(0, 2)}, ValueError, 'order is rank 0 of 2'),
 ])
 def test_rejects_invalid_arguments(tokenizer, how, kind, message):
-    given = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 8, **how}
+    arguments = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 8, **how}
     with pytest.raises(kind, match=message):
-        lx.TokenStream(**given)
+        lx.TokenStream(**arguments)

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-tokenizing = pytest.importorskip('tokenizing', reason='the library tokenizers is not installed')
+tokenizing = pytest.importorskip('tokenizing', reason='the tokenizers library is not installed')
 pytest.importorskip('hypothesis')
 
 from hypothesis import given, settings
@@ -23,7 +23,7 @@ TOKENIZER = train()
 
 @st.composite
 def streams(draw):
-    """The arguments of a stream, and the samples of its first passes."""
+    """Draw the arguments of a stream, and return the samples of its first passes."""
     texts = make_texts(draw(st.integers(1, 40)), draw(st.integers(0, 999)), draw(
         st.sampled_from([3, 60])))
     world = draw(st.integers(1, min(4, len(texts))))

@@ -9,7 +9,7 @@ import resource
 import numpy as np
 import pytest
 
-tokenizing = pytest.importorskip('tokenizing', reason='the library tokenizers is not installed')
+tokenizing = pytest.importorskip('tokenizing', reason='the tokenizers library is not installed')
 
 import loaderx as lx
 from loaderx.tokenize import write_tokens
@@ -32,7 +32,7 @@ def corpus(tmp_path):
 
 
 def left(folder, *known):
-    """The new files in a folder."""
+    """Return the new files in a directory."""
     return sorted(set(os.listdir(folder)) - {path.name for path in known})
 
 
@@ -100,7 +100,7 @@ def test_kinds_of_inputs(tmp_path, tokenizer):
     assert documents('c.ndjson') == ['one', 'two']
     assert documents('c.ndjson', 'a.txt', 'c.ndjson') == ['one', 'two', '\r\n'.join(lines),
                                                           'one', 'two']
-    with pytest.raises(lx.CorruptError, match="line 4, offset 32: there is no key 'body'"):
+    with pytest.raises(lx.CorruptError, match="line 4, offset 32: key 'body' not found"):
         documents('c.ndjson', key='body')
 
 
@@ -116,11 +116,12 @@ def test_a_field_of_a_dataset(tmp_path, tokenizer):
     assert read_megatron(tmp_path / 'a') == expected
     assert report['empty'] == len(TEXTS) + 1 - len(expected)
     for field, message in [(None, "fields of bytes 'text', 'other'"),
-                           ('n', "'n' of .* is of int64"), ('none', "has no 'none'")]:
+                           ('n', "'n' of .* must be of bytes, not int64"),
+                           ('none', "field 'none' not found")]:
         with pytest.raises(ValueError, match=message):
             write_tokens(tmp_path / 'set', tmp_path / 'b.bin', tokenizer, field=field)
     for how in {'key': 'text'}, {'lines': True}, {'split_at': ''}:
-        with pytest.raises(ValueError, match='is for files, but all inputs are datasets'):
+        with pytest.raises(ValueError, match='must not be given if all inputs are datasets'):
             write_tokens(tmp_path / 'set', tmp_path / 'b.bin', tokenizer, field='text', **how)
 
 
@@ -140,7 +141,7 @@ def test_special_tokens_truncation_and_padding(tmp_path, tokenizer):
 def test_a_post_processor_with_a_token_beyond_the_dtype(tmp_path, tokenizer):
     (tmp_path / 'x').write_text('bada')
     for processes in 0, 1:
-        with pytest.raises(lx.LoaderxError, match='adds token 70000, which uint16 does not hold'):
+        with pytest.raises(lx.LoaderxError, match='adds token 70000, which does not fit uint16'):
             write_tokens(tmp_path / 'x', tmp_path / 'x.npy', with_template(tokenizer, 70000),
                          special_tokens=True, processes=processes)
     assert left(tmp_path) == ['x']
@@ -169,13 +170,13 @@ def test_a_record_that_is_not_utf8(tmp_path, tokenizer):
 
 
 @pytest.mark.parametrize('line, message', [
-    (b'{"text": "a"', "line 2, offset .*: this is no JSON: Expecting ',' delimiter"),
-    (b'["text"]', "line 2, .*: the line must be an object of JSON with the key 'text'"),
-    (b'{"body": "a", "n": 1}', "there is no key 'text'; there are 'body', 'n'"),
-    (b'{"text": 5}', "what the key 'text' has must be a text, not a number"),
-    (b'{"text": null}', 'must be a text, not null'),
-    (b'{"text": "\\ud83d"}', r'the text has U\+D83D, half a pair'),
-    (b'[' * 100000, 'line 2, .*: this is no JSON'),
+    (b'{"text": "a"', "line 2, offset .*: invalid JSON: Expecting ',' delimiter"),
+    (b'["text"]', "line 2, .*: the line must be a JSON object with the key 'text'"),
+    (b'{"body": "a", "n": 1}', "key 'text' not found: the keys are 'body', 'n'"),
+    (b'{"text": 5}', "the value of key 'text' must be a string, not a number"),
+    (b'{"text": null}', 'must be a string, not null'),
+    (b'{"text": "\\ud83d"}', r'the text has a lone surrogate, U\+D83D'),
+    (b'[' * 100000, 'line 2, .*: cannot parse JSON'),
     (b'{"text": ' + b'1' * 5000 + b'}', 'line 2, .*'),
     (b'{"text": "\xff"}', 'line 2, offset 24: the text is not UTF-8'),
 ])
@@ -279,7 +280,7 @@ def test_rejects_invalid_tokenizers(tmp_path, corpus, tokenizer):
     (tmp_path / 'no.json').write_text('{"version": "1.0"}')
     (tmp_path / 'no.bin').write_bytes(b'\xff\xfe')
     for name in 'no.json', 'no.bin':
-        with pytest.raises(lx.LoaderxError, match='this is no tokenizer that') as caught:
+        with pytest.raises(lx.LoaderxError, match='cannot read this tokenizer') as caught:
             write_tokens(corpus, tmp_path / 'x.ds', tmp_path / name)
         assert caught.value.path == str(tmp_path / name)
     with pytest.raises(FileNotFoundError):
@@ -294,7 +295,7 @@ def test_reports_a_text_that_the_tokenizer_rejects(tmp_path):
     from tokenizers import Tokenizer, models
     words = Tokenizer(models.WordLevel({'a': 0}, unk_token='none'))
     (tmp_path / 'x.txt').write_text('a\na\nb\n')
-    with pytest.raises(lx.CorruptError, match='line 3, .*: the tokenizer refuses the text'):
+    with pytest.raises(lx.CorruptError, match='line 3, .*: the tokenizer cannot process the text'):
         write_tokens(tmp_path / 'x.txt', tmp_path / 'x.ds', words, lines=True, processes=1)
 
 
@@ -307,10 +308,10 @@ def test_reports_a_text_that_the_tokenizer_rejects(tmp_path):
     ({'dtype': 'int64'}, "dtype must be uint16 or int32 for format 'megatron'"),
     ({'dtype': 'uint32'}, "dtype must be uint16 or int32 for format 'megatron'"),
     ({'format': 'zip'}, 'format must be one of'),
-    ({'format': 'npy'}, 'opened by names that end with .npy'),
+    ({'format': 'npy'}, 'must have a name that ends with .npy'),
     ({'key': 'text', 'lines': True}, 'key and lines exclude each other'),
-    ({'split_at': 'a\nb'}, 'split_at must be what one line is'),
-    ({'field': 'text'}, 'is a file, and fields are those of datasets'),
+    ({'split_at': 'a\nb'}, 'split_at must be a single line'),
+    ({'field': 'text'}, 'is a file: only datasets have fields'),
     ({'processes': -1}, 'processes must be from 0'),
 ])
 def test_rejects_invalid_arguments(tmp_path, tokenizer, corpus, how, message):
@@ -322,12 +323,12 @@ def test_rejects_invalid_arguments(tmp_path, tokenizer, corpus, how, message):
 def test_rejects_names_and_dtypes_that_do_not_fit(tmp_path, tokenizer, corpus):
     with pytest.raises(ValueError, match='format must be given'):
         write_tokens(corpus, tmp_path / 'x', tokenizer)
-    with pytest.raises(ValueError, match='would be opened as something else'):
+    with pytest.raises(ValueError, match='would be read in another format'):
         write_tokens(corpus, tmp_path / 'x.ds', tokenizer, format='flat')
     (tmp_path / 'x.idx').write_text('')
     with pytest.raises(ValueError, match='has an .idx file of the same name'):
         write_tokens(corpus, tmp_path / 'x.bin', tokenizer, format='flat')
-    with pytest.raises(ValueError, match='tokens up to 70000, and uint16 holds 65535 at most'):
+    with pytest.raises(ValueError, match='tokens up to 70000, but uint16 holds at most 65535'):
         write_tokens(corpus, tmp_path / 'x.npy', wide(), dtype='uint16')
     with pytest.raises(FileNotFoundError):
         write_tokens([corpus, tmp_path / 'none'], tmp_path / 'y.bin', tokenizer)

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-tokenizing = pytest.importorskip('tokenizing', reason='the library tokenizers is not installed')
+tokenizing = pytest.importorskip('tokenizing', reason='the tokenizers library is not installed')
 
 from tokenizing import ids_of, make_texts, read_ds, read_megatron, train
 
@@ -59,11 +59,11 @@ def test_help_has_examples(folder):
     (['-o', 'x.bin', 'none.txt'], 1, 'loaderx.tokenize: none.txt: No such file'),
     (['-o', 'x', 'texts.jsonl'], 2, "loaderx.tokenize: format must be given: the name 'x'"),
     (['-o', 'x.bin', '--eos', 'none', 'texts.jsonl'], 2, "no token 'none'"),
-    (['-o', 'x.bin', '--key', 'body', 'texts.jsonl'], 1, "texts.jsonl, line 1, offset 0: there is"),
+    (['-o', 'x.bin', '--key', 'body', 'texts.jsonl'], 1, "texts.jsonl, line 1, offset 0: key"),
     (['-o', 'x.bin', '--key', 'a', '--lines', 'texts.jsonl'], 2, 'not allowed with argument'),
     (['-o', 'none/x.bin', 'texts.jsonl'], 1, 'none/x.idx: No such file'),
-    (['-o', 'there.bin', 'texts.jsonl'], 1, 'there.bin: there is one already'),
-    (['-o', 'x.bin', '--tokenizer', 'texts.jsonl', 'texts.jsonl'], 1, 'this is no tokenizer'),
+    (['-o', 'there.bin', 'texts.jsonl'], 1, 'there.bin: the file exists'),
+    (['-o', 'x.bin', '--tokenizer', 'texts.jsonl', 'texts.jsonl'], 1, 'cannot read this tokenizer'),
 ])
 def test_reports_errors_in_one_line(folder, arguments, status, message):
     (folder / 'there.bin').write_text('mine')
@@ -74,7 +74,7 @@ def test_reports_errors_in_one_line(folder, arguments, status, message):
 
 
 def begin(folder):
-    """A run that waits for input from a pipe, and the end of the pipe for writing."""
+    """Start a run that waits for input from a pipe; return the write end of the pipe, too."""
     os.mkfifo(folder / 'pipe.jsonl')
     there = sorted(os.listdir(folder))
     process = subprocess.Popen([*COMMAND, '--tokenizer', 'tokenizer.json', '-o', 'x.bin',
@@ -187,4 +187,4 @@ def test_names_the_library_to_install(folder):
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                           timeout=60)
     assert done.returncode == 2
-    assert 'needs the library tokenizers, and there is no module tokenizers: install' in done.stderr
+    assert 'needs the tokenizers library: pip install tokenizers' in done.stderr

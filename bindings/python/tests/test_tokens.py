@@ -139,7 +139,7 @@ def test_rejects_invalid_arguments(tmp_path, numbers):
     path = tmp_path / 'x'
     path.write_bytes(numbers.astype('<u2').tobytes())
     np.save(tmp_path / 'y.npy', numbers.astype('<u2'))
-    with pytest.raises(ValueError, match='/x: .* pass one'):    # the position of the source
+    with pytest.raises(ValueError, match='/x: .* pass one'):    # the index of the source
         lx.Tokens([tmp_path / 'y.npy', path])
     with pytest.raises(ValueError, match='paths must have at least one'):
         lx.Tokens([])
@@ -158,7 +158,7 @@ def test_rejects_invalid_arguments(tmp_path, numbers):
         tokens.read(0, 1, 'float32')
     with pytest.raises(ValueError, match='sequence_length'):
         lx.TokenDataset(tokens, 0)
-    with pytest.raises(ValueError, match='dtype is for paths'):
+    with pytest.raises(ValueError, match='dtype must not be given with a Tokens'):
         lx.TokenDataset(tokens, 4, 'uint16')
     with pytest.raises(ValueError, match='sequence_length'):
         lx.TokenDataset(tokens, 2**64 - 1)

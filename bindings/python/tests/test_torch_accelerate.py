@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip('torch')
 accelerate = pytest.importorskip('accelerate')
-pytest.importorskip('hypothesis')    # of torch_loaders
+pytest.importorskip('hypothesis')    # required by torch_loaders
 
 import numpy as np
 from torch.utils import data
@@ -19,7 +19,7 @@ from torch_loaders import same
 RECORDS, BATCH = 60, 7
 STEPS = -(-RECORDS // BATCH)
 
-pytestmark = pytest.mark.filterwarnings('ignore')    # of theirs
+pytestmark = pytest.mark.filterwarnings('ignore')    # their warnings
 
 
 @pytest.fixture(scope='module')
@@ -54,7 +54,7 @@ def test_batches_are_skipped(dataset, prepared):
     assert same(list(accelerate.skip_first_batches(loader, 4)), expected[4:])
 
 
-class Noting(torch.nn.Module):
+class Recorder(torch.nn.Module):
     """A model that records its inputs."""
 
     def __init__(self):
@@ -72,7 +72,7 @@ def train(dataset, folder, resumed=None):
         str(folder), num_train_epochs=2, per_device_train_batch_size=BATCH, save_steps=1,
         logging_strategy='no', report_to='none', disable_tqdm=True, use_cpu=True,
         dataloader_pin_memory=False)
-    trainer = transformers.Trainer(Noting(), arguments, train_dataset=dataset)
+    trainer = transformers.Trainer(Recorder(), arguments, train_dataset=dataset)
     trainer.train(resume_from_checkpoint=resumed)
     return trainer.model.seen
 

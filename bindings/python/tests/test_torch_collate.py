@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx.torch.default_collate returns the results and raises the errors of torch's."""
+"""loaderx.torch.default_collate returns the same results and raises the same errors as torch's."""
 
 import collections
 
@@ -18,7 +18,7 @@ from loaderx import _core
 from torch_cases import SETTINGS
 from torch_loaders import outcome, same
 
-# torch itself warns so, for scalars of bool
+# torch itself warns, for bool scalars
 pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
 
 Point = collections.namedtuple('Point', ['x', 'y'])
@@ -103,7 +103,7 @@ def test_the_batch_has_its_own_memory():
 
 
 def test_tolerates_items_that_change_meanwhile():
-    """User code that runs during collation, and removes later samples."""
+    """User code runs during collation, and removes later samples."""
     batch = [([1], 'x', [2]) for _ in range(3)]
 
     def leave(column):

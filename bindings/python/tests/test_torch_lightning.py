@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lightning accepts loaderx.torch.DataLoader: it makes copies of it, and keeps its state."""
+"""Lightning accepts loaderx.torch.DataLoader: it copies the loader and saves its state."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip('torch')
 lightning = pytest.importorskip('lightning.pytorch')
-pytest.importorskip('hypothesis')    # of torch_loaders
+pytest.importorskip('hypothesis')    # required by torch_loaders
 
 import numpy as np
 from torch.utils import data
@@ -19,7 +19,7 @@ from torch_loaders import same
 RECORDS, BATCH = 60, 7
 STEPS = -(-RECORDS // BATCH)
 
-pytestmark = pytest.mark.filterwarnings('ignore')    # of Lightning, of workers and of its logs
+pytestmark = pytest.mark.filterwarnings('ignore')    # of Lightning, workers and logs
 
 
 @pytest.fixture(scope='module')
@@ -31,7 +31,7 @@ def dataset(tmp_path_factory):
         yield dataset
 
 
-class Noting(lightning.LightningModule):
+class Recorder(lightning.LightningModule):
     """A model that records its inputs."""
 
     def __init__(self, fails_at=None):
@@ -65,20 +65,20 @@ def make(dataset, workers, kind=lt.DataLoader):
 
 @pytest.mark.parametrize('workers', [0, 2])
 def test_sees_the_batches_of_the_loader_of_torch(dataset, workers):
-    seen = fit(Noting(), make(dataset, workers))
-    assert seen == fit(Noting(), make(dataset, 0, data.DataLoader))
+    seen = fit(Recorder(), make(dataset, workers))
+    assert seen == fit(Recorder(), make(dataset, 0, data.DataLoader))
     assert len(seen) == 3 * STEPS
 
 
 @pytest.mark.parametrize('workers', [0, 2])
 @pytest.mark.parametrize('step', [1, STEPS - 1, STEPS + 4])
 def test_a_training_continues_from_a_checkpoint(tmp_path, dataset, workers, step):
-    whole = fit(Noting(), make(dataset, 0))
-    model = Noting(fails_at=step)
+    whole = fit(Recorder(), make(dataset, 0))
+    model = Recorder(fails_at=step)
     with pytest.raises(RuntimeError, match='mine'):
         fit(model, make(dataset, workers), tmp_path)
     assert model.seen == whole[:step]
-    assert fit(Noting(), make(dataset, 2 - workers),
+    assert fit(Recorder(), make(dataset, 2 - workers),
                resumed=tmp_path / f'step={step}.ckpt') == whole[step:]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx.torch.DataLoader returns the batches of torch's, and draws the same numbers."""
+"""loaderx.torch.DataLoader returns the same batches as torch's, and draws the same numbers."""
 
 import pytest
 
@@ -14,10 +14,10 @@ from torch.utils import data
 import loaderx as lx
 import loaderx.torch as lt
 from torch_cases import SETTINGS
-from torch_loaders import (RECORDS, Batched, Case, Pairs, Stream, Told, loading, make_dataset,
+from torch_loaders import (RECORDS, Batched, Case, Pairs, Sized, Stream, loading, make_dataset,
                            outcome, passes, same)
 
-# torch itself warns so, for scalars of bool, and of more processes than CPUs
+# torch itself warns, for bool scalars and for more processes than CPUs
 pytestmark = [pytest.mark.filterwarnings('ignore:In future, it will be an error'),
               pytest.mark.filterwarnings('ignore:This DataLoader will create')]
 
@@ -75,12 +75,12 @@ def test_with_workers(stored, kind, persistent):
     {}, {'batch_size': None}, {'batch_size': 4}, {'batch_size': 4, 'drop_last': True},
     {'batch_size': 50}], ids=str)
 def test_of_a_stream(workers, length, more):
-    dataset, told = Stream(length), Told(length, 5)
+    dataset, sized = Stream(length), Sized(length, 5)
 
     def run(module):
         torch.manual_seed(7)
         made = [list(module.DataLoader(dataset, num_workers=workers, **more)) for _ in range(2)]
-        loader = module.DataLoader(told, **more)
+        loader = module.DataLoader(sized, **more)
         return [made, outcome(lambda: [len(loader), list(loader)]), torch.get_rng_state()]
 
     assert same(run(lt), run(data))

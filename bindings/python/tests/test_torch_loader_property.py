@@ -16,10 +16,10 @@ from torch.utils import data
 import loaderx as lx
 import loaderx.torch as lt
 from torch_cases import SETTINGS
-from torch_loaders import (RECORDS, STATEFUL, Batched, Pairs, Stream, Told, loading, make_dataset,
+from torch_loaders import (RECORDS, STATEFUL, Batched, Pairs, Sized, Stream, loading, make_dataset,
                            make_sampler, outcome, same, streams)
 
-# torch itself warns so, for scalars of bool
+# torch itself warns, for bool scalars
 pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
 
 
@@ -30,7 +30,7 @@ def stored(tmp_path_factory):
 
 
 def choose(kind, stored):
-    return {'pairs': Pairs(), 'batched': Batched(), 'stream': Stream(9), 'told': Told(9, 4),
+    return {'pairs': Pairs(), 'batched': Batched(), 'stream': Stream(9), 'sized': Sized(9, 4),
             'list': list(range(9)), 'tensors': data.TensorDataset(torch.arange(9)),
             'stored': stored, 'array': lx.NPDataset(np.arange(9.0)), 'joined': stored + stored,
             'subset': data.Subset(stored, range(7)), 'nothing': [], 'none': None}[kind]
@@ -40,7 +40,7 @@ def identity(batch):
     return batch
 
 
-KINDS = ['pairs', 'batched', 'stream', 'told', 'list', 'tensors', 'stored', 'array', 'joined',
+KINDS = ['pairs', 'batched', 'stream', 'sized', 'list', 'tensors', 'stored', 'array', 'joined',
          'subset', 'nothing', 'none']
 
 # Valid and invalid values of each argument; the function below makes the other arguments.
@@ -65,7 +65,7 @@ KNOWN = {name: values for name, values in ARGUMENTS.items()
 
 
 def make_arguments(drawn):
-    """Each loader has its own samplers and generators."""
+    """Make samplers and generators that no other loader uses."""
     made = dict(drawn)
     if isinstance(made.get('generator'), int):
         made['generator'] = torch.Generator().manual_seed(made['generator'])
@@ -84,7 +84,7 @@ def run(module, dataset, drawn):
     torch.manual_seed(7)
     loader = outcome(lambda: module.DataLoader(dataset, **make_arguments(drawn)))
     if isinstance(loader[0], list):
-        return loader    # it was rejected
+        return loader    # the loader rejected them
     made, warned = loader
     return [warned, outcome(lambda: len(made)), [outcome(lambda: list(made)) for _ in range(2)],
             torch.get_rng_state()]
@@ -113,7 +113,7 @@ def test_matches_torch_for_exclusive_arguments(stored, kind, chosen):
        st.integers(1, 3), st.integers(1, 3), st.booleans())
 def test_workers_give_the_same_batches(stored, case, kind, workers, ahead, stay):
     if kind == 'subset' and case.kind not in ('sequential', 'shuffle'):
-        kind = 'stored'    # of all records that samplers request
+        kind = 'stored'    # it has all records that samplers request
     dataset = choose(kind, stored) if kind != 'array' else lx.NPDataset(np.arange(RECORDS))
     def run_with(module, *more, **options):
         torch.manual_seed(7)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""States of loaderx.torch.DataLoader: a run continues as if it had never stopped."""
+"""States of loaderx.torch.DataLoader: a resumed run continues as if it had never stopped."""
 
 import copy
 import itertools
@@ -24,7 +24,7 @@ from torch_cases import SETTINGS, through_json
 from torch_loaders import (RECORDS, STATEFUL, Case, Pairs, Stream, loading, make_dataset, same,
                            streams)
 
-# torch itself warns so, for scalars of bool
+# torch itself warns, for bool scalars
 pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
 
 
@@ -54,7 +54,7 @@ def check_resumed(make, resume, epoch, batches, ends):
     second = resume()
     second.load_state_dict(state)
     assert second.state_dict() == state
-    torch.set_rng_state(default)    # the loader does not save the generator of the process
+    torch.set_rng_state(default)    # the loader does not save the process's generator
     for _ in range(epoch, 3):
         got.append([*head, *second])
         head = []
@@ -159,7 +159,7 @@ def test_counts_a_failed_batch():
 
 
 class Resumable(Stream):
-    """An iterable with a state of its own."""
+    """An iterable with its own state."""
 
     at, passed = 0, 0
 
@@ -204,7 +204,7 @@ def test_resumes_a_stateful_stream_without_skipping():
 def test_rejects_a_stream_with_another_number_of_workers():
     first = lt.DataLoader(Stream(9), num_workers=2)
     next(iter(first))
-    with pytest.raises(ValueError, match='"num_workers" is 2 in the state and 1 here'):
+    with pytest.raises(ValueError, match='"num_workers" is 2 in the state, but 1 here'):
         lt.DataLoader(Stream(9), num_workers=1).load_state_dict(first.state_dict())
 
 

@@ -20,10 +20,10 @@ import loaderx.torch as lt
 from processes import run_script
 from torch_loaders import Pairs, Stream, make_dataset, outcome, same
 
-# torch itself warns so, for scalars of bool
+# torch itself warns, for bool scalars
 pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
 
-BOUND = 30    # seconds; generous for instant events
+BOUND = 30    # in seconds; generous for immediate events
 
 
 def workers():
@@ -38,7 +38,7 @@ def wait_until(condition):
 
 
 class Failing(Pairs):
-    """Records, one of which cannot be read."""
+    """Records of which one cannot be read."""
 
     def __init__(self, make):
         self.make = make
@@ -50,7 +50,7 @@ class Failing(Pairs):
 
 
 def raised(loader):
-    """The result in place of the batch of record 5; all others must come."""
+    """Return the exception for the batch of record 5; all other batches must be returned."""
     iterator, got, error = iter(loader), [], None
     while True:
         try:
@@ -138,7 +138,7 @@ def test_init_that_fails_is_the_first_error():
 
 
 def test_a_worker_sets_its_own_state():
-    """As the example in torch's documentation does."""
+    """As in the example in torch's documentation."""
     class Range(data.IterableDataset):
         first, end = 0, 20
 
@@ -210,7 +210,7 @@ def test_a_timeout_raises_as_in_torch():
 
 
 def test_a_dropped_iterator_ends_without_waiting():
-    wait_until(lambda: not workers())    # of earlier tests
+    wait_until(lambda: not workers())    # threads of earlier tests
     dataset = Blocked()
     iterator = iter(lt.DataLoader(dataset, 2, num_workers=3))
     assert len(workers()) == 3
@@ -324,7 +324,7 @@ def test_threads_cause_no_warnings():
 
 
 def test_workers_over_a_stored_dataset_with_code_of_the_users(tmp_path):
-    """Cases that the native loader does not support."""
+    """Cases that the library cannot read itself."""
     with make_dataset(tmp_path / 'stored') as stored:
         called = []
         expected = list(data.DataLoader(stored, 6))

@@ -4,7 +4,7 @@
 import os
 import tempfile
 
-# No database of examples: the folder of the tests may be read-only.
+# No example database: the directory of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -22,7 +22,7 @@ import loaderx as lx
 
 EXAMPLES = int(os.environ.get('LOADERX_PROPERTY_EXAMPLES', '25'))
 SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <= 25)
-SEEDS = st.integers(0, 2**63 - 1)    # torch takes them as int64
+SEEDS = st.integers(0, 2**63 - 1)    # torch represents them as int64
 LENGTHS = st.integers(1, 300) | st.integers(20_000, 70_000)
 EPOCHS = 3
 
@@ -50,7 +50,7 @@ def test_random_sampler_of_whole_permutations_and_parts(n, samples):
     ours = lx.TorchRandom(n, num_samples=samples, seed=9)
     expected = epochs_of(theirs)
     assert ours.take(EPOCHS * samples).tolist() == expected
-    for position in 2 * samples, samples + samples // 2:    # past indices that were not read
+    for position in 2 * samples, samples + samples // 2:    # skips indices that were not read
         fresh = lx.TorchRandom(n, num_samples=samples, seed=9)
         fresh.seek(position)
         assert fresh.take(samples // 2).tolist() == expected[position:position + samples // 2]

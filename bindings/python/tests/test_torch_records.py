@@ -17,7 +17,7 @@ from processes import run_script
 from torch_cases import SETTINGS
 from torch_loaders import RECORDS, loading, make_dataset, outcome, passes, same
 
-# torch itself warns so, for scalars of bool, and of more processes than CPUs
+# torch itself warns, for bool scalars and for more processes than CPUs
 pytestmark = [pytest.mark.filterwarnings('ignore:In future, it will be an error'),
               pytest.mark.filterwarnings('ignore:This DataLoader will create')]
 
@@ -57,7 +57,7 @@ def test_records_read_together_are_those_read_alone(stored, kind):
 
 @pytest.mark.parametrize('kind', range(5))
 def test_forked_workers_continue_reading(stored, kind):
-    """Also while threads read, whose locks a child inherits."""
+    """Other threads read meanwhile, whose locks a child inherits."""
     dataset = kinds(stored)[kind]
     ahead = iter(lt.DataLoader(dataset, 2, num_workers=2))
     next(ahead)

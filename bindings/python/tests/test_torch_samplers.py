@@ -18,7 +18,7 @@ from torch_cases import SETTINGS, Case, check_resumed, passes, sampling
 @SETTINGS
 @given(sampling(), st.lists(st.none() | st.integers(0, 70) | st.integers(0, 9000), max_size=4))
 def test_numbers_and_draws_match_torch(case, lengths):
-    """Complete passes, and interrupted ones."""
+    """Compare complete and interrupted passes."""
     ours, theirs = case.make(lt), case.make(data)
     assert len(ours) == len(theirs)
     assert isinstance(ours, type(theirs))
@@ -30,7 +30,7 @@ def test_numbers_and_draws_match_torch(case, lengths):
 @pytest.mark.parametrize('replacement', [False, True])
 @pytest.mark.parametrize('seed', [None, 3])
 def test_where_blocks_end(n, samples, replacement, seed):
-    """Each possible number of requested indices, with and without requesting the end."""
+    """Test every number of requested indices, with and without a request after the last."""
     case = Case('RandomSampler', {'data_source': range(n), 'num_samples': samples,
                                   'replacement': replacement}, seed)
     for length in range(min(samples, 70) + 2):
@@ -58,7 +58,7 @@ def test_subsets_of_anything(indices):
 
 
 def test_one_generator_for_several_samplers():
-    """Iterators draw in turn, each when its numbers are used up."""
+    """Iterators draw alternately, each when its numbers are used up."""
     def streams(module):
         shared = torch.Generator().manual_seed(8)
         three = [module.RandomSampler(range(50), True, 100, shared),
@@ -77,7 +77,7 @@ def test_batches_match_torch(case, size, drop_last, lengths):
     theirs = data.BatchSampler(case.make(data), size, drop_last)
     assert len(ours) == len(theirs)
     for sampler in ours, theirs:
-        sampler.generator = getattr(sampler.sampler, 'generator', None)    # for Streams
+        sampler.generator = getattr(sampler.sampler, 'generator', None)    # used by Streams
     assert passes(ours, [None, *lengths, None]) == passes(theirs, [None, *lengths, None])
 
 

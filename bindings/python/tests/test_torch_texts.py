@@ -7,7 +7,7 @@ import json
 import pytest
 
 torch = pytest.importorskip('torch')
-tokenizing = pytest.importorskip('tokenizing', reason='the library tokenizers is not installed')
+tokenizing = pytest.importorskip('tokenizing', reason='the tokenizers library is not installed')
 
 from torch.utils import data
 

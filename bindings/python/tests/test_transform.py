@@ -63,7 +63,7 @@ def test_several_run_at_a_time(data):
 
 
 def consume(loader):
-    """The result or exception of each call of next, to the end."""
+    """Return the result or exception of each call of next, up to the end."""
     iterator, got = iter(loader), []
     while True:
         try:
@@ -241,7 +241,7 @@ def few_objects():
 
 @pytest.mark.usefixtures('few_objects')
 def test_a_loader_dropped_in_its_own_transform(data, threads):
-    """No thread can wait there for the transform to end; the loader is closed soon after."""
+    """No thread can wait there until the transform ends; the loader is closed soon after."""
     for _ in range(5):
         holder = {}
 
@@ -360,7 +360,7 @@ import numpy as np, loaderx as lx
 
 
 def keyed(order, world, threads, seed=42, **more):
-    """The key of each record by epoch and index, collected from every rank."""
+    """Return the key of each record by epoch and index, from all ranks."""
     keys = {}
     for rank in range(world):
         loader = lx.Loader(np.arange(50), batch_size=7, order=order, rank=rank, world=world,

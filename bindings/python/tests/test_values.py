@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Valid values: everything that converts without loss, and nothing else."""
+"""Values that convert without loss are accepted, all others are rejected."""
 
 import array
 
@@ -10,7 +10,7 @@ import loaderx as lx
 
 
 def stored(tmp_path, field, values, method='extend'):
-    """Store these values of one field; return the read ones."""
+    """Store these values in one field; return the values that are read back."""
     with lx.create(tmp_path / 'd', {'x': field}) as writer:
         getattr(writer, method)(x=values)
     with lx.open(tmp_path / 'd') as dataset:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders by weights. Tests of all orders are in test_orders.py."""
+"""Orders by weights. test_orders.py has the tests of all orders."""
 
 import pickle
 
@@ -88,7 +88,7 @@ def test_a_loader_reads_heavy_records_more_often():
 
 @pytest.mark.parametrize('call, error, word', [
     (lambda: lx.Weighted([]), ValueError, 'weights must have'),
-    (lambda: lx.Weighted([0, 0.0]), ValueError, 'weights: at least one of them'),
+    (lambda: lx.Weighted([0, 0.0]), ValueError, 'weights must have at least one number above 0'),
     (lambda: lx.Weighted(5), TypeError, 'weights'),
     (lambda: lx.Weighted('12'), TypeError, 'weights'),
     (lambda: lx.Weighted(None), TypeError, 'weights'),

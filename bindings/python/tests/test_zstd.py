@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fields of zstd, a codec of the format that this library does not implement."""
+"""Fields with zstd, a codec of the format that this library does not implement."""
 
 import pytest
 
@@ -11,14 +11,14 @@ COMPRESSED, SHORT = b'long enough to become shorter ' * 20, b'short'
 
 @pytest.fixture
 def path(tmp_path):
-    """The value of record 0 is compressed with zstd, that of record 1 is not."""
+    """The value of record 0 is compressed with zstd, the value of record 1 is not."""
     path = tmp_path / 'd'
     with lx.create(path, FIELDS) as writer:
         writer.extend(text=[COMPRESSED, SHORT], label=[5, 6])
     meta = (path / 'meta.json').read_text()
     assert '"flate"' in meta
     (path / 'meta.json').write_text(meta.replace('"flate"', '"zstd"'))
-    lx.repair(path, apply=True)  # restamps the checksum
+    lx.repair(path, apply=True)  # updates the checksum
     return path
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A tokenizer trained on made-up text, texts, and plain readers of token files."""
+"""A tokenizer trained on generated text, texts, and simple readers of token files."""
 
 import struct
 
 import numpy as np
 import pytest
 
-tokenizers = pytest.importorskip('tokenizers', reason='the library tokenizers is not installed')
+tokenizers = pytest.importorskip('tokenizers', reason='the tokenizers library is not installed')
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
@@ -15,7 +15,7 @@ _SYLLABLES = [a + b for a in 'b d k l m n r s t v'.split() for b in 'a e i o u'.
 
 
 def make_texts(count, seed, most=60):
-    """Texts of made-up words, some of them long, some empty, some with letters of other scripts."""
+    """Make texts of generated words: some long, some empty, some with letters of other scripts."""
     random = np.random.default_rng(seed)
     words = [''.join(random.choice(_SYLLABLES, random.integers(1, 4))) for _ in range(300)]
     words += ['naïve', '東京', 'Привет', '🙂', '12345', '\n']
@@ -27,7 +27,7 @@ def make_texts(count, seed, most=60):
 
 
 def train(size=600):
-    """A byte-level BPE of at most `size` tokens; token 0 is the end of a text."""
+    """Train a byte-level BPE of at most `size` tokens; token 0 is the end of a text."""
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
@@ -38,7 +38,7 @@ def train(size=600):
 
 
 def with_template(tokenizer, number):
-    """The same, with a token of any number before each text."""
+    """Return the tokenizer with a token of any number before each text."""
     made = Tokenizer.from_str(tokenizer.to_str())
     made.post_processor = processors.TemplateProcessing(single='<s> $A',
                                                         special_tokens=[('<s>', number)])
@@ -46,18 +46,18 @@ def with_template(tokenizer, number):
 
 
 def wide():
-    """Words that are numbers, up to 70000."""
+    """Return a tokenizer whose words are numbers, up to 70000."""
     return Tokenizer(models.WordLevel({str(i): i for i in range(70001)}, unk_token='0'))
 
 
 def ids_of(tokenizer, texts, end=()):
-    """The tokens of each non-empty text, tokenized one by one."""
+    """Return the tokens of each non-empty text, tokenized one by one."""
     made = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
     return [ids + list(end) for ids in made if ids]
 
 
 def read_megatron(stem):
-    """Documents as Megatron's reader finds them: by the offsets of the index."""
+    """Return the documents as Megatron's reader finds them: by the offsets of the index."""
     index = (stem.parent / f'{stem.name}.idx').read_bytes()
     data = (stem.parent / f'{stem.name}.bin').read_bytes()
     magic, version, code, sequences, documents = struct.unpack_from('<9sQBQQ', index)
@@ -74,7 +74,7 @@ def read_megatron(stem):
 
 
 def read_ds(path, dtype='<u2'):
-    """Documents by the ends in Nanotron's files."""
+    """Return the documents by the ends in Nanotron's files."""
     tokens = np.fromfile(path, dtype)
     ends = np.fromfile(f'{path}.index', '<u8').astype(int)
     assert ends[-1] == len(tokens)

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 
-# No database of examples: the folder of the tests may be read-only.
+# No example database: the directory of the tests may be read-only.
 os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
                       os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
 
@@ -23,7 +23,7 @@ LENGTHS = st.integers(1, 100) | st.integers(4090, 9000)
 
 
 class Case:
-    """A sampler of torch and the same of loaderx.torch, each with its own generator."""
+    """A sampler of torch and the same sampler of loaderx.torch, each with its own generator."""
 
     def __init__(self, kind, arguments, seed):
         self.kind, self.arguments, self.seed = kind, arguments, seed
@@ -40,7 +40,7 @@ class Case:
 
 @st.composite
 def drawing(draw):
-    """A sampler that takes a generator, with one or without."""
+    """Draw a sampler that takes a generator, with or without one."""
     kind = draw(st.sampled_from(['RandomSampler', 'SubsetRandomSampler', 'WeightedRandomSampler']))
     n, seed = draw(LENGTHS), draw(st.none() | SEEDS)
     if kind == 'RandomSampler':
@@ -57,7 +57,7 @@ def drawing(draw):
 
 @st.composite
 def sampling(draw):
-    """Any sampler of indices."""
+    """Draw any sampler of indices."""
     kind = draw(st.sampled_from(['drawing', 'SequentialSampler', 'DistributedSampler']))
     if kind == 'drawing':
         return draw(drawing())
@@ -71,7 +71,7 @@ def sampling(draw):
 
 
 class Streams:
-    """The next numbers of the generators: that of a sampler, and torch's default one."""
+    """The next numbers of the generators: the sampler's and torch's default one."""
 
     def __init__(self, sampler):
         own = getattr(sampler, 'generator', None)
@@ -85,7 +85,7 @@ class Streams:
 
 
 def passes(sampler, lengths):
-    """Some indices of each pass (None: all), and the generators after each."""
+    """Return some indices of each pass (None: all), and the generators after each."""
     torch.manual_seed(99)
     got = []
     for epoch, length in enumerate(lengths):
@@ -100,7 +100,7 @@ def through_json(state):
 
 
 def check_resumed(case, cuts):
-    """A pass interrupted at `cuts` continues in another process as if uninterrupted."""
+    """Check that a pass interrupted at `cuts` continues in another process as if uninterrupted."""
     torch.manual_seed(5)
     whole = case.make(lt)
     expected = [list(whole) for _ in range(2)]
@@ -119,7 +119,7 @@ def check_resumed(case, cuts):
             sampler.generator.manual_seed(cut)
         sampler.load_state_dict(state)
         assert through_json(sampler.state_dict()) == state
-        torch.set_rng_state(default)           # the caller saves it
+        torch.set_rng_state(default)           # the caller saves the default generator
         here = iter(sampler)
         assert through_json(sampler.state_dict()) == state
     got += here

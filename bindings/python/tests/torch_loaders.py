@@ -27,7 +27,7 @@ class Pairs:
 
 
 class Batched(Pairs):
-    """The same, a whole batch at a time."""
+    """The same records, a whole batch at a time."""
 
     def __getitems__(self, indices):
         return [self[index] for index in indices]
@@ -49,7 +49,7 @@ class Stream(data.IterableDataset):
         return f'Stream({self.length})'
 
 
-class Told(Stream):
+class Sized(Stream):
     """An iterable with a length."""
 
     def __len__(self):
@@ -57,7 +57,7 @@ class Told(Stream):
 
 
 class Eager:
-    """A user's sampler, which draws when an iterator is made."""
+    """A user's sampler, which draws when an iterator is created."""
 
     def __init__(self, generator):
         self.generator = generator
@@ -70,7 +70,7 @@ class Eager:
 
 
 def make_dataset(folder):
-    """A dataset with a field of each kind that torch has tensors for."""
+    """Create a dataset with a field of each kind that torch has tensors for."""
     rows = np.arange(RECORDS)
     fields = {name: lx.Field(name) for name in ('bool', 'int8', 'int32', 'int64', 'float16',
                                                 'float32', 'float64', 'complex64')}
@@ -81,7 +81,7 @@ def make_dataset(folder):
 
 
 def make_sampler(kind, generator):
-    """A sampler of torch; None: the one of shuffle=."""
+    """Make a sampler of torch; None: that of shuffle=."""
     if kind == 'eager':
         return Eager(generator)
     if kind == 'subset':
@@ -100,16 +100,16 @@ def make_sampler(kind, generator):
 class Case:
     """Arguments of a loader."""
 
-    def __init__(self, kind, batch_size, drop_last, seed, given):
+    def __init__(self, kind, batch_size, drop_last, seed, as_batch_sampler):
         self.kind, self.batch_size, self.drop_last, self.seed = kind, batch_size, drop_last, seed
-        self.given = given    # a batch sampler, not a sampler
+        self.as_batch_sampler = as_batch_sampler    # a batch sampler, not a sampler
 
     def make(self, module, dataset, workers=0, **more):
         generator = None if self.seed is None else torch.Generator().manual_seed(self.seed)
         arguments = {'batch_size': self.batch_size, 'drop_last': self.drop_last}
         if self.kind in ('sequential', 'shuffle'):
             arguments['shuffle'] = self.kind == 'shuffle'
-        elif self.given and self.batch_size is not None:
+        elif self.as_batch_sampler and self.batch_size is not None:
             sampler = make_sampler(self.kind, generator)
             arguments = {'batch_sampler': data.BatchSampler(sampler, self.batch_size,
                                                             self.drop_last)}
@@ -120,7 +120,7 @@ class Case:
 
     def __repr__(self):
         return (f'Case({self.kind}, batch_size={self.batch_size}, drop_last={self.drop_last}, '
-                f'seed={self.seed}, given={self.given})')
+                f'seed={self.seed}, as_batch_sampler={self.as_batch_sampler})')
 
 
 STATEFUL = ['sequential', 'shuffle', 'replaced', 'many', 'twice', 'few', 'subset', 'weighted',
@@ -156,12 +156,12 @@ def streams(loader):
 
 
 def passes(loader, lengths):
-    """Some batches of each pass (None: all), and the generators after each."""
+    """Return some batches of each pass (None: all), and the generators after each."""
     return [[list(itertools.islice(loader, length)), streams(loader)] for length in lengths]
 
 
 def outcome(call):
-    """The outcome of a call: its result or exception, and its warnings."""
+    """Return the outcome of a call: its result or exception, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter('always')
         try:

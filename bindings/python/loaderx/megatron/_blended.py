@@ -9,7 +9,7 @@ import numpy as np
 
 from .._check import Folder, folder, natural
 from ..orders.mixed import indices_at, locate
-from ..sources.records import Asked
+from ..sources.records import BatchReadable
 from ..orders import Blend, Order, Sequential
 from ..sources import ConcatDataset
 from ..sources.tokens import tokens_of
@@ -24,30 +24,30 @@ _SETS_MAX = 32766
 _PARTS = ('train', 'valid', 'test')
 
 
-class BlendedDataset(Asked):
-    """A mixture of GPT datasets that reproduces Megatron's class of that name exactly.
+class BlendedDataset(BatchReadable):
+    """A mixture of GPT datasets that exactly reproduces Megatron's class of the same name.
 
-    It is a dataset for the DataLoader of torch: ``blend[i]`` is a sample with the number of its
-    dataset as ``dataset_id``. A `Loader` reads it in the same order and returns the fields of the
-    datasets, which must have the same ones; ``transform=blend.collate`` converts them to batches
-    of Megatron.
+    It is a dataset for torch's DataLoader: ``blend[i]`` is a sample with the index of its dataset
+    as ``dataset_id``. A `Loader` reads it in the same order and returns the fields of the datasets,
+    which must have the same fields; ``transform=blend.collate`` converts them to batches of
+    Megatron.
 
     Parameters
     ----------
     datasets : sequence of GPTDataset
         The datasets, each with enough samples for its share: see `samples_per_dataset`.
     weights : sequence of float, optional
-        The weights of the datasets, above 0, which are divided by their sum. None: in proportion
-        to their lengths.
+        The weights of the datasets, above 0, which are divided by their sum. None: proportional to
+        their lengths.
     size : int, optional
-        The samples of the blend. None: all samples of all datasets once; omit `weights`.
+        The number of samples in the blend. None: all samples of all datasets once; omit `weights`.
     tables : path, optional
-        A folder for the table of the blend; see `GPTDataset`.
+        A directory for the table of the blend; see `GPTDataset`.
 
     Attributes
     ----------
     source : ConcatDataset
-        All samples of all datasets, once.
+        All samples of all datasets, once each.
     order : Order
         The order of these samples in the blend.
 
@@ -78,8 +78,8 @@ class BlendedDataset(Asked):
             if not isinstance(one, GPTDataset):
                 raise TypeError(f'datasets[{i}] must be a GPTDataset, not {type(one).__name__}')
         if size is None and weights is not None:
-            raise ValueError('weights need a size: without it, all samples are taken once')
-        self.size = None if size is None else natural('size', size, least=1, most=2**53)
+            raise ValueError('weights need a size: without a size, each sample occurs once')
+        self.size = None if size is None else natural('size', size, minimum=1, maximum=2**53)
         self._weights = None if weights is None else list(map(float, weights))
         self._tables = folder('tables', tables)
         self._build()
@@ -95,18 +95,18 @@ class BlendedDataset(Asked):
                                       tables=self._tables)
             self.weights: List[float] = [float(length) for length in lengths]
             return
-        given = list(map(float, lengths)) if self._weights is None else self._weights
-        if len(given) != len(lengths):
-            raise ValueError(f'weights must have {len(lengths)}, one for each dataset, not '
-                             f'{len(given)}')
-        self.weights = normalize(given)
-        blend = Blend(parts, given, n=self.size, offsets=offsets, method='greedy',
+        raw_weights = list(map(float, lengths)) if self._weights is None else self._weights
+        if len(raw_weights) != len(lengths):
+            raise ValueError(f'there must be {len(lengths)} weights, one for each dataset, not '
+                             f'{len(raw_weights)}')
+        self.weights = normalize(raw_weights)
+        blend = Blend(parts, raw_weights, n=self.size, offsets=offsets, method='greedy',
                       tables=self._tables)
         self.order = blend
         for i, (count, length) in enumerate(zip(blend.counts(0, self.size).tolist(), lengths)):
             if count > length:
                 raise IndexError(f'the blend needs {count} samples of datasets[{i}], which has '
-                                 f'{length}: make it with more, see samples_per_dataset()')
+                                 f'{length}: create it with more, see samples_per_dataset()')
 
     @classmethod
     def build(
@@ -122,7 +122,7 @@ class BlendedDataset(Asked):
         tables: Folder = None,
         **options: Any,
     ) -> BlendedDataset:
-        """Make the datasets and the blend of one part of a split, as Megatron's builder does.
+        """Create the datasets and the blend of one part of a split, as Megatron's builder does.
 
         With weights, each dataset gets the samples of its share of `size` plus `surplus`, and the
         length of the blend is the sum of the shares, each rounded up. Without weights, each dataset
@@ -134,9 +134,9 @@ class BlendedDataset(Asked):
         tokens : sequence of Tokens, paths or Columns
             The tokens of each dataset.
         sequence_length : int
-            The tokens of an input.
+            The number of tokens in an input.
         size : int, optional
-            The number of samples that are needed.
+            The number of samples needed.
         weights : sequence of float, optional
             The weights of the datasets, above 0; they need a `size`.
         split : str, optional
@@ -146,7 +146,7 @@ class BlendedDataset(Asked):
         surplus : float, optional
             The ``mid_level_dataset_surplus`` of Megatron.
         tables : path, optional
-            A folder for the tables of the datasets and of the blend.
+            A directory for the tables of the datasets and of the blend.
         **options
             Other arguments of `GPTDataset`.
 
@@ -159,15 +159,15 @@ class BlendedDataset(Asked):
         opened = [tokens_of(one, options.get('dtype')) for one in tokens]
         options.pop('dtype', None)
         if len(opened) == 1 and weights is None:
-            raise ValueError('tokens must have at least two without weights: use GPTDataset '
-                             'for one')
+            raise ValueError('tokens must have at least two items without weights: use GPTDataset '
+                             'for one dataset')
         if weights is not None and size is None:
             raise ValueError('weights need a size')
         numbers: List[Optional[int]] = [None] * len(opened)
         shares = None
         if weights is not None and size is not None:
             if len(weights) != len(opened):
-                raise ValueError(f'weights must have {len(opened)}, not {len(weights)}')
+                raise ValueError(f'there must be {len(opened)} weights, not {len(weights)}')
             shares = normalize(weights)
             numbers = list(samples_per_dataset(weights, size, surplus))
             size = sum(samples_per_dataset(weights, size))
@@ -178,7 +178,7 @@ class BlendedDataset(Asked):
                 raise ValueError(f'split {split!r} has a share of 0 for {part}')
             if documents[0] == documents[1]:
                 raise ValueError(f'split {split!r} has no document of tokens[{i}] for {part}: '
-                                 f'it has {len(one.documents)}')
+                                 f'tokens[{i}] has {len(one.documents)}')
             made.append(GPTDataset(one, sequence_length, numbers[i], documents=documents,
                                    tables=tables, **options))
         if shares is None and size is not None:
@@ -194,19 +194,18 @@ class BlendedDataset(Asked):
 
     @property
     def dataset_index(self) -> _Array:
-        """The dataset of each sample, as the array of Megatron; computed at each access."""
+        """The dataset index of each sample, as Megatron's array; computed at each access."""
         return self._pairs()[0].astype(np.int16)
 
     @property
     def dataset_sample_index(self) -> _Array:
-        """The number of each sample in its dataset, as the array of Megatron; computed at each
-        access."""
+        """The index of each sample in its dataset, as Megatron's array; computed at each access."""
         return self._pairs()[1]
 
     def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
         """Return the source and the order for a Loader."""
         if order is not None:
-            raise ValueError('order must not be given, as a blend has its own: use blend.source')
+            raise ValueError('order must not be given: a blend has an order; use blend.source')
         return self.source, self.order
 
     def __len__(self) -> int:
@@ -216,7 +215,7 @@ class BlendedDataset(Asked):
         return self.__getitems__([idx])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
-        """Return several samples at once, for the DataLoader of torch."""
+        """Return several samples at once, for torch's DataLoader."""
         sets, numbers = locate(np.array(indices_at(self.order, indices)), self._begins)
         made: List[Dict[str, Any]] = [{} for _ in sets]
         for i in set(sets.tolist()):

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._check import UINT64_MAX, Folder, boolean, folder, integer, natural
-from ..sources.records import Asked, Records
+from ..sources.records import BatchReadable, Records
 from ..nanoset._batches import arrays_of, choose_out
 from ..orders import Order
 from ..sources import Tokens
@@ -29,7 +29,7 @@ _NONE = UINT64_MAX
 
 
 class Samples(Records):
-    """The stored samples of a `GPTDataset`: their text, loss mask, positions and segments.
+    """The stored samples of a `GPTDataset`: tokens, loss mask, positions and segments.
 
     They can be concatenated and subset like other datasets. A record is a dict of ``tokens``,
     ``loss_mask`` and, for resets, ``positions`` and ``segments``.
@@ -37,66 +37,66 @@ class Samples(Records):
 
     _nameless = False
 
-    def __init__(self, given: Dict[str, Any]) -> None:
-        self._given = given
+    def __init__(self, options: Dict[str, Any]) -> None:
+        self._options = options
         resets = [name for name in ('reset_position_ids', 'reset_attention_mask', 'eod_mask_loss')
-                  if given[name]]
-        if resets and given['eod'] is None:
-            raise ValueError(f'{resets[0]} needs an eod')
-        by_documents = given['inter_document_masking']
+                  if options[name]]
+        if resets and options['eod'] is None:
+            raise ValueError(f'{resets[0]} requires eod')
+        by_documents = options['inter_document_masking']
         columns = _LOSS_MASK
-        if by_documents or (given['reset_attention_mask'] and given['create_attention_mask']):
+        if by_documents or (options['reset_attention_mask'] and options['create_attention_mask']):
             columns |= SEGMENTS
-        if by_documents or given['reset_position_ids']:
+        if by_documents or options['reset_position_ids']:
             columns |= POSITIONS
-        first, end = given['documents']
+        first, end = options['documents']
         self._source = _core.source_megatron(
-            given['tokens']._core,
+            options['tokens']._core,
             first,
             end - first,
-            given['sequence_length'],
-            _NONE if given['num_samples'] is None else given['num_samples'],
-            given['random_seed'],
-            given['vocabulary'] or 0,
+            options['sequence_length'],
+            _NONE if options['num_samples'] is None else options['num_samples'],
+            options['random_seed'],
+            options['vocabulary'] or 0,
             columns,
-            given['add_extra_token_to_sequence'],
-            given['drop_last_partial_sequence'],
+            options['add_extra_token_to_sequence'],
+            options['drop_last_partial_sequence'],
             True,
             bool(resets) and not by_documents,
-            given['eod_mask_loss'],
-            given['tables'],
-            given['pad'],
-            -1 if given['eod'] is None else given['eod'],
+            options['eod_mask_loss'],
+            options['tables'],
+            options['pad'],
+            -1 if options['eod'] is None else options['eod'],
         )
 
     def _recipe(self) -> Any:
-        return Samples, (self._given,)
+        return Samples, (self._options,)
 
     def __repr__(self) -> str:
-        return f'Samples({len(self)} of {self._given["sequence_length"]} tokens)'
+        return f'Samples({len(self)} of {self._options["sequence_length"]} tokens)'
 
 
-class GPTDataset(Asked):
-    """A GPT dataset over documents that reproduces Megatron's class of that name exactly.
+class GPTDataset(BatchReadable):
+    """A GPT dataset over documents that exactly reproduces Megatron's class of the same name.
 
     The documents of as many epochs as needed are shuffled, concatenated and cut into samples, and
     the samples are shuffled. If less than 80 % of the samples of the last epoch are needed, its
-    documents and samples come after all others.
+    documents and samples follow all others.
 
-    It is a dataset for the DataLoader of torch: ``dataset[i]`` is the dict of Megatron. A `Loader`
-    reads it in threads without Python, and returns batches with the fields ``tokens``, of
+    It is a dataset for torch's DataLoader: ``dataset[i]`` is the dict of Megatron. A `Loader` reads
+    it in threads without Python, and returns batches with the fields ``tokens``, of
     ``sequence_length + 1`` each, ``loss_mask`` and, for resets, ``positions`` and ``segments``;
     ``transform=dataset.collate`` converts them to batches of Megatron.
 
     Parameters
     ----------
     tokens : Tokens, path or Column, or a sequence of these two
-        The ``indexed_dataset`` of Megatron, for example ``corpus.bin``; a document is what Megatron
+        Megatron's ``indexed_dataset``, for example ``corpus.bin``; a document is what Megatron
         calls a sequence.
     sequence_length : int
-        The tokens of an input.
+        The number of tokens in an input.
     num_samples : int, optional
-        The samples that are needed, a minimum. None: those of one epoch.
+        The minimum number of samples. None: those of one epoch.
     documents : pair of int, optional
         The range of documents, ``(first, end)``: see `split_documents`. None: all.
     random_seed : int
@@ -110,25 +110,25 @@ class GPTDataset(Asked):
     eod_mask_loss : bool
         Whether the loss is masked where the input is an `eod`.
     create_attention_mask : bool
-        Whether samples and batches have an ``attention_mask``; it takes ``sequence_length ** 2``
-        bytes a sample.
+        Whether samples and batches have an ``attention_mask``, which takes ``sequence_length ** 2``
+        bytes per sample.
     inter_document_masking : bool
-        Return ``cu_seqlens`` and ``max_seqlen`` of the pieces of documents in place of attention
-        masks, and positions from 0 in each piece, independent of `eod`.
+        Whether to return ``cu_seqlens`` and ``max_seqlen`` of the pieces of documents instead of
+        attention masks, with positions from 0 in each piece, independent of `eod`.
     add_extra_token_to_sequence : bool
-        False: samples share no token, and the last label of each is padding.
+        False: samples share no token, and the last label of each sample is padding.
     drop_last_partial_sequence : bool
-        False: the rest at the end is a padded sample. The equivalent of
-        ``drop_last_partial_validation_sequence`` of Megatron.
+        False: the remainder at the end is a padded sample. Equivalent to Megatron's
+        ``drop_last_partial_validation_sequence``.
     pad : int
-        The value of padding in ``tokens`` of a Loader, where the loss is masked. Megatron uses that
-        of the tokenizer, unless it is another special token, or else -1.
+        The value of padding in ``tokens`` of a Loader, where the loss is masked. Megatron uses the
+        padding token of the tokenizer if it is not another special token, or else -1.
     dtype : dtype or str, optional
-        The type of a stored token, if `tokens` is not a `Tokens`; see there.
+        The dtype of a stored token, if `tokens` is not a `Tokens`; see there.
     vocabulary : int, optional
-        Tokens must be below this: a sample with another one raises `CorruptError`.
+        The exclusive upper bound of tokens: a sample with a larger token raises `CorruptError`.
     tables : path, optional
-        A folder for the tables, like ``path_to_cache``: the first process writes them to a file,
+        A directory for the tables, like ``path_to_cache``: the first process writes them to a file,
         and other processes and later runs map it. None: the tables are in memory.
     out : {'torch', 'numpy'}, optional
         The type of samples and batches. None: tensors if PyTorch is installed, else arrays.
@@ -141,7 +141,7 @@ class GPTDataset(Asked):
     Raises
     ------
     ValueError
-        An argument is invalid, or the documents have less than one sample in an epoch.
+        An argument is invalid, or an epoch of the documents has less than one sample.
     CorruptError
         An index contains a document beyond the tokens, or the file of the tables is damaged.
 
@@ -181,10 +181,10 @@ class GPTDataset(Asked):
             'tokens': opened,
             'sequence_length': natural('sequence_length', sequence_length, 1, _SEQUENCE_MAX),
             'num_samples': None if num_samples is None
-                           else natural('num_samples', num_samples, most=_NONE - 1),
+                           else natural('num_samples', num_samples, maximum=_NONE - 1),
             'documents': _range(documents, len(opened.documents)),
-            'random_seed': natural('random_seed', random_seed, most=2**32 - 1),
-            'eod': None if eod is None else natural('eod', eod, most=2**63 - 1),
+            'random_seed': natural('random_seed', random_seed, maximum=2**32 - 1),
+            'eod': None if eod is None else natural('eod', eod, maximum=2**63 - 1),
             'reset_position_ids': boolean('reset_position_ids', reset_position_ids),
             'reset_attention_mask': boolean('reset_attention_mask', reset_attention_mask),
             'eod_mask_loss': boolean('eod_mask_loss', eod_mask_loss),
@@ -201,13 +201,13 @@ class GPTDataset(Asked):
         })
 
     def _set(self, arguments: Dict[str, Any]) -> None:
-        self._given = given = arguments
-        self.tokens: Tokens = given['tokens']
-        self.sequence_length: int = given['sequence_length']
-        self.num_samples: Optional[int] = given['num_samples']
-        self.documents: _Range = given['documents']
-        self.random_seed: int = given['random_seed']
-        self.source = Samples(given)
+        self._options = options = arguments
+        self.tokens: Tokens = options['tokens']
+        self.sequence_length: int = options['sequence_length']
+        self.num_samples: Optional[int] = options['num_samples']
+        self.documents: _Range = options['documents']
+        self.random_seed: int = options['random_seed']
+        self.source = Samples(options)
 
     # ---- the tables
 
@@ -219,17 +219,17 @@ class GPTDataset(Asked):
 
     @property
     def document_index(self) -> _Array:
-        """The documents of all epochs, as the array of Megatron; computed at each access."""
+        """The documents of all epochs, as Megatron's array; computed at each access."""
         return self._read_table(_DOCUMENTS, np.int32)
 
     @property
     def sample_index(self) -> _Array:
-        """The starts of samples, as the array of Megatron; computed at each access."""
+        """The starts of samples, as Megatron's array; computed at each access."""
         return self._read_table(_SAMPLES, np.int64).reshape(-1, 2)
 
     @property
     def shuffle_index(self) -> _Array:
-        """The order of samples, as the array of Megatron; computed at each access."""
+        """The order of samples, as Megatron's array; computed at each access."""
         return self._read_table(_SHUFFLE, np.int64)
 
     # ---- samples
@@ -241,12 +241,12 @@ class GPTDataset(Asked):
         return self.__getitems__([idx])[0]
 
     def __getitems__(self, indices: Sequence[Optional[int]]) -> List[Dict[str, Any]]:
-        """Return several samples at once, for the DataLoader of torch."""
+        """Return several samples at once, for torch's DataLoader."""
         rows = self.source.gather([self._place(idx) for idx in indices])
         for i, idx in enumerate(indices):
             if idx is None:    # the sample with which Megatron pads batches
                 rows['loss_mask'][i] = 0
-        batch, out = self._arrays(rows), self._given['out']
+        batch, out = self._arrays(rows), self._options['out']
         return [dict(zip(batch, arrays_of([values[i, ...] for values in batch.values()], out)))
                 for i in range(len(indices))]
 
@@ -269,17 +269,17 @@ class GPTDataset(Asked):
         dict
             ``tokens`` and ``labels``, in which padding is 0, ``loss_mask`` and ``position_ids``;
             and ``attention_mask``, True where attention is masked, or ``cu_seqlens`` and
-            ``max_seqlen``, by the arguments of the dataset.
+            ``max_seqlen``, depending on the arguments of the dataset.
         """
         made = self._arrays({name: np.asarray(value) for name, value in batch.items()})
-        return dict(zip(made, arrays_of(list(made.values()), self._given['out'])))
+        return dict(zip(made, arrays_of(list(made.values()), self._options['out'])))
 
     def _for_loader(self, order: Optional[Order]) -> Tuple[Samples, Optional[Order]]:
         """Return the source and the order for a Loader."""
         return self.source, order
 
     def _arrays(self, fields: Mapping[str, _Array]) -> Dict[str, _Array]:
-        length, pad = self.sequence_length, self._given['pad']
+        length, pad = self.sequence_length, self._options['pad']
         text = fields['tokens']
         labels = np.full((len(text), length), pad, np.int64)
         labels[:, :text.shape[1] - 1] = text[:, 1:]
@@ -287,15 +287,15 @@ class GPTDataset(Asked):
         for numbers in tokens, labels:
             numbers[numbers == pad] = 0
         made = {'tokens': tokens, 'labels': labels}
-        if self._given['inter_document_masking']:
+        if self._options['inter_document_masking']:
             made['loss_mask'] = fields['loss_mask']
             made['position_ids'] = fields['positions'][:, :length].astype(np.int64)
-            made['cu_seqlens'], made['max_seqlen'] = _ends_of(fields['segments'][:, :length])
+            made['cu_seqlens'], made['max_seqlen'] = _starts_of(fields['segments'][:, :length])
             return made
-        if self._given['create_attention_mask']:
+        if self._options['create_attention_mask']:
             made['attention_mask'] = _mask_of(fields.get('segments'), len(text), length)
         made['loss_mask'] = fields['loss_mask']
-        if self._given['reset_position_ids']:
+        if self._options['reset_position_ids']:
             made['position_ids'] = fields['positions'][:, :length].astype(np.int64)
         else:
             made['position_ids'] = np.tile(np.arange(length), (len(text), 1))
@@ -307,27 +307,27 @@ class GPTDataset(Asked):
                 f'documents: {first} to {end})')
 
     def __getstate__(self) -> Dict[str, Any]:
-        return self._given
+        return self._options
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self._set(state)
 
 
-def _range(documents: Optional[Sequence[int]], there: int) -> _Range:
+def _range(documents: Optional[Sequence[int]], count: int) -> _Range:
     if documents is None:
-        return 0, there
+        return 0, count
     if isinstance(documents, (str, bytes)) or not hasattr(documents, '__len__') \
             or len(documents) != 2:
         raise ValueError(f'documents must be a pair (first, end), not {documents!r}')
-    first = natural('documents[0]', documents[0], most=there)
-    end = natural('documents[1]', documents[1], most=there)
+    first = natural('documents[0]', documents[0], maximum=count)
+    end = natural('documents[1]', documents[1], maximum=count)
     if end <= first:
         raise ValueError(f'documents must not be empty: the range is {first} to {end}')
     return first, end
 
 
 def _mask_of(segments: Optional[_Array], rows: int, length: int) -> _Array:
-    """The masked tokens of each token: all after it, and other segments."""
+    """Return the tokens that each token must not attend to: later ones, and other segments."""
     mask = np.triu(np.ones((length, length), np.bool_), 1)
     if segments is None:
         return np.tile(mask, (rows, 1, 1, 1))
@@ -336,14 +336,14 @@ def _mask_of(segments: Optional[_Array], rows: int, length: int) -> _Array:
     return masks
 
 
-def _ends_of(segments: _Array) -> Tuple[_Array, _Array]:
-    """The starts of the pieces of each row, filled up with the length of the row; and the longest
-    piece of each row."""
+def _starts_of(segments: _Array) -> Tuple[_Array, _Array]:
+    """Return the starts of the pieces of each row, padded with the length of the row, and the
+    length of the longest piece of each row."""
     rows, length = segments.shape
-    places = np.full((rows, length + 1), length, np.int32)
+    starts = np.full((rows, length + 1), length, np.int32)
     longest = np.empty(rows, np.int32)
     for i, row in enumerate(segments):
         begins = np.flatnonzero(np.diff(row, prepend=0))
-        places[i, :len(begins)] = begins
+        starts[i, :len(begins)] = begins
         longest[i] = np.diff(begins, append=length).max()
-    return places, longest
+    return starts, longest

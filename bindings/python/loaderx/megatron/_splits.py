@@ -18,20 +18,20 @@ _Range = Tuple[int, int]
 
 
 def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
-    """Divide documents into those for training, validation and testing, as Megatron does.
+    """Divide documents into training, validation and test sets, as Megatron does.
 
     Parameters
     ----------
     documents : int or Tokens
         The documents, or their number.
     split : str
-        The shares of the three, for example ``'969,30,1'``; omitted ones are 0.
+        The shares of the three sets, for example ``'969,30,1'``; omitted shares are 0.
 
     Returns
     -------
     list
-        For each of the three ``(first, end)``, its documents from `first` up to, but excluding,
-        `end`; or None for a share of 0. A small share can be empty.
+        For each set ``(first, end)``, the range of its documents without `end`; None for a share of
+        0. A small share can be empty.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
     [(0, 969), (969, 999), (999, 1000)]
     """
     count = len(documents.documents) if isinstance(documents, Tokens) else documents
-    total = natural('documents', count, most=2**31 - 1)
+    total = natural('documents', count, maximum=2**31 - 1)
     if not isinstance(split, str):
         raise TypeError(f'split must be a str, not {type(split).__name__}')
     try:
@@ -49,11 +49,11 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
     if not 1 <= len(shares) <= 3:
         raise ValueError(f'split must have one to three numbers, not {split!r}')
     parts = np.array(shares + [0.0] * (3 - len(shares)), np.float64)
-    whole = parts.sum()
-    if not 0 < whole < math.inf:
-        raise ValueError(f'split must have a number above 0 and a finite sum, not {split!r}')
+    share_sum = parts.sum()
+    if not 0 < share_sum < math.inf:
+        raise ValueError(f'split must have a positive number and a finite sum, not {split!r}')
     end, ranges = 0.0, []
-    for part in (parts / whole).tolist():
+    for part in (parts / share_sum).tolist():
         begin, end = end, end + part
         ranges.append((int(round(begin * float(total))), int(round(end * float(total))))
                       if end > begin else None)
@@ -72,7 +72,7 @@ def samples_per_dataset(
     size : int
         The samples of the blend.
     surplus : float
-        The share to add, as by ``mid_level_dataset_surplus`` of Megatron.
+        The fraction to add, as Megatron's ``mid_level_dataset_surplus``.
 
     Returns
     -------
@@ -84,20 +84,20 @@ def samples_per_dataset(
     >>> samples_per_dataset([0.7, 0.3], 1000), samples_per_dataset([0.7, 0.3], 1000, 0.005)
     ([700, 300], [704, 302])
     """
-    asked = natural('size', size, most=2**53)
+    target = natural('size', size, maximum=2**53)
     more = number('surplus', surplus)
-    return [int(math.ceil(math.ceil(asked * weight) * (1 + more)))
+    return [int(math.ceil(math.ceil(target * weight) * (1 + more)))
             for weight in normalize(weights)]
 
 
 def normalize(weights: Any) -> List[float]:
     """Divide weights by their sum."""
-    given = reals('weights', list(weights) if not isinstance(weights, np.ndarray) else weights)
-    if len(given) == 0 or not (given > 0).all():
+    values = reals('weights', list(weights) if not isinstance(weights, np.ndarray) else weights)
+    if len(values) == 0 or not (values > 0).all():
         raise ValueError('weights must all be above 0')
     with np.errstate(over='ignore'):
-        whole = np.sum(given)
-    if not np.isfinite(whole):
-        raise ValueError('weights: their sum is beyond float64')
-    shares: List[float] = (given / whole).tolist()
+        total = np.sum(values)
+    if not np.isfinite(total):
+        raise ValueError('the sum of weights exceeds float64')
+    shares: List[float] = (values / total).tolist()
     return shares

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batches for language models, for the stages of a pipeline."""
+"""Batches for language models on the stages of a pipeline."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ except ImportError:
 
 
 class Unfit(AssertionError, ValueError):
-    """An invalid argument or sample, which is an assertion in Nanotron."""
+    """An invalid argument or sample, for which Nanotron raises AssertionError."""
 
 
 def choose_out(out: Optional[str]) -> str:
-    """Return whether to make tensors or arrays; None: tensors if torch is installed."""
+    """Return 'torch' or 'numpy'; None selects tensors if torch is installed."""
     if out not in (None, 'torch', 'numpy'):
         raise ValueError(f"out must be 'torch' or 'numpy', not {out!r}")
     if out == 'numpy':
@@ -47,14 +47,14 @@ def choose_out(out: Optional[str]) -> str:
         if error.name != 'torch':
             raise
         if out is not None:
-            raise ImportError("out='torch' needs PyTorch, and there is no module torch: install "
-                              "it, or use out='numpy'", name='torch') from None
+            raise ImportError("out='torch' needs PyTorch, but the module torch is not found: "
+                              "install it, or use out='numpy'", name='torch') from None
         return 'numpy'
     return 'torch'
 
 
 def arrays_of(arrays: List[np.ndarray[Any, Any]], out: str) -> List[Any]:
-    """Arrays, or tensors over the same memory."""
+    """Return arrays, or tensors over the same memory."""
     if out == 'numpy':
         return arrays
     import torch
@@ -70,22 +70,22 @@ class DataCollatorForCLM:
     the pipeline without inputs, the inputs and their mask are a `TensorPointer` to the rank that
     has them; likewise the labels.
 
-    It is a ``collate_fn`` for the DataLoader of torch, and a ``transform`` for `Loader`, where
-    inputs and labels are views of the batch, without a copy.
+    It is a ``collate_fn`` for torch's DataLoader, and a ``transform`` for `Loader`, where inputs
+    and labels are views of the batch, without a copy.
 
-    With context parallelism of Nanotron, a rank gets its part of each sequence.
+    With Nanotron's context parallelism, a rank gets its part of each sequence.
 
     Parameters
     ----------
     sequence_length : int
-        The tokens of an input; samples have one more.
+        The number of tokens in an input; samples have one more.
     input_pp_rank, output_pp_rank : int
         The ranks of the pipeline that need inputs, and labels.
     parallel_context : object, optional
-        A ParallelContext of Nanotron, or an object with a ``pp_pg`` that has a ``rank()`` and, with
-        a ``context_parallel_size``, a ``cp_pg`` like it.
+        Nanotron's ParallelContext, or an object with a ``pp_pg`` that has a ``rank()`` and, with a
+        ``context_parallel_size``, a similar ``cp_pg``.
     current_pp_rank : int, optional
-        The rank of this process in the pipeline, in place of `parallel_context`.
+        The rank of this process in the pipeline, instead of `parallel_context`.
     out : {'torch', 'numpy'}, optional
         The type of batches. None: tensors if PyTorch is installed, else arrays.
 
@@ -93,8 +93,8 @@ class DataCollatorForCLM:
     ------
     ValueError
         Raised by a call, and also an AssertionError, as in Nanotron: samples do not have
-        ``sequence_length + 1`` tokens, have more than ``input_ids``, or are not empty on a rank
-        that needs none.
+        ``sequence_length + 1`` tokens, have other fields than ``input_ids``, or are not empty on a
+        rank that needs none.
 
     Examples
     --------
@@ -111,12 +111,12 @@ class DataCollatorForCLM:
     out: Optional[str] = None
 
     def __post_init__(self) -> None:
-        self.sequence_length = natural('sequence_length', self.sequence_length, least=1)
+        self.sequence_length = natural('sequence_length', self.sequence_length, minimum=1)
         self.input_pp_rank = natural('input_pp_rank', self.input_pp_rank)
         self.output_pp_rank = natural('output_pp_rank', self.output_pp_rank)
         if (self.parallel_context is None) == (self.current_pp_rank is None):
-            raise ValueError('one of parallel_context and current_pp_rank says which rank of the '
-                             'pipeline this is: give one of them')
+            raise ValueError('pass either parallel_context or current_pp_rank, to give the rank '
+                             'of this process in the pipeline')
         if self.current_pp_rank is not None:
             self.current_pp_rank = natural('current_pp_rank', self.current_pp_rank)
         self.out = choose_out(self.out)
@@ -141,9 +141,9 @@ class DataCollatorForCLM:
             'label_mask': TensorPointer(group_rank=self.output_pp_rank),
         }
         if rank not in (self.input_pp_rank, self.output_pp_rank):
-            if any(len(one) for one in _listed(examples)):
-                raise Unfit(f'rank {rank} of the pipeline needs no samples, and there are some: '
-                            'give it an EmptyInfiniteDataset, or a Loader a NullDataset')
+            if any(len(one) for one in _as_list(examples)):
+                raise Unfit(f'rank {rank} of the pipeline must get no samples, but got some: '
+                            'use an EmptyInfiniteDataset, or a NullDataset for a Loader')
             return result
         tokens = self._stack(examples)
         if rank == self.input_pp_rank:
@@ -156,16 +156,16 @@ class DataCollatorForCLM:
         """Return the samples as one array; unsigned integers become int64, for torch."""
         if isinstance(examples, Mapping):
             if list(examples) not in (['tokens'], ['input_ids']):
-                raise Unfit(f'a batch must have the field tokens alone, not {list(examples)}')
+                raise Unfit(f'a batch must have only the field tokens, not {list(examples)}')
             tokens = np.asarray(next(iter(examples.values())))
             lengths = {tokens.shape[1] if tokens.ndim == 2 else -1}
         else:
             for example in examples:
                 if list(example) != ['input_ids']:
-                    raise Unfit(f'samples must have input_ids alone, not {list(example)}')
+                    raise Unfit(f'samples must have only input_ids, not {list(example)}')
             parts = [np.asarray(example['input_ids']) for example in examples]
             if not parts:
-                raise Unfit('there are no samples')
+                raise Unfit('the batch has no samples')
             lengths = {len(part) for part in parts}
         for length in lengths - {self.sequence_length + 1}:
             raise Unfit(f'Samples should be of length {self.sequence_length + 1} (seq_len+1), but '
@@ -181,16 +181,16 @@ class DataCollatorForCLM:
             part = _rank_of(self.parallel_context, 'cp_pg')
             tokens = tokens[:, part * self.sequence_length // size:
                             (part + 1) * self.sequence_length // size]
-        assert self.out is not None    # __post_init__ chose
+        assert self.out is not None    # __post_init__ has set it
         result[name], result[mask] = arrays_of([tokens, np.ones(tokens.shape, np.bool_)], self.out)
 
 
-def _listed(examples: Any) -> Sequence[Any]:
+def _as_list(examples: Any) -> Sequence[Any]:
     return [examples] if isinstance(examples, Mapping) else examples
 
 
 def _rank_of(context: Any, name: str) -> int:
-    """The rank of this process in a group of processes."""
+    """Return the rank of this process in a process group."""
     group = getattr(context, name)
     rank = group.rank() if callable(group.rank) else group.rank
     if rank < 0:

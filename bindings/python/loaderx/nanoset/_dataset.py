@@ -16,7 +16,7 @@ import numpy as np
 from .. import orders
 from .._check import boolean, natural, reals
 from ..orders.mixed import indices_at, locate
-from ..sources.records import Asked
+from ..sources.records import BatchReadable
 from ..orders import Order, Repeat, Sequential, Slice
 from ..loader import Loader
 from ..sources import ConcatDataset, TokenDataset
@@ -29,13 +29,13 @@ logger = logging.getLogger('loaderx.nanoset')
 
 _Numbers = np.ndarray[Any, np.dtype[np.int64]]
 _DTYPES = {2: 'uint16', 4: 'uint32'}
-# What numbers of samples are kept below, so that they are int64.
-_MOST = 2**62
-# Positions of an order that are looked at at a time.
-_STRETCH = 1 << 16
+# Exclusive bound of sample indices, so that they are int64.
+_MAX = 2**62
+# Positions of an order that are processed at a time.
+_BLOCK = 1 << 16
 
 
-class Nanoset(Asked):
+class Nanoset(BatchReadable):
     """Samples of token files in several folders, mixed by weights and shuffled, as in Nanotron.
 
     Each folder is a set: the concatenated samples of its ``*.ds`` files, sorted by name. A file has
@@ -44,56 +44,56 @@ class Nanoset(Asked):
     as many samples as all sets together, drawn by the weights and shuffled; an exhausted set starts
     again. All epochs are equal. The Nanoset has as many samples as training needs.
 
-    It is a dataset for the DataLoader of torch: ``nanoset[i]`` is ``{'input_ids': tokens}``, of
-    int64. A `Loader` reads it in the same order, in threads without Python, and returns batches
-    with the field ``tokens``, of int64.
+    It is a dataset for torch's DataLoader: ``nanoset[i]`` is ``{'input_ids': tokens}``, of int64. A
+    `Loader` reads it in the same order, in threads without Python, and returns batches with the
+    field ``tokens``, of int64.
 
-    Its report, of the samples in total and of each folder, goes to the logger
-    ``loaderx.nanoset``, with the level INFO, on rank 0; ``nanoset.report()`` returns it.
+    On rank 0, it logs a report of the samples in total and of each folder to the logger
+    ``loaderx.nanoset``, at level INFO; ``nanoset.report()`` returns it.
 
     Not supported: positions of tokens in their documents (``return_positions``, ``eos_token_id``),
-    a cache of the index (``use_cache``), which takes 4 bytes a sample of one epoch, and paths that
-    are not local.
+    a cache of the index (``use_cache``), which takes 4 bytes per sample of one epoch, and paths
+    that are not local.
 
     Parameters
     ----------
     dataset_folders : list of path
         The folders of the files; a single str causes a warning, as in Nanotron.
     sequence_length : int
-        The tokens of an input.
+        The number of tokens in an input.
     token_size : int
-        The bytes of a token in the files: 2 or 4.
+        The size of a token in the files in bytes: 2 or 4.
     train_split_num_samples : int
-        The samples that training needs: its steps times the global batch size.
+        The number of samples that training needs: its steps times the global batch size.
     dataset_weights : sequence of float, optional
-        The weight of each folder, 0 or more; None: in proportion to the samples.
+        The weight of each folder, 0 or more; None: proportional to the samples.
     random_seed : int
         The seed of the shuffle: 0 to 2**32 - 1.
     divide_weights : bool
         True: weights are divided by their sum, as in the code of Nanotron. False: they are used
         unchanged, as in the example of its documentation; rounding can decide a tie differently.
     datatrove : bool
-        False: the samples above, as in the first versions of Nanosets. True: the samples of the
-        versions that read by datatrove, to continue a training: a file has
-        ``tokens // (sequence_length + 1)`` samples, which share no token, and the sorted files of
-        a folder are shuffled by ``numpy.random.default_rng(42)``.
+        False: the samples described above, as in the first versions of Nanosets. True: the samples
+        of versions that read by datatrove, to continue a training: a file has
+        ``tokens // (sequence_length + 1)`` samples, which share no token, and the sorted files of a
+        folder are shuffled by ``numpy.random.default_rng(42)``.
     vocab_size : int, optional
-        Tokens must be below this: a sample with another one raises `CorruptError`.
+        The exclusive upper bound of tokens: a sample with a larger token raises `CorruptError`.
     out : {'torch', 'numpy'}, optional
         The type of ``input_ids``. None: a tensor if PyTorch is installed, else an array.
 
     Attributes
     ----------
     source : ConcatDataset
-        All samples of all files, once.
+        All samples of all files, once each.
     order : Order
-        The order of these samples, in one epoch for the whole training.
+        The order of these samples, with one epoch for the whole training.
     dataset_lengths : list of int
-        The samples of each folder.
+        The number of samples of each folder.
     dataset_weights : list of float
         The weights in use.
     dataset_counts : list of int
-        The samples of the Nanoset from each folder.
+        The number of samples of the Nanoset from each folder.
 
     Raises
     ------
@@ -137,13 +137,13 @@ class Nanoset(Asked):
             raise ValueError(f'token_size must be 2 or 4, not {token_size}')
         folders = [os.fsdecode(folder) for folder in dataset_folders]
         if not folders:
-            raise ValueError('dataset_folders must have at least one')
+            raise ValueError('dataset_folders must have at least one folder')
         self._set({
             'dataset_folders': folders,
-            'sequence_length': natural('sequence_length', sequence_length, least=1),
+            'sequence_length': natural('sequence_length', sequence_length, minimum=1),
             'token_size': token_size,
             'train_split_num_samples': natural('train_split_num_samples', train_split_num_samples,
-                                               most=_MOST),
+                                               maximum=_MAX),
             'given_weights': dataset_weights,
             'random_seed': random_seed,
             'divide_weights': divide_weights,
@@ -169,7 +169,7 @@ class Nanoset(Asked):
         self._mix(arguments['given_weights'], arguments['divide_weights'])
 
     def _open(self, folders: List[List[str]], overlap: bool) -> None:
-        """Open the files, and compute the first sample of each file and set."""
+        """Open the files, and compute the first sample index of each file and set."""
         dtype = _DTYPES[self.token_size]
         self._step = self.sequence_length if overlap else self.sequence_length + 1
         self.dataset_lengths: List[int] = []
@@ -179,8 +179,8 @@ class Nanoset(Asked):
                               vocabulary=self._vocab_size, overlap=overlap) for file in files]
             self.dataset_lengths.append(sum(map(len, some)))
             if self.dataset_lengths[-1] == 0:
-                raise ValueError(f'dataset_folders[{i}] has no sample: no file of it has the '
-                                 f'{self.sequence_length + 1} tokens of one: '
+                raise ValueError(f'dataset_folders[{i}] has no sample: none of its files has the '
+                                 f'{self.sequence_length + 1} tokens of a sample: '
                                  f'{self.dataset_folders[i]}')
             datasets += some
         self.source = ConcatDataset(datasets)
@@ -188,14 +188,14 @@ class Nanoset(Asked):
         self._begins: List[int] = [0, *ends[:-1]]
         self._set_begins = np.cumsum([0, *self.dataset_lengths[:-1]])
 
-    def _mix(self, given: Any, divide: bool) -> None:
+    def _mix(self, dataset_weights: Any, divide: bool) -> None:
         lengths = self.dataset_lengths
-        weights = None if given is None else reals('dataset_weights', given)
+        weights = None if dataset_weights is None else reals('dataset_weights', dataset_weights)
         if weights is not None and len(weights) != len(lengths):
             raise Unfit(f'Specified {len(weights)} weights but {len(lengths)} datasets were '
                         'provided.')
         if weights is not None and not weights.any():
-            raise ValueError('dataset_weights: at least one of them must be above 0')
+            raise ValueError('dataset_weights must have at least one number above 0')
         epoch = orders.Nanoset(lengths, weights, divide=divide, seed=self.random_seed)
         times = self.train_split_num_samples // len(epoch) + 1
         self.order: Order = Slice(Repeat(epoch, times), 0, self.train_split_num_samples)
@@ -209,7 +209,7 @@ class Nanoset(Asked):
     # ---- the order
 
     def _count(self) -> List[int]:
-        """Count the samples of each set, in whole epochs and in the rest of one."""
+        """Count the samples of each set, in whole epochs and in a partial one."""
         epochs, rest = divmod(self.train_split_num_samples, len(self._epoch))
         counts = np.zeros(len(self.dataset_lengths), np.int64)
         if epochs:
@@ -218,10 +218,10 @@ class Nanoset(Asked):
         return total
 
     def _count_to(self, end: int) -> _Numbers:
-        walk, sets = self._epoch.shard(0, 1), len(self.dataset_lengths)
+        cursor, sets = self._epoch.shard(0, 1), len(self.dataset_lengths)
         counts = np.zeros(sets, np.int64)
-        for first in range(0, end, _STRETCH):
-            indices = walk.take(min(_STRETCH, end - first))
+        for first in range(0, end, _BLOCK):
+            indices = cursor.take(min(_BLOCK, end - first))
             counts += np.bincount(locate(indices, self._set_begins)[0], minlength=sets)
         return counts
 
@@ -230,19 +230,18 @@ class Nanoset(Asked):
 
     @property
     def dataset_index(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """The set of each sample, as the array of Nanotron; computed at each access."""
+        """The set of each sample, as Nanotron's array; computed at each access."""
         return self._pairs()[0].astype(np.uint64)
 
     @property
     def dataset_sample_index(self) -> _Numbers:
-        """The number of each sample in its set, as the array of Nanotron; computed at each
-        access."""
+        """The index of each sample in its set, as Nanotron's array; computed at each access."""
         return self._pairs()[1]
 
     def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
         """Return the source and the order for a Loader."""
         if order is not None:
-            raise ValueError('order must not be given, as a Nanoset has its own: use '
+            raise ValueError('order must not be given, because a Nanoset has an order: use '
                              'nanoset.source')
         return self.source, self.order
 
@@ -255,18 +254,18 @@ class Nanoset(Asked):
         return self.__getitems__([idx])[0]
 
     def __getitems__(self, indices: Iterable[int]) -> List[Dict[str, Any]]:
-        """Return several samples at once, for the DataLoader of torch."""
+        """Return several samples at once, for torch's DataLoader."""
         samples = [self._read(index) for index in indices_at(self.order, indices)]
         return [{'input_ids': sample} for sample in arrays_of(samples, self._out)]
 
     def _read(self, index: int) -> np.ndarray[Any, Any]:
-        """Return a sample, by its number among all samples of all files."""
+        """Return a sample, by its index among all samples of all files."""
         file = bisect_right(self._begins, index) - 1
         dataset: TokenDataset = self.source.datasets[file]
         number = index - self._begins[file]
         sample = dataset.tokens._core.read(number * self._step, self.sequence_length + 1, True)
         if self._vocab_size is not None and sample.max() >= self._vocab_size:
-            # The library names the token and the file.
+            # The library's error names the token and the file.
             next(Loader(dataset, order=Slice(Sequential(), number, number + 1), threads=0))
         return sample
 
@@ -293,7 +292,7 @@ class Nanoset(Asked):
 
 
 def _list_files(folder: str, shuffled: bool) -> List[str]:
-    """Return the files of tokens in a folder, sorted, or shuffled as by datatrove."""
+    """Return the token files in a folder, sorted, or shuffled as by datatrove."""
     names: Iterator[str] = iter(())
     if os.path.isdir(folder):
         with os.scandir(folder) as entries:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A sampler that skips samples seen by training, and datasets for ranks without data."""
+"""A sampler that skips samples already used in training, and datasets for ranks without data."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from ..orders import Order
 
 __all__ = ['EmptyInfiniteDataset', 'SkipBatchSampler']
 
-# Indices of an order that are taken at a time.
-_STRETCH = 4096
+# Indices of an order that are read at a time.
+_BLOCK = 4096
 
 
 class SkipBatchSampler:
-    """A sampler without its first entries, as the SkipBatchSampler of Nanotron.
+    """A sampler that skips its first entries, like Nanotron's SkipBatchSampler.
 
-    Each ``iter()`` skips them: by a seek of orders and of the samplers of `loaderx.torch`, which
-    takes only the time for draws from a generator; by iterating over other samplers.
+    Each ``iter()`` skips them. Orders and the samplers of `loaderx.torch` seek, which only takes
+    time for draws from a generator; other samplers are iterated.
 
     Parameters
     ----------
     batch_sampler : iterable with a length, or Order
-        A sampler of batches or indices; of an order, one epoch of its rank.
+        A sampler of batches or indices; an order yields one epoch of its rank.
     skip_batches : int
-        The entries to skip on all ranks together.
+        The number of entries to skip on all ranks together.
     dp_size : int
         The number of ranks: each skips ``skip_batches // dp_size``.
 
     Attributes
     ----------
     skip_batches : int
-        The entries that this rank skips.
+        The number of entries that this rank skips.
     total_length : int
         The length of `batch_sampler`.
 
@@ -46,7 +46,7 @@ class SkipBatchSampler:
     """
 
     def __init__(self, batch_sampler: Any, skip_batches: int, dp_size: int = 1) -> None:
-        ranks = natural('dp_size', dp_size, least=1)
+        ranks = natural('dp_size', dp_size, minimum=1)
         self.batch_sampler = batch_sampler
         self.skip_batches = natural('skip_batches', skip_batches) // ranks
 
@@ -70,18 +70,18 @@ class SkipBatchSampler:
 
 
 def _share(order: Order) -> int:
-    """Count the positions of an epoch of the rank of an order."""
+    """Count the positions of a rank in an epoch."""
     return max(len(order) - order.rank + order.world - 1, 0) // order.world
 
 
 def _epoch(order: Order, skip: int) -> Iterator[int]:
     """Iterate over the rest of an epoch."""
     left = _share(order) - skip
-    walk = order.shard(order.rank, order.world)
+    cursor = order.shard(order.rank, order.world)
     if left > 0:
-        walk.seek(skip * order.world)
-    for first in range(0, left, _STRETCH):
-        yield from walk.take(min(_STRETCH, left - first)).tolist()
+        cursor.seek(skip * order.world)
+    for first in range(0, left, _BLOCK):
+        yield from cursor.take(min(_BLOCK, left - first)).tolist()
 
 
 class EmptyInfiniteDataset:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders: which index is at each position of training."""
+"""Orders: the index at each position of training."""
 
 from .basic import Blocks, Random, Sequential, Shuffle
 from .blend import Blend

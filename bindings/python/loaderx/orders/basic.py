@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders that are computed from the position alone: sequential and random ones."""
+"""Orders computed from the position alone: sequential and random ones."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ['Blocks', 'Random', 'Seeded', 'Sequential', 'Shuffle']
 
 
 class Sequential(Order):
-    """Indices in sequence, optionally through a window that slides.
+    """Indices in sequence, optionally through a sliding window.
 
     The index at position k is ``((k // window) * stride + k % window) % n``. If the stride equals
-    the window, which is the default, that is ``k % n``. With a smaller stride windows overlap; a
-    larger one skips indices between windows.
+    the window, which is the default, this is ``k % n``. With a smaller stride, windows overlap; a
+    larger stride skips indices between windows.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Sequential(Order):
     window : int, optional
         The length of the window in positions; None: 1.
     stride : int, optional
-        The indices by which the window advances; None: the window.
+        The number of indices by which the window advances; None: `window`.
 
     Examples
     --------
@@ -41,20 +41,20 @@ class Sequential(Order):
         window: Optional[int] = None,
         stride: Optional[int] = None,
     ) -> None:
-        self._window = None if window is None else natural('window', window, least=1)
-        self._stride = None if stride is None else natural('stride', stride, least=1)
+        self._window = None if window is None else natural('window', window, minimum=1)
+        self._stride = None if stride is None else natural('stride', stride, minimum=1)
         self._set_length(n)
 
     def _make(self, n: int) -> _core.Order:
         return _core.sequential(n, self._window or 0, self._stride or 0)
 
     def _arguments(self) -> Dict[str, Any]:
-        given = {'window': self._window, 'stride': self._stride}
-        return {name: value for name, value in given.items() if value is not None}
+        arguments = {'window': self._window, 'stride': self._stride}
+        return {name: value for name, value in arguments.items() if value is not None}
 
 
 class Seeded(Order):
-    """An order that a seed chooses."""
+    """An order that depends on a seed."""
 
     def __init__(self, n: Optional[int] = None, *, seed: int = 0) -> None:
         self._seed = natural('seed', seed)
@@ -65,10 +65,11 @@ class Seeded(Order):
 
 
 class Blocks(Seeded):
-    """Blocks of adjacent indices in random order, each shuffled within: for slow disks.
+    """Blocks of adjacent indices in random order, each shuffled: for slow disks.
 
-    Each epoch is another permutation of all indices in which the indices of a block, ``[b * block,
-    (b + 1) * block)``, are together. The last block may be shorter; its place is random, too.
+    Each epoch is another permutation of all indices that keeps the indices of a block,
+    ``[b * block, (b + 1) * block)``, together. The last block may be shorter; its place is also
+    random.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ class Blocks(Seeded):
     """
 
     def __init__(self, n: Optional[int] = None, *, block: int, seed: int = 0) -> None:
-        self._block = natural('block', block, least=1)
+        self._block = natural('block', block, minimum=1)
         super().__init__(n, seed=seed)
 
     def _make(self, n: int) -> _core.Order:
@@ -100,7 +101,7 @@ class Blocks(Seeded):
 class Random(Seeded):
     """Independent draws with replacement: any index may be at any position.
 
-    An epoch of n draws has about 63 % of the indices; one of `Shuffle` has all of them.
+    An epoch of n draws contains about 63 % of the indices; an epoch of `Shuffle` contains all.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders that are cut into batches by a budget, for example of tokens."""
+"""Orders that are divided into batches by a budget, for example of tokens."""
 
 from __future__ import annotations
 
@@ -17,35 +17,36 @@ __all__ = ['Budgeted']
 
 
 class Budgeted(Order):
-    """An order that is cut into batches of as many samples as fit in a budget.
+    """An order that is divided into batches of as many samples as fit in a budget.
 
     Each position has the same index as in the inner order. From the start of each epoch, each batch
-    takes as many samples as fit, in order; the last batch of an epoch has the rest. Samples fit
-    while the sum of their costs is at most the budget; with `padded`, while their number times
-    their largest cost is, which is the cost of a batch padded to its longest sample. Over
-    `Bucketed` lengths little of that is padding.
+    takes as many samples as fit, in order; the last batch of an epoch has the remaining samples.
+    Samples fit while the sum of their costs is at most the budget; with `padded`, while their
+    number times their largest cost is at most the budget, which is the cost of a batch padded to
+    its longest sample. With a `Bucketed` inner order, little of a batch is padding.
 
-    A `Loader` over such an order takes these batches, and no `batch_size`. Of N ranks, each takes
-    one of N consecutive batches: the budget is that of one device, and a step of 4 ranks equals two
-    steps of 2. If an epoch ends with fewer batches than ranks, some ranks get none; with
+    A `Loader` over such an order returns these batches, and takes no `batch_size`. Of N ranks, each
+    reads one of N consecutive batches: the budget is that of one device, and a step of 4 ranks
+    equals two steps of 2. If an epoch ends with fewer batches than ranks, some ranks get none; with
     ``drop_last=True`` no rank gets any of these.
 
-    The order holds the costs twice, 4 or 8 bytes each, and the starts of the batches of two epochs,
-    an eighth of a byte a position. The first access to an epoch reads all of it. Other orders
-    cannot be made of a budgeted one: cut last.
+    The order stores the costs twice, 4 or 8 bytes each, and the starts of the batches of two
+    epochs, an eighth of a byte per position. The first access to an epoch reads all of the epoch. A
+    budgeted order cannot be part of another order: apply the budget last.
 
     Parameters
     ----------
     order : Order
-        The inner order. Without a length, it takes the length ``len(costs)``. Its own position is
-        ignored.
+        The inner order. An order without a length gets the length ``len(costs)``. Its own position
+        is ignored.
     costs : sequence or array of int
-        The cost of each index, such as the tokens of its text: 1 up to the budget.
+        The cost of each index, such as the number of tokens of its text: 1 up to the budget.
     budget : int
-        The largest cost of a batch.
+        The maximum cost of a batch.
     rows : int, optional
-        The most samples of a batch; None: as many as fit. A loader reserves memory for the largest
-        possible batch, of the cheapest samples only: set this if some are far cheaper than most.
+        The maximum number of samples in a batch; None: as many as fit. A loader reserves memory for
+        the largest possible batch, of the cheapest samples only: set this if some are far cheaper
+        than most.
     padded : bool
         Whether each sample of a batch costs as much as the most expensive one.
 
@@ -68,8 +69,8 @@ class Budgeted(Order):
         self._part = _part('order', order)
         wide = naturals('costs', costs)
         self._costs = _narrow(wide)
-        self._budget = natural('budget', budget, least=1)
-        self._rows = None if rows is None else natural('rows', rows, least=1)
+        self._budget = natural('budget', budget, minimum=1)
+        self._rows = None if rows is None else natural('rows', rows, minimum=1)
         self._padded = boolean('padded', padded)
         self._order = _core.budgeted(order._for_length(len(wide)), wide, self._budget,
                                      self._rows or 0, self._padded)
@@ -77,9 +78,8 @@ class Budgeted(Order):
     def take_batch(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Return the next batch, epoch after epoch, and advance the position.
 
-        For one rank (see `shard`) that is its batch among the next one for each rank, and the
-        position of each rank advances past all of these. After a `seek` into a batch, it is the
-        rest of that batch.
+        A rank of a sharded order (see `shard`) gets its own batch, and its position advances past
+        one batch of each rank. After a `seek` into a batch, the result is the rest of that batch.
 
         Returns
         -------
@@ -89,9 +89,9 @@ class Budgeted(Order):
         Raises
         ------
         ValueError
-            100 epochs had no batch for this rank.
+            The rank had no batch in 100 epochs.
         """
-        return self._walk().take_batch()
+        return self._get_core().take_batch()
 
     def batches(
         self, *, drop_last: bool = False
@@ -104,12 +104,12 @@ class Budgeted(Order):
         Parameters
         ----------
         drop_last : bool
-            Whether to drop the last batches of the epoch if there is not one for each rank.
+            Whether to drop the last batches of the epoch if there are fewer than ranks.
 
         Yields
         ------
         numpy.ndarray
-            The indices of a batch, as of `take_batch`.
+            The indices of a batch, as `take_batch` returns them.
 
         Examples
         --------
@@ -120,26 +120,26 @@ class Budgeted(Order):
         [4 5]
         """
         drop_last = boolean('drop_last', drop_last)
-        walk = self._walk()
-        if walk.length == 0:
+        core = self._get_core()
+        if core.length == 0:
             return
-        epoch = walk.tell() // walk.length
-        count, end = self.count_batches(epoch), min((epoch + 1) * walk.length, 2**64 - 1)
-        while walk.tell() < end:
-            found = _core.find_batch(walk, walk.tell())
+        epoch = core.tell() // core.length
+        count, end = self.count_batches(epoch), min((epoch + 1) * core.length, 2**64 - 1)
+        while core.tell() < end:
+            found = _core.find_batch(core, core.tell())
             number = 0 if found is None else found[0]
-            own = number + (self.rank - number) % self.world
-            if own >= count or (drop_last and count - number < self.world):
-                walk.seek(end)
+            target = number + (self.rank - number) % self.world
+            if target >= count or (drop_last and count - number < self.world):
+                core.seek(end)
                 return
-            yield walk.take_batch()
+            yield core.take_batch()
 
     def count_batches(self, epoch: int = 0) -> int:
         """Return the number of batches of an epoch, for all ranks together."""
-        return _core.count_batches(self._walk(), natural('epoch', epoch))
+        return _core.count_batches(self._get_core(), natural('epoch', epoch))
 
     def find_batch(self, position: int) -> Tuple[int, int, int]:
-        """Find the batch of a position.
+        """Find the batch that contains a position.
 
         Parameters
         ----------
@@ -149,14 +149,15 @@ class Budgeted(Order):
         Returns
         -------
         number, begin, end : int
-            The number of the batch in its epoch, its first position, and the one after its last.
+            The number of the batch in its epoch, its first position, and the position after its
+            last.
 
         Raises
         ------
         IndexError
             The order is empty, or the position is 2**64 - 1.
         """
-        found = _core.find_batch(self._walk(), natural('position', position))
+        found = _core.find_batch(self._get_core(), natural('position', position))
         if found is None:
             raise IndexError(f'position {position} is out of range')
         return found

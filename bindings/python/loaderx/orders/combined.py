@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders that are made of other orders."""
+"""Orders made of other orders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ['Concat', 'Padded', 'Repeat', 'Slice', 'Subset']
 
 
 def _part(name: str, order: Any) -> Order:
-    """Check an order that another one is made of."""
+    """Check an order that is part of another one."""
     if not isinstance(order, Order):
         raise TypeError(f'{name} must be an Order, not {type(order).__name__}')
     if order.world != 1:
@@ -28,7 +28,7 @@ def _part(name: str, order: Any) -> Order:
 
 
 class _Combined(Order):
-    """An order that is made of parts. It has no length as long as one of them has none."""
+    """An order made of parts. It has no length while one of the parts has none."""
 
     _parts: Tuple[Order, ...]
 
@@ -41,7 +41,7 @@ class _Combined(Order):
     def _set_parts(self, *parts: Order) -> None:
         self._parts = parts
         if all(part._order is not None for part in parts):
-            self._order = self._make(0)    # no part needs the length
+            self._order = self._make(0)    # no part needs the length of the source
 
 
 class Slice(_Combined):
@@ -53,7 +53,7 @@ class Slice(_Combined):
     Parameters
     ----------
     order : Order
-        The whole order. Its own position does not matter.
+        The whole order. Its own position is ignored.
     start, stop : int
         Positions in an epoch; None: the end.
 
@@ -81,7 +81,7 @@ class Slice(_Combined):
 
 
 class Padded(_Combined):
-    """The epochs of an order, each extended by its first positions to a multiple of a length.
+    """The epochs of an order, each padded with its first positions to a multiple of a length.
 
     If that length is the number of samples in a batch of all ranks, all ranks have the same number
     of batches, and all batches are full.
@@ -89,7 +89,7 @@ class Padded(_Combined):
     Parameters
     ----------
     order : Order
-        The order to extend. Its own position does not matter.
+        The order to extend. Its own position is ignored.
     multiple : int
         The length of an epoch becomes the next multiple of this; 1 or more.
 
@@ -100,7 +100,7 @@ class Padded(_Combined):
     """
 
     def __init__(self, order: Order, multiple: int) -> None:
-        self._multiple = natural('multiple', multiple, least=1)
+        self._multiple = natural('multiple', multiple, minimum=1)
         self._set_parts(_part('order', order))
 
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
@@ -119,15 +119,15 @@ class Padded(_Combined):
 
 
 class Repeat(_Combined):
-    """Several epochs of an order as one: the same indices in longer epochs.
+    """Several epochs of an order as one epoch.
 
     Parameters
     ----------
     order : Order
         The order to repeat. If it shuffles, each repetition has another permutation. Its own
-        position does not matter.
+        position is ignored.
     times : int
-        The number of its epochs in one epoch; 1 or more.
+        The number of epochs of `order` in one epoch; 1 or more.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Repeat(_Combined):
     """
 
     def __init__(self, order: Order, times: int) -> None:
-        self._times = natural('times', times, least=1)
+        self._times = natural('times', times, minimum=1)
         self._set_parts(_part('order', order))
 
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
@@ -155,12 +155,12 @@ class Repeat(_Combined):
 
 
 class Concat(_Combined):
-    """Several orders as one: an epoch is one of the first, then one of the second, and so on.
+    """The concatenation of orders: an epoch contains one epoch of each, in sequence.
 
     Parameters
     ----------
     orders : sequence of Order
-        One or more orders. Their own positions do not matter.
+        One or more orders. Their own positions are ignored.
     offsets : sequence of int, optional
         Numbers to add to the indices of each order, such as the first indices of their sources in a
         `ConcatDataset`; None: 0 each.
@@ -172,15 +172,16 @@ class Concat(_Combined):
     """
 
     def __init__(self, orders: Sequence[Order], offsets: Optional[Sequence[int]] = None) -> None:
-        parts = _listed('orders', orders)
+        parts = _as_list('orders', orders)
         if not parts:
             raise ValueError('orders must have at least one order')
         self._offsets: Optional[Tuple[int, ...]] = None
         if offsets is not None:
-            given = _listed('offsets', offsets)
-            if len(given) != len(parts):
-                raise ValueError(f'offsets has {len(given)} numbers for {len(parts)} orders')
-            self._offsets = tuple(natural(f'offsets[{i}]', n) for i, n in enumerate(given))
+            entries = _as_list('offsets', offsets)
+            if len(entries) != len(parts):
+                raise ValueError(f'offsets must have {len(parts)} numbers, one for each order, '
+                                 f'not {len(entries)}')
+            self._offsets = tuple(natural(f'offsets[{i}]', n) for i, n in enumerate(entries))
         self._set_parts(*(_part(f'orders[{i}]', part) for i, part in enumerate(parts)))
 
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
@@ -196,24 +197,25 @@ class Concat(_Combined):
 
 
 class Subset(Order):
-    """Given indices, in the sequence in which another order has their places.
+    """Selected indices, in the order that another order defines for their places.
 
-    The indices may be in any sequence and occur repeatedly. They are copied, and take 8 bytes each,
-    or 16 if one of them is 2**32 or more.
+    The indices may be in any sequence and may repeat. They are copied, and take 8 bytes each, or 16
+    if one of them is 2**32 or more.
 
     Parameters
     ----------
     indices : sequence or array of int
-        The indices, each 0 or more: the order has no length of a source to count from its end.
+        The indices, each 0 or more: an order has no source whose length negative indices could
+        count from.
     order : Order, optional
-        The order of places: where it has i, the subset has ``indices[i]``. Without a length it
-        gets ``len(indices)``; None: `Sequential`. Its own position does not matter.
+        The order of places: where it has i, the subset has ``indices[i]``. An order without a
+        length gets ``len(indices)``; None: `Sequential`. Its own position is ignored.
     seed : int, optional
         Short for ``order=Shuffle(seed=seed)``.
     tables : path, optional
-        A folder for the table, which is created if needed. The process that first makes the order
-        writes the table to a file; others and later runs open the file and share its memory. A
-        file that is damaged, or cannot be written, raises. None: the table is in memory.
+        A directory for the table, which is created if needed: the first process writes the table to
+        a file, and other processes and later runs map that file. A failed write or a damaged file
+        raises. None: the table is in memory.
 
     Examples
     --------
@@ -235,9 +237,9 @@ class Subset(Order):
     ) -> None:
         self._tables = folder('tables', tables)
         if order is not None and seed is not None:
-            raise ValueError('seed and order exclude each other: give one of them')
+            raise ValueError('seed and order exclude each other: pass one of them')
         self._seed = None if seed is None else natural('seed', seed)
-        self._given = None if order is None else _part('order', order)
+        self._inner = None if order is None else _part('order', order)
         wide = naturals('indices', indices)
         narrow = len(wide) == 0 or wide.max() < 2**32
         self._indices = wide.astype(np.uint32) if narrow else wide
@@ -249,12 +251,12 @@ class Subset(Order):
         return (self._indices,)
 
     def _arguments(self) -> Dict[str, Any]:
-        given = {'order': self._given, 'seed': self._seed}
-        return {**{name: value for name, value in given.items() if value is not None},
-                **self._kept()}
+        entries = {'order': self._inner, 'seed': self._seed}
+        return {**{name: value for name, value in entries.items() if value is not None},
+                **self._tables_argument()}
 
 
-def _listed(name: str, values: Any) -> Tuple[Any, ...]:
+def _as_list(name: str, values: Any) -> Tuple[Any, ...]:
     try:
         return tuple(values)
     except TypeError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders by the class or the length of each record; and splits of records."""
+"""Orders by the class or the length of each record, and splits of records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._check import UINT64_MAX, Folder, folder, integers, natural, naturals, number
-from .combined import _listed
+from .combined import _as_list
 from .order import Order
 
 __all__ = ['Balanced', 'Bucketed', 'split']
@@ -24,21 +24,22 @@ _ROUNDING = 1e-9
 class Balanced(Order):
     """An order in which all classes are equally frequent.
 
-    Positions form rounds. A round has each class once, in a random order, and takes the next index
-    of each class. The indices of a class are shuffled, and shuffled again after each has been
-    taken. Indices of small classes come more often than those of large ones.
+    Positions form rounds. A round contains each class once, in a random order, and takes the next
+    index of each class. The indices of a class are shuffled, and shuffled again when all were
+    taken. Indices of small classes repeat more often than those of large ones.
 
     Parameters
     ----------
     classes : sequence or array
-        The class of each index: integers of any sign, texts, or bytes. At most 2**32 - 1 of them.
+        The class of each index: integers of any sign, strings, or bytes. At most 2**32 - 1 of them.
     n : int, optional
-        Positions in an epoch; None: the number of indices. Rounds continue across epochs.
+        The number of positions in an epoch; None: the number of indices. Rounds continue across
+        epochs.
     seed : int
         0 to 2**64 - 1.
     tables : path, optional
-        A folder for the table, which is created if needed: the first process writes the table to a
-        file, and other processes and later runs map that file. A failed write or a damaged file
+        A directory for the table, which is created if needed: the first process writes the table to
+        a file, and other processes and later runs map that file. A failed write or a damaged file
         raises. None: the table is in memory.
 
     Examples
@@ -64,11 +65,11 @@ class Balanced(Order):
         return (self._classes, *super()._first_arguments())
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'seed': self._seed, **self._kept()}
+        return {'seed': self._seed, **self._tables_argument()}
 
 
 class Bucketed(Order):
-    """Batches of indices of similar lengths, with little padding: a permutation in each epoch.
+    """Batches of indices of similar length, which need little padding: a permutation in each epoch.
 
     The indices are sorted by length and cut into buckets. Each bucket is shuffled and cut into
     batches, and the batches are shuffled. The remaining indices, fewer than a batch and of the
@@ -79,15 +80,15 @@ class Bucketed(Order):
     lengths : sequence or array of int
         The length of each index, 0 or more; at most 2**32 - 1 of them.
     batch : int
-        Indices of a batch of all ranks together: ``batch_size * world`` of a loader.
+        The number of indices in a batch of all ranks together: ``batch_size * world`` of a loader.
     bucket : int, optional
-        Indices of a bucket, a multiple of `batch`; None: 100 batches. Larger buckets shuffle
-        better; smaller ones have more similar lengths.
+        The number of indices in a bucket, a multiple of `batch`; None: 100 batches. Larger buckets
+        shuffle better; smaller buckets have more similar lengths.
     seed : int
         0 to 2**64 - 1.
     tables : path, optional
-        A folder for the table, which is created if needed: the first process writes the table to a
-        file, and other processes and later runs map that file. A failed write or a damaged file
+        A directory for the table, which is created if needed: the first process writes the table to
+        a file, and other processes and later runs map that file. A failed write or a damaged file
         raises. None: the table is in memory.
     """
 
@@ -103,8 +104,8 @@ class Bucketed(Order):
         self._tables = folder('tables', tables)
         wide = naturals('lengths', lengths)
         self._lengths = _narrow(wide)
-        self._batch = natural('batch', batch, least=1, most=UINT64_MAX // 100)
-        self._bucket = None if bucket is None else natural('bucket', bucket, least=1)
+        self._batch = natural('batch', batch, minimum=1, maximum=UINT64_MAX // 100)
+        self._bucket = None if bucket is None else natural('bucket', bucket, minimum=1)
         self._seed = natural('seed', seed)
         size = 100 * self._batch if self._bucket is None else self._bucket
         if size % self._batch != 0:
@@ -116,7 +117,7 @@ class Bucketed(Order):
         return first if self._bucket is None else (*first, self._bucket)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'seed': self._seed, **self._kept()}
+        return {'seed': self._seed, **self._tables_argument()}
 
 
 @overload
@@ -134,18 +135,18 @@ def split(
     """Split indices into sets by a hash, for example for training and validation.
 
     Each index is in exactly one set, or in no set if the fractions sum to less than 1. The set of
-    an index does not depend on the number of indices: appended records never move others to another
-    set. So the size of a set matches its fraction approximately.
+    an index does not depend on the number of indices: appending records never moves others to
+    another set. So the size of a set matches its fraction only approximately.
 
     Parameters
     ----------
     n_or_keys : int, or sequence or array of int
-        The number of indices; or for each index the number to hash in its place, for example of
-        its patient or its document: indices with equal numbers are in the same set.
+        The number of indices; or, for each index, the number to hash instead, for example of its
+        patient or its document: indices with equal numbers are in the same set.
     fractions : sequence or mapping of float
         The fraction of each set, 0 to 1; their sum is at most 1.
     seed : int
-        0 to 2**64 - 1; each seed gives other sets.
+        0 to 2**64 - 1; another seed gives other sets.
 
     Returns
     -------
@@ -164,7 +165,7 @@ def split(
     if named is None and isinstance(fractions, (str, bytes)):
         raise TypeError(f'fractions must be a sequence or a mapping, not {fractions!r}')
     pairs: List[Tuple[Any, Any]] = list(
-        enumerate(_listed('fractions', fractions)) if named is None else named)
+        enumerate(_as_list('fractions', fractions)) if named is None else named)
     ends = _add_up([number(f'fractions[{name!r}]', value) for name, value in pairs])
     if np.ndim(n_or_keys) == 0 and not isinstance(n_or_keys, (str, bytes)):
         keys, n = None, natural('n_or_keys', n_or_keys)
@@ -177,16 +178,16 @@ def split(
 def _add_up(fractions: List[float]) -> List[float]:
     """Return the cumulative sums; a total of about 1 becomes 1."""
     if not fractions:
-        raise ValueError('fractions must have at least one')
+        raise ValueError('fractions must have at least one fraction')
     ends = [math.fsum(fractions[:i + 1]) for i in range(len(fractions))]
     if ends[-1] > 1 + _ROUNDING:
         raise ValueError(f'fractions must have a sum of at most 1, not {ends[-1]:.9g}')
-    whole = abs(ends[-1] - 1) <= _ROUNDING
-    return [1.0 if whole and end >= ends[-1] else min(end, 1.0) for end in ends]
+    sums_to_one = abs(ends[-1] - 1) <= _ROUNDING
+    return [1.0 if sums_to_one and end >= ends[-1] else min(end, 1.0) for end in ends]
 
 
 def _take_classes(classes: Any) -> np.ndarray[Any, Any]:
-    """A copy of the classes, if they are integers, bools, texts or bytes."""
+    """Return a copy of the classes if they are integers, bools, strings or bytes."""
     if isinstance(classes, (str, bytes, bytearray)):
         raise TypeError(f'classes must be a sequence, not {type(classes).__name__}')
     array = np.array(classes)
@@ -194,15 +195,15 @@ def _take_classes(classes: Any) -> np.ndarray[Any, Any]:
         raise TypeError(f'classes must be a sequence, not {type(classes).__name__}')
     if array.ndim != 1:
         raise ValueError(f'classes must have one axis, not {array.ndim}')
-    if len(array) == 0 and array.dtype.kind == 'f':    # of an empty list
+    if len(array) == 0 and array.dtype.kind == 'f':    # the dtype of an empty list
         return array.astype(np.uint64)
     if array.dtype.kind not in 'iubSU':
-        raise TypeError(f'classes must be integers, texts or bytes, not {array.dtype}')
+        raise TypeError(f'classes must be integers, strings or bytes, not {array.dtype}')
     return array
 
 
 def _count_classes(classes: np.ndarray[Any, Any]) -> _Array:
-    """The number of each class; integers are their own numbers, modulo 2**64."""
+    """Number the classes; integers keep their values, modulo 2**64."""
     if classes.dtype.kind in 'SU':
         classes = np.unique(classes, return_inverse=True)[1]
     return integers('classes', classes if classes.dtype.kind != 'b' else classes.view(np.uint8))

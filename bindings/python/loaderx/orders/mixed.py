@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples of several datasets that an order mixes: the dataset of each."""
+"""Samples of several datasets that an order mixes: the dataset of each sample."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 def indices_at(order: Order, positions: Iterable[int]) -> List[int]:
     """Return the indices at positions of an order; negative ones count from its end."""
-    walk = order._walk().shard(0, 1)    # its own position, for concurrent readers
+    cursor = order._get_core().shard(0, 1)    # a copy with its own position, for concurrent readers
     length = len(order)
     indices = []
     for position in positions:
         place = integer('idx', position)
         if not -length <= place < length:
             raise IndexError(f'sample {place} is out of range: the order has {length}')
-        walk.seek(place % length)
-        indices.append(int(walk.take(1)[0]))
+        cursor.seek(place % length)
+        indices.append(int(cursor.take(1)[0]))
     return indices
 
 
 def locate(indices: _Array, begins: _Array) -> Tuple[_Numbers, _Numbers]:
-    """Return the dataset of each sample, and its number there.
+    """Return the dataset of each sample, and the index of the sample in it.
 
-    `begins` are the numbers of the first samples of the datasets; the first one is 0.
+    `begins` contains the index of the first sample of each dataset; the first is 0.
     """
-    places = indices.astype(np.int64)
-    sets = np.searchsorted(begins, places, 'right') - 1
-    return sets, places - begins[sets]
+    numbers = indices.astype(np.int64)
+    sets = np.searchsorted(begins, numbers, 'right') - 1
+    return sets, numbers - begins[sets]

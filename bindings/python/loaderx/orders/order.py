@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The base class of orders: which index is at each position of training."""
+"""The base class of orders: the index at each position of training."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Order:
     epochs of n positions. The index at a position depends only on the arguments of the order and
     the position, so `seek` takes the same time for any position. doc/orders.md has the formulas.
 
-    An order without a length takes the length of the source of each loader that gets it; until then
-    it has no indices. The same holds for an order that is made of such orders.
+    An order without a length gets the length of the source of each loader that uses it; until then
+    it has no indices. The same holds for an order made of such orders.
 
     A `Loader` uses the arguments of the order and has a position of its own.
 
@@ -36,7 +36,7 @@ class Order:
     """
 
     _order: Optional[_core.Order] = None
-    _tables: Optional[bytes] = None    # the folder of its table, if the class has one
+    _tables: Optional[bytes] = None    # set if the class has a table
 
     def __init__(self) -> None:
         raise TypeError('Order is a base class: use Sequential, Shuffle or another order')
@@ -46,15 +46,15 @@ class Order:
         raise NotImplementedError
 
     def _first_arguments(self) -> Tuple[Any, ...]:
-        """The positional arguments: the length, if it was given."""
+        """Return the positional arguments: the length, if it was given."""
         return () if self._order is None else (self._order.length,)
 
     def _arguments(self) -> Dict[str, Any]:
-        """The keyword arguments."""
+        """Return the keyword arguments."""
         raise NotImplementedError
 
-    def _kept(self) -> Dict[str, Any]:
-        """The keyword argument of the folder, if it was given."""
+    def _tables_argument(self) -> Dict[str, Any]:
+        """Return the keyword argument `tables`, if it was given."""
         return {} if self._tables is None else {'tables': os.fsdecode(self._tables)}
 
     def _set_length(self, n: Optional[int]) -> None:
@@ -62,19 +62,19 @@ class Order:
             self._order = self._make(natural('n', n))
 
     def _for_length(self, length: int) -> _core.Order:
-        """The order that a loader over `length` records uses."""
+        """Return the order that a loader over `length` records uses."""
         if self._order is None:
             return self._make(length)
         if self.world != 1:
             raise ValueError(
-                f'order is rank {self.rank} of {self.world} of an order: give the loader the '
-                'whole order, and rank= and world='
+                f'order is rank {self.rank} of {self.world} of an order: pass the '
+                'whole order, and rank= and world= of the loader'
             )
         return self._order
 
-    def _walk(self) -> _core.Order:
+    def _get_core(self) -> _core.Order:
         if self._order is None:
-            raise ValueError(f'{self!r} has no length: give n to use it without a loader')
+            raise ValueError(f'{self!r} has no length: pass n to use it without a loader')
         return self._order
 
     def take(self, k: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -90,15 +90,15 @@ class Order:
         numpy.ndarray
             uint64, of length `k`; shorter only if the order is empty or ends.
         """
-        return self._walk().take(k)
+        return self._get_core().take(k)
 
     def seek(self, position: int) -> None:
-        """Seek to a position of the global order, which takes the same time for any position."""
-        self._walk().seek(position)
+        """Seek to a position of the global order, in the same time for any position."""
+        self._get_core().seek(position)
 
     def tell(self) -> int:
         """Return the position of the global order at which the next `take` begins."""
-        return self._walk().tell()
+        return self._get_core().tell()
 
     def shard(self, rank: int, world: int) -> Order:
         """Return the part of one rank, at the same position; this order does not change.
@@ -112,12 +112,12 @@ class Order:
         """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._order = self._walk().shard(rank, world)
+        other._order = self._get_core().shard(rank, world)
         return other
 
     def state_dict(self) -> Dict[str, Any]:
         """Return the position and the identity of the order, as a dict for JSON (version 1)."""
-        state: Dict[str, Any] = json.loads(self._walk().save())
+        state: Dict[str, Any] = json.loads(self._get_core().save())
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -130,17 +130,17 @@ class Order:
         CorruptError
             The state is invalid, or was changed after it was saved.
         """
-        self._walk().restore(to_json(state))
+        self._get_core().restore(to_json(state))
 
     def __len__(self) -> int:
-        return self._walk().length
+        return self._get_core().length
 
     def __bool__(self) -> bool:
         return self._order is None or self._order.length != 0
 
     @property
     def rank(self) -> int:
-        """The rank whose positions it has."""
+        """The rank whose positions this order has."""
         return self._order.rank if self._order is not None else 0
 
     @property
@@ -174,14 +174,14 @@ def _rebuild(kind: Any, first: Tuple[Any, ...], arguments: Dict[str, Any], state
     order: Order = kind(*first, **arguments)
     if state is not None:
         text, rank, world = state
-        core = order._walk()
+        core = order._get_core()
         core.restore(text)
         order._order = core.shard(rank, world)
     return order
 
 
 def to_json(state: Mapping[str, Any]) -> str:
-    """The text of a state, for the library, which checks its content."""
+    """Return the text of a state for the library, which checks its content."""
     if not isinstance(state, Mapping):
         raise TypeError(f'state must be a dict from state_dict(), not {type(state).__name__}')
     try:

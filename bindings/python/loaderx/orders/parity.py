@@ -15,16 +15,16 @@ from .order import Order
 
 __all__ = ['Distributed', 'Nanoset', 'TorchRandom', 'TorchSubset']
 
-_MOST = 2**32 - 1
-_MOST_REPLACED = 2**28 - 1    # from there on versions of torch differ
+_MAX = 2**32 - 1
+_MAX_REPLACED = 2**28 - 1    # versions of torch differ from this number on
 
 
 class TorchRandom(Seeded):
     """The order of torch's RandomSampler with its own generator, on a CPU.
 
     ``RandomSampler(data, replacement, num_samples, torch.Generator().manual_seed(seed))``, iterated
-    epoch after epoch. Any epoch is accessible at once. Each epoch needs a table of 4 bytes a
-    position, made on first access; `Shuffle` and `Random` need none.
+    epoch after epoch. Any epoch can be accessed directly. Each epoch needs a table of 4 bytes per
+    position, created on first access; `Shuffle` and `Random` need none.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ class TorchRandom(Seeded):
     replacement : bool
         True: independent draws. False: consecutive permutations, the last one truncated.
     num_samples : int, optional
-        Positions in an epoch, 1 to 2**32 - 1; None: `n`.
+        The number of positions in an epoch, 1 to 2**32 - 1; None: `n`.
     seed : int
         0 to 2**64 - 1, of which torch uses the lower 32 bits.
     tables : path, optional
-        A folder for the table, which is created if needed: the first process writes the table to a
-        file, and other processes and later runs map that file. A failed write or a damaged file
+        A directory for the table, which is created if needed: the first process writes the table to
+        a file, and other processes and later runs map that file. A failed write or a damaged file
         raises. None: the table is in memory.
     """
 
@@ -55,12 +55,12 @@ class TorchRandom(Seeded):
         self._tables = folder('tables', tables)
         self._replacement = boolean('replacement', replacement)
         self._samples = (None if num_samples is None
-                         else natural('num_samples', num_samples, least=1, most=_MOST))
+                         else natural('num_samples', num_samples, minimum=1, maximum=_MAX))
         self._n = None if n is None else natural('n', n)
         super().__init__(n, seed=seed)
 
     def _make(self, n: int) -> _core.Order:
-        n = natural('n', n, least=1, most=_MOST_REPLACED if self._replacement else _MOST)
+        n = natural('n', n, minimum=1, maximum=_MAX_REPLACED if self._replacement else _MAX)
         return _core.torch_random(n, self._samples or n, self._seed, self._replacement,
                                   self._tables)
 
@@ -68,9 +68,9 @@ class TorchRandom(Seeded):
         return () if self._n is None else (self._n,)
 
     def _arguments(self) -> Dict[str, Any]:
-        given = {'replacement': self._replacement or None, 'num_samples': self._samples}
-        return {**{name: value for name, value in given.items() if value is not None},
-                'seed': self._seed, **self._kept()}
+        arguments = {'replacement': self._replacement or None, 'num_samples': self._samples}
+        return {**{name: value for name, value in arguments.items() if value is not None},
+                'seed': self._seed, **self._tables_argument()}
 
 
 class TorchSubset(Order):
@@ -86,8 +86,8 @@ class TorchSubset(Order):
     seed : int
         0 to 2**64 - 1, of which torch uses the lower 32 bits.
     tables : path, optional
-        A folder for the table, which is created if needed: the first process writes the table to a
-        file, and other processes and later runs map that file. A failed write or a damaged file
+        A directory for the table, which is created if needed: the first process writes the table to
+        a file, and other processes and later runs map that file. A failed write or a damaged file
         raises. None: the table is in memory.
     """
 
@@ -102,15 +102,15 @@ class TorchSubset(Order):
         return (self._indices,)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'seed': self._seed, **self._kept()}
+        return {'seed': self._seed, **self._tables_argument()}
 
 
 class Distributed(Order):
     """The order of torch's DistributedSampler, of all ranks together.
 
     ``DistributedSampler(data, num_replicas=world, shuffle=shuffle, seed=seed,
-    drop_last=drop_last)``, epoch e as after ``set_epoch(e)``. With the same `world`, a loader of
-    rank r reads the indices of torch's sampler of rank r; with another, it continues in the same
+    drop_last=drop_last)``; epoch e is that after ``set_epoch(e)``. With the same `world`, a loader
+    of rank r reads the indices of torch's sampler of rank r; with another, it continues in the same
     order.
 
     Parameters
@@ -128,8 +128,8 @@ class Distributed(Order):
     seed : int
         0 to 2**64 - 1, of which torch uses the lower 32 bits.
     tables : path, optional
-        A folder for the table, which is created if needed: the first process writes the table to a
-        file, and other processes and later runs map that file. A failed write or a damaged file
+        A directory for the table, which is created if needed: the first process writes the table to
+        a file, and other processes and later runs map that file. A failed write or a damaged file
         raises. None: the table is in memory.
 
     Examples
@@ -148,18 +148,18 @@ class Distributed(Order):
         seed: int = 0,
         tables: Folder = None,
     ) -> None:
-        self._ranks = natural('world', world, least=1)
+        self._ranks = natural('world', world, minimum=1)
         self._shuffle = boolean('shuffle', shuffle)
         self._drop_last = boolean('drop_last', drop_last)
         self._seed = natural('seed', seed)
         self._tables = folder('tables', tables)
         if self._tables is not None and not self._shuffle:
-            raise ValueError('tables must not be given with shuffle=False, which has no table')
+            raise ValueError('tables must not be given with shuffle=False, which needs no table')
         self._n = None if n is None else natural('n', n)
         self._set_length(n)
 
     def _make(self, n: int) -> _core.Order:
-        n = natural('n', n, most=_MOST if self._shuffle else UINT64_MAX)
+        n = natural('n', n, maximum=_MAX if self._shuffle else UINT64_MAX)
         if not self._drop_last and -(-n // self._ranks) * self._ranks > UINT64_MAX:
             raise ValueError(f'n is too large: {n} indices padded to a multiple of {self._ranks} '
                              'exceed 2**64 - 1')
@@ -172,7 +172,7 @@ class Distributed(Order):
     def _arguments(self) -> Dict[str, Any]:
         return {'world': self._ranks, **({} if self._shuffle else {'shuffle': False}),
                 **({'drop_last': True} if self._drop_last else {}), 'seed': self._seed,
-                **self._kept()}
+                **self._tables_argument()}
 
 
 class Nanoset(Order):
@@ -180,23 +180,23 @@ class Nanoset(Order):
 
     Sets are mixed as by Megatron's BlendedDataset, restart when they are exhausted, and are
     shuffled by numpy.random.RandomState. An epoch has as many samples as all sets together, and all
-    epochs are equal. Indices are those of the concatenated sets. It needs 4 bytes a sample; `Blend`
-    needs no table.
+    epochs are equal. Indices are those of the concatenated sets. The order needs 4 bytes per
+    sample; `Blend` needs no table.
 
     Parameters
     ----------
     lengths : sequence or array of int
         The number of samples of each set, 1 or more; 1 to 65,535 sets.
     weights : sequence or array of float, optional
-        The weight of each set, 0 or more; None: in proportion to the lengths.
+        The weight of each set, 0 or more; None: proportional to the lengths.
     divide : bool
         True: weights are divided by their sum, as in the code of Nanotron. False: they are used
         unchanged, as in an example of its documentation; rounding can decide a tie differently.
     seed : int
         0 to 2**32 - 1; Nanotron's default is 1234.
     tables : path, optional
-        A folder for the table, which is created if needed: the first process writes the table to a
-        file, and other processes and later runs map that file. A failed write or a damaged file
+        A directory for the table, which is created if needed: the first process writes the table to
+        a file, and other processes and later runs map that file. A failed write or a damaged file
         raises. None: the table is in memory.
     """
 
@@ -212,17 +212,17 @@ class Nanoset(Order):
         self._tables = folder('tables', tables)
         self._lengths = naturals('lengths', lengths)
         self._divide = boolean('divide', divide)
-        self._seed = natural('seed', seed, most=_MOST)
+        self._seed = natural('seed', seed, maximum=_MAX)
         self._weights = None if weights is None else reals('weights', weights)
         if len(self._lengths) == 0:
             raise ValueError('lengths must not be empty')
         for i in np.flatnonzero(self._lengths == 0)[:1]:
-            raise ValueError(f'lengths[{i}] is 0: leave the set out')
+            raise ValueError(f'lengths[{i}] is 0: omit the set')
         if self._weights is not None and len(self._weights) != len(self._lengths):
-            raise ValueError(f'weights: {len(self._weights)} were given for {len(self._lengths)} '
-                             'lengths')
+            raise ValueError(f'weights must have {len(self._lengths)} numbers, one for each '
+                             f'length, not {len(self._weights)}')
         if self._weights is not None and not self._weights.any():
-            raise ValueError('weights: at least one of them must be above 0')
+            raise ValueError('weights must have at least one number above 0')
         self._order = _core.nanoset(self._lengths, self._weights, self._seed, self._divide,
                                     self._tables)
 
@@ -232,4 +232,4 @@ class Nanoset(Order):
 
     def _arguments(self) -> Dict[str, Any]:
         return {**({} if self._divide else {'divide': False}), 'seed': self._seed,
-                **self._kept()}
+                **self._tables_argument()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders in which indices come as often, or as early, as a weight of each says."""
+"""Orders in which the weight of an index determines how often, or how early, it occurs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ['Weighted']
 class Weighted(Order):
     """Indices drawn by weights.
 
-    The same weights and seed give the same indices on each machine. Each weight takes 16 bytes, 8
+    The same weights and seed give the same indices on every machine. Each weight takes 16 bytes, 8
     of them for `repr` and pickling.
 
     Parameters
@@ -26,23 +26,24 @@ class Weighted(Order):
         The weight of each index, 0 or more, at least one above 0; 1 to 2**31 - 1 of them. Only the
         ratio to their sum matters. Indices of weight 0 are never drawn.
     n : int, optional
-        Positions in an epoch; None: the number of weights. Without replacement, the default and the
-        maximum is the number of weights above 0.
+        The number of positions in an epoch; None: the number of weights. Without replacement, the
+        default and the maximum is the number of weights above 0.
     replacement : bool
         True: independent draws, each index with the probability of its weight, as with torch's
         WeightedRandomSampler (which draws other numbers). False: an epoch has each index at most
-        once, and each position draws from the remaining indices by their weights, so that heavy
-        ones come early; each epoch needs a table of 4 bytes a position, made on first access.
+        once, and each position draws from the remaining indices by their weights, so that indices
+        of large weight come early; each epoch needs a table of 4 bytes per position, created on
+        first access.
     seed : int
         0 to 2**64 - 1.
     tables : path, optional
-        A folder for the table, which is created if needed: the first process writes the table to a
-        file, and other processes and later runs map that file. A failed write or a damaged file
+        A directory for the table, which is created if needed: the first process writes the table to
+        a file, and other processes and later runs map that file. A failed write or a damaged file
         raises. None: the table is in memory.
 
     Examples
     --------
-    Rare classes as often as frequent ones:
+    Draw rare classes as often as frequent ones:
 
     >>> labels = np.array([0, 0, 0, 1])
     >>> order = Weighted(1 / np.bincount(labels)[labels], 10_000, seed=42)
@@ -64,16 +65,16 @@ class Weighted(Order):
         self._replacement = boolean('replacement', replacement)
         self._seed = natural('seed', seed)
         if len(self._weights) == 0:
-            raise ValueError('weights must have at least one')
-        some = int(np.count_nonzero(self._weights))
-        if some == 0:
-            raise ValueError('weights: at least one of them must be above 0')
+            raise ValueError('weights must have at least one number')
+        positive = int(np.count_nonzero(self._weights))
+        if positive == 0:
+            raise ValueError('weights must have at least one number above 0')
         if n is None:
-            n = len(self._weights) if self._replacement else some
+            n = len(self._weights) if self._replacement else positive
         n = natural('n', n)
-        if not self._replacement and n > some:
-            raise ValueError(f'n must be at most {some}, the number of weights above 0, without '
-                             f'replacement, not {n}')
+        if not self._replacement and n > positive:
+            raise ValueError(f'n must be at most {positive}, the number of weights above 0, '
+                             f'without replacement, not {n}')
         make = _core.weighted if self._replacement else _core.weighted_shuffle
         self._order = make(self._weights, n, self._seed, self._tables)
 
@@ -82,4 +83,4 @@ class Weighted(Order):
 
     def _arguments(self) -> Dict[str, Any]:
         return {**({} if self._replacement else {'replacement': False}), 'seed': self._seed,
-                **self._kept()}
+                **self._tables_argument()}

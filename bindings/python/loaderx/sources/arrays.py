@@ -8,18 +8,18 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .records import Joined, places_of
+from .records import Concatenable, positions_of
 
 __all__ = ['NPDataset']
 
 
-class NPDataset(Joined):
-    """An array, or an .npy file, as a dataset: its first axis counts the records.
+class NPDataset(Concatenable):
+    """An array or .npy file as a dataset, whose first axis counts the records.
 
     Parameters
     ----------
     array : path or numpy.ndarray
-        An .npy file, which is mapped and not read as a whole, or an array, which is not copied.
+        An .npy file, which is mapped, or an array, which is not copied.
 
     Examples
     --------
@@ -61,8 +61,8 @@ class NPDataset(Joined):
         return self.array[key]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
-        """Return several records at a time, as torch's DataLoader asks for them."""
-        return list(self.array[places_of(indices)])
+        """Return several records at once, for torch's DataLoader."""
+        return list(self.array[positions_of(indices)])
 
     def close(self) -> None:
         """Do nothing: a file is unmapped with the last array over it."""
@@ -73,7 +73,7 @@ class NPDataset(Joined):
         return np.asarray(self.array, dtype=dtype)
 
     def __getstate__(self) -> Dict[str, Any]:
-        """Return the attributes of a copy; of a file its path instead of its content."""
+        """Return the state for a copy: the path of a file instead of its content."""
         return {name: value for name, value in self.__dict__.items()
                 if name != 'array' or self._path is None}
 

@@ -12,11 +12,11 @@ from ..field import Field
 
 
 class Views(Dict[str, List[Any]]):
-    """Views of records in the mapped files of a dataset: a dict of lists with an item per record.
+    """Views of records in the mapped files of a dataset: a dict of lists with one item per record.
 
     An item is a read-only array of the field's dtype and shape, a read-only memoryview for bytes,
-    or None if the value is missing. The end of the with-block empties the dict. Items that are
-    still referenced keep the files of the dataset mapped.
+    or None if the value is missing. Leaving the with-block empties the dict. Items that are still
+    referenced keep the files of the dataset mapped.
     """
 
     __slots__ = ()
@@ -31,9 +31,9 @@ class Views(Dict[str, List[Any]]):
 class Column:
     """One field of a dataset, indexed like an array of all its records.
 
-    An int returns a value: an array, a scalar of NumPy, bytes, or None if it is missing. A slice, a
-    sequence of ints or a mask returns several, in that order: an array, with zeros for missing
-    values, or a list for bytes, with None.
+    An int returns a value: an array, a NumPy scalar, bytes, or None if it is missing. A slice, a
+    sequence of ints or a mask returns several values in that order: an array, with zeros for
+    missing values, or, for bytes, a list with None for missing values.
     """
 
     __slots__ = ('_dataset', '_name', '_field')
@@ -90,7 +90,7 @@ class Column:
         return np.asarray(records, dtype)
 
     def present(self, indices: Any = slice(None)) -> np.ndarray[Any, Any]:
-        """Return which records have a value.
+        """Return whether records have a value.
 
         Parameters
         ----------

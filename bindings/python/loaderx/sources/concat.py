@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets that are made of others: several as one, and subsets."""
+"""Datasets made of others: concatenations and subsets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .dataset import Dataset
-from .records import Joined, Records, resolved
+from .records import Concatenable, Records, resolved
 from .source import core_of
 
 __all__ = ['ConcatDataset', 'SubsetDataset']
@@ -22,17 +22,17 @@ def _readable(part: Any) -> Any:
 
 
 class ConcatDataset(Records):
-    """Several datasets as one: the indices of each follow those of the dataset before it.
+    """The concatenation of datasets: the indices of each follow those of the previous one.
 
     Parameters
     ----------
     datasets : sequence
-        Each a `Dataset`, `NPDataset`, array, path or dataset of this module; all with columns of
-        the same names, dtypes and shapes.
+        Each item is a `Dataset`, `NPDataset`, array, path or dataset of this module; all must have
+        columns of the same names, dtypes and shapes.
 
     Notes
     -----
-    ``a + b`` makes one of two datasets. An index reads a record; `gather` reads several, but no
+    ``a + b`` concatenates two datasets. An index reads a record; `gather` reads several, but no
     fields of bytes.
 
     Examples
@@ -44,7 +44,7 @@ class ConcatDataset(Records):
     """
 
     datasets: Tuple[Any, ...]
-    _parts: Optional[List[Any]] = None    # for fields of bytes
+    _parts: Optional[List[Any]] = None    # the parts, for fields of bytes
 
     def __init__(self, datasets: Sequence[Any]) -> None:
         if isinstance(datasets, (str, bytes, os.PathLike, np.ndarray, Mapping)):
@@ -53,18 +53,18 @@ class ConcatDataset(Records):
             )
         self.datasets = tuple(datasets)
         if not self.datasets:
-            raise ValueError('datasets is empty: give at least one dataset')
+            raise ValueError('datasets is empty: pass at least one dataset')
         made = [core_of(one, f'datasets[{place}]') for place, one in enumerate(self.datasets)]
         self._source = _core.source_concat(tuple(core for core, _ in made))
         self._nameless = all(nameless for _, nameless in made)
 
-    def _below(self, indices: Sequence[int]) -> List[Any]:
+    def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
         if self._parts is None:
             self._parts = [_readable(one) for one in self.datasets]
         ends = np.cumsum([len(part) for part in self._parts])
-        places = resolved(indices, len(self))
-        return [self._parts[number][int(place - ends[number])]    # counted from its end
-                for number, place in zip(np.searchsorted(ends, places, 'right'), places)]
+        positions = resolved(indices, len(self))
+        return [self._parts[number][int(place - ends[number])]    # may be negative
+                for number, place in zip(np.searchsorted(ends, positions, 'right'), positions)]
 
     def _recipe(self) -> Any:
         return ConcatDataset, (self.datasets,)
@@ -73,7 +73,7 @@ class ConcatDataset(Records):
         return f'ConcatDataset({list(self.datasets)!r})'
 
 
-Joined._concatenate = ConcatDataset
+Concatenable._concatenate = ConcatDataset
 
 
 class SubsetDataset(Records):
@@ -84,8 +84,8 @@ class SubsetDataset(Records):
     dataset : Dataset, NPDataset, array, path or dataset of this module
         The dataset.
     indices : slice, mask, sequence or array of int
-        The records, as in ``dataset['field'][indices]``; an index takes 4 or 8 bytes. To choose
-        records in the order of training instead, use `Subset`.
+        The records, as in ``dataset['field'][indices]``; an index takes 4 or 8 bytes. To select
+        records by an order instead, use `Subset`.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class SubsetDataset(Records):
     """
 
     dataset: Any
-    _part: Any = None    # for fields of bytes, and the indices in it
+    _part: Any = None    # the dataset, for fields of bytes, and the indices in it
 
     def __init__(self, dataset: Any, indices: Any) -> None:
         core, self._nameless = core_of(dataset, 'dataset')
@@ -103,7 +103,7 @@ class SubsetDataset(Records):
         self._source = _core.source_subset(core, indices)
         self._indices = indices
 
-    def _below(self, indices: Sequence[int]) -> List[Any]:
+    def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
         if self._part is None:
             part = _readable(self.dataset)
             self._part = part, np.arange(len(part))[self._indices]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets, opened for reading."""
+"""Datasets that are open for reading."""
 
 from __future__ import annotations
 
@@ -22,44 +22,45 @@ Verify = Literal['first', 'always', 'never']
 OnDamage = Literal['raise', 'zeros']
 Access = Literal['auto', 'mmap', 'pread']
 
-# The damages that a report lists: more could exhaust the memory.
-_MOST_DAMAGES = 100_000
+# Maximum number of damages in a report: more could exhaust the memory.
+_MAX_DAMAGES = 100_000
 
 
 class Dataset(Stored, _core.Dataset):
-    """A dataset opened for reading: the snapshot of the last commit before it was opened.
+    """A dataset that is open for reading, in the snapshot of the last commit before it was opened.
 
     ``ds[5]`` is a record, a dict by field; ``ds['data']`` is a `Column`. All methods are
-    thread-safe. Each call reads all fields from one snapshot. `refresh` advances to the newest one.
+    thread-safe. Each call reads all fields from one snapshot. `refresh` advances to the newest
+    snapshot.
 
-    The dataset shows the fields of the time when it was opened, under their names of then. Fields
-    added later are not shown. After one of its fields is dropped, the snapshot does not change any
-    more, and `refresh` asks to open the dataset again.
+    The dataset has the fields that existed when it was opened, under the names of that time. Fields
+    added later are not visible. After one of its fields is dropped, the snapshot can no longer
+    advance, and `refresh` raises an error: open the dataset again.
 
-    It can be used with the DataLoader of torch. A child of ``fork()`` continues reading the same
-    snapshot. Unpickling opens the dataset again, without the executor, at the newest snapshot, and
-    raises LoaderxError for another dataset, other fields, or fewer records.
+    It works with torch's DataLoader. A child of ``fork()`` continues to read the same snapshot.
+    Unpickling opens the dataset again, without the executor, in its newest snapshot; it raises
+    LoaderxError if the path has another dataset, other fields, or fewer records.
 
     Parameters
     ----------
     path : path-like
         The directory of the dataset.
     verify : {'first', 'always', 'never'}, optional
-        When the checksums of raw records are verified: by default when first read. Those of
-        compressed records always are.
+        When the checksums of raw records are verified: by default at the first read. Those of
+        compressed records are always verified.
     durable : bool, optional
         Whether to show only commits that survive a power loss.
     live : bool, optional
-        Whether each call shows the newest snapshot. `pin` returns one snapshot for several calls. A
+        Whether each call reads the newest snapshot. `pin` returns one snapshot for several calls. A
         `Loader` reads each batch from the newest snapshot.
     on_damage : {'raise', 'zeros'}, optional
         The action for a damaged value: 'raise' raises CorruptError, 'zeros' reads the value as
         missing. `damaged` counts both.
     access : {'auto', 'mmap', 'pread'}, optional
-        The access mode of files. 'mmap' is fastest, but truncation of a file by another process,
-        or a bad sector, ends this process by SIGBUS. 'pread' raises CorruptError or OSError in that
+        The access mode of files. 'mmap' is fastest, but if another process truncates a file, or a
+        sector is bad, this process ends by SIGBUS. 'pread' raises CorruptError or OSError in that
         case, and `views` are copies. 'auto', the default, is 'mmap' on local file systems and
-        'pread' on network ones, where only sealed datasets can be read.
+        'pread' on network file systems, where only sealed datasets can be read.
     executor : Executor, optional
         The threads for `verify`, by default one for each CPU, and for unmapping and closing files
         after their last use; by default the thread that releases the last array does that.
@@ -113,7 +114,7 @@ class Dataset(Stored, _core.Dataset):
         return Column(self, key, field)
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
-        """Return several records at once, for the DataLoader of torch."""
+        """Return several records at once, for torch's DataLoader."""
         return self._read_together(indices)
 
     def __iter__(self) -> Iterator[Dict[str, Any]]:
@@ -122,14 +123,14 @@ class Dataset(Stored, _core.Dataset):
             yield state._record(index)
 
     def pin(self) -> Dataset:
-        """Open the shown snapshot, or the newest one of a live dataset, once more.
+        """Open the current snapshot, or the newest one of a live dataset, once more.
 
-        The two share everything large, so this is fast.
+        Both datasets share everything large, so this is fast.
 
         Returns
         -------
         Dataset
-            A dataset that shows this snapshot until it is refreshed; it is not live.
+            A dataset that reads this snapshot until it is refreshed; it is not live.
         """
         pinned: Dataset = self._pin()
         pinned._fields = self._fields
@@ -160,10 +161,11 @@ class Dataset(Stored, _core.Dataset):
         Parameters
         ----------
         damaged : callable, optional
-            Called with a CorruptError for each damage that is found.
+            Called with a CorruptError for each damaged value.
         progress : bool or callable, optional
             True shows a bar if stderr is a terminal and tqdm is installed. A function is called
-            from time to time with the records done and their total; an exception ends the job.
+            from time to time with the records done and their total; an exception ends the
+            operation.
 
         Returns
         -------
@@ -173,17 +175,17 @@ class Dataset(Stored, _core.Dataset):
         Raises
         ------
         CorruptError
-            The first damage, raised after everything was read. Its attribute ``report`` is the
-            dict above with ``damage_count`` and ``damages``: a dict for each of the first 100,000,
-            with field, record, path, offset and message.
+            The first damage, raised after everything was read. Its attribute ``report`` is the dict
+            above with ``damage_count`` and ``damages``: a dict for each of the first 100,000, with
+            field, record, path, offset and message.
         """
         damages: List[Dict[str, Any]] = []
         if damaged is not None and not callable(damaged):
             raise TypeError(f'damaged must be callable or None, not {type(damaged).__name__}')
 
         def collect(error: CorruptError) -> None:
-            if len(damages) < _MOST_DAMAGES:
-                damages.append(error._locate())
+            if len(damages) < _MAX_DAMAGES:
+                damages.append(error._as_dict())
             if damaged is not None:
                 damaged(error)
 
@@ -196,7 +198,7 @@ class Dataset(Stored, _core.Dataset):
         return report
 
     def backup(self, path: Path, progress: Progress = True) -> None:
-        """Copy the shown snapshot to another directory; writers can continue meanwhile.
+        """Copy the current snapshot to another directory; writers can continue meanwhile.
 
         The copy is durable when this returns, and has the same uuid: write to only one of the two.
         Records are not verified.
@@ -204,21 +206,21 @@ class Dataset(Stored, _core.Dataset):
         Parameters
         ----------
         path : path-like
-            The directory to make; it may exist if it is empty.
+            The directory to create; it may exist if it is empty.
         progress : bool or callable, optional
             As for `verify`, in bytes.
 
         Raises
         ------
         FileExistsError
-            The directory `path` exists and is not empty.
+            `path` exists and is not an empty directory.
         """
         with reporting(progress, 'backup', 'B') as report_progress:
             self._backup(path, report_progress)
 
     def export(self, field: str, path: Path, *, indices: Any = None, files: Optional[bool] = None,
                suffix: str = '', progress: Progress = True) -> Dict[str, int]:
-        """Write a field to an .npy file, or each record to a file.
+        """Write a field to an .npy file, or each record to its own file.
 
         Parameters
         ----------
@@ -226,12 +228,12 @@ class Dataset(Stored, _core.Dataset):
             The name of the field.
         path : path-like
             The .npy file, which replaces an existing one when it is complete; or the directory,
-            which is made if needed.
+            which is created if needed.
         indices : sequence of int, slice or mask, optional
             The records; by default all.
         files : bool, optional
-            Whether each record becomes a file, named by its index with at least eight digits. By
-            default this holds for records of bytes, which cannot form an array.
+            Whether to write each record to its own file, named by its index with at least eight
+            digits. The default is True only for fields of bytes, which cannot form an array.
         suffix : str, optional
             The suffix of the names of these files, for example ``'.jpg'``.
         progress : bool or callable, optional
@@ -242,12 +244,12 @@ class Dataset(Stored, _core.Dataset):
         dict
             The numbers of ``records`` read, of ``bytes`` written, and of ``missing`` records, which
             are zeros in an array and have no file. With ``on_damage='zeros'``, ``damaged`` records
-            are treated likewise.
+            are treated in the same way.
 
         Raises
         ------
         FileExistsError
-            A file with the name of a record exists. Files written before remain.
+            A file with the name of a record exists. Files written before the error remain.
         """
         kind = self[field].field if isinstance(field, str) else None
         if kind is None:
@@ -256,10 +258,10 @@ class Dataset(Stored, _core.Dataset):
             raise TypeError(f'suffix must be a str, not {type(suffix).__name__}')
         files = kind.dtype is bytes if files is None else boolean('files', files)
         if suffix and not files:
-            raise ValueError('suffix must not be given without files')
+            raise ValueError('suffix requires files=True')
         if files and isinstance(path, (str, os.PathLike)) and os.fspath(path)[-4:] == '.npy':
-            raise ValueError(f'path must be a folder: the records of field {field!r} become files '
-                             'in it, not an .npy file')
+            raise ValueError('path must be a directory, not an .npy file: each record of field '
+                             f'{field!r} is written to its own file')
         with reporting(progress, f'export {field}') as report_progress:
             return self._export(field, path, indices, suffix if files else None, report_progress)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of records without a header for each."""
+"""Flat files of fixed-size records, without headers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FlatDataset(Records):
     shape : tuple of int, optional
         The shape of a record; by default a scalar.
     offset : int, optional
-        The bytes before the first record, of a header for example.
+        The offset of the first record in bytes, for example after a header.
     name : str, optional
         The name of its only column.
 
@@ -49,13 +49,13 @@ class FlatDataset(Records):
         self, path: Any, dtype: Any, shape: Any = (), *, offset: int = 0, name: str = 'data'
     ) -> None:
         # Opening the file checks the path, the numbers and the name.
-        given = np.dtype(dtype)
-        if given.newbyteorder('<') != given:
-            raise ValueError(f'dtype is {dtype!r}, and records of flat files are little-endian')
+        parsed = np.dtype(dtype)
+        if parsed.newbyteorder('<') != parsed:
+            raise ValueError(f'dtype must be little-endian, not {dtype!r}')
         extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-        self._source = _core.source_flat(path, (name, given.name, extents, 'raw'), offset)
+        self._source = _core.source_flat(path, (name, parsed.name, extents, 'raw'), offset)
         self._nameless = name == 'data'
-        self._arguments = (path, given, extents)
+        self._arguments = (path, parsed, extents)
         self._more: Dict[str, Any] = {'offset': offset, 'name': name}
         self.path = os.fsdecode(path)
 

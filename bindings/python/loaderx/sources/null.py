@@ -15,21 +15,21 @@ __all__ = ['NullDataset']
 class NullDataset(Records):
     """A placeholder for a dataset, for a rank that needs no data.
 
-    A `Loader` over it has the same number of batches and the same positions as one over the
-    dataset, and each loads the states of the other. Its batches are dicts without fields (``{}``,
-    or with ``keys=`` only the keys); it reads nothing and allocates nothing for values. So all
-    ranks of a pipeline run one loop: the first stage over the dataset, or some of its fields, a
-    middle stage over the `NullDataset`.
+    A `Loader` over it has the same number of batches and the same positions as a loader over the
+    dataset, and each can load the states of the other. Its batches are dicts without fields
+    (``{}``, or with ``keys=`` only the keys); it reads nothing and allocates no memory for values.
+    So all ranks of a pipeline run the same loop: the first stage over the dataset or some of its
+    fields, a middle stage over the `NullDataset`.
 
-    In a tuple it leaves out the fields of one source: ``(NullDataset(images), labels)`` reads only
-    the labels, with the states of ``(images, labels)``.
+    In a tuple, it omits the fields of one source: ``(NullDataset(images), labels)`` reads only the
+    labels, with the states of ``(images, labels)``.
 
     Parameters
     ----------
     source : Dataset, NPDataset, array, path, tuple, list or dict
         The source to replace, as for `Loader`. It is examined now and not referenced: files and
         arrays can be closed, and a path is open only during this call. The placeholder keeps the
-        description of the source for states, and of a dataset the snapshot it shows now.
+        description of the source for states, and of a dataset its current snapshot.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class NullDataset(Records):
         self._nameless = False
 
     def __reduce__(self) -> Any:
-        raise TypeError('a NullDataset cannot be pickled: make another one of its source')
+        raise TypeError('a NullDataset cannot be pickled: create another one from its source')
 
     def __repr__(self) -> str:
         return f'NullDataset({len(self)} records)'

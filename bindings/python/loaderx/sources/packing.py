@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Documents packed into samples of one length."""
+"""Documents packed into samples of equal length."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ _CAPACITY_MAX = 2**24
 class PackedDataset(Records):
     """Samples of `capacity` tokens, packed from documents by best fit.
 
-    Only a document longer than a sample is cut, into pieces of `capacity` tokens and a rest. Pieces
-    are placed by length, longest first; each goes into the first of the samples with the least
-    sufficient room, or into a new sample. So each token of each document is in exactly one sample.
-    The rest of a sample is padding.
+    Only a document longer than a sample is cut, into pieces of `capacity` tokens and a remainder.
+    Pieces are placed by length, longest first; each goes into the first of the samples with the
+    least sufficient room, or into a new sample. So each token of each document is in exactly one
+    sample. The unused room of a sample is padding.
 
-    A `Loader` over it returns the field ``tokens`` and, on request, ``segments`` and ``positions``,
-    int32. Packing a million documents takes less than a second; another process that receives the
-    dataset packs it again, with the same result.
+    A `Loader` over it returns the field ``tokens`` and, if requested, ``segments`` and
+    ``positions``, int32. Packing a million documents takes less than a second; a process that
+    unpickles the dataset packs it again, with the same result.
 
     Parameters
     ----------
     tokens : Tokens, path or Column, or a sequence of these two
         Tokens with documents; a file without documents counts as one document.
     capacity : int
-        The tokens of a sample, at most 2**24.
+        The number of tokens in a sample, at most 2**24.
     dtype : dtype or str, optional
-        The type of a stored token, if `tokens` is not a `Tokens`; see there.
+        The dtype of a stored token, if `tokens` is not a `Tokens`; see there.
     out : dtype or str, optional
-        The type of the field ``tokens``: ``int32`` or ``int64``.
+        The dtype of the field ``tokens``: ``int32`` or ``int64``.
     vocabulary : int, optional
-        Tokens must be below this: a sample with another one raises `CorruptError`, with the file
-        and the offset.
+        The exclusive upper bound of tokens: a sample with a larger token raises `CorruptError`,
+        with the file and the offset.
     pad : int, optional
-        The value of padding in ``tokens``, also outside of the vocabulary.
+        The value of padding in ``tokens``, which may exceed `vocabulary`.
     segments : bool, optional
         Whether to return a field ``segments``: 1, 2 .. for the pieces of a sample, 0 for padding.
     positions : bool, optional
@@ -54,7 +54,7 @@ class PackedDataset(Records):
     Raises
     ------
     CorruptError
-        An index contains a document beyond the tokens.
+        An index file has a document beyond the end of the tokens.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class PackedDataset(Records):
         positions: bool = False,
     ) -> None:
         self.tokens = tokens_of(tokens, dtype)
-        self.capacity = natural('capacity', capacity, least=1, most=_CAPACITY_MAX)
+        self.capacity = natural('capacity', capacity, minimum=1, maximum=_CAPACITY_MAX)
         self.vocabulary = vocabulary_of(vocabulary)
         self._wide = wide_of(out)
         self.pad = token('pad', pad, self._wide)
@@ -98,12 +98,13 @@ class PackedDataset(Records):
         )
 
     def _recipe(self) -> Any:
-        given = (self.tokens, self.capacity, self._wide, self.vocabulary, self.pad, self._columns)
-        return _remake, given
+        arguments = (self.tokens, self.capacity, self._wide, self.vocabulary, self.pad,
+                     self._columns)
+        return _remake, arguments
 
     @property
     def padding(self) -> int:
-        """The number of tokens of padding in all samples."""
+        """The number of padding tokens in all samples."""
         return _core.source_padding(self._source)[0]
 
     @property
@@ -132,26 +133,26 @@ def _remake(
 
 
 def cu_seqlens(segments: Any, *, padding: bool = True) -> Tuple[np.ndarray[Any, Any], int]:
-    """Measure the pieces of a batch, for attention over sequences of any length.
+    """Find the pieces of a batch, for variable-length attention.
 
-    Functions as `flash_attn_varlen_func` take the rows of a batch one after the other, and where
-    each piece begins in them.
+    Functions such as `flash_attn_varlen_func` take the concatenated rows of a batch, and the offset
+    of each piece in them.
 
     Parameters
     ----------
     segments : array of integers
-        The field ``segments`` of a batch, or of one sample. A piece is a run of one number in one
-        row; 0 is padding.
+        The field ``segments`` of a batch, or of one sample. A piece is a run of equal numbers in
+        one row; 0 is padding.
     padding : bool, optional
-        With True the padding of a row is a piece, too, so that the pieces cover the batch as it is,
-        for ``tokens.reshape(-1)``. With False it is left out, for ``tokens[segments != 0]``.
+        True: the padding of a row is also a piece, so that the pieces cover the batch as it is, for
+        ``tokens.reshape(-1)``. False: padding is left out, for ``tokens[segments != 0]``.
 
     Returns
     -------
     cu_seqlens : numpy.ndarray
-        int32: where each piece begins, from 0 on, and where the last one ends.
+        int32: the offset of each piece, from 0 on, followed by the end of the last piece.
     max_seqlen : int
-        Tokens of the longest piece.
+        The length of the longest piece in tokens.
 
     Examples
     --------
@@ -159,13 +160,13 @@ def cu_seqlens(segments: Any, *, padding: bool = True) -> Tuple[np.ndarray[Any, 
     >>> places, longest
     (array([ 0,  2,  5,  6, 10, 12], dtype=int32), 4)
     """
-    given = np.asarray(segments)
-    if given.dtype.kind not in 'iu':
-        raise TypeError(f'segments must be integers, not {given.dtype}')
-    if given.ndim not in (1, 2):
-        raise ValueError(f'segments must have 1 or 2 axes, not {given.ndim}')
-    numbers = np.ascontiguousarray(given, np.int32)
-    if given.dtype != np.int32 and not np.array_equal(numbers, given):
+    array = np.asarray(segments)
+    if array.dtype.kind not in 'iu':
+        raise TypeError(f'segments must be integers, not {array.dtype}')
+    if array.ndim not in (1, 2):
+        raise ValueError(f'segments must have 1 or 2 axes, not {array.ndim}')
+    numbers = np.ascontiguousarray(array, np.int32)
+    if array.dtype != np.int32 and not np.array_equal(numbers, array):
         raise ValueError('segments must fit int32')
     length = numbers.shape[-1]
     rows = numbers.shape[0] if numbers.ndim == 2 else 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Indices of a dataset in pieces, for long jobs that report their progress."""
+"""Indices of a dataset in pieces, for long operations that report their progress."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .. import _core
 
 
 class Pieces:
-    """Indices in pieces that the extension takes, each with its length.
+    """Indices in pieces for the extension, each with its length.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The base classes of datasets: single records, and the operator +."""
+"""Base classes of datasets, for single records and the operator +."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from .. import _core
 
-__all__ = ['Asked', 'Joined', 'Records', 'places_of', 'records_of', 'resolved']
+__all__ = ['BatchReadable', 'Concatenable', 'Records', 'positions_of', 'records_of', 'resolved']
 
 
-class Asked:
-    """A dataset that torch's DataLoader asks for several records at a time.
+class BatchReadable:
+    """A dataset that returns several records at once to torch's DataLoader.
 
-    If a derived class defines ``__getitem__`` itself, each record comes from that.
+    If a subclass overrides ``__getitem__``, that method reads each record.
     """
 
     __slots__ = ()
@@ -28,45 +28,46 @@ class Asked:
                               if name in vars(base)), None)
                         for name in ('__getitem__', '__getitems__'))
         if one is not None and (several is None or one < several):
-            setattr(cls, '__getitems__', _one_by_one)    # records of the user's class
+            setattr(cls, '__getitems__', _read_one_by_one)    # records of the subclass
 
 
-class Joined(Asked):
+class Concatenable(BatchReadable):
     """A dataset that can be an operand of ``+``."""
 
     __slots__ = ()
 
-    # Makes one dataset of several. ConcatDataset derives from this class, and sets it to itself.
+    # The concatenation of datasets. ConcatDataset derives from this class, and sets it to itself.
     _concatenate: ClassVar[Callable[[Sequence[Any]], Any]]
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, Joined) and not (_is_ones_own(self) or _is_ones_own(other)):
-            return Joined._concatenate([self, other])
-        torchs = sys.modules.get('torch.utils.data')    # it asks each dataset for its records
-        if torchs is not None and isinstance(other, (Joined, torchs.Dataset)):
-            return torchs.ConcatDataset([self, other])
+        if isinstance(other, Concatenable) and not (
+                _overrides_getitem(self) or _overrides_getitem(other)):
+            return Concatenable._concatenate([self, other])
+        torch_data = sys.modules.get('torch.utils.data')    # it reads each dataset by __getitem__
+        if torch_data is not None and isinstance(other, (Concatenable, torch_data.Dataset)):
+            return torch_data.ConcatDataset([self, other])
         return NotImplemented
 
 
-def _is_ones_own(dataset: Joined) -> bool:
-    """Whether a class of the user makes the records."""
-    return getattr(type(dataset), '__getitems__', None) is _one_by_one
+def _overrides_getitem(dataset: Concatenable) -> bool:
+    """Whether a subclass overrides `__getitem__`."""
+    return getattr(type(dataset), '__getitems__', None) is _read_one_by_one
 
 
-def _one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
+def _read_one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
     """Return several records, each from `__getitem__`."""
     return [self[index] for index in indices]
 
 
-# Attributes that the process that unpickles a dataset makes again.
-_REMADE = ('_source', '_parts', '_part')
+# Attributes that unpickling creates again.
+_RECREATED = ('_source', '_parts', '_part')
 
 
-class Records(Joined):
+class Records(Concatenable):
     """A dataset over a source of the library."""
 
     _source: _core.Source
-    _nameless: bool    # records are of one column that has no name
+    _nameless: bool    # a record is the only column's value
 
     def __len__(self) -> int:
         return self._source.length
@@ -116,50 +117,51 @@ class Records(Joined):
         return self._read_together([place])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
-        """Return several records at a time, as torch's DataLoader asks for them."""
+        """Return several records at once, for torch's DataLoader."""
         return self._read_together(indices)
 
     def _read_together(self, indices: Sequence[int]) -> List[Any]:
         if any(dtype is None for _, dtype, _ in self._source.columns):
-            return self._below(indices)
-        places = places_of(indices)
-        return records_of(self._source.gather(places, None), len(places), self._nameless)
+            return self._read_from_parts(indices)
+        positions = positions_of(indices)
+        return records_of(self._source.gather(positions, None), len(positions), self._nameless)
 
     def _recipe(self) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
-        """Return the function and the arguments that make a copy of it where it is unpickled."""
+        """Return the function and the arguments that unpickling calls to create a copy."""
         raise NotImplementedError
 
     def __reduce__(self) -> Any:
         if '_recipe' in vars(type(self)):
             return self._recipe()
-        own = {name: value for name, value in self.__dict__.items() if name not in _REMADE}
-        return _remake, (type(self), self._recipe(), own)
+        attributes = {name: value for name, value in self.__dict__.items()
+                      if name not in _RECREATED}
+        return _remake, (type(self), self._recipe(), attributes)
 
-    def _below(self, indices: Sequence[int]) -> List[Any]:
+    def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
         """Read records with fields of bytes from the datasets that this one is made of."""
         raise TypeError(f'{type(self).__name__} has fields of bytes: read them from its Dataset')
 
 
-def _remake(kind: Type[Records], recipe: Any, own: Mapping[str, Any]) -> Records:
-    """Make an object of a derived class, whose constructor may have any arguments."""
-    make, given = recipe
+def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:
+    """Create an object of a subclass, whose constructor may have any arguments."""
+    make, arguments = recipe
     made = object.__new__(kind)
-    made.__dict__.update({**make(*given).__dict__, **own})
+    made.__dict__.update({**make(*arguments).__dict__, **attributes})
     return made
 
 
-def places_of(indices: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return indices as an array of int64; a mask is not one."""
+def positions_of(indices: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return indices as an array of int64; a mask is invalid."""
     return np.array([operator.index(index) for index in indices], np.int64)
 
 
 def resolved(indices: Sequence[int], length: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return indices of which none counts from the end."""
-    places = places_of(indices)
-    wrong = np.flatnonzero((places >= length) | (places < -length))
+    """Return indices with negative ones resolved."""
+    positions = positions_of(indices)
+    wrong = np.flatnonzero((positions >= length) | (positions < -length))
     if len(wrong):
-        raise IndexError(f'index {places[wrong[0]]} is out of range for {length} records')
-    return np.where(places < 0, places + length, places)
+        raise IndexError(f'index {positions[wrong[0]]} is out of range for {length} records')
+    return np.where(positions < 0, positions + length, positions)
 
 
 def records_of(columns: Mapping[str, Any], count: int, nameless: bool = False) -> List[Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sources of the library, made from the data that a user gives."""
+"""Sources of the library, created from the caller's data."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PLACES = ('data', 'label')
 
 
 def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
-    """A source over the array's own memory."""
+    """Return a source over the array's own memory."""
     if array.ndim == 0:
         raise ValueError(f'{name} is a scalar array: its first axis must count the records')
     if array.dtype.newbyteorder('=').name not in _core.DTYPES:
         raise TypeError(f'{name} has the dtype {array.dtype}, which cannot be loaded')
     if not array.dtype.isnative:
         raise ValueError(
-            f'{name} has the dtype {array.dtype}, of the other byte order: use '
+            f'{name} has the dtype {array.dtype}, which is not in native byte order: use '
             "array.astype(array.dtype.newbyteorder('='))"
         )
     if len(array) and not array[0].flags.c_contiguous:
@@ -38,7 +38,7 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
 
 
 def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
-    """Return a source, and whether its column has no name of its own."""
+    """Return a source, and whether its column has no name."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return _core.source_open(source), not os.path.isdir(source)
     if isinstance(source, Records):
@@ -59,7 +59,7 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
 def zip_sources(
     sources: Sequence[Any], names: Sequence[Optional[str]], arguments: Sequence[str]
 ) -> _core.Source:
-    """Put sources side by side. Names are for sources with one column; errors name arguments."""
+    """Combine sources of equal length. Names are for sources with one column."""
     made = [core_of(one, argument)[0] for one, argument in zip(sources, arguments)]
     return _zip(made, names, ' and '.join(arguments))
 
@@ -72,10 +72,10 @@ def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str
 
 
 def as_source(source: Any, what: str = 'source') -> _core.Source:
-    """Return the source of a loader for the argument that the user gave."""
+    """Return the source of a loader for the caller's argument."""
     if isinstance(source, Mapping):
         if not source:
-            raise ValueError(f'{what} is empty: give at least one source')
+            raise ValueError(f'{what} is empty: pass at least one source')
         for name in source:
             if not isinstance(name, str):
                 raise TypeError(f'{what} must have str names, not {type(name).__name__}')
@@ -84,7 +84,7 @@ def as_source(source: Any, what: str = 'source') -> _core.Source:
     if not isinstance(source, (tuple, list)):
         return core_of(source, what)[0]
     if not source:
-        raise ValueError(f'{what} is empty: give at least one source')
+        raise ValueError(f'{what} is empty: pass at least one source')
     cores: List[_core.Source] = []
     names: List[Optional[str]] = []
     for place, one in enumerate(source):

@@ -34,7 +34,7 @@ def wide_of(out: Any) -> bool:
 
 
 def columns_of(segments: Any, positions: Any) -> int:
-    """Return the fields besides the tokens."""
+    """Return the flags of the fields besides the tokens."""
     chosen = SEGMENTS if boolean('segments', segments) else 0
     return chosen | (POSITIONS if boolean('positions', positions) else 0)
 
@@ -43,11 +43,11 @@ def vocabulary_of(vocabulary: Any) -> Optional[int]:
     """Check the bound of tokens, if given."""
     if vocabulary is None:
         return None
-    return natural('vocabulary', vocabulary, least=1, most=UINT64_MAX)
+    return natural('vocabulary', vocabulary, minimum=1, maximum=UINT64_MAX)
 
 
 def token(name: str, value: Any, wide: bool) -> int:
-    """Check a number that takes the place of a token."""
+    """Check a number that replaces a token."""
     found = integer(name, value)
     bits = 63 if wide else 31
     if not -(2**bits) <= found < 2**bits:
@@ -61,22 +61,22 @@ class Tokens:
     The name of a file selects its format: ``x.npy`` is an array of one axis; ``x.idx``, or
     ``x.bin`` with an ``x.idx`` next to it, is an indexed dataset of Megatron, whose sequences are
     the documents; ``x.ds`` contains tokens of Nanotron, with documents if ``x.ds.index`` exists;
-    any other file contains bare little-endian tokens.
+    any other file contains raw little-endian tokens.
 
     The files are mapped, and must not change.
 
     A field, ``dataset['text']``, has a document in each record: bytes or an array, whose elements
     are the tokens. A missing value is a document without tokens. The tokens are those of the
-    snapshot that the dataset shows now; later changes have no effect. Lengths are read at once,
-    about a tenth of a microsecond each, and take 8.5 bytes each, or none for arrays. Each sample
-    decompresses all of a compressed record that it has a part of.
+    current snapshot of the dataset; later changes have no effect. The lengths of all documents are
+    read immediately, which takes about a tenth of a microsecond each, and use 8.5 bytes each, or
+    none for arrays. Each sample decompresses every compressed record of which it contains a part.
 
     Parameters
     ----------
     paths : str, bytes, path-like, Column, or a sequence of these
         The files and fields, in order. A file without documents counts as one document.
     dtype : dtype or str, optional
-        The type of a token, for example ``'uint16'``: required for files that do not contain it,
+        The dtype of a token, for example ``'uint16'``: required for files that do not contain it,
         and for fields of bytes. ``x.ds`` without metadata has uint16.
     field : str, optional
         The name of a field of the datasets among the paths.
@@ -102,33 +102,33 @@ class Tokens:
     """
 
     def __init__(self, paths: Any, dtype: Any = None, *, field: Optional[str] = None) -> None:
-        self._paths = _listed(paths)
+        self._paths = _as_list(paths)
         if field is not None and not any(map(_is_directory, self._paths)):
             raise ValueError(f'field {field!r} must not be given: no path is a directory of a '
                              'dataset')
         name = None if dtype is None else np.dtype(dtype).name
         if dtype is not None and np.dtype(dtype).newbyteorder('<') != np.dtype(dtype):
-            raise ValueError(f'dtype is {dtype!r}, and tokens are little-endian')
+            raise ValueError(f'dtype must be little-endian, not {dtype!r}')
         self._dtype = name
         self._field = field
         opened = tuple(_open(path, name, field) for path in self._paths)
         self._core = opened[0] if len(opened) == 1 else _core.tokens_concat(opened)
 
     def __reduce__(self) -> Any:
-        known = len(self), len(self.documents)
-        return _reopen, (self._paths, self._dtype, self._field, known)
+        expected = len(self), len(self.documents)
+        return _reopen, (self._paths, self._dtype, self._field, expected)
 
     def __len__(self) -> int:
         return self._core.length
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of a stored token."""
+        """The dtype of a stored token."""
         return self._core.dtype
 
     @property
     def documents(self) -> Documents:
-        """The documents, each an array of its tokens."""
+        """The documents, each as an array of its tokens."""
         return Documents(self)
 
     def read(self, first: int, count: int, out: Any = np.int32) -> np.ndarray[Any, Any]:
@@ -141,7 +141,7 @@ class Tokens:
         count : int
             The number of tokens.
         out : dtype or str, optional
-            The type of the result: ``int32`` or ``int64``.
+            The dtype of the result: ``int32`` or ``int64``.
 
         Returns
         -------
@@ -153,8 +153,8 @@ class Tokens:
         CorruptError
             A token does not fit `out`.
         """
-        start = natural('first', first, most=len(self))
-        number = natural('count', count, most=len(self) - start)
+        start = natural('first', first, maximum=len(self))
+        number = natural('count', count, maximum=len(self) - start)
         return self._core.read(start, number, wide_of(out))
 
     def __getitem__(self, key: Union[int, slice]) -> Any:
@@ -170,14 +170,14 @@ class Tokens:
         return f'Tokens({len(self)} of {self.dtype}, documents: {len(self.documents)})'
 
 
-def _listed(paths: Any) -> Tuple[Any, ...]:
+def _as_list(paths: Any) -> Tuple[Any, ...]:
     if isinstance(paths, (str, bytes, os.PathLike, Column)):
         return (paths,)
     if not isinstance(paths, Iterable):
         raise TypeError('paths must be a path, a Column, or a sequence of these, not '
                         f'{type(paths).__name__}')
     if not (listed := tuple(paths)):
-        raise ValueError('paths must have at least one')
+        raise ValueError('paths must have at least one path')
     return listed
 
 
@@ -191,21 +191,21 @@ def _open(path: Any, dtype: Optional[str], field: Optional[str]) -> _core.Tokens
     if not _is_directory(path):
         return _core.tokens_open(path, dtype)
     if field is None:
-        raise ValueError(f'{os.fsdecode(path)} is a directory: give field= to read a dataset')
+        raise ValueError(f'{os.fsdecode(path)} is a directory: pass field= to read a dataset')
     with Dataset(path) as dataset:
         return _core.tokens_from_field(dataset, field, dtype)
 
 
 def _reopen(
-    paths: Tuple[Any, ...], dtype: Optional[str], field: Optional[str], known: Tuple[int, int]
+    paths: Tuple[Any, ...], dtype: Optional[str], field: Optional[str], expected: Tuple[int, int]
 ) -> Tokens:
-    """Reopen tokens in another process, at the newest snapshots of datasets."""
+    """Reopen tokens in another process, in the newest snapshots of datasets."""
     made = Tokens(paths, dtype, field=field)
     found = len(made), len(made.documents)
-    if found != known:
+    if found != expected:
         raise LoaderxError(
-            f'{known[0]} tokens in {known[1]} documents were pickled, and {found[0]} in {found[1]} '
-            'exist now: a file or a dataset was changed meanwhile'
+            f'{expected[0]} tokens in {expected[1]} documents were pickled, but {found[0]} in '
+            f'{found[1]} exist now: a file or a dataset has changed'
         )
     return made
 
@@ -220,7 +220,7 @@ class Documents:
         return self._tokens._core.documents
 
     def span(self, number: int) -> Tuple[int, int]:
-        """Tell the first token of a document, and how many it has."""
+        """Return the position of the first token of a document, and the number of its tokens."""
         return self._tokens._core.document(_place(number, len(self), 'document'))
 
     def __getitem__(self, number: int) -> np.ndarray[Any, Any]:
@@ -236,57 +236,58 @@ class Documents:
 def _place(key: Any, length: int, what: str) -> int:
     place = integer(what, key)
     if not -length <= place < length:
-        raise IndexError(f'{what} {place} is out of range: there are {length}')
+        raise IndexError(f'{what} {place} is out of range: the length is {length}')
     return place % length
 
 
 def tokens_of(tokens: Any, dtype: Any) -> Tokens:
-    """Open what are paths."""
+    """Open tokens, unless they are a `Tokens` already."""
     if not isinstance(tokens, Tokens):
         return Tokens(tokens, dtype)
     if dtype is not None:
-        raise ValueError('dtype is for paths: these Tokens have theirs')
+        raise ValueError('dtype must not be given with a Tokens, which has a dtype')
     return tokens
 
 
 class TokenDataset(Records):
-    """Samples of one length, cut from tokens: sample i is the ``sequence_length + 1`` tokens from
-    ``i * sequence_length`` on.
+    """Samples of equal length, cut from tokens.
 
-    So the inputs ``[:-1]`` and the labels ``[1:]`` of all samples cover each token once. What is
-    left at the end is no sample. A `Loader` over it gives the field ``tokens``.
+    Sample i is the ``sequence_length + 1`` tokens from ``i * sequence_length`` on. So the inputs
+    ``[:-1]`` and the labels ``[1:]`` of all samples contain each token once. The remaining tokens
+    at the end are not used. A `Loader` over it returns the field ``tokens``.
 
     Parameters
     ----------
     tokens : Tokens, path or Column, or a sequence of these two
-        Several files or fields are one sequence; for samples of each alone, put a `TokenDataset` of
-        each into a `ConcatDataset`.
+        Several files or fields are one sequence; for separate samples of each, put a `TokenDataset`
+        of each into a `ConcatDataset`.
     sequence_length : int
-        Tokens of an input.
+        The number of tokens in an input.
     dtype : dtype or str, optional
-        Of a token as it is stored, where `tokens` are none yet; see `Tokens`.
+        The dtype of a stored token, if `tokens` is not a `Tokens`; see there.
     out : dtype or str, optional
-        Of the samples: ``int32`` or ``int64``.
+        The dtype of the samples: ``int32`` or ``int64``.
     vocabulary : int, optional
-        Tokens must be below this: a sample with another one raises `CorruptError`, with the file
-        and the offset.
+        The exclusive upper bound of tokens: a sample with a larger token raises `CorruptError`,
+        with the file and the offset.
     overlap : bool, optional
         False: samples share no token. Sample i is the ``sequence_length + 1`` tokens from
         ``i * (sequence_length + 1)`` on, and first tokens are never labels. Excludes `separator`,
         `segments` and `positions`.
     separator : int, optional
-        A token to insert after each document, the end of a text. It belongs to the document.
+        A token to insert after each document, such as the end-of-text token. It belongs to the
+        document.
     segments : bool, optional
         Whether to return a field ``segments``, int32: 1, 2 .. for the pieces of documents in a
         sample. A file without documents counts as one document.
     positions : bool, optional
         Whether to return a field ``positions``, int32: from 0 in each of these pieces, as with
-        ``reset_position_ids`` of Megatron.
+        Megatron's ``reset_position_ids``.
 
     Raises
     ------
     ValueError
-        An argument is invalid, or `tokens` has fewer tokens than a sample.
+        An argument is invalid, or `tokens` has fewer tokens than one sample.
 
     See Also
     --------
@@ -302,7 +303,7 @@ class TokenDataset(Records):
     """
 
     _nameless = False
-    _least = 1    # the minimum of samples
+    _minimum = 1    # the minimum number of samples
 
     def __init__(
         self,
@@ -319,7 +320,7 @@ class TokenDataset(Records):
     ) -> None:
         self.tokens = tokens_of(tokens, dtype)
         self.sequence_length = natural(
-            'sequence_length', sequence_length, least=1, most=UINT64_MAX - 1
+            'sequence_length', sequence_length, minimum=1, maximum=UINT64_MAX - 1
         )
         self.overlap = boolean('overlap', overlap)
         self.vocabulary = vocabulary_of(vocabulary)
@@ -327,11 +328,11 @@ class TokenDataset(Records):
         self._columns = columns_of(segments, positions)
         self.separator = None
         if separator is not None:
-            most = 2**63 if self.vocabulary is None else self.vocabulary
-            self.separator = natural('separator', separator, most=most - 1)
+            maximum = 2**63 if self.vocabulary is None else self.vocabulary
+            self.separator = natural('separator', separator, maximum=maximum - 1)
             token('separator', self.separator, self._wide)
         self._source = self._open()
-        if len(self) < self._least:
+        if len(self) < self._minimum:
             raise ValueError(
                 f'sequence_length: a sample of {self.sequence_length} + 1 tokens is longer than '
                 f'all tokens: {self.tokens!r}'
@@ -346,26 +347,26 @@ class TokenDataset(Records):
             raise ValueError(
                 'overlap=False cannot be combined with separator, segments or positions'
             )
-        natural('sequence_length', length, most=_SEQUENCE_MAX)
+        natural('sequence_length', length, maximum=_SEQUENCE_MAX)
         separator = -1 if self.separator is None else self.separator
         return _core.source_joined(core, length, self._wide, vocabulary, separator, self._columns)
 
     def _recipe(self) -> Any:
-        given = (self._least, self.tokens, self.sequence_length, self._wide, self.vocabulary)
-        return _remake, (*given, self.overlap, self.separator, self._columns)
+        arguments = (self._minimum, self.tokens, self.sequence_length, self._wide, self.vocabulary)
+        return _remake, (*arguments, self.overlap, self.separator, self._columns)
 
     def __repr__(self) -> str:
         return f'TokenDataset({len(self)} samples of {self.sequence_length} + 1 tokens)'
 
 
 class TokenFile(TokenDataset):
-    """Samples of one of many files, which can be too short for one."""
+    """Samples of one of many files, which may be shorter than a sample."""
 
-    _least = 0
+    _minimum = 0
 
 
 def _remake(
-    least: int,
+    minimum: int,
     tokens: Tokens,
     length: int,
     wide: bool,
@@ -374,7 +375,7 @@ def _remake(
     separator: Optional[int],
     columns: int,
 ) -> TokenDataset:
-    return (TokenDataset if least else TokenFile)(
+    return (TokenDataset if minimum else TokenFile)(
         tokens,
         length,
         out=np.int64 if wide else np.int32,

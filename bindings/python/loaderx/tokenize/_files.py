@@ -16,15 +16,15 @@ _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 class Files:
-    """A group of files for a with-block, after which all have their final names or none has.
+    """A group of files for a with-block, after which either all have their final names or none has.
 
-    While they are renamed, the first one, by which other programs find the files, is absent. So no
+    During the renames, the first file, by which other programs find the files, is absent. So no
     program reads a mix of new and old files. After the block the files are durable.
 
     Parameters
     ----------
     paths : sequence of str
-        The final paths, first the one that other programs open.
+        The final paths; first the one that other programs open.
     replace : bool
         Whether to replace existing files.
     """
@@ -33,7 +33,7 @@ class Files:
         self._paths = list(paths)
         self._replace = replace
         self._open: Dict[str, IO[bytes]] = {}
-        self._made: List[str] = []
+        self._temporary: List[str] = []
         for path in self._paths:
             self._check_free(path)
 
@@ -41,8 +41,8 @@ class Files:
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         if not self._replace and os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, 'there is one already, and it was not asked to '
-                                  'replace it', path)
+            raise FileExistsError(errno.EEXIST, 'the file exists, and replace is not '
+                                  'set', path)
 
     def __enter__(self) -> Files:
         try:
@@ -54,21 +54,21 @@ class Files:
         return self
 
     def _begin(self, path: str) -> None:
-        beside = f'{path}.{secrets.token_hex(4)}'
+        temporary = f'{path}.{secrets.token_hex(4)}'
         try:
-            number = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            number = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         except OSError as error:
             error.filename = path
             raise
-        self._made.append(beside)
+        self._temporary.append(temporary)
         self._open[path] = os.fdopen(number, 'w+b', buffering=1 << 20)
 
     def __getitem__(self, path: str) -> IO[bytes]:
-        """Return one of them as a file object; wrap errors in `naming`."""
+        """Return a file object; wrap errors in `naming`."""
         return self._open[path]
 
     def write(self, path: str, data: Any) -> None:
-        """Write to a file; an error names it."""
+        """Write to a file; an error names the file."""
         with naming(path):
             self._open[path].write(data)
 
@@ -87,14 +87,14 @@ class Files:
         if self._replace:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._paths[0])
-        placed: List[str] = []
+        renamed: List[str] = []
         try:
-            for path, beside in reversed(list(zip(self._paths, self._made))):
-                self._move(beside, path)
-                placed.append(path)
+            for path, temporary in reversed(list(zip(self._paths, self._temporary))):
+                self._move(temporary, path)
+                renamed.append(path)
             self._sync()
         except BaseException:
-            for path in placed:
+            for path in renamed:
                 os.unlink(path)
             raise
 
@@ -106,27 +106,27 @@ class Files:
             finally:
                 os.close(number)
 
-    def _move(self, beside: str, path: str) -> None:
-        """Rename the file; without `replace`, never over a file created at the same time."""
+    def _move(self, temporary: str, path: str) -> None:
+        """Rename the file; without `replace`, never over a file that was created meanwhile."""
         if self._replace:
-            os.replace(beside, path)
+            os.replace(temporary, path)
             return
         try:
-            os.link(beside, path)
+            os.link(temporary, path)
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 error.filename, error.filename2 = path, None
                 raise
             self._check_free(path)
-            os.rename(beside, path)
+            os.rename(temporary, path)
 
     def _end(self) -> None:
         """Remove the remaining temporary files."""
-        for beside in self._made:
+        for temporary in self._temporary:
             with contextlib.suppress(OSError):
-                os.unlink(beside)
+                os.unlink(temporary)
         for file in self._open.values():
-            with contextlib.suppress(OSError):    # the remaining data is dropped
+            with contextlib.suppress(OSError):    # the buffered data is dropped
                 file.close()
 
 

@@ -10,14 +10,14 @@ import stat
 import zlib
 from typing import IO, Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
-from ._sources import Pace, Texts, texts_of
-from ._texts import LONGEST, Text, fault
+from ._sources import ReadSize, Texts, texts_of
+from ._texts import LONGEST, Text, make_error
 
 __all__ = ['Block', 'Input', 'blocks_of', 'open_input']
 
 # Bytes and documents that are tokenized at a time.
 _BLOCK = 1 << 20
-_MOST = 1024
+_MAX = 1024
 
 _JSON = ('.jsonl', '.ndjson')
 
@@ -34,15 +34,15 @@ class Input(NamedTuple):
 
     texts: Iterator[Text]
     key: Optional[str]
-    size: Optional[int]    # in bytes of text, if known
+    size: Optional[int]    # size of the text in bytes, if known
 
 
 def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None,
                lines: bool = False, split_at: Optional[str] = None) -> Input:
     """Determine the kind of an input, without reading much of it.
 
-    A folder is a dataset. By default, a file named .jsonl or .ndjson has JSON lines, and any other
-    file is one document. A file named .gz is decompressed.
+    A directory is a dataset. By default, a file named .jsonl or .ndjson has JSON lines, and any
+    other file is one document. A file named .gz is decompressed.
     """
     name = os.fsdecode(path)
     if os.path.isdir(name):
@@ -52,7 +52,7 @@ def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None
     inflated = name.endswith('.gz')
     if key is None and not lines and split_at is None:
         key = 'text' if name[:-3 if inflated else None].endswith(_JSON) else None
-    size = _look(name)    # fail now if it does not exist, not after hours of other inputs
+    size = _file_size(name)    # fail now if it does not exist, not hours later
     size = None if inflated else size
     if key is not None:
         return Input(_read(name, inflated, _json_lines), key, size)
@@ -63,8 +63,8 @@ def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None
     return Input(_read(name, inflated, _whole), None, size)
 
 
-def _look(path: str) -> Optional[int]:
-    """The size of a readable file; a pipe is not opened, because it can be read only once."""
+def _file_size(path: str) -> Optional[int]:
+    """Return the size of a readable file; do not open a pipe, which can be read only once."""
     status = os.stat(path)
     if not os.access(path, os.R_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -73,11 +73,11 @@ def _look(path: str) -> Optional[int]:
 
 def _records(texts: Texts) -> Iterator[Text]:
     """Iterate over the texts of a field."""
-    pace, first = Pace(_BLOCK, _MOST), 0
+    read_size, first = ReadSize(_BLOCK, _MAX), 0
     while first < len(texts):
-        read = texts.read(slice(first, first + pace.count))
+        read = texts.read(slice(first, first + read_size.count))
         yield from read
-        pace.tell(read)
+        read_size.update(read)
         first += len(read)
 
 
@@ -92,7 +92,7 @@ def blocks_of(inputs: Iterable[Input]) -> Iterator[Block]:
         for text in one.texts:
             block.texts.append(text)
             size += len(text.data)
-            if size >= _BLOCK or len(block.texts) == _MOST:
+            if size >= _BLOCK or len(block.texts) == _MAX:
                 yield block
                 block, size = Block(one.key, []), 0
     if block.texts:
@@ -107,7 +107,7 @@ def _read(path: str, inflated: bool, texts_of: Any) -> Iterator[Text]:
         with (gzip.open(path, 'rb') if inflated else open(path, 'rb')) as file:
             yield from texts_of(file, path)
     except (gzip.BadGzipFile, EOFError, zlib.error) as cause:
-        raise fault(f'cannot decompress: {cause}', path) from cause
+        raise make_error(f'cannot decompress: {cause}', path) from cause
 
 
 def _whole(file: IO[bytes], path: str) -> Iterator[Text]:
@@ -151,29 +151,29 @@ class _Split:
         self._text = text.encode()
 
     def __call__(self, file: IO[bytes], path: str) -> Iterator[Text]:
-        held: List[bytes] = []
+        document: List[bytes] = []
         begin = first = size = 0
         for number, offset, line in _numbered(file, path):
             if _without_end(line) != self._text:
-                if not held:
+                if not document:
                     begin, first = offset, number
-                held.append(line)
+                document.append(line)
                 size += len(line)
                 if size > LONGEST:
                     raise _too_long('the document', path, first, begin)
-            elif held:
-                yield Text(_without_end(b''.join(held)), path, first, begin)
-                held, size = [], 0
-        if held:
-            yield Text(_without_end(b''.join(held)), path, first, begin)
+            elif document:
+                yield Text(_without_end(b''.join(document)), path, first, begin)
+                document, size = [], 0
+        if document:
+            yield Text(_without_end(b''.join(document)), path, first, begin)
 
 
 def _without_end(line: bytes) -> bytes:
-    """A line without its end."""
+    """Return a line without its end."""
     line = line[:-1] if line.endswith(b'\n') else line
     return line[:-1] if line.endswith(b'\r') else line
 
 
 def _too_long(what: str, path: str, line: Optional[int], offset: int) -> Exception:
-    return fault(f'{what} has more than {LONGEST} bytes, which is too long to tokenize: cut it',
-                 path, line, offset=offset)
+    return make_error(f'{what} has more than {LONGEST} bytes, which is too long: split it',
+                      path, line, offset=offset)

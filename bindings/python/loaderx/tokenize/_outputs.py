@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of tokens in the formats of Megatron, Nanotron and NumPy, or bare."""
+"""Writes files of tokens in the formats of Megatron, Nanotron and NumPy, or raw tokens."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ['FORMATS', 'Output', 'choose_dtype', 'choose_output']
 
 _Array = np.ndarray[Any, Any]
 
-# Documents of an index processed at a time.
-_STRETCH = 1 << 16
+# Documents of an index that are processed at a time.
+_BLOCK = 1 << 16
 
 
 class Output:
-    """Writes the tokens of documents, here bare ones.
+    """Writes the tokens of documents, in this class as raw tokens.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Output:
         self.documents = self.tokens = 0
 
     def paths(self) -> List[str]:
-        """The paths; first the one by which they are opened."""
+        """Return the paths; first the path by which readers open the files."""
         return [self.path]
 
     def begin(self) -> None:
@@ -62,7 +62,7 @@ class Output:
 class Npy(Output):
     """An array of one axis."""
 
-    _HEADER = 128    # room for any length, a multiple of 64
+    _HEADER = 128    # room for a shape of any length; a multiple of 64
 
     def begin(self) -> None:
         described = (f"{{'descr': '{self.dtype.str}', 'fortran_order': False, "
@@ -95,7 +95,7 @@ class Nanotron(Output):
 
 
 class Megatron(Output):
-    """Tokens, and an index with the lengths, offsets and numbers of documents."""
+    """Tokens, and an index with the lengths, offsets and indices of documents."""
 
     dtypes = 'uint16', 'int32'
     _CODES = {'uint16': 8, 'int32': 4}
@@ -115,31 +115,31 @@ class Megatron(Output):
 
     def write(self, tokens: _Array, lengths: _Array) -> None:
         if len(lengths) and int(lengths.max()) > self._LONGEST:
-            raise LoaderxError(f"a document has {lengths.max()} tokens, and Megatron's format "
-                               f'allows at most {self._LONGEST}: cut it, or choose another format')
+            raise LoaderxError(f"a document has {lengths.max()} tokens, but Megatron's format "
+                               f'allows {self._LONGEST}: split it, or choose another format')
         super().write(tokens, lengths)
         self.files.write(self.index, lengths.astype('<i4').data)
 
     def finish(self) -> None:
-        """Write the offsets after the lengths, which are read again to save memory."""
+        """Write the offsets, for which the lengths are read back in order to save memory."""
         file = self.files[self.index]
         with naming(self.index):
             head, place = file.tell() - 4 * self.documents, 0    # the lengths were written last
-            for first, count in _stretches(self.documents):
+            for first, count in _blocks(self.documents):
                 file.seek(head + 4 * first)
                 sizes = np.frombuffer(file.read(4 * count), '<i4').astype('<i8')
                 ends = place + np.cumsum(sizes) * self.dtype.itemsize
                 file.seek(0, os.SEEK_END)
                 file.write((ends - sizes * self.dtype.itemsize).data)
                 place = int(ends[-1])
-            for first, count in _stretches(self.documents + 1):
+            for first, count in _blocks(self.documents + 1):
                 file.write(np.arange(first, first + count, dtype='<i8').data)
             file.seek(0)
         self.begin()
 
 
-def _stretches(count: int) -> Iterator[Tuple[int, int]]:
-    return ((first, min(_STRETCH, count - first)) for first in range(0, count, _STRETCH))
+def _blocks(count: int) -> Iterator[Tuple[int, int]]:
+    return ((first, min(_BLOCK, count - first)) for first in range(0, count, _BLOCK))
 
 
 FORMATS: Dict[str, Type[Output]] = {'megatron': Megatron, 'ds': Nanotron, 'npy': Npy,
@@ -149,41 +149,43 @@ _ENDINGS = {'.bin': 'megatron', '.idx': 'megatron', '.ds': 'ds', '.npy': 'npy'}
 _MUST_END = {'megatron': ('.bin', '.idx'), 'ds': ('.ds',), 'npy': ('.npy',)}
 
 
-def choose_output(path: Any, asked: Optional[str]) -> str:
-    """The requested format, or that of the name."""
+def choose_output(path: Any, requested: Optional[str]) -> str:
+    """Return the requested format, or the format of the file name."""
     name = os.fsdecode(path)
-    if asked is None:
+    if requested is None:
         ending = os.path.splitext(name)[1]
         if ending not in _ENDINGS:
-            raise ValueError(f'give format, because the name {name!r} does not end with '
+            raise ValueError(f'format must be given: the name {name!r} does not end with '
                              f"{', '.join(_ENDINGS)}")
         return _ENDINGS[ending]
-    if asked not in FORMATS:
-        raise ValueError(f'format must be one of {", ".join(map(repr, FORMATS))}, not {asked!r}')
-    ends = _MUST_END.get(asked)
+    if requested not in FORMATS:
+        raise ValueError(f'format must be one of {", ".join(map(repr, FORMATS))}, not '
+                         f'{requested!r}')
+    ends = _MUST_END.get(requested)
     if ends is not None and not name.endswith(ends):
-        raise ValueError(f'the files of format {asked!r} are opened by names that end with '
-                         f'{" or ".join(ends)}, and {name!r} does not')
-    if asked == 'flat' and name.endswith(('.npy', '.ds', '.idx')):
-        raise ValueError(f'bare tokens in {name!r} would be opened as something else: choose '
+        raise ValueError(f'files of format {requested!r} must have a name that ends with '
+                         f'{" or ".join(ends)}, not {name!r}')
+    if requested == 'flat' and name.endswith(('.npy', '.ds', '.idx')):
+        raise ValueError(f'raw tokens in {name!r} would be read in another format: choose '
                          'another name')
-    if asked == 'flat' and name.endswith('.bin') and os.path.exists(f'{name[:-4]}.idx'):
-        raise ValueError(f'{name} has an .idx file of the same name and would be opened as one of '
-                         "Megatron's: choose another name")
-    return asked
+    if requested == 'flat' and name.endswith('.bin') and os.path.exists(f'{name[:-4]}.idx'):
+        raise ValueError(f'{name} has an .idx file of the same name and would be read '
+                         'in the format of Megatron: choose another name')
+    return requested
 
 
-def choose_dtype(form: str, asked: Any, vocabulary: int) -> np.dtype[Any]:
-    """The dtype of tokens: the requested one, or the smallest one for the vocabulary."""
-    there = FORMATS[form].dtypes
-    if asked is None:
-        name = there[0] if vocabulary <= 2**16 else there[1]
+def choose_dtype(format_name: str, requested: Any, vocabulary: int) -> np.dtype[Any]:
+    """Return the requested dtype of tokens, or the smallest one for the vocabulary."""
+    dtypes = FORMATS[format_name].dtypes
+    if requested is None:
+        name = dtypes[0] if vocabulary <= 2**16 else dtypes[1]
     else:
-        name = np.dtype(asked).name
-        if name not in there and (name, form) != ('int32', 'npy'):
-            raise ValueError(f'dtype must be {" or ".join(there)} for format {form!r}, not {name}')
+        name = np.dtype(requested).name
+        if name not in dtypes and (name, format_name) != ('int32', 'npy'):
+            raise ValueError(f'dtype must be {" or ".join(dtypes)} for format {format_name!r}, '
+                             f'not {name}')
     largest = int(np.iinfo(name).max)
     if vocabulary - 1 > largest:
-        raise ValueError(f'dtype: the tokenizer has tokens up to {vocabulary - 1}, and {name} '
-                         f'holds {largest} at most: choose {there[1]}')
+        raise ValueError(f'dtype: the tokenizer has tokens up to {vocabulary - 1}, but {name} '
+                         f'holds at most {largest}: choose {dtypes[1]}')
     return np.dtype(name).newbyteorder('<')

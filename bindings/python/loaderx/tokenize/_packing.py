@@ -14,84 +14,84 @@ from .. import _core
 from .._check import natural
 from ..errors import CorruptError
 from ..orders import Order
-from ._sources import Pace, Texts, as_bytes
+from ._sources import ReadSize, Texts, as_bytes
 from ._texts import BadText, Text, encode
 from ._tokenizer import Encoder
 
-__all__ = ['Place', 'Samples', 'walk_of']
+__all__ = ['Place', 'Samples', 'cursor_of']
 
 _Array = np.ndarray[Any, Any]
 
-# Bytes and documents tokenized at a time.
+# Bytes and documents that are tokenized at a time.
 _BLOCK = 256 << 10
-_MOST = 256
-# Epochs without tokens after which an endless pass fails; a random order may have some.
-_BARREN = 100
+_MAX = 256
+# Epochs without tokens after which an endless pass fails; with a random order, some may have none.
+_MAX_EMPTY_EPOCHS = 100
 
 
 class Place(NamedTuple):
-    """The start of a sample: the position of its document in the order, and the token in it."""
+    """The start of a sample: the position of a document in the order, and the token in it."""
 
     position: int
     offset: int = 0
-    crc: Optional[int] = None    # of the document; None: not read yet
+    crc: Optional[int] = None    # checksum of the document; None: not read yet
 
 
-class Walk:
-    """The positions of a rank in an order, and the indices there."""
+class Cursor:
+    """The positions of a rank in an order, and the indices at them."""
 
     def __init__(self, order: _core.Order, rank: int, world: int) -> None:
         self._whole, self._order = order, order.shard(rank, world)
         self.length, self.rank, self.world = order.length, rank, world
-        self.description: Dict[str, Any] = json.loads(self._order.save())['order']    # in states
+        self.description: Dict[str, Any] = json.loads(self._order.save())['order']    # for states
 
-    def begin(self) -> Walk:
+    def begin(self) -> Cursor:
         """Return a copy for another thread."""
-        return Walk(self._whole, self.rank, self.world)
+        return Cursor(self._whole, self.rank, self.world)
 
-    def own(self, position: int) -> int:
-        """The first position of this rank from here on."""
+    def align(self, position: int) -> int:
+        """Return the first position of this rank from here on."""
         epoch, offset = divmod(position, self.length)
         offset += (self.rank - offset) % self.world
         return epoch * self.length + offset if offset < self.length else (
             (epoch + 1) * self.length + self.rank)
 
     def take(self, position: int, count: int, end: Optional[int]) -> Tuple[List[int], _Array]:
-        """Up to this many positions of this rank before the end, and their indices."""
+        """Return up to `count` positions of this rank before the end, and their indices."""
         places: List[int] = []
-        place = self.own(position)
+        place = self.align(position)
         while len(places) < count and (end is None or place < end):
             places.append(place)
-            place = self.own(place + 1)
+            place = self.align(place + 1)
         self._order.seek(places[0] if places else 0)
         return places, self._order.take(len(places))
 
 
-def walk_of(order: Order, count: int, rank: int, world: int) -> Walk:
-    """The positions of a rank in an order of this many texts."""
-    world = natural('world', world, least=1)
-    rank = natural('rank', rank, most=world - 1)
+def cursor_of(order: Order, count: int, rank: int, world: int) -> Cursor:
+    """Return a cursor over the positions of a rank in an order of this many texts."""
+    world = natural('world', world, minimum=1)
+    rank = natural('rank', rank, maximum=world - 1)
     core = order._for_length(count)
     if core.length <= rank:
         what = 'texts' if rank == 0 else f'texts for rank {rank}'
-        raise ValueError(f'texts: an epoch has {core.length}, so there are no {what}')
-    return Walk(core, rank, world)
+        raise ValueError(f'texts: an epoch of {core.length} has no {what}')
+    return Cursor(core, rank, world)
 
 
 class Samples(NamedTuple):
-    """The parts that make the samples of a pass, for one thread."""
+    """Produces the samples of a pass, for one thread."""
 
     texts: Texts
     encoder: Encoder
     errors: str
-    walk: Walk
-    length: int    # of a sample, with the last token, which is also the first of the next one
+    cursor: Cursor
+    length: int    # including the last token, which is also the first token of the next sample
     batch: int
     dtype: np.dtype[Any]
 
     def run(self, begin: Place, end: Optional[int],
             is_stopped: Callable[[], bool]) -> Iterator[Tuple[_Array, Place]]:
-        """Yield batches from a position on, each with the position of the next one."""
+        """Yield batches from a position on, each with the position of the next batch."""
         rows: List[_Array] = []
         line = _Line(self.length)
         for place, tokens in self._documents(begin, end, is_stopped):
@@ -109,34 +109,34 @@ class Samples(NamedTuple):
 
     def _documents(self, begin: Place, end: Optional[int],
                    is_stopped: Callable[[], bool]) -> Iterator[Tuple[Place, _Array]]:
-        walk, pace = self.walk.begin(), Pace(_BLOCK, _MOST)
+        cursor, read_size = self.cursor.begin(), ReadSize(_BLOCK, _MAX)
         position, resumed = begin.position, begin.crc is not None
-        barren = walk.own(position)    # no document from there on had a token
+        empty_from = cursor.align(position)    # no document from there on had a token
         while not is_stopped():
-            places, indices = walk.take(position, pace.count, end)
+            places, indices = cursor.take(position, read_size.count, end)
             if not places:
                 return
             texts = self._read(indices)
             tokens, lengths = self._encode(texts)
-            pace.tell(texts)
+            read_size.update(texts)
             ends = np.cumsum(lengths)
             for place, text, last, length in zip(places, texts, ends, lengths):
-                own = tokens[last - length:last]
-                here = Place(place, 0, zlib.crc32(as_bytes(text)))
+                document = tokens[last - length:last]
+                start = Place(place, 0, zlib.crc32(as_bytes(text)))
                 if resumed:
-                    here, own = _resume(begin, here, own, text)
+                    start, document = _resume(begin, start, document, text)
                     resumed = False
-                if len(own):
-                    yield here, own
+                if len(document):
+                    yield start, document
             position = places[-1] + 1
-            barren = position if len(tokens) else barren
-            if end is None and position - barren > _BARREN * walk.length:
-                raise ValueError(f'texts: {_BARREN} epochs had no token for this rank')
+            empty_from = position if len(tokens) else empty_from
+            if end is None and position - empty_from > _MAX_EMPTY_EPOCHS * cursor.length:
+                raise ValueError(f'texts: no tokens for this rank in {_MAX_EMPTY_EPOCHS} epochs')
 
     def _read(self, indices: _Array) -> List[Text]:
         wrong = np.flatnonzero(indices >= len(self.texts))
         if len(wrong):
-            raise IndexError(f'order: index {indices[wrong[0]]} is out of range: there are '
+            raise IndexError(f'order: index {indices[wrong[0]]} is out of range for '
                              f'{len(self.texts)} texts')
         return self.texts.read(indices)
 
@@ -144,15 +144,15 @@ class Samples(NamedTuple):
         try:
             return encode(self.encoder, [text.data for text in texts], None, self.errors)
         except BadText as error:
-            raise texts[error.number].fault(error.message, error.at) from None
+            raise texts[error.number].make_error(error.message, error.at) from None
 
 
-def _resume(begin: Place, here: Place, tokens: _Array, text: Text) -> Tuple[Place, _Array]:
-    """Return the rest of the document at which a state stopped."""
-    if here.crc != begin.crc or begin.offset >= len(tokens):
-        raise CorruptError(f'the state does not fit: the text of index {text.record}, at which it '
-                           'stopped, has changed since it was saved')
-    return Place(here.position, begin.offset, here.crc), tokens[begin.offset:]
+def _resume(begin: Place, start: Place, tokens: _Array, text: Text) -> Tuple[Place, _Array]:
+    """Return the rest of the document at which a state was saved."""
+    if start.crc != begin.crc or begin.offset >= len(tokens):
+        raise CorruptError(f'the state does not match: the text at index {text.record}, at '
+                           'which it was saved, has changed')
+    return Place(start.position, begin.offset, start.crc), tokens[begin.offset:]
 
 
 class _Line:
@@ -161,19 +161,19 @@ class _Line:
     def __init__(self, length: int) -> None:
         self._length = length
         self._parts: Deque[Tuple[Place, _Array]] = collections.deque()
-        self._there = 0    # tokens in the parts
+        self._count = 0    # number of tokens in the parts
 
     def add(self, place: Place, tokens: _Array) -> None:
         self._parts.append((place, tokens))
-        self._there += len(tokens)
+        self._count += len(tokens)
 
     def place(self) -> Place:
-        """The position of the next sample."""
+        """Return the position of the next sample."""
         return self._parts[0][0]
 
     def cut(self) -> Optional[_Array]:
-        """The next sample, if enough tokens are left."""
-        if self._there < self._length:
+        """Return the next sample, or None if too few tokens are left."""
+        if self._count < self._length:
             return None
         made = np.empty(self._length, np.uint32)
         filled = 0
@@ -185,7 +185,7 @@ class _Line:
             if filled == self._length:
                 break
             self._parts.popleft()
-        kept = len(part) - 1    # the last token begins the next sample, too
-        self._parts[0] = place._replace(offset=place.offset + kept), tokens[kept:]
-        self._there -= self._length - 1
+        consumed = len(part) - 1    # the last token is also the first token of the next sample
+        self._parts[0] = place._replace(offset=place.offset + consumed), tokens[consumed:]
+        self._count -= self._length - 1
         return made

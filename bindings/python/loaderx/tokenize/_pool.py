@@ -25,9 +25,9 @@ Encoded = Tuple['np.ndarray[Any, Any]', 'np.ndarray[Any, Any]']
 
 
 class Setup(NamedTuple):
-    """The settings that are sent to a process."""
+    """The settings of a process."""
 
-    tokenizer: str    # its JSON
+    tokenizer: str    # as JSON
     end: Optional[int]
     special: bool
     errors: str
@@ -44,15 +44,15 @@ def run(setup: Setup, encoder: Encoder, key: Optional[str], data: List[Any]) -> 
     largest = int(tokens.max(initial=0))
     if largest > np.iinfo(setup.dtype).max:
         raise LoaderxError(f"the tokenizer's post-processor adds token {largest}, which "
-                           f'{setup.dtype} does not hold: choose another dtype')
+                           f'does not fit {setup.dtype}: choose another dtype')
     return tokens.astype(setup.dtype), lengths
 
 
 class Pool:
-    """Processes, each with a thread that waits for it; with none, the caller tokenizes.
+    """Processes, each with a thread that waits for it; without processes, the caller tokenizes.
 
-    One tokenizer uses many threads, but a batch of it lasts as long as its longest text, and its
-    results become objects of Python one after the other. Processes share none of that.
+    A tokenizer uses many threads, but a batch takes as long as its longest text, and converting the
+    results to Python objects is sequential. Processes avoid both.
 
     A process starts when the others are busy. It ends with this process, when its pipe is closed.
     """
@@ -83,7 +83,7 @@ class Pool:
                     try:
                         pipe.close()
                     except OSError:
-                        pass    # blocks not yet sent
+                        pass    # blocks that have not been sent
 
     def map(self, blocks: Iterable[Block]) -> Iterator[Tuple[Block, Encoded]]:
         """Yield each block with its tokens. Up to two blocks per process are in progress."""
@@ -100,7 +100,7 @@ class Pool:
         try:
             return block, future.result()
         except BadText as error:
-            raise block.texts[error.number].fault(error.message, error.at) from None
+            raise block.texts[error.number].make_error(error.message, error.at) from None
 
     def _tokenize(self, block: Block) -> Encoded:
         data = [text.data for text in block.texts]
@@ -108,7 +108,7 @@ class Pool:
             return run(self._setup, self._encoder, block.key, data)
         process = self._find()
         try:
-            made = _ask(process, (block.key, data))
+            made = _request(process, (block.key, data))
         finally:
             self._idle.put(process)
         if isinstance(made, BaseException):
@@ -132,12 +132,12 @@ class Pool:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """Start a process with the import path of this one, which ignores Ctrl-C."""
-    known = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(os.path.abspath, sys.path)),
-             'TOKENIZERS_PARALLELISM': 'false'}
+    """Start a process with the import path of this process; it ignores Ctrl-C."""
+    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(os.path.abspath, sys.path)),
+                   'TOKENIZERS_PARALLELISM': 'false'}
     script = 'from loaderx.tokenize._pool import serve; serve()'
     return subprocess.Popen([sys.executable, '-c', script], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, env=known, start_new_session=True)
+                            stdout=subprocess.PIPE, env=environment, start_new_session=True)
 
 
 def _send(process: subprocess.Popen[bytes], what: Any) -> None:
@@ -149,7 +149,7 @@ def _send(process: subprocess.Popen[bytes], what: Any) -> None:
         raise _lost(process) from None
 
 
-def _ask(process: subprocess.Popen[bytes], what: Any) -> Any:
+def _request(process: subprocess.Popen[bytes], what: Any) -> Any:
     assert process.stdout is not None
     _send(process, what)
     try:
@@ -161,27 +161,27 @@ def _ask(process: subprocess.Popen[bytes], what: Any) -> Any:
 def _lost(process: subprocess.Popen[bytes]) -> LoaderxError:
     status = process.wait()
     how = f'was ended by signal {-status}' if status < 0 else f'ended with status {status}'
-    return LoaderxError(f'a process that tokenizes {how}: if memory ran out, ask for fewer '
+    return LoaderxError(f'a tokenizer process {how}: if memory ran out, use fewer '
                         'processes')
 
 
 def serve() -> None:
     """The main function of a process."""
-    asked = sys.stdin.buffer
-    answers = os.fdopen(os.dup(1), 'wb')
-    os.dup2(2, 1)    # output of the library is not a reply
+    requests = sys.stdin.buffer
+    replies = os.fdopen(os.dup(1), 'wb')
+    os.dup2(2, 1)    # keep output of the library out of the replies
     try:
-        setup: Setup = pickle.load(asked)
+        setup: Setup = pickle.load(requests)
         encoder = setup.encoder()
         while True:
-            key, data = pickle.load(asked)
+            key, data = pickle.load(requests)
             try:
                 made: Any = run(setup, encoder, key, data)
             except (BadText, LoaderxError, MemoryError) as error:
                 made = error
             except BaseException as error:    # a panic of the library cannot be pickled
                 made = LoaderxError(f'the tokenizer failed: {error!r}')
-            pickle.dump(made, answers, pickle.HIGHEST_PROTOCOL)
-            answers.flush()
+            pickle.dump(made, replies, pickle.HIGHEST_PROTOCOL)
+            replies.flush()
     except (EOFError, BrokenPipeError, pickle.UnpicklingError):
-        os._exit(0)    # the parent has ended
+        os._exit(0)    # the parent process has ended

@@ -11,18 +11,18 @@ from typing import Any, Callable, Deque, Iterator, Optional
 
 __all__ = ['Prefetcher']
 
-# Seconds that closing waits for the thread. A thread within the library tokenizers would abort the
-# process when the interpreter ends; one in the user's code may wait forever.
+# Seconds that closing waits for the thread. A thread within the tokenizers library would abort the
+# process when the interpreter ends; a thread in the caller's code may never return.
 _PATIENCE = 10.0
 
 
 class _Shared:
-    """The state shared with the thread; it has no reference to the owner."""
+    """The state shared with the thread; it does not reference the owner."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, maximum: int) -> None:
         self.changed = threading.Condition()    # protects all members below
         self.items: Deque[Any] = collections.deque()
-        self.most = most
+        self.maximum = maximum
         self.ended = self.stopped = False
         self.pid = os.getpid()
         self.error: Optional[BaseException] = None
@@ -32,7 +32,7 @@ class _Shared:
 
 
 class Prefetcher:
-    """A thread that prefetches up to `most` items, in order.
+    """A thread that prefetches up to `maximum` items, in order.
 
     Dropping the object ends the thread, as `close` does.
 
@@ -40,12 +40,12 @@ class Prefetcher:
     ----------
     make : callable
         ``make(is_stopped)`` returns the iterator, which should call `is_stopped` regularly.
-    most : int
+    maximum : int
         Maximum number of items that are ready.
     """
 
-    def __init__(self, make: Callable[[Callable[[], bool]], Iterator[Any]], most: int) -> None:
-        self._shared = _Shared(most)
+    def __init__(self, make: Callable[[Callable[[], bool]], Iterator[Any]], maximum: int) -> None:
+        self._shared = _Shared(maximum)
         thread = threading.Thread(target=_work, args=(self._shared, make), daemon=True,
                                   name='loaderx.TokenStream')
         thread.start()
@@ -70,7 +70,7 @@ def _work(shared: _Shared, make: Callable[[Callable[[], bool]], Iterator[Any]]) 
     try:
         for item in make(shared.is_stopped):
             with shared.changed:
-                while len(shared.items) >= shared.most and not shared.stopped:
+                while len(shared.items) >= shared.maximum and not shared.stopped:
                     shared.changed.wait()
                 if shared.stopped:
                     break

@@ -10,28 +10,28 @@ from typing import Any, Dict, List, Optional, Sequence
 from ..sources import Column, Dataset
 from ._texts import Text
 
-__all__ = ['Pace', 'Texts', 'choose_field', 'texts_of']
+__all__ = ['ReadSize', 'Texts', 'choose_field', 'texts_of']
 
-# Texts of a sequence that identify it.
-_LOOKED_AT = 16
+# Number of texts that identify a sequence.
+_SAMPLED = 16
 
 
-class Pace:
-    """The number of texts to read at a time, for about this many bytes."""
+class ReadSize:
+    """The number of texts to read at a time so that they have about this many bytes."""
 
-    def __init__(self, size: int, most: int) -> None:
-        self._size, self._most = size, most
-        self.count = min(16, most)
+    def __init__(self, size: int, maximum: int) -> None:
+        self._size, self._maximum = size, maximum
+        self.count = min(16, maximum)
 
-    def tell(self, texts: Sequence[Text]) -> None:
-        """Update the average from texts that were read."""
+    def update(self, texts: Sequence[Text]) -> None:
+        """Update the average size from texts that were read."""
         read = sum(len(text.data) for text in texts)
-        wanted = self._size * len(texts) // max(read, 1)
-        self.count = max(1, min(self._most, 2 * self.count, wanted))
+        estimate = self._size * len(texts) // max(read, 1)
+        self.count = max(1, min(self._maximum, 2 * self.count, estimate))
 
 
 class Texts:
-    """Texts of a sequence; each is a str, UTF-8 in bytes, None, or a dict with one of these."""
+    """Texts of a sequence; each is a str, UTF-8 bytes, None, or a dict with one of these."""
 
     def __init__(self, texts: Sequence[Any], field: Optional[str]) -> None:
         self._texts = texts
@@ -41,7 +41,7 @@ class Texts:
         return len(self._texts)
 
     def read(self, indices: Any) -> List[Text]:
-        """Return the texts of some indices; a missing one is empty."""
+        """Return the texts at indices; a missing text is empty."""
         numbers = [int(index) for index in indices]
         many = getattr(self._texts, '__getitems__', None)
         found = [self._texts[i] for i in numbers] if many is None else many(numbers)
@@ -52,16 +52,16 @@ class Texts:
             found = found[self._field]
         found = b'' if found is None else found
         if not isinstance(found, (str, bytes, memoryview, bytearray)):
-            hint = '' if self._field is not None else '; a field may be given'
+            hint = '' if self._field is not None else '; pass field if texts are dicts'
             raise TypeError(f'text {number} must be a str or bytes, not '
                             f'{type(found).__name__}{hint}')
         return Text(found if isinstance(found, (str, bytes)) else bytes(found),
                     field=self._field, record=number)
 
     def identity(self) -> Dict[str, Any]:
-        """The identity of the texts, from a sample of them."""
+        """Return the identity of the texts, from a sample of them."""
         count = len(self)
-        step = max(1, -(-count // _LOOKED_AT))
+        step = max(1, -(-count // _SAMPLED))
         crc = 0
         for text in self.read(range(0, count, step)):
             crc = zlib.crc32(as_bytes(text), crc)
@@ -81,10 +81,10 @@ class _Stored(Texts):
     def read(self, indices: Any) -> List[Text]:
         field: str = self._field or ''
         found = self._dataset.gather(indices, [field])[field]
-        places = (range(*indices.indices(len(self))) if isinstance(indices, slice)
-                  else map(int, indices))
+        positions = (range(*indices.indices(len(self))) if isinstance(indices, slice)
+                     else map(int, indices))
         return [Text(text or b'', self._dataset.path, None, None, field, place)
-                for place, text in zip(places, found)]
+                for place, text in zip(positions, found)]
 
     def identity(self) -> Dict[str, Any]:
         return {'uuid': self._dataset.uuid, 'field': self._field}
@@ -97,28 +97,28 @@ def as_bytes(text: Text) -> bytes:
 
 
 def choose_field(dataset: Dataset, field: Optional[str]) -> str:
-    """The requested field of texts, or the only one."""
-    there = [name for name, one in dataset.fields.items() if one.dtype is bytes]
+    """Return the requested field of texts, or the only one."""
+    candidates = [name for name, one in dataset.fields.items() if one.dtype is bytes]
     if field is None:
-        if len(there) != 1:
-            kinds = ', '.join(map(repr, there)) or 'none'
+        if len(candidates) != 1:
+            kinds = ', '.join(map(repr, candidates)) or 'none'
             raise ValueError(f'field must be given: {dataset.path} has the fields of bytes {kinds}')
-        return there[0]
+        return candidates[0]
     if field not in dataset.fields:
-        raise ValueError(f'field: {dataset.path} has no {field!r}, but {list(dataset.fields)}')
-    if field not in there:
-        raise ValueError(f'field: {field!r} of {dataset.path} is of {dataset.fields[field].dtype}, '
-                         'but texts must be a field of bytes')
+        raise ValueError(f'field {field!r} not found: {dataset.path} has {list(dataset.fields)}')
+    if field not in candidates:
+        raise ValueError(f'field {field!r} of {dataset.path} must be of bytes, not '
+                         f'{dataset.fields[field].dtype}')
     return field
 
 
 def texts_of(texts: Any, field: Optional[str]) -> Texts:
-    """Return the texts of the caller's argument."""
+    """Return the texts for the caller's argument."""
     if isinstance(texts, (str, bytes, os.PathLike)):
         texts = Dataset(texts)
     if isinstance(texts, Column):
         if field is not None:
-            raise ValueError('field needs a dataset: a Column is a field already')
+            raise ValueError('field must not be given with a Column, which is a field')
         texts, field = texts._dataset, texts.name
     if isinstance(texts, Dataset):
         return _Stored(texts, choose_field(texts, field))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples of texts, tokenized while a model trains."""
+"""Samples of texts that are tokenized during training."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..errors import CorruptError, LoaderxError
 from ..orders import Order, Sequential
 from ..sources.tokens import wide_of
 from ._prefetch import Prefetcher
-from ._packing import Place, Samples, walk_of
+from ._packing import Place, Samples, cursor_of
 from ._sources import texts_of
 from ._tokenizer import Encoder, choose_errors, fingerprint, load, token_id, vocabulary
 
@@ -29,23 +29,23 @@ _Self = TypeVar('_Self', bound='TokenStream')
 
 
 class TokenStream:
-    """Samples of one length from concatenated texts, which are tokenized on the fly.
+    """Samples of equal length from concatenated texts, which are tokenized on the fly.
 
     Documents come in the order of `order`, each followed by a separator. Samples have
-    ``sequence_length + 1`` tokens, and the last token of one is the first of the next, as with a
-    `TokenDataset` over files of the same tokens. A thread prefetches them; the threads of the
+    ``sequence_length + 1`` tokens, and the last token of a sample is the first of the next, as with
+    a `TokenDataset` over files of the same tokens. A thread prefetches samples; the threads of the
     tokenizer use all cores, unless the variable TOKENIZERS_PARALLELISM prevents that.
 
     **Iteration.** A ``for`` loop returns the rest of the epoch (or of `epochs`); the next loop
-    continues with what follows. A sample can contain documents of two epochs; the tokens left at
-    the end of a loop are dropped. A loop after a ``break`` continues there. ``next()`` raises an
-    error after all samples before it, and the next call retries.
+    continues with the following samples. A sample can contain documents of two epochs; the tokens
+    left at the end of a loop are dropped. A loop after a ``break`` continues at that position.
+    ``next()`` raises an error after all samples before it, and the next call retries.
 
     **Ranks.** A rank packs the documents at the positions of each epoch that are `rank` modulo
     `world`, so that each text is tokenized once. Ranks can have different numbers of samples in an
     epoch: with ``epochs=None`` no rank ends before the others. A state belongs to one rank, and
     needs the same `rank` and `world`; to continue with another number of ranks, write the tokens
-    by `write_tokens` and use a `TokenDataset`.
+    with `write_tokens` and use a `TokenDataset`.
 
     A child of ``fork()`` continues at the same position with its own thread. All methods are
     thread-safe.
@@ -53,35 +53,35 @@ class TokenStream:
     Parameters
     ----------
     texts : Dataset, path, Column, or sequence
-        The texts: the field `field` of a dataset, of the snapshot it shows now; or a sequence of
-        str, of UTF-8 in bytes, or of dicts that have one of these at `field`. None, and texts
-        without tokens, are skipped.
+        The texts: the field `field` of a dataset, in its current snapshot; or a sequence of str, of
+        UTF-8 bytes, or of dicts that have one of these at `field`. None, and texts without tokens,
+        are skipped.
     tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
         The tokenizer, or the path of a ``tokenizer.json`` or of its folder. Its truncation and
         padding are ignored.
     sequence_length : int
-        The tokens of an input.
+        The number of tokens in an input.
     field : str, optional
         A field of bytes; by default the only one of the dataset.
     separator : int or str, optional
         A token to insert after each document, by number or name.
     special_tokens : bool, optional
-        Whether to add the tokens of the post-processor of the tokenizer around a text.
+        Whether to add the special tokens of the tokenizer's post-processor to a text.
     errors : {'strict', 'replace'}, optional
         The action for bytes that are not UTF-8: raise CorruptError, or replace them by U+FFFD.
     order : Order, optional
         The order of documents; None: `Sequential`. Its length is an epoch.
     epochs : int, optional
-        The epochs of a ``for`` loop; None: without end.
+        The number of epochs of a ``for`` loop; None: endless.
     rank, world : int, optional
         The rank of this process, and the number of ranks.
     batch_size : int, optional
-        The samples of a batch, an array of two axes; the last batch can be smaller. None: single
-        samples, arrays of one axis.
+        The number of samples in a batch, an array of two axes; the last batch can be smaller. None:
+        single samples, arrays of one axis.
     out : dtype or str, optional
-        The type of the samples: ``int32`` or ``int64``.
+        The dtype of the samples: ``int32`` or ``int64``.
     prefetch_bytes : int, optional
-        The limit of prefetched bytes; None: 4 MiB. One batch is always allowed.
+        The maximum number of prefetched bytes; None: 4 MiB. One batch is always allowed.
 
     Examples
     --------
@@ -115,44 +115,45 @@ class TokenStream:
         made = load(tokenizer)
         self.vocabulary = vocabulary(made)
         self.separator = token_id(made, 'separator', separator)
-        self.sequence_length = natural('sequence_length', sequence_length, least=1, most=2**31 - 2)
+        self.sequence_length = natural('sequence_length', sequence_length,
+                                       minimum=1, maximum=2**31 - 2)
         self.batch_size = batch_size if batch_size is None else natural(
-            'batch_size', batch_size, least=1)
-        self.epochs = epochs if epochs is None else natural('epochs', epochs, least=1)
+            'batch_size', batch_size, minimum=1)
+        self.epochs = epochs if epochs is None else natural('epochs', epochs, minimum=1)
         if order is not None and not isinstance(order, Order):
             raise TypeError(f'order must be an Order or None, not {type(order).__name__}')
         source = texts_of(texts, field)
-        walk = walk_of(Sequential() if order is None else order, len(source), rank, world)
+        cursor = cursor_of(Sequential() if order is None else order, len(source), rank, world)
         dtype = np.dtype(np.int64 if wide_of(out) else np.int32)
         self._samples = Samples(source, Encoder(made, self.separator, special_tokens),
-                                choose_errors(errors), walk, self.sequence_length + 1,
+                                choose_errors(errors), cursor, self.sequence_length + 1,
                                 self.batch_size or 1, dtype)
         size = dtype.itemsize * (self.sequence_length + 1) * (self.batch_size or 1)
-        given = _AHEAD if prefetch_bytes is None else natural('prefetch_bytes', prefetch_bytes)
-        self._most = max(1, given // size)
+        limit = _AHEAD if prefetch_bytes is None else natural('prefetch_bytes', prefetch_bytes)
+        self._maximum = max(1, limit // size)
         self._configuration = {
             'sequence_length': self.sequence_length, 'separator': self.separator,
             'special_tokens': self._samples.encoder.special, 'errors': errors,
-            'rank': walk.rank, 'world': walk.world, 'order': walk.description,
+            'rank': cursor.rank, 'world': cursor.world, 'order': cursor.description,
             'tokenizer': fingerprint(made), 'data': source.identity()}
         self._place = Place(0)
         self._prefetcher: Optional[Prefetcher] = None
         self._pid = os.getpid()
-        self._lock = threading.Lock()    # protects the three above
+        self._lock = threading.Lock()    # protects the three members above
         self._closed = False
 
     def __iter__(self: _Self) -> _Self:
         return self
 
     def __next__(self) -> Dict[str, np.ndarray[Any, Any]]:
-        if self._pid != os.getpid():    # a child has neither the thread nor the holder of the lock
+        if self._pid != os.getpid():    # neither thread nor lock holder exists
             self._prefetcher, self._pid, self._lock = None, os.getpid(), threading.Lock()
         with self._lock:
             if self._closed:
                 raise LoaderxError('the stream is closed')
             if self._prefetcher is None:
                 self._prefetcher = self._begin()
-                if self._closed:    # it did not see this thread
+                if self._closed:    # close() did not see the new prefetcher
                     self._prefetcher.close()
             try:
                 batch, self._place = self._prefetcher.take()
@@ -167,13 +168,13 @@ class TokenStream:
 
     def _begin(self) -> Prefetcher:
         samples, place, end = self._samples, self._place, self._end()
-        return Prefetcher(lambda is_stopped: samples.run(place, end, is_stopped), self._most)
+        return Prefetcher(lambda is_stopped: samples.run(place, end, is_stopped), self._maximum)
 
     def _end(self) -> Optional[int]:
-        """Return the position at which a ``for`` loop from here ends."""
+        """Return the position at which a ``for`` loop that starts here ends."""
         if self.epochs is None:
             return None
-        length = self.epochs * self._samples.walk.length
+        length = self.epochs * self._samples.cursor.length
         return (self._place.position // length + 1) * length
 
     def _leave(self) -> None:
@@ -205,22 +206,22 @@ class TokenStream:
         LoaderxError
             The state has another version.
         CorruptError
-            The state was edited, or is invalid.
+            The state was changed after it was saved, or is invalid.
         """
         check(state, _KIND, self._configuration)
         place = Place(number(state, 'position'), number(state, 'offset'),
                       None if state.get('text_crc32') is None else
-                      number(state, 'text_crc32', most=2**32 - 1))
-        begun = place.crc is not None
-        if (begun and self._samples.walk.own(place.position) != place.position) or (
-                not begun and (place.offset or place.position % self._samples.walk.length)):
+                      number(state, 'text_crc32', maximum=2**32 - 1))
+        started = place.crc is not None
+        if (started and self._samples.cursor.align(place.position) != place.position) or (
+                not started and (place.offset or place.position % self._samples.cursor.length)):
             raise CorruptError('the state is damaged: its "position" is invalid')
         with self._lock:
             self._leave()
             self._place = place
 
     def close(self) -> None:
-        """End the thread after its current step; a second call does nothing."""
+        """Stop the thread after its current step; a second call does nothing."""
         self._closed = True
         ahead = self._prefetcher
         if ahead is not None:
@@ -228,7 +229,7 @@ class TokenStream:
 
     @property
     def closed(self) -> bool:
-        """Whether `close` was called."""
+        """Whether the stream is closed."""
         return self._closed
 
     def __enter__(self: _Self) -> _Self:

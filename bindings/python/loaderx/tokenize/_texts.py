@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts, and their errors."""
+"""Texts, and errors in them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from ..errors import CorruptError
 from ._tokenizer import Encoder
 
-__all__ = ['LONGEST', 'BadText', 'Text', 'decode', 'encode', 'fault']
+__all__ = ['LONGEST', 'BadText', 'Text', 'decode', 'encode', 'make_error']
 
-# Maximum size of a document or JSON line. Tokenizing takes many times as much memory.
+# Maximum size of a document or JSON line. Tokenization takes many times as much memory.
 LONGEST = 256 << 20
 
 
@@ -22,15 +22,15 @@ class Text(NamedTuple):
 
     data: Union[bytes, str]
     path: Optional[str] = None
-    line: Optional[int] = None      # from 1
-    offset: Optional[int] = None    # of its first byte in the file
+    line: Optional[int] = None      # line number, from 1
+    offset: Optional[int] = None    # offset of its first byte in the file
     field: Optional[str] = None
     record: Optional[int] = None
 
-    def fault(self, message: str, at: Optional[int] = None) -> CorruptError:
-        """Return the error for it; `at` is the offset of the invalid byte."""
-        return fault(message, self.path, self.line, self.field, self.record,
-                     at if self.offset is None else self.offset + (at or 0))
+    def make_error(self, message: str, at: Optional[int] = None) -> CorruptError:
+        """Return an error with the location of the text; `at` is the offset of the invalid byte."""
+        return make_error(message, self.path, self.line, self.field, self.record,
+                          at if self.offset is None else self.offset + (at or 0))
 
 
 class BadText(Exception):
@@ -41,15 +41,15 @@ class BadText(Exception):
         self.number, self.message, self.at = number, message, at
 
 
-def fault(message: str, path: Optional[str] = None, line: Optional[int] = None,
-          field: Optional[str] = None, record: Optional[int] = None,
-          offset: Optional[int] = None) -> CorruptError:
+def make_error(message: str, path: Optional[str] = None, line: Optional[int] = None,
+               field: Optional[str] = None, record: Optional[int] = None,
+               offset: Optional[int] = None) -> CorruptError:
     """Return an error with the location, in the message and as attributes."""
-    places = [path, None if line is None else f'line {line}',
-              None if field is None else f"field '{field}'",
-              None if record is None else f'record {record}',
-              None if offset is None else f'offset {offset}']
-    where = ', '.join(place for place in places if place is not None)
+    parts = [path, None if line is None else f'line {line}',
+             None if field is None else f"field '{field}'",
+             None if record is None else f'record {record}',
+             None if offset is None else f'offset {offset}']
+    where = ', '.join(place for place in parts if place is not None)
     error = CorruptError(f'{where}: {message}' if where else message)
     error.message, error.path, error.field = message, path, field
     error.record, error.offset = record, offset
@@ -62,7 +62,7 @@ def decode(number: int, data: Any, errors: str) -> str:
         return str(data, 'utf-8', errors)
     except UnicodeDecodeError as cause:
         raise BadText(number, f'the text is not UTF-8 (byte 0x{data[cause.start]:02x}, '
-                      f"{cause.reason}): fix it, or replace such bytes by errors='replace'",
+                      f"{cause.reason}): fix it, or use errors='replace'",
                       cause.start) from None
 
 
@@ -73,13 +73,13 @@ def _of_json(number: int, data: bytes, key: str, errors: str) -> str:
     except json.JSONDecodeError as cause:
         raise BadText(number, f'invalid JSON: {cause.msg}',
                       len(line[:cause.pos].encode())) from None
-    except (RecursionError, ValueError) as cause:    # nested too deep; a number of too many digits
+    except (RecursionError, ValueError) as cause:    # too deep, or too many digits
         raise BadText(number, f'cannot parse JSON: {cause}') from None
     if not isinstance(found, dict):
         raise BadText(number, f'the line must be a JSON object with the key {key!r}')
     if key not in found:
-        there = ', '.join(map(repr, list(found)[:10])) or 'none'
-        raise BadText(number, f'key {key!r} not found: the keys are {there}')
+        keys = ', '.join(map(repr, list(found)[:10])) or 'none'
+        raise BadText(number, f'key {key!r} not found: the keys are {keys}')
     text = found[key]
     if not isinstance(text, str):
         raise BadText(number, f'the value of key {key!r} must be a string, not {_kind(text)}')
@@ -93,8 +93,8 @@ def _whole(number: int, text: str, errors: str) -> str:
         return text
     except UnicodeEncodeError as cause:
         if errors == 'strict':
-            raise BadText(number, f'the text has U+{ord(text[cause.start]):04X}, half a pair, '
-                          f"which is no character: mend it, or use errors='replace'") from None
+            raise BadText(number, f'the text has a lone surrogate, U+{ord(text[cause.start]):04X}: '
+                          f"fix it, or use errors='replace'") from None
     return text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')
 
 
@@ -124,9 +124,9 @@ def encode(encoder: Encoder, data: Sequence[Any], key: Optional[str],
     try:
         return encoder.encode(texts)
     except Exception as cause:
-        for number, text in enumerate(texts):    # finds the one that failed
+        for number, text in enumerate(texts):    # find the text that failed
             try:
                 encoder.encode([text])
             except Exception as alone:
-                raise BadText(number, f'the tokenizer refuses the text: {alone}') from cause
+                raise BadText(number, f'the tokenizer cannot process the text: {alone}') from cause
         raise

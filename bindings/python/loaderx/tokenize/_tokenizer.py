@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads, inspects and uses tokenizers of the library tokenizers."""
+"""Loads, inspects and uses tokenizers of the tokenizers library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ['ERRORS', 'Encoder', 'choose_errors', 'fingerprint', 'load', 'token_i
 
 ERRORS = ('strict', 'replace')
 
-# Texts that tokenizers with the same vocabulary may split differently.
+# Texts that tokenizers with equal vocabularies may split differently.
 _PROBE = ("Don't  PANIC:\n\n\tx_1 += 3.14159 * 12345678;\r\n naïve ﬁne Ünïcode, 東京、"
           'Привет мир! 🙂🙂 <b>end</b>   ')
 
@@ -35,11 +35,11 @@ def load(tokenizer: Any) -> Any:
     if isinstance(tokenizer, (str, bytes, os.PathLike)):
         made = _read(library, os.fsdecode(tokenizer))
     else:
-        given = getattr(tokenizer, 'backend_tokenizer', tokenizer)
-        if not isinstance(given, library):
+        backend = getattr(tokenizer, 'backend_tokenizer', tokenizer)
+        if not isinstance(backend, library):
             raise TypeError('tokenizer must be a path, a tokenizers.Tokenizer or a fast tokenizer '
                             f'of transformers, not {type(tokenizer).__name__}')
-        made = library.from_str(given.to_str())
+        made = library.from_str(backend.to_str())
     made.no_truncation()
     made.no_padding()
     return made
@@ -51,7 +51,7 @@ def _library() -> Any:
     except ModuleNotFoundError as error:
         if error.name != 'tokenizers':
             raise
-        raise ImportError('loaderx.tokenize needs the library tokenizers: '
+        raise ImportError('loaderx.tokenize needs the tokenizers library: '
                           'pip install tokenizers',
                           name='tokenizers') from None
     return Tokenizer
@@ -65,25 +65,25 @@ def _read(library: Any, path: str) -> Any:
     try:
         return library.from_str(data.decode())
     except Exception as cause:    # the library raises plain exceptions
-        error = LoaderxError(f'{path}: this is no tokenizer that the library tokenizers reads '
-                             f'({cause}): give the tokenizer.json of one')
+        error = LoaderxError(f'{path}: the tokenizers library cannot read this tokenizer '
+                             f'({cause}): pass a tokenizer.json')
         error.path = path
         raise error from None
 
 
 def vocabulary(tokenizer: Any) -> int:
-    """The size of the vocabulary: the largest token plus one."""
+    """Return the size of the vocabulary: the largest token plus one."""
     return 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
 
 
 def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optional[int]:
-    """The number of a token, by name or by number, also as a string of digits."""
+    """Return the number of a token, given by name or by number, also as a string of digits."""
     if token is None:
         return None
     if not isinstance(token, str):
-        number = natural(name, token, most=2**32 - 1)
+        number = natural(name, token, maximum=2**32 - 1)
     elif token.isdecimal() and token.isascii():
-        number = natural(name, int(token), most=2**32 - 1)
+        number = natural(name, int(token), maximum=2**32 - 1)
     else:
         found = tokenizer.token_to_id(token)
         if found is None:
@@ -96,7 +96,7 @@ def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optiona
 
 
 def fingerprint(tokenizer: Any) -> str:
-    """The identity of a tokenizer, independent of the version of the library."""
+    """Return the identity of a tokenizer, independent of the version of the library."""
     known = sorted(tokenizer.get_vocab(with_added_tokens=True).items())
     made: List[Any] = []
     for special in False, True:
@@ -120,18 +120,18 @@ class Encoder:
     Parameters
     ----------
     tokenizer : tokenizers.Tokenizer
-        A tokenizer of `load`.
+        A tokenizer from `load`.
     end : int, optional
         A token to insert after each text.
     special : bool
-        Whether to add the tokens of the post-processor around a text.
+        Whether to add the special tokens of the post-processor to a text.
     """
 
     def __init__(self, tokenizer: Any, end: Optional[int], special: bool) -> None:
         self.tokenizer = tokenizer
         self.special = boolean('special_tokens', special)
         self._end = [] if end is None else [end]
-        # Without offsets, if the version supports that.
+        # The fast method computes no offsets; older versions lack it.
         self._many = getattr(tokenizer, 'encode_batch_fast', tokenizer.encode_batch)
 
     def encode(self, texts: List[str]) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

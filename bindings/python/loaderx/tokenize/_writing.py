@@ -31,13 +31,13 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     Documents have the order of the inputs, for any number of processes. Texts without tokens are
     skipped. The files appear when all of them are complete; an error leaves no files.
 
-    Memory is limited to the texts in progress, about 2 MiB for each process, and twice the longest
-    document.
+    Memory use is limited to the texts in progress, about 2 MiB for each process, and twice the
+    longest document.
 
     Parameters
     ----------
     inputs : path, or a sequence of paths
-        A folder is a dataset. By default, a file named .jsonl or .ndjson has lines of JSON, and any
+        A directory is a dataset. By default, a file named .jsonl or .ndjson has JSON lines, and any
         other file is one document. A file named .gz is decompressed.
     output : path-like
         The path of the file, or of one of the files.
@@ -47,21 +47,21 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     field : str, optional
         A field of bytes of the datasets; by default the only one.
     key : str, optional
-        The key of the text in objects of files with lines of JSON; by default ``'text'``.
+        The key of the text in the objects of JSON lines; by default ``'text'``.
     lines : bool, optional
         Whether each line of a file is a document.
     split_at : str, optional
-        The line between documents in a file; ``''`` for empty lines.
+        The separator line between documents in a file; ``''`` for empty lines.
     eos : int or str, optional
         A token to insert after each document, by number or name.
     special_tokens : bool, optional
-        Whether to add the tokens of the post-processor of the tokenizer around a text.
+        Whether to add the special tokens of the tokenizer's post-processor to a text.
     errors : {'strict', 'replace'}, optional
         The action for bytes that are not UTF-8: raise CorruptError, or replace them by U+FFFD.
     format : {'megatron', 'ds', 'npy', 'flat'}, optional
-        By default that of the name of the output: .bin or .idx for the two files of Megatron, .ds
-        for those of Nanotron and datatrove, .npy for an array. 'flat' is bare tokens. The last two
-        do not contain the ends of documents: set an `eos`.
+        The default is the format of the output's name: .bin or .idx for the two files of Megatron,
+        .ds for those of Nanotron and datatrove, .npy for an array. 'flat' is raw tokens. The last
+        two do not contain the ends of documents: set an `eos`.
     dtype : dtype or str, optional
         uint16 or uint32 (int32 for Megatron, which has no uint32); by default the smallest for the
         vocabulary.
@@ -83,7 +83,8 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     Raises
     ------
     CorruptError
-        A text is not UTF-8, or a line is not JSON or not an object with the key; with the location.
+        A text is not UTF-8, or a line is not JSON or not an object with the key; the error has the
+        location.
     FileExistsError
         An output exists.
     LoaderxError
@@ -92,19 +93,19 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     began = time.monotonic()
     made = load(tokenizer)
     size, end = vocabulary(made), token_id(made, 'eos', eos)
-    form = choose_output(output, format)
-    kind = choose_dtype(form, dtype, size)
+    format_name = choose_output(output, format)
+    kind = choose_dtype(format_name, dtype, size)
     if processes is None:
         processes = _core.Executor().readers
     setup = Setup(made.to_str(), end, special_tokens, choose_errors(errors), kind.name)
     name = 'tokenizer' if not isinstance(tokenizer, (str, os.PathLike)) else os.fspath(tokenizer)
-    out = FORMATS[form](os.fsdecode(output), kind, name)
+    out = FORMATS[format_name](os.fsdecode(output), kind, name)
     opened = _open_all(inputs, field, key, lines, split_at)
     out.files = Files(out.paths(), replace)
     with reporting(progress, 'tokenize', 'B') as report_progress, out.files, \
-            Pool(setup, natural('processes', processes, most=1024)) as pool:
+            Pool(setup, natural('processes', processes, maximum=1024)) as pool:
         report = _write(opened, out, pool, report_progress)
-    return {**report, 'dtype': kind.name, 'vocabulary': size, 'eos': end, 'format': form,
+    return {**report, 'dtype': kind.name, 'vocabulary': size, 'eos': end, 'format': format_name,
             'files': sorted(out.paths()), 'seconds': time.monotonic() - began}
 
 
@@ -115,11 +116,11 @@ def _open_all(inputs: Any, field: Optional[str], key: Optional[str], lines: bool
     if not paths:
         raise ValueError('inputs is empty: there is nothing to tokenize')
     chosen = {'key': key is not None, 'lines': bool(lines), 'split_at': split_at is not None}
-    given = [name for name, there in chosen.items() if there]
+    given = [name for name, value in chosen.items() if value]
     if len(given) > 1:
         raise ValueError(f'{given[0]} and {given[1]} exclude each other')
     if given and all(map(os.path.isdir, paths)):
-        raise ValueError(f'{given[0]} is for files, but all inputs are datasets: leave it out')
+        raise ValueError(f'{given[0]} must not be given if all inputs are datasets')
     return [open_input(path, field, key, lines, split_at) for path in paths]
 
 
@@ -129,9 +130,9 @@ def _write(inputs: List[Input], out: Output, pool: Pool, report_progress: Any) -
     done = empty = 0
     out.begin()
     for block, (tokens, lengths) in pool.map(blocks_of(inputs)):
-        there = lengths[lengths != 0]
-        out.write(tokens, there)
-        empty += len(lengths) - len(there)
+        nonempty = lengths[lengths != 0]
+        out.write(tokens, nonempty)
+        empty += len(lengths) - len(nonempty)
         done += sum(len(text.data) for text in block.texts)
         if report_progress is not None:
             report_progress(done, total)

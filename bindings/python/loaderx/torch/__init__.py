@@ -3,10 +3,10 @@
 
 The samplers are subclasses of those of the installed torch: they have the same arguments, checks
 and errors, return the same numbers, and advance a generator by the same draws. They add
-``state_dict()`` and ``load_state_dict()``, which continue an epoch without drawing its beginning
-again, and ``seek()``, which needs only a count. The DataLoader is a subclass, too, with threads as
-workers, and with a state. ConcatDataset and default_convert are those of torch, so that one import
-suffices. `loaderx` itself does not need torch; this module does.
+``state_dict()`` and ``load_state_dict()``, which continue an epoch without repeating the draws of
+its beginning, and ``seek()``, which needs only a count. The DataLoader is also a subclass, with
+threads as workers and with a state. ConcatDataset and default_convert are those of torch, so that
+one import suffices. `loaderx` itself does not need torch; this module does.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The BatchSampler of torch, with a state."""
+"""torch's BatchSampler, with a state."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ __all__ = ['BatchSampler']
 class _Batches:
     """One pass through a BatchSampler."""
 
-    def __init__(self, given: int = 0, skip: int = 0, ended: bool = False) -> None:
-        self.given = given    # indices in the batches returned so far
+    def __init__(self, returned: int = 0, skip: int = 0, ended: bool = False) -> None:
+        self.returned = returned    # indices in the batches returned so far
         self.skip = skip      # indices to skip
         self.ended = ended    # the sampler has ended, but no further batch was requested
-        self.below: Any = None
+        self.inner: Any = None
         self.saved: Any = None    # the sampler's state, for a copy
         self.done = False
 
 
 class BatchSampler(Stateful, data.BatchSampler):
-    """The BatchSampler of torch, with a state: lists of the indices of another sampler.
+    """torch's BatchSampler, with a state: lists of the indices of another sampler.
 
     Parameters
     ----------
     sampler : iterable
-        The indices. A sampler of this module, or another one with ``state_dict()``, continues
+        The indices. A sampler of this module, or another sampler with ``state_dict()``, continues
         from its state, also with another `batch_size`; any other sampler is iterated up to the
         position again. ``seek()`` counts indices, not batches.
     batch_size : int
@@ -51,45 +51,46 @@ class BatchSampler(Stateful, data.BatchSampler):
     def _recorded(self) -> Dict[str, Any]:
         return {'batch_size': self.batch_size, 'drop_last': self.drop_last}
 
-    def _describe(self, begun: Any) -> Dict[str, Any]:
-        here = _Batches() if begun is None or begun.done else begun
-        return {'given': here.given, 'ended': here.ended, 'sampler': self._state_below(here)}
+    def _describe(self, iteration: Any) -> Dict[str, Any]:
+        position = _Batches() if iteration is None or iteration.done else iteration
+        return {'given': position.returned, 'ended': position.ended,
+                'sampler': self._inner_state(position)}
 
-    def _copy_of(self, begun: Any) -> Any:
-        made = copy.copy(begun)
-        if begun.below is not None and isinstance(self.sampler, Stateful):
-            made.below = self.sampler._copy_of(begun.below)
+    def _copy_of(self, iteration: Any) -> Any:
+        made = copy.copy(iteration)
+        if iteration.inner is not None and isinstance(self.sampler, Stateful):
+            made.inner = self.sampler._copy_of(iteration.inner)
         else:
-            made.saved = self._state_below(begun)
+            made.saved = self._inner_state(iteration)
         return made
 
-    def _origin_of(self, begun: Any, known: Any) -> Any:
-        if begun.below is None or not isinstance(self.sampler, Stateful):
-            return known
-        made = copy.copy(known)
-        made.below, made.saved = self.sampler._origin_of(begun.below, None), None
+    def _origin_of(self, iteration: Any, earlier: Any) -> Any:
+        if iteration.inner is None or not isinstance(self.sampler, Stateful):
+            return earlier
+        made = copy.copy(earlier)
+        made.inner, made.saved = self.sampler._origin_of(iteration.inner, None), None
         return made
 
-    def _state_below(self, here: _Batches) -> Any:
-        if here.saved is not None:
-            return here.saved
-        if here.below is not None and isinstance(self.sampler, Stateful):
-            return self.sampler._state_of(here.below)
+    def _inner_state(self, position: _Batches) -> Any:
+        if position.saved is not None:
+            return position.saved
+        if position.inner is not None and isinstance(self.sampler, Stateful):
+            return self.sampler._state_of(position.inner)
         save = getattr(self.sampler, 'state_dict', None)
         return None if save is None else save()
 
     def _resume(self, state: Mapping[str, Any]) -> Any:
-        given = number(state, 'given')
+        returned = number(state, 'given')
         load = getattr(self.sampler, 'load_state_dict', None)
-        below = state.get('sampler')
-        if (load is None) != (below is None):
+        inner = state.get('sampler')
+        if (load is None) != (inner is None):
             kinds = 'one without a state', 'one with a state'
-            raise differs('sampler', kinds[below is not None], kinds[load is not None])
+            raise differs('sampler', kinds[inner is not None], kinds[load is not None])
         if load is not None:
-            load(below)
-        return _Batches(given, given if load is None else 0, state.get('ended') is True)
+            load(inner)
+        return _Batches(returned, returned if load is None else 0, state.get('ended') is True)
 
-    def _sought(self, samples: int) -> Any:
+    def _seek_to(self, samples: int) -> Any:
         samples = natural('samples', samples)
         if isinstance(self.sampler, Stateful):
             self.sampler.seek(samples)
@@ -107,21 +108,21 @@ class BatchSampler(Stateful, data.BatchSampler):
     def __iter__(self) -> Iterator[List[Any]]:
         return self._batches(self._begin())
 
-    def _batches(self, begun: _Batches) -> Iterator[List[Any]]:
-        if begun.ended:
-            begun.done = True
+    def _batches(self, iteration: _Batches) -> Iterator[List[Any]]:
+        if iteration.ended:
+            iteration.done = True
             return
         indices = iter(self.sampler)
-        begun.below = self.sampler._current if isinstance(self.sampler, Stateful) else None
-        for _ in itertools.islice(indices, begun.skip):
+        iteration.inner = self.sampler._current if isinstance(self.sampler, Stateful) else None
+        for _ in itertools.islice(indices, iteration.skip):
             pass
         while True:
             batch = list(itertools.islice(indices, self.batch_size))
             if len(batch) < self.batch_size and (self.drop_last or not batch):
                 break
-            begun.given += len(batch)
-            begun.ended = len(batch) < self.batch_size
+            iteration.returned += len(batch)
+            iteration.ended = len(batch) < self.batch_size
             yield batch
-            if begun.ended:
+            if iteration.ended:
                 break
-        begun.done = True
+        iteration.done = True

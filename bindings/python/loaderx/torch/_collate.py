@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The collation of torch, faster for arrays and numbers."""
+"""torch's default_collate, faster for arrays and numbers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from torch.utils import data
 from .. import _core
 from ._worker_info import hidden
 
-__all__ = ['default_collate', 'is_torchs']
+__all__ = ['default_collate', 'is_unmodified']
 
 _torchs = data._utils.collate
-# The rules of torch by type, which its users may change.
+# torch's rules by type, which users may change.
 _KNOWN = dict(getattr(_torchs, 'default_collate_fn_map', {}))
 
-# The dtypes of NumPy that torch has.
+# The NumPy dtypes that torch has.
 _SCALARS = frozenset(np.dtype(name).type for name in (
     'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64',
     'complex64', 'complex128'))
@@ -28,7 +28,7 @@ def default_collate(batch: Any) -> Any:
     """Collate a list of items to one item of tensors: a faster default_collate of torch.
 
     The library collates arrays of one dtype and shape, ints and floats, also in dicts, tuples and
-    lists. All else is left to torch, and so is everything if its ``default_collate_fn_map`` was
+    lists. torch collates everything else, and all items if its ``default_collate_fn_map`` was
     changed.
 
     Parameters
@@ -42,21 +42,21 @@ def default_collate(batch: Any) -> Any:
     [tensor([[0., 0.],
             [1., 1.]], dtype=torch.float64), tensor([3, 4])]
     """
-    if not is_torchs():
-        return _leave(batch)
-    return _core.collate(batch, torch.from_numpy, _leave)
+    if not is_unmodified():
+        return _collate_by_torch(batch)
+    return _core.collate(batch, torch.from_numpy, _collate_by_torch)
 
 
-def is_torchs() -> bool:
-    """Whether the rules of torch are unchanged."""
+def is_unmodified() -> bool:
+    """Whether torch's rules are unchanged."""
     return bool(_KNOWN == getattr(_torchs, 'default_collate_fn_map', {}))
 
 
-def _leave(batch: Any) -> Any:
+def _collate_by_torch(batch: Any) -> Any:
     """Collate by torch, in memory that is not shared with processes."""
     if type(batch) in (list, tuple) and batch:
         kind = type(batch[0])
-        if kind in _SCALARS and is_torchs() and set(map(type, batch)) == {kind}:
+        if kind in _SCALARS and is_unmodified() and set(map(type, batch)) == {kind}:
             return torch.from_numpy(np.array(batch, kind))
     with hidden():
         return data._utils.collate.default_collate(batch)

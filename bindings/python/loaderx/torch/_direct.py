@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An iterator of the DataLoader over a loaderx dataset, by a loader of the library."""
+"""An iterator of the DataLoader over a loaderx dataset, which uses a loader of the library."""
 
 from __future__ import annotations
 
@@ -17,70 +17,70 @@ from ._iterators import Iterator, Progress
 
 __all__ = ['Direct', 'is_direct']
 
-# The maximum number of threads of the library's loader.
-_MOST_THREADS = 64
+# Maximum number of threads of the library's loader.
+_MAX_THREADS = 64
 
 
 def is_direct(loader: Any) -> bool:
-    """Whether a pass is an order of records, and runs no code of the caller."""
+    """Whether a pass is an order of records that runs no code of the caller."""
     batches = loader._index_sampler
     if loader._source is None or type(batches) is not BatchSampler or not loader._collates:
         return False
-    below = batches.sampler
-    return (isinstance(below, Stateful) and below._at_once() and len(below) > 0  # type: ignore
+    inner = batches.sampler
+    return (isinstance(inner, Stateful) and inner._at_once() and len(inner) > 0  # type: ignore
             and loader.worker_init_fn is None and loader.timeout == 0
             and getattr(loader, 'in_order', True))
 
 
 class _Whole:
-    """A pass through a BatchSampler, taken as a whole; its sampler draws when torch's would."""
+    """A pass through a BatchSampler, read as a whole; its sampler draws when torch's does."""
 
-    def __init__(self, batches: BatchSampler, begun: Any) -> None:
+    def __init__(self, batches: BatchSampler, iteration: Any) -> None:
         self._batches = batches
         self._sampler: Any = batches.sampler
-        self._begun = begun
-        self._below: Optional[Iteration] = None
+        self._iteration = iteration
+        self._inner: Optional[Iteration] = None
         self._blocks: Iterating[Block] = iter(())
-        self._pulls = 0               # batches that torch would have requested
-        self._count = 0               # indices
-        self._ended: Any = None       # the inner pass as it was before its sampler ended
+        self._pulls = 0               # number of batches that torch would have requested
+        self._count = 0               # number of indices
+        self._ended: Any = None       # copy of the inner pass before its sampler ended
         self.order: Optional[_core.Order] = None
-        self.start = 0                # the position in the order at which the pass begins
-        self.strange: Any = None      # in place of the order: indices, some of them out of range
+        self.start = 0                # position in the order at which the pass begins
+        self.invalid_indices: Any = None    # in place of the order; some are out of range
 
     def pull(self, length: int) -> None:
         """Advance the draws as if a batch of this size were requested."""
         self._pulls += 1
-        if self._pulls == 1 and not self._begun.ended:
+        if self._pulls == 1 and not self._iteration.ended:
             self._draw(length)
-        if self._below is not None and self._pulls == self._count // self._batches.batch_size + 1:
-            self._ended = self._below.copy(self._sampler.generator)
+        if self._inner is not None and self._pulls == self._count // self._batches.batch_size + 1:
+            self._ended = self._inner.copy(self._sampler.generator)
             for _ in self._blocks:    # draws, and discards the result
                 pass
-            self._below.done = True
+            self._inner.done = True
 
     def _draw(self, length: int) -> None:
-        below = self._below = self._sampler._begin()
-        least = self._batches.batch_size if self._batches.drop_last else 1
-        order = self._sampler._of_library(below)
+        inner = self._inner = self._sampler._begin()
+        minimum = self._batches.batch_size if self._batches.drop_last else 1
+        order = self._sampler._of_library(inner)
         if order is not None:
-            self.start = below.enter()
+            self.start = inner.enter()
             self._count = len(self._sampler) - self.start
             if len(self._sampler.data_source) > length:
                 order.seek(self.start)
-                self.strange, order = order.take(self._count), None
+                self.invalid_indices, order = order.take(self._count), None
         else:
-            self._blocks = iter(self._sampler._drawn(below))
-            block = below.take(next(self._blocks, range(0)))
+            self._blocks = iter(self._sampler._drawn(inner))
+            block = inner.take(next(self._blocks, range(0)))
             self._count = len(block)
-            if self._count >= least:
+            if self._count >= minimum:
                 order = self._order_of(self._sampler._numbers(block), length)
-        self.order = order if self._count >= least else None
+        self.order = order if self._count >= minimum else None
 
     def _order_of(self, numbers: np.ndarray[Any, Any], length: int) -> Optional[_core.Order]:
-        """Resolve indices that may count from the end."""
+        """Return an order of indices; negative indices count from the end."""
         if numbers.dtype.kind not in 'iu' or numbers.min() < -length or numbers.max() >= length:
-            self.strange = numbers
+            self.invalid_indices = numbers
             return None
         if numbers.dtype.kind == 'i':
             numbers = np.where(numbers < 0, numbers + length, numbers)
@@ -88,26 +88,26 @@ class _Whole:
 
     def at(self, handed: int) -> Any:
         """Return the position of the pass after this number of batches."""
-        if self._below is None:
-            return self._begun
-        here, size = copy.copy(self._begun), self._batches.batch_size
-        given = min(handed * size, self._count)
-        here.given += given
-        here.ended = given < handed * size
-        if here.ended or self._ended is None:
-            here.below = self._below.copy(self._sampler.generator)
+        if self._inner is None:
+            return self._iteration
+        position, size = copy.copy(self._iteration), self._batches.batch_size
+        returned = min(handed * size, self._count)
+        position.returned += returned
+        position.ended = returned < handed * size
+        if position.ended or self._ended is None:
+            position.inner = self._inner.copy(self._sampler.generator)
         else:
-            here.below = copy.copy(self._ended)
-        if not here.ended:
-            here.below.give(given)
-        return here
+            position.inner = copy.copy(self._ended)
+        if not position.ended:
+            position.inner.give(returned)
+        return position
 
     def finish(self) -> None:
-        self._begun.below, self._begun.done = self._below, True
+        self._iteration.inner, self._iteration.done = self._inner, True
 
 
 class _OneByOne:
-    """Batches of indices some of which are out of range: a batch that fails is skipped."""
+    """Batches of indices, some of which are out of range: a batch that fails is skipped."""
 
     def __init__(self, fetcher: Gathered, numbers: np.ndarray[Any, Any], size: int,
                  drop_last: bool) -> None:
@@ -132,8 +132,8 @@ class Direct(Iterator):
         self._begin_pass()
 
     def _begin_pass(self) -> None:
-        here = self._progress
-        here.whole = self._whole = _Whole(self._index_sampler, here.begun)
+        progress = self._progress
+        progress.whole = self._whole = _Whole(self._index_sampler, progress.iteration)
         self._loader: Any = None
         for _ in range(self._ahead):
             self._whole.pull(self._fetcher.source.length)
@@ -147,8 +147,8 @@ class Direct(Iterator):
 
     def _open(self) -> None:
         whole, batches = self._whole, self._index_sampler
-        if whole.strange is not None:
-            self._loader = _OneByOne(self._fetcher, whole.strange, batches.batch_size,
+        if whole.invalid_indices is not None:
+            self._loader = _OneByOne(self._fetcher, whole.invalid_indices, batches.batch_size,
                                      batches.drop_last)
             return
         if whole.order is None:
@@ -156,11 +156,11 @@ class Direct(Iterator):
             return
         self._loader = iter(_core.Loader(
             self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
-            whole.start, 0, 1, batches.drop_last, min(int(self._num_workers), _MOST_THREADS), None,
+            whole.start, 0, 1, batches.drop_last, min(int(self._num_workers), _MAX_THREADS), None,
             None, None, 'raise', None))
 
     def _next_data(self) -> Any:
-        here = self._progress
+        progress = self._progress
         if self._num_workers == 0:
             self._whole.pull(self._fetcher.source.length)
             if self._loader is None:
@@ -169,13 +169,13 @@ class Direct(Iterator):
             batch = next(self._loader)
         except StopIteration:
             self._whole.finish()
-            here.finished = True
+            progress.finished = True
             self._loader = iter(())
             raise
         except Exception:
-            here.batches += 1    # the next call continues with the next batch
+            progress.batches += 1    # the next call continues with the next batch
             raise
         if self._num_workers:
             self._whole.pull(self._fetcher.source.length)
-        here.batches += 1
+        progress.batches += 1
         return self._pinned(self._fetcher.tensors(batch))

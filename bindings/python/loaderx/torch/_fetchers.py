@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the batches of a DataLoader."""
+"""Readers of the batches of a DataLoader."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'togethe
 
 _KINDS = (Dataset, NPDataset, Records)
 
-# Their methods that read several records; a subclass may override them.
-_READING = tuple(kind.__getitems__ for kind in _KINDS)
+# Methods that read several records; a subclass may override them.
+_READ_METHODS = tuple(kind.__getitems__ for kind in _KINDS)
 
 # A source of the library, and whether its records are arrays instead of dicts.
 Found = Tuple[_core.Source, bool]
@@ -39,7 +39,7 @@ class Together(Records):
 
 
 def together(dataset: Any) -> Any:
-    """Convert a tuple or list of loaderx datasets to one dataset; return anything else as it is."""
+    """Convert a tuple or list of loaderx datasets to one dataset; return other objects as is."""
     if isinstance(dataset, (tuple, list)) and dataset and all(isinstance(one, _KINDS)
                                                               for one in dataset):
         return Together(tuple(dataset))
@@ -47,30 +47,30 @@ def together(dataset: Any) -> Any:
 
 
 def find_source(dataset: Any) -> Optional[Found]:
-    """Return the source of a loaderx dataset; None if it is read record by record."""
-    found = _look(dataset)
+    """Return the source of a loaderx dataset; None if it must be read record by record."""
+    found = _find(dataset)
     if found is None or any(dtype is None for _, dtype, _ in found[0].columns):
         return None
     return found
 
 
-def _look(dataset: Any) -> Optional[Found]:
+def _find(dataset: Any) -> Optional[Found]:
     try:
         if isinstance(dataset, Together):
             return dataset._source, False
-        if isinstance(dataset, _KINDS) and type(dataset).__getitems__ in _READING:
+        if isinstance(dataset, _KINDS) and type(dataset).__getitems__ in _READ_METHODS:
             return core_of(dataset, 'dataset')
         if type(dataset) is data.ConcatDataset:
-            return _concat([_look(one) for one in dataset.datasets])
+            return _concat([_find(one) for one in dataset.datasets])
         if type(dataset) is data.Subset:
-            return _subset(_look(dataset.dataset), dataset.indices)
+            return _subset(_find(dataset.dataset), dataset.indices)
     except (TypeError, ValueError, IndexError):
-        pass    # an array that only NumPy reads, or one for which torch fails later
+        pass    # an array that only NumPy can read, or one for which torch fails later
     return None
 
 
 def _concat(parts: Sequence[Optional[Found]]) -> Optional[Found]:
-    """The source of a ConcatDataset of loaderx datasets of one kind."""
+    """Return the source of a ConcatDataset of loaderx datasets of one kind."""
     found = [part for part in parts if part is not None]
     if len(found) != len(parts) or len({bare for _, bare in found}) != 1:
         return None
@@ -78,7 +78,7 @@ def _concat(parts: Sequence[Optional[Found]]) -> Optional[Found]:
 
 
 def _subset(part: Optional[Found], indices: Any) -> Optional[Found]:
-    """The source of a Subset of torch, as random_split() makes it."""
+    """Return the source of a torch Subset, as random_split() creates it."""
     numbers = np.asarray(indices)
     if part is None or numbers.ndim != 1 or numbers.dtype.kind not in 'iu':
         return None
@@ -86,7 +86,7 @@ def _subset(part: Optional[Found], indices: Any) -> Optional[Found]:
 
 
 def collation(function: Any) -> Any:
-    """Return the collate function: ours in place of torch's default, with the same result."""
+    """Return the collate function: ours instead of torch's default, with the same result."""
     return default_collate if function is data._utils.collate.default_collate else function
 
 
@@ -111,7 +111,7 @@ class Gathered:
             batch, dict) else batch[0]
 
     def _fetch_as_torch(self, index: Any) -> Any:
-        """Return what torch does for anything else, especially its errors."""
+        """Read the records as torch does, for other arguments and for torch's errors."""
         collate = default_collate if self._batched else data._utils.collate.default_convert
         return data._DatasetKind.create_fetcher(data._DatasetKind.Map, self._dataset, self._batched,
                                                 collate, False).fetch(index)
@@ -127,7 +127,7 @@ class Gathered:
             return self.source.gather(indices, None)
         except IndexError:
             for index in indices.tolist():
-                self._dataset[index]    # the first index out of range fails as in torch
+                self._dataset[index]    # let torch raise its error for the first index out of range
             raise
 
 
@@ -137,6 +137,6 @@ def _integers(index: Any) -> Optional[np.ndarray[Any, Any]]:
         return None
     try:
         made = np.array(index)
-    except ValueError:    # ragged
+    except ValueError:    # nested lists of different lengths
         return None
     return made if made.ndim == 1 and len(made) and made.dtype.kind in 'iu' else None

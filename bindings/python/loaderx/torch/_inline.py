@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An iterator of the DataLoader without workers: the calling thread makes each batch."""
+"""An iterator of the DataLoader without workers: the calling thread prepares each batch."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ['Inline']
 
 
 class Inline(Iterator):
-    """Makes each batch when it is requested."""
+    """Prepares each batch when it is requested."""
 
     def __init__(self, loader: Any) -> None:
         if loader.timeout != 0:
-            data.dataloader._SingleProcessDataLoaderIter(loader)    # raises the error of torch
+            data.dataloader._SingleProcessDataLoaderIter(loader)    # raises torch's error
         super().__init__(loader)
         streams = self._resumed_streams
         self._fetcher = fetcher = loader._fetcher_maker()(self._dataset, streams and streams[0])
@@ -25,16 +25,16 @@ class Inline(Iterator):
             self._progress.streams = lambda: [fetcher.state()]
 
     def _next_data(self) -> Any:
-        here = self._progress
+        progress = self._progress
         try:
             index = self._next_index()
         except StopIteration:
-            here.finished = True
+            progress.finished = True
             raise
-        here.batches += 1
+        progress.batches += 1
         try:
             made = self._fetcher.fetch(index)
         except StopIteration:
-            here.finished = True    # the dataset has ended, or says so, which torch accepts
+            progress.finished = True    # torch treats StopIteration as the end
             raise
         return self._pinned(made)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Passes through the samplers of torch."""
+"""Passes through torch's samplers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._check import natural
 from .._states import VERSION, check, checksum, differs, number
 from ._states import digest, get_rest, pack, unpack
 
-# Indices converted to Python ints at a time.
+# Indices that are converted to Python ints at a time.
 _CHUNK = 4096
 
 Block = Union[range, np.ndarray[Any, np.dtype[Any]]]
@@ -26,21 +26,21 @@ class Iteration:
 
     Parameters
     ----------
-    given : int
-        Indices returned before, if a state was loaded.
+    returned : int
+        The number of indices returned before, if a state was loaded.
     seed : int, optional
         The seed of the pass, if the sampler has no generator.
     drawn_from : torch.Tensor, optional
         The state of the generator before it drew the block of the last index.
     rest : list of int, optional
-        For small blocks, instead: the indices drawn and not yet returned.
+        The indices drawn and not yet returned, if blocks are small.
     epoch : int, optional
         The epoch, for a DistributedSampler.
     skip : int
         The number of indices to skip first.
     """
 
-    def __init__(self, given: int = 0, seed: Optional[int] = None,
+    def __init__(self, returned: int = 0, seed: Optional[int] = None,
                  drawn_from: Optional[torch.Tensor] = None,
                  rest: Optional[List[int]] = None, epoch: Optional[int] = None,
                  skip: int = 0) -> None:
@@ -48,27 +48,27 @@ class Iteration:
         self.drawn_from = drawn_from
         self.epoch = epoch
         self.now: Optional[torch.Tensor] = None    # the generator's state, for a copy
-        self.origin: Any = None                    # a copy made at its beginning
+        self.origin: Any = None                    # a copy from the beginning of the pass
         self.done = False
         self._skip = skip
         self._small = rest is not None
         self._items: Iterator[int] = iter(rest or [])
-        self._end = given + len(rest or [])
+        self._end = returned + len(rest or [])
 
     @property
-    def given(self) -> int:
+    def returned(self) -> int:
         """The number of indices returned or to be skipped."""
         return self._end + self._skip - operator.length_hint(self._items)
 
     def copy(self, generator: Optional[torch.Generator]) -> Iteration:
-        """A copy of the position of this pass and of its generator."""
+        """Return a copy of the position of this pass and of its generator."""
         made = copy.copy(self)
         made._items = copy.copy(self._items)    # shares the list
         made.now = generator.get_state() if isinstance(generator, torch.Generator) else None
         return made
 
     def take(self, block: Block) -> Block:
-        """Return the rest of a block taken as a whole; `give` reports the indices returned."""
+        """Return the rest of a block that is read as a whole; `give` counts the indices."""
         passed = min(self._skip, len(block))
         self._end += passed
         self._skip -= passed
@@ -79,7 +79,7 @@ class Iteration:
         self._end += count
 
     def enter(self) -> int:
-        """Return the number of indices before, if they need no draws."""
+        """Return the number of indices before the position, if they need no draws."""
         self._end, self._skip = self._end + self._skip, 0
         return self._end
 
@@ -90,7 +90,7 @@ class Iteration:
 
     def run(self, blocks: Iterable[Block],
             pick: Optional[Callable[[int], Any]] = None) -> Iterator[Any]:
-        """Yield the indices of the blocks, requesting each when the one before is used up."""
+        """Yield the indices of the blocks; request each when the previous one is used up."""
         yield from self._items
         for block in blocks:
             passed = min(self._skip, len(block))
@@ -106,7 +106,7 @@ class Iteration:
              make: Callable[[Optional[torch.Generator], int], torch.Tensor]) -> Iterator[Block]:
         """Draw blocks of `size`, and one with the remainder of `count`, even if that is empty.
 
-        The blocks are small: a state has the indices drawn and not returned.
+        The blocks are small: a state contains the indices drawn and not returned.
         """
         self._small = True
         for first in range(-(-self._end // size) * size, count + 1, size):
@@ -118,19 +118,19 @@ class Iteration:
         """Draw `blocks` blocks of `size`, which end at `count`.
 
         A pass that was interrupted within a block draws that block again, with its own generator:
-        the other generator is past it, or belongs to the caller, unless it is `private`.
+        the original generator has advanced, or belongs to the caller, unless it is `private`.
         """
         done = 0
         if self.drawn_from is not None:
             own = torch.Generator()
             own.set_state(self.drawn_from)
-            done = max(self.given - 1, 0) // size + 1
+            done = max(self.returned - 1, 0) // size + 1
             first = (done - 1) * size
-            yield make(own, min(size, count - first)).numpy()[self.given - first:]
+            yield make(own, min(size, count - first)).numpy()[self.returned - first:]
             generator = own if private else generator
         for first in (place * size for place in range(done, blocks)):
             source = torch.default_generator if generator is None else generator
-            # For anything else, torch raises its own error.
+            # Let torch raise its own error for any other state.
             before = source.get_state() if isinstance(source, torch.Generator) else None
             block = make(generator, min(size, count - first)).numpy()
             self.drawn_from = before
@@ -141,28 +141,28 @@ class Stateful:
     """A sampler whose passes can be saved and continued."""
 
     generator: Optional[torch.Generator] = None
-    _kind: str                         # in states
+    _kind: str                         # name of the sampler in states
     _current: Any = None               # the newest pass
     _pending: Any = None               # a pass at a restored position, for the next iter()
     _known: Any = None                 # a sequence, and its checksum
 
     def _configuration(self) -> Dict[str, Any]:
-        """The properties that must match for a state to be valid."""
+        """Return the properties that must match for a state to be valid."""
         raise NotImplementedError
 
     def _recorded(self) -> Dict[str, Any]:
-        """Further properties in the state, which are not compared."""
+        """Return further properties for the state, which are not compared."""
         return {}
 
-    def _drawn(self, begun: Any) -> Iterable[Block]:
-        """Yield the rest of a pass, drawing each block on demand."""
+    def _drawn(self, iteration: Any) -> Iterable[Block]:
+        """Yield the rest of a pass; draw each block on demand."""
         raise NotImplementedError
 
     def _at_once(self) -> bool:
         """Whether the whole pass is one block that the library can produce."""
         return False
 
-    def _of_library(self, begun: Any) -> Optional[_core.Order]:
+    def _of_library(self, iteration: Any) -> Optional[_core.Order]:
         """Return an order of the library for the whole pass, if there is one."""
         return None
 
@@ -175,46 +175,48 @@ class Stateful:
         # Copies of the sampler may share the pending pass.
         self._current = Iteration() if self._pending is None else copy.deepcopy(self._pending)
         self._pending = None
-        begun: Iteration = self._current
-        begun.origin = begun.copy(self.generator)
-        return begun
+        iteration: Iteration = self._current
+        iteration.origin = iteration.copy(self.generator)
+        return iteration
 
-    def _copy_of(self, begun: Any) -> Any:
+    def _copy_of(self, iteration: Any) -> Any:
         """Copy the state of a pass, for `_state_of` later."""
-        return begun.copy(self.generator)
+        return iteration.copy(self.generator)
 
-    def _origin_of(self, begun: Any, known: Any) -> Any:
-        """Return the beginning of a pass that has drawn; `known` is an earlier copy.
+    def _origin_of(self, iteration: Any, earlier: Any) -> Any:
+        """Return the beginning of a pass that has drawn; `earlier` is an earlier copy.
 
-        A generator that is not part of states is past later draws, which the state has instead.
+        A generator that is not part of states has advanced by later draws, which the state has
+        instead.
         """
-        if begun.origin is None:
-            return known
+        if iteration.origin is None:
+            return earlier
         if self.generator is None:
-            begun.origin.seed = begun.seed
-            if begun.seed is None and begun.origin.drawn_from is None:
-                begun.origin.drawn_from = begun.drawn_from    # the pass is one block
-        return begun.origin
+            iteration.origin.seed = iteration.seed
+            if iteration.seed is None and iteration.origin.drawn_from is None:
+                iteration.origin.drawn_from = iteration.drawn_from    # the pass is one block
+        return iteration.origin
 
     def _digest(self, values: Any) -> Optional[str]:
-        """A checksum of the sampled data; takes a while if it is long."""
+        """Return a checksum of the sampled data; slow if it is long."""
         if self._known is None or self._known[0] is not values or self._known[1] != len(values):
             self._known = values, len(values), digest(values)
-        known: Optional[str] = self._known[2]
-        return known
+        checksum: Optional[str] = self._known[2]
+        return checksum
 
-    def _describe(self, begun: Optional[Iteration]) -> Dict[str, Any]:
-        """Return the position of a pass; the beginning of the next one if it has ended."""
-        here = Iteration() if begun is None or begun.done else begun
-        state: Dict[str, Any] = {'given': here.given}
-        if here.seed is not None:
-            state['seed'] = here.seed
-        if here.drawn_from is not None:
-            state['drawn_from'] = pack(here.drawn_from)
-        if here.rest is not None:
-            state['rest'] = here.rest
+    def _describe(self, iteration: Optional[Iteration]) -> Dict[str, Any]:
+        """Return the position of a pass, or the beginning of the next pass if it has ended."""
+        position = Iteration() if iteration is None or iteration.done else iteration
+        state: Dict[str, Any] = {'given': position.returned}
+        if position.seed is not None:
+            state['seed'] = position.seed
+        if position.drawn_from is not None:
+            state['drawn_from'] = pack(position.drawn_from)
+        if position.rest is not None:
+            state['rest'] = position.rest
         if self.generator is not None:
-            state['generator'] = pack(self.generator.get_state() if here.now is None else here.now)
+            state['generator'] = pack(self.generator.get_state() if position.now is None
+                                      else position.now)
         return state
 
     def _resume(self, state: Mapping[str, Any]) -> Iteration:
@@ -222,41 +224,41 @@ class Stateful:
         if (self.generator is None) != ('generator' not in state):
             raise differs('generator', *(('None', 'given') if self.generator is not None
                                          else ('given', 'None')))
-        most = len(self)    # type: ignore[arg-type]
-        given = number(state, 'given', most=most)
+        maximum = len(self)    # type: ignore[arg-type]
+        returned = number(state, 'given', maximum=maximum)
         if not state.keys() & {'seed', 'drawn_from', 'rest'}:
-            begun = Iteration(skip=given)
+            iteration = Iteration(skip=returned)
         else:
-            begun = Iteration(given, number(state, 'seed') if 'seed' in state else None,
-                         unpack(state, 'drawn_from') if 'drawn_from' in state else None,
-                         get_rest(state, most) if 'rest' in state else None)
+            iteration = Iteration(returned, number(state, 'seed') if 'seed' in state else None,
+                                  unpack(state, 'drawn_from') if 'drawn_from' in state else None,
+                                  get_rest(state, maximum) if 'rest' in state else None)
         if self.generator is not None:
             self.generator.set_state(unpack(state, 'generator'))
-        return begun
+        return iteration
 
-    def _state_of(self, begun: Any) -> Dict[str, Any]:
+    def _state_of(self, iteration: Any) -> Dict[str, Any]:
         state = {'state': self._kind, 'version': VERSION, **self._configuration(),
-                 **self._recorded(), **self._describe(begun)}
+                 **self._recorded(), **self._describe(iteration)}
         state['crc32'] = checksum(state)
         return state
 
     def state_dict(self) -> Dict[str, Any]:
         """Return the position of the newest pass, as a dict for JSON (version 1).
 
-        The state has the number of indices returned, the properties that must match, and the
-        states of the generator now and before the newest draw, 4 KB each; for a RandomSampler
-        without a generator, a seed instead. It draws nothing. It counts the indices that the
-        sampler has returned; a DataLoader with workers requests them before it returns the
-        batches. loaderx-state(5) describes the state.
+        The state has the number of indices returned, the properties that must match, and the states
+        of the generator now and before the newest draw, 4 KB each; for a RandomSampler without a
+        generator, a seed instead. Saving draws nothing. The state counts the indices that the
+        sampler has returned; a DataLoader with workers requests them before it returns the batches.
+        loaderx-state(5) describes the state.
         """
         return self._state_of(self._pending if self._current is None else self._current)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Make the next ``iter()`` return the rest of a pass; later ones are complete.
+        """Make the next ``iter()`` return the rest of a pass; later passes are complete.
 
         Earlier indices are not drawn again, except for the block that contains the position: a
         permutation, or 32 draws with replacement. The `generator` of the sampler returns to its
-        state at that time. If the pass had ended, the next one begins.
+        state at that time. If the pass had ended, the next pass begins.
 
         Raises
         ------
@@ -265,36 +267,36 @@ class Stateful:
         LoaderxError
             The state has another version.
         CorruptError
-            The state was edited, or is invalid.
+            The state was changed after it was saved, or is invalid.
         """
         check(state, self._kind, self._configuration())
         self._pending = self._resume(state)
         self._current = None
 
     def seek(self, samples: int) -> None:
-        """Make the next ``iter()`` skip the first indices of its pass; later ones are complete.
+        """Make the next ``iter()`` skip the first indices of its pass; later passes are complete.
 
-        A generator advances as if these indices had been returned: torch's draws for them are
-        made and discarded. Without a generator, for a SequentialSampler and for a
-        DistributedSampler, nothing is drawn.
+        A generator advances as if these indices had been returned: torch's draws for them are made
+        and discarded. Without a generator, for a SequentialSampler, and for a DistributedSampler,
+        nothing is drawn.
 
         Parameters
         ----------
         samples : int
             The number of indices to skip, at most those of a pass (of this rank).
         """
-        self._pending = self._sought(samples)
+        self._pending = self._seek_to(samples)
         self._current = None
 
-    def _sought(self, samples: int) -> Any:
-        return Iteration(skip=natural('samples', samples, most=len(self)))  # type: ignore[arg-type]
+    def _seek_to(self, samples: int) -> Any:
+        return Iteration(skip=natural('samples', samples, 0, len(self)))  # type: ignore[arg-type]
 
     def _skip_entries(self, count: int) -> None:
-        """Seek for a SkipBatchSampler, which may skip more than a pass."""
+        """Seek for a SkipBatchSampler, which may skip more than one pass."""
         self.seek(min(count, len(self)))  # type: ignore[arg-type]
 
     def __getstate__(self) -> Dict[str, Any]:
-        """Return the state of a copy, which has not begun a pass."""
+        """Return the state for a copy, which has not begun a pass."""
         return {name: value for name, value in self.__dict__.items() if name != '_current'}
 
 

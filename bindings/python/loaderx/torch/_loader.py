@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The DataLoader of torch, with threads and a state."""
+"""torch's DataLoader, with threads and a state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Mapping, Optional
 
 from torch.utils import data
 
-from ._collate import default_collate, is_torchs
+from ._collate import default_collate, is_unmodified
 from ._fetchers import Found, Gathered, collation, find_source, together
 from ._inline import Inline
 from ._direct import Direct, is_direct
@@ -25,38 +25,38 @@ _PIPES = tuple(getattr(data, name) for name in ('IterDataPipe', 'MapDataPipe')
 
 
 def _gather(found: Found, batched: bool, dataset: Any, stream: Any = None) -> Any:
-    """A reader of a loaderx dataset."""
+    """Return a reader of a loaderx dataset."""
     return Gathered(dataset, found, batched)
 
 
 def _fetch(kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any,
            stream: Optional[Mapping[str, Any]] = None) -> Any:
-    """A reader of the items of another dataset, or of a worker's copy, from its position."""
+    """Return a reader of another dataset, or of a worker's copy from a position."""
     if kind == data._DatasetKind.Iterable:
         return Streamed(dataset, batched, collate, drop_last, stream)
     return data._DatasetKind.create_fetcher(kind, dataset, batched, collate, drop_last)
 
 
 class DataLoader(data.DataLoader):
-    """The DataLoader of torch, with threads in place of processes, and a state.
+    """torch's DataLoader, with threads instead of processes, and with a state.
 
-    It is a subclass of that of the installed torch, with the same arguments, checks and errors, the
-    same batches in the same order, and the same draws from generators at the same time.
+    It is a subclass of the installed torch's DataLoader, with the same arguments, checks and
+    errors, the same batches in the same order, and the same draws from generators at the same time.
 
     **Workers** are threads of this process, so nothing is copied or pickled; they run the code of
     the dataset concurrently, on one object. With `multiprocessing_context` (``'fork'``,
-    ``'spawn'``), and for data pipes, the loader of torch runs with its processes. In a thread,
+    ``'spawn'``), and for data pipes, torch's loader runs with its processes. In a thread,
     ``torch.utils.data.get_worker_info()`` returns the number, seed and dataset of the worker, as in
     a process. The global generators of torch, NumPy and `random` are not seeded for a worker, since
     all threads share them: a ``__getitem__`` that draws should make its own generator from
     ``get_worker_info().seed``. Each thread calls `worker_init_fn` once. Exceptions of a worker are
-    raised as those of workers of torch, with the exception itself as ``__cause__``. Dropping an
+    raised as those of torch's workers, with the exception itself as ``__cause__``. Dropping an
     iterator ends its threads, without waiting for them.
 
     **Datasets of this library** (`Dataset`, `NPDataset`, `ConcatDataset`, ... and tuples of them)
-    are read by the library, a batch at a time; with samplers of torch, its threads prefetch
-    batches. Batches are dicts of tensors by field, as the DataLoader of torch collates records;
-    those of an `NPDataset`, which has no fields, are tensors.
+    are read by the library, a batch at a time; with torch's samplers, its threads prefetch batches.
+    Batches are dicts of tensors by field, as torch's DataLoader collates records; those of an
+    `NPDataset`, which has no fields, are tensors.
 
     **State.** ``state_dict()`` returns the position of the newest iterator, and
     ``load_state_dict()`` makes the next ``iter()`` continue there. Samplers of torch and of this
@@ -76,7 +76,7 @@ class DataLoader(data.DataLoader):
     ...     state = loader.state_dict()
     """
 
-    _progress: Optional[Progress] = None              # of the newest iterator
+    _progress: Optional[Progress] = None              # progress of the newest iterator
     _resumed: Optional[Mapping[str, Any]] = None      # a state, for the next iterator
 
     @functools.wraps(data.DataLoader.__init__)  # type: ignore[misc]
@@ -90,15 +90,15 @@ class DataLoader(data.DataLoader):
         collate = data._utils.collate
         own = ((collate.default_collate, default_collate) if self._auto_collation
                else (collate.default_convert,))
-        self._collates = any(self.collate_fn is one for one in own) and is_torchs()
+        self._collates = any(self.collate_fn is one for one in own) and is_unmodified()
 
     @property
     def _index_sampler(self) -> Any:
-        """Return the sampler of indices: one of this module in place of one of torch."""
+        """Return the sampler of indices: one of this module instead of torch's."""
         return super()._index_sampler if self._is_foreign() else self._wrapped
 
     def __getstate__(self) -> Dict[str, Any]:
-        """Return the state of a copy, which has no pass begun."""
+        """Return the state for a copy, which has not begun a pass."""
         own = '_wrapped', '_source', '_progress', '_iterator'
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
@@ -109,7 +109,7 @@ class DataLoader(data.DataLoader):
             self.load_state_dict(self._resumed)
 
     def _is_foreign(self) -> bool:
-        """Whether the loader of torch runs."""
+        """Whether torch's loader runs."""
         return self.multiprocessing_context is not None or isinstance(self.dataset, _PIPES)
 
     def check_worker_number_rationality(self) -> None:
@@ -119,8 +119,8 @@ class DataLoader(data.DataLoader):
 
     def _get_iterator(self) -> Any:
         if self._is_foreign() or (self.num_workers and self.prefetch_factor <= 0):
-            return super()._get_iterator()    # torch 2.0 and later raises an error for it
-        self._source = find_source(self.dataset)    # which may read another snapshot since
+            return super()._get_iterator()    # torch >= 2.0 raises for it
+        self._source = find_source(self.dataset)    # its snapshot may have changed
         if is_direct(self):
             return Direct(self)
         return Inline(self) if self.num_workers == 0 else Threaded(self)
@@ -129,7 +129,7 @@ class DataLoader(data.DataLoader):
         return bool(self._dataset_kind == data._DatasetKind.Iterable)
 
     def _fetcher_maker(self) -> Callable[..., Any]:
-        """Return a function that makes a reader of batches, without a reference to self."""
+        """Return a function that creates a reader of batches, without a reference to self."""
         if self._source is not None and self._collates:
             return functools.partial(_gather, self._source, self._auto_collation)
         return functools.partial(_fetch, self._dataset_kind, self._auto_collation,
@@ -144,18 +144,18 @@ class DataLoader(data.DataLoader):
 
     def _refuse_foreign(self) -> None:
         if self._is_foreign():
-            raise ValueError("torch's own loader has no state: leave out multiprocessing_context, "
+            raise ValueError("torch's own loader has no state: omit multiprocessing_context, "
                              'and pass a dataset that is not a data pipe')
 
     def state_dict(self) -> Dict[str, Any]:
         """Return the position of the newest iterator, as a dict for JSON (version 1).
 
-        The position counts delivered batches, and no prefetched ones.
+        The position counts the batches that were returned, without prefetched ones.
 
         Raises
         ------
         ValueError
-            The loader of torch runs, which has no state; or batches came out of order.
+            torch's loader runs, which has no state; or batches were returned out of order.
         """
         self._refuse_foreign()
         if self._resumed is not None:
@@ -163,11 +163,11 @@ class DataLoader(data.DataLoader):
         return make_state(self, self._wrapped, self._progress)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Make the next ``iter()`` return the rest of a pass; later ones are complete.
+        """Make the next ``iter()`` return the rest of a pass; later passes are complete.
 
         The sampler and the generator return to their positions at the time of the state. The caller
-        restores the default generator of torch, from which a loader without `generator` draws. The
-        number of workers can differ, and with a sampler that has a state, the batch size, too.
+        must restore torch's default generator, from which a loader without `generator` draws. The
+        number of workers can differ, and with a sampler that has a state, also the batch size.
 
         Raises
         ------
@@ -176,7 +176,7 @@ class DataLoader(data.DataLoader):
         LoaderxError
             The state has another version.
         CorruptError
-            The state was edited, or is invalid.
+            The state was changed after it was saved, or is invalid.
         """
         self._refuse_foreign()
         check_state(self, self._wrapped, state)

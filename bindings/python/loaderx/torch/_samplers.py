@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The samplers of indices of torch, with states."""
+"""torch's samplers of indices, with states."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ._iterations import Block, Iteration, Stateful
 __all__ = ['DistributedSampler', 'RandomSampler', 'SequentialSampler', 'SubsetRandomSampler',
            'WeightedRandomSampler']
 
-# Longest permutation that is equal in all versions of torch; the library makes it.
-_MOST = 2**32 - 1
+# Length of the longest permutation that is equal in all versions of torch; the library makes it.
+_MAX = 2**32 - 1
 # The same for draws with replacement.
-_MOST_REPLACED = 2**28 - 1
+_MAX_REPLACED = 2**28 - 1
 # Number of draws with replacement that torch makes at a time.
 _DRAWS = 32
-# Indices of an order read at a time.
-_STRETCH = 4096
+# Indices of an order that are read at a time.
+_BLOCK = 4096
 
 
 class SequentialSampler(Stateful, data.SequentialSampler):
-    """The SequentialSampler of torch, with a state.
+    """torch's SequentialSampler, with a state.
 
     Parameters
     ----------
@@ -45,25 +45,25 @@ class SequentialSampler(Stateful, data.SequentialSampler):
         return {'length': len(self.data_source)}
 
     def __iter__(self) -> Iterator[int]:
-        begun = self._begin()
-        return begun.run(self._drawn(begun))
+        iteration = self._begin()
+        return iteration.run(self._drawn(iteration))
 
-    def _drawn(self, begun: Iteration) -> Iterable[Block]:
-        return [range(begun.enter(), len(self.data_source))]
+    def _drawn(self, iteration: Iteration) -> Iterable[Block]:
+        return [range(iteration.enter(), len(self.data_source))]
 
     def _at_once(self) -> bool:
         return True
 
-    def _of_library(self, begun: Iteration) -> Optional[_core.Order]:
+    def _of_library(self, iteration: Iteration) -> Optional[_core.Order]:
         return _core.sequential(len(self.data_source), 1, 1) if len(self.data_source) else None
 
 
 class RandomSampler(Stateful, data.RandomSampler):
-    """The RandomSampler of torch, with a state.
+    """torch's RandomSampler, with a state.
 
     Like torch, it draws on demand: a whole permutation, or 32 indices with replacement. So a pass
     that is left by ``break`` has advanced the generator as far as with torch, and a complete pass
-    has drawn one permutation more than it returned, if torch does.
+    has drawn one more permutation than it returned, if torch does.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class RandomSampler(Stateful, data.RandomSampler):
     replacement : bool
         Whether draws are independent.
     num_samples : int, optional
-        The indices of a pass; None: the length.
+        The number of indices in a pass; None: the length.
     generator : torch.Generator, optional
         The generator; None: one for each pass, with a seed from the default generator.
 
@@ -91,24 +91,24 @@ class RandomSampler(Stateful, data.RandomSampler):
                 'replacement': self.replacement}
 
     def __iter__(self) -> Iterator[int]:
-        begun = self._begin()
-        return begun.run(self._drawn(begun))
+        iteration = self._begin()
+        return iteration.run(self._drawn(iteration))
 
     def _at_once(self) -> bool:
         return not self.replacement and int(self.num_samples) <= len(self.data_source)
 
-    def _of_library(self, begun: Iteration) -> Optional[_core.Order]:
+    def _of_library(self, iteration: Iteration) -> Optional[_core.Order]:
         n, count = len(self.data_source), int(self.num_samples)
-        if self.generator is not None or not 0 < count <= n <= _MOST or self.replacement:
+        if self.generator is not None or not 0 < count <= n <= _MAX or self.replacement:
             return None
-        return self._order(n, count, self._seed(begun))
+        return self._order(n, count, self._seed(iteration))
 
-    def _seed(self, begun: Iteration) -> int:
-        if begun.seed is None:
-            begun.seed = int(torch.empty((), dtype=torch.int64).random_().item())
-        return begun.seed
+    def _seed(self, iteration: Iteration) -> int:
+        if iteration.seed is None:
+            iteration.seed = int(torch.empty((), dtype=torch.int64).random_().item())
+        return iteration.seed
 
-    def _drawn(self, begun: Iteration) -> Iterator[Block]:
+    def _drawn(self, iteration: Iteration) -> Iterator[Block]:
         n, count, private = len(self.data_source), int(self.num_samples), self.generator is None
 
         def make(source: Optional[torch.Generator], draws: int) -> torch.Tensor:
@@ -117,38 +117,38 @@ class RandomSampler(Stateful, data.RandomSampler):
             return torch.randperm(n, generator=source)[:draws]
 
         if self.replacement and not private:
-            yield from begun.draw(self.generator, count, _DRAWS, make)
+            yield from iteration.draw(self.generator, count, _DRAWS, make)
             return
         generator = self.generator
         if generator is None:
-            seed = self._seed(begun)
+            seed = self._seed(iteration)
             order = self._order(n, count, seed)
             if order is not None:
-                yield from _of_order(order, begun, count)
+                yield from _of_order(order, iteration, count)
                 return
             generator = torch.Generator()
             generator.manual_seed(seed)
         size = _DRAWS if self.replacement else n
-        yield from begun.draw_again(generator, count, size, count // size + 1, make, private)
+        yield from iteration.draw_again(generator, count, size, count // size + 1, make, private)
 
     def _order(self, n: int, count: int, seed: int) -> Optional[_core.Order]:
-        """Return the order of a seed in the library, which is faster; None if it has none."""
-        if self.replacement and 0 < n <= _MOST_REPLACED:
-            return _core.torch_random(n, min(count, _STRETCH), seed, True, None)  # epochs continue
-        if not self.replacement and count <= n <= _MOST:
+        """Return the library's order for a seed, which is faster; None if the library has none."""
+        if self.replacement and 0 < n <= _MAX_REPLACED:
+            return _core.torch_random(n, min(count, _BLOCK), seed, True, None)  # epochs continue
+        if not self.replacement and count <= n <= _MAX:
             return _core.torch_random(n, count, seed, False, None)
         return None
 
 
 class SubsetRandomSampler(Stateful, data.SubsetRandomSampler):
-    """The SubsetRandomSampler of torch, with a state.
+    """torch's SubsetRandomSampler, with a state.
 
     Parameters
     ----------
     indices : sequence
         The indices to return, in a new random order in each pass.
     generator : torch.Generator, optional
-        The generator; None: the default generator. Loading a state does not restore that one: the
+        The generator; None: the default generator, which loading a state does not restore: the
         caller saves ``torch.get_rng_state()``.
     """
 
@@ -158,8 +158,8 @@ class SubsetRandomSampler(Stateful, data.SubsetRandomSampler):
         return {'length': len(self.indices), 'indices': self._digest(self.indices)}
 
     def __iter__(self) -> Iterator[Any]:
-        begun = self._begin()
-        return begun.run(self._drawn(begun), partial(operator.getitem, self.indices))
+        iteration = self._begin()
+        return iteration.run(self._drawn(iteration), partial(operator.getitem, self.indices))
 
     def _at_once(self) -> bool:
         return self._digest(self.indices) is not None
@@ -167,14 +167,14 @@ class SubsetRandomSampler(Stateful, data.SubsetRandomSampler):
     def _numbers(self, block: Block) -> np.ndarray[Any, Any]:
         return np.asarray(self.indices)[block]
 
-    def _drawn(self, begun: Iteration) -> Iterator[Block]:
+    def _drawn(self, iteration: Iteration) -> Iterator[Block]:
         n = len(self.indices)
-        yield from begun.draw_again(self.generator, n, n, 1,
+        yield from iteration.draw_again(self.generator, n, n, 1,
                               lambda source, count: torch.randperm(count, generator=source))
 
 
 class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
-    """The WeightedRandomSampler of torch, which calls torch.multinomial(), with a state.
+    """torch's WeightedRandomSampler, which calls torch.multinomial(), with a state.
 
     Parameters
     ----------
@@ -182,11 +182,11 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
         The weight of each index, 0 or more. A pass over weights on another device than the CPU has
         no state.
     num_samples : int
-        The indices of a pass.
+        The number of indices in a pass.
     replacement : bool
-        False: each index comes at most once.
+        False: each index occurs at most once.
     generator : torch.Generator, optional
-        The generator; None: the default generator. Loading a state does not restore that one: the
+        The generator; None: the default generator, which loading a state does not restore: the
         caller saves ``torch.get_rng_state()``.
     """
 
@@ -194,30 +194,30 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
 
     def _configuration(self) -> Dict[str, Any]:
         if self.weights.device.type != 'cpu':
-            raise ValueError(f'weights are on {self.weights.device}, where a pass over them has no '
-                             'state: pass them on the CPU')
+            raise ValueError(f'weights are on {self.weights.device}, where a pass has no '
+                             'state: pass weights on the CPU')
         return {'length': len(self.weights), 'weights': self._digest(self.weights),
                 'num_samples': self.num_samples, 'replacement': self.replacement}
 
     def __iter__(self) -> Iterator[int]:
         if self.weights.device.type != 'cpu':
-            given: Iterator[int] = super().__iter__()
-            return given
-        begun = self._begin()
-        return begun.run(self._drawn(begun))
+            indices: Iterator[int] = super().__iter__()
+            return indices
+        iteration = self._begin()
+        return iteration.run(self._drawn(iteration))
 
     def _at_once(self) -> bool:
         return bool(self.weights.device.type == 'cpu')
 
-    def _drawn(self, begun: Iteration) -> Iterator[Block]:
+    def _drawn(self, iteration: Iteration) -> Iterator[Block]:
         def make(source: Optional[torch.Generator], count: int) -> torch.Tensor:
             return torch.multinomial(self.weights, count, self.replacement, generator=source)
 
-        yield from begun.draw_again(self.generator, self.num_samples, self.num_samples, 1, make)
+        yield from iteration.draw_again(self.generator, self.num_samples, self.num_samples, 1, make)
 
 
 class DistributedSampler(Stateful, data.DistributedSampler):
-    """The DistributedSampler of torch, with a state: the part of one rank of a common order.
+    """torch's DistributedSampler, with a state: the part of one rank of a common order.
 
     All ranks have the same position after the same number of indices, so all can load the state of
     any rank. ``num_replicas`` cannot change; `loaderx.Distributed` continues in the same order with
@@ -247,40 +247,40 @@ class DistributedSampler(Stateful, data.DistributedSampler):
     def _recorded(self) -> Dict[str, Any]:
         return {'rank': operator.index(self.rank)}
 
-    def _describe(self, begun: Optional[Iteration]) -> Dict[str, Any]:
-        given = 0 if begun is None or begun.done else begun.given
-        epoch = self.epoch if begun is None or begun.epoch is None else begun.epoch
-        return {'given': given, 'epoch': operator.index(epoch)}
+    def _describe(self, iteration: Optional[Iteration]) -> Dict[str, Any]:
+        returned = 0 if iteration is None or iteration.done else iteration.returned
+        epoch = self.epoch if iteration is None or iteration.epoch is None else iteration.epoch
+        return {'given': returned, 'epoch': operator.index(epoch)}
 
     def _resume(self, state: Mapping[str, Any]) -> Iteration:
-        given = number(state, 'given', most=len(self))
+        returned = number(state, 'given', maximum=len(self))
         epoch = state.get('epoch')
         if not isinstance(epoch, int):
             raise CorruptError(f'the state is damaged: its "epoch" is {epoch!r}')
         self.set_epoch(epoch)
-        return Iteration(skip=given, epoch=epoch)
+        return Iteration(skip=returned, epoch=epoch)
 
     def _begin(self) -> Iteration:
-        begun = super()._begin()
-        if begun.epoch is not None and begun.epoch != self.epoch:
-            begun = self._current = Iteration()    # the state has another epoch than the one set
-        begun.epoch = self.epoch
-        return begun
+        iteration = super()._begin()
+        if iteration.epoch is not None and iteration.epoch != self.epoch:
+            iteration = self._current = Iteration()    # set_epoch() has set another epoch
+        iteration.epoch = self.epoch
+        return iteration
 
     def __iter__(self) -> Iterator[int]:
-        begun = self._begin()
-        return begun.run(self._drawn(begun))
+        iteration = self._begin()
+        return iteration.run(self._drawn(iteration))
 
     def _at_once(self) -> bool:
         return True
 
-    def _drawn(self, begun: Iteration) -> Iterable[Block]:
-        return [self._share()[begun.enter():]]
+    def _drawn(self, iteration: Iteration) -> Iterable[Block]:
+        return [self._share()[iteration.enter():]]
 
     def _share(self) -> np.ndarray[Any, Any]:
         """Return the indices of this rank, by the library if possible, which is faster."""
         n, seed = len(self.dataset), self.seed + self.epoch if self.shuffle else 0
-        if n <= _MOST and isinstance(seed, int) and 0 <= seed <= UINT64_MAX:
+        if n <= _MAX and isinstance(seed, int) and 0 <= seed <= UINT64_MAX:
             order = _core.torch_distributed(n, self.num_replicas, seed, bool(self.shuffle),
                                             bool(self.drop_last), None)
             if order.length == self.total_size:
@@ -288,8 +288,8 @@ class DistributedSampler(Stateful, data.DistributedSampler):
         return np.fromiter(super().__iter__(), np.int64)
 
 
-def _of_order(order: _core.Order, begun: Iteration, count: int) -> Iterator[Block]:
+def _of_order(order: _core.Order, iteration: Iteration, count: int) -> Iterator[Block]:
     """Iterate over the rest of an epoch of an order, in blocks."""
-    order.seek(begun.enter())
-    while begun.given < count:
-        yield order.take(min(_STRETCH, count - begun.given))
+    order.seek(iteration.enter())
+    while iteration.returned < count:
+        yield order.take(min(_BLOCK, count - iteration.returned))

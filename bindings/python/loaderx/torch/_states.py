@@ -13,23 +13,23 @@ import torch
 from .._check import natural
 from ..errors import CorruptError
 
-# Numbers of a sequence to hash at a time.
-_STRETCH = 4096
-# Bytes of a generator's state: torch's have 5,056; a longer one is invalid.
-_MOST_STATE = 1 << 16
+# Numbers of a sequence that are hashed at a time.
+_BLOCK = 4096
+# Maximum size of a generator's state in bytes; torch's have 5,056.
+_MAX_STATE = 1 << 16
 
 
 def digest(values: Any) -> Optional[str]:
-    """A checksum of a sequence of numbers; None for other sequences."""
+    """Return a checksum of a sequence of numbers; None for other sequences."""
     crc = 0
     try:
-        for first in range(0, len(values), _STRETCH):
-            part = np.asarray(values[first:first + _STRETCH])
+        for first in range(0, len(values), _BLOCK):
+            part = np.asarray(values[first:first + _BLOCK])
             if part.dtype.kind not in 'biuf':
                 return None
             wide = part.astype('<f8' if part.dtype.kind == 'f' else '<i8')
             crc = zlib.crc32(wide.tobytes(), crc)
-    except (TypeError, ValueError, LookupError):    # it has no slices, or ragged ones
+    except (TypeError, ValueError, LookupError):    # no slices, or ragged ones
         return None
     return f'{crc:08x}'
 
@@ -42,7 +42,7 @@ def pack(state: torch.Tensor) -> str:
 def unpack(state: Mapping[str, Any], key: str) -> torch.Tensor:
     try:
         inflate = zlib.decompressobj()
-        data = inflate.decompress(base64.b64decode(state[key], validate=True), _MOST_STATE)
+        data = inflate.decompress(base64.b64decode(state[key], validate=True), _MAX_STATE)
         made = torch.from_numpy(np.frombuffer(data, np.uint8).copy())
         torch.Generator().set_state(made)
         return made
@@ -51,13 +51,13 @@ def unpack(state: Mapping[str, Any], key: str) -> torch.Tensor:
                            f'torch ({cause})') from cause
 
 
-def get_rest(state: Mapping[str, Any], most: int) -> List[int]:
-    """The indices that were drawn and not returned."""
+def get_rest(state: Mapping[str, Any], maximum: int) -> List[int]:
+    """Return the indices that were drawn and not returned."""
     rest = state['rest']
-    if 'drawn_from' in state or not isinstance(rest, list) or state['given'] + len(rest) > most:
+    if 'drawn_from' in state or not isinstance(rest, list) or state['given'] + len(rest) > maximum:
         raise CorruptError('the state is damaged: its "rest" is invalid')
     try:
-        return [natural(f'"rest"[{i}]', one, most=state['length'] - 1)
+        return [natural(f'"rest"[{i}]', one, maximum=state['length'] - 1)
                 for i, one in enumerate(rest)]
     except (TypeError, ValueError) as cause:
         raise CorruptError(f'the state is damaged: {cause}') from cause

@@ -15,9 +15,9 @@ __all__ = ['Streamed', 'copy_for_worker']
 
 
 def copy_for_worker(dataset: Any) -> Any:
-    """A copy of a dataset for a thread to iterate over and to set attributes of.
+    """Copy a dataset so that a thread can iterate over it and set its attributes.
 
-    If it cannot be copied, only its attributes are, and the objects they refer to are shared.
+    If it cannot be copied, only its attributes are, and the objects that they reference are shared.
     """
     try:
         return copy.deepcopy(dataset)
@@ -26,10 +26,10 @@ def copy_for_worker(dataset: Any) -> Any:
 
 
 class Streamed(_utils.fetch._IterableDatasetFetcher):
-    """The reader of torch for an iterable dataset, with a position.
+    """torch's reader of iterable datasets, with a position.
 
     The position is the state of the iterator or the dataset, if it has ``state_dict()`` and
-    ``load_state_dict()``; otherwise the number of items taken, which are skipped.
+    ``load_state_dict()``; otherwise the number of items returned, which are skipped.
     """
 
     def __init__(self, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool,

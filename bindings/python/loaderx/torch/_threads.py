@@ -14,7 +14,7 @@ from torch.utils.data import _utils
 
 from . import _worker_info as worker_info
 from ._iterators import Iterator
-from ._workers import Ended, Failed, Shared, like_this_thread, work
+from ._workers import Ended, Failed, Shared, copy_thread_settings, work
 
 __all__ = ['Threaded']
 
@@ -22,8 +22,7 @@ __all__ = ['Threaded']
 class Threaded(Iterator):
     """Prefetches batches on threads and returns them in order.
 
-    Batches are assigned to threads, and indices requested in advance, as with the processes of
-    torch.
+    Batches are assigned to threads, and indices requested in advance, as with torch's processes.
     """
 
     def __init__(self, loader: Any) -> None:
@@ -35,7 +34,7 @@ class Threaded(Iterator):
         make = loader._fetcher_maker()
         self._shared = shared = Shared(self._num_workers)
         shared.init = loader.worker_init_fn
-        shared.prepare = like_this_thread(self._pin_memory)
+        shared.prepare = copy_thread_settings(self._pin_memory)
         if self._pin_memory:
             device = self._pin_memory_device
             shared.pin = lambda batch: _utils.pin_memory.pin_memory(batch, device)
@@ -49,22 +48,22 @@ class Threaded(Iterator):
             threading.Thread(target=work, args=(shared, number, info, make),
                              name=f'loaderx.torch worker {number}', daemon=True).start()
         self.close = weakref.finalize(self, shared.stop)
-        self._ask_ahead()
+        self._prefetch_indices()
 
     def _begin_pass(self, loader: Any, first: bool) -> None:
         if not first:
             super()._reset(loader, False)
             self._progress = loader._progress = type(self._progress)(
                 self._index_sampler, self._base_seed, 0)
-        elif self._progress.begun is None and self._progress.look() is None \
+        elif self._progress.iteration is None and self._progress.look() is None \
                 and not self._progress.batches:
             self._sampler_iter = iter(self._index_sampler)    # torch reads it twice
         self._progress.ordered = True
         self._progress.place = self._progress.look()
-        self._shared.turn += 1
+        self._shared.pass_number += 1
         self._sent = self._next = 0
-        self._worker_of: Dict[int, int] = {}    # of batches not yet received
-        self._made: Dict[int, Any] = {}
+        self._worker_of: Dict[int, int] = {}    # of each batch that was not received
+        self._ready: Dict[int, Any] = {}
         self._places: Dict[int, Any] = {}
         self._active = [True] * self._num_workers
         self._cycle = itertools.cycle(range(self._num_workers))
@@ -76,15 +75,15 @@ class Threaded(Iterator):
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
         self._begin_pass(loader, False)
-        self._ask_ahead()
+        self._prefetch_indices()
 
-    def _ask_ahead(self) -> None:
+    def _prefetch_indices(self) -> None:
         for _ in range(self._ahead):
-            self._ask()
+            self._send_indices()
         self._progress.begin()
 
     def _choose(self) -> Optional[int]:
-        """The next worker that has not ended; out of order, the one with the least work."""
+        """Return the next worker that has not ended; out of order, the least busy one."""
         tasks = [] if self._in_order else list(self._worker_of.values())
         for number in itertools.islice(self._cycle, self._num_workers):
             if self._active[number] and (
@@ -92,7 +91,7 @@ class Threaded(Iterator):
                 return number
         return None
 
-    def _ask(self) -> None:
+    def _send_indices(self) -> None:
         try:
             index = self._next_index()
         except StopIteration:
@@ -102,13 +101,13 @@ class Threaded(Iterator):
             return
         self._places[self._sent] = self._progress.look()
         self._worker_of[self._sent] = number
-        self._shared.tasks[number].put((self._shared.turn, self._sent, index))
+        self._shared.tasks[number].put((self._shared.pass_number, self._sent, index))
         self._sent += 1
 
     def _next_data(self) -> Any:
         if self._pid != os.getpid():
-            raise RuntimeError('the iterator was begun in another process, and its threads are '
-                               'there: begin one here')
+            raise RuntimeError('the iterator and its threads belong to another process: '
+                               'create an iterator in this process')
         while True:
             while self._next < self._sent and self._is_lost(self._next):
                 self._worker_of.pop(self._next, None)
@@ -119,23 +118,23 @@ class Threaded(Iterator):
                 if not self._persistent_workers:
                     self.close()
                 raise StopIteration
-            if self._next in self._made:
-                return self._hand_out(self._next)
+            if self._next in self._ready:
+                return self._deliver(self._next)
             place, made, stream = self._receive()
             number = self._worker_of[place]
             if isinstance(made, Ended):
                 self._active[number] = False
-                self._ask()
+                self._send_indices()
                 continue
-            self._made[place] = made
+            self._ready[place] = made
             self._streams[place] = number, stream
             del self._worker_of[place]
             if not self._in_order:
-                return self._hand_out(place)
+                return self._deliver(place)
 
     def _is_lost(self, place: int) -> bool:
-        """Whether its worker has ended, or it was already returned."""
-        if place in self._made:
+        """Whether the worker of a batch has ended, or the batch was already returned."""
+        if place in self._ready:
             return False
         number = self._worker_of.get(place)
         return number is None or not self._active[number]
@@ -143,26 +142,26 @@ class Threaded(Iterator):
     def _receive(self) -> Any:
         while True:
             try:
-                turn, place, made, stream = self._shared.results.get(
+                pass_number, place, made, stream = self._shared.results.get(
                     timeout=self._timeout if self._timeout > 0 else None)
             except queue.Empty:
                 raise RuntimeError(f'DataLoader timed out after {self._timeout} seconds') from None
-            if turn == self._shared.turn:
+            if pass_number == self._shared.pass_number:
                 return place, made, stream
 
-    def _hand_out(self, place: int) -> Any:
-        made = self._made.pop(place)
-        here = self._progress
-        here.ordered = here.ordered and place == self._next
-        here.place = self._places.pop(place)
-        here.batches += 1
+    def _deliver(self, place: int) -> Any:
+        made = self._ready.pop(place)
+        progress = self._progress
+        progress.ordered = progress.ordered and place == self._next
+        progress.place = self._places.pop(place)
+        progress.batches += 1
         number, stream = self._streams.pop(place)
-        here.next_worker = (number + 1) % self._num_workers
-        if here.streams is not None:
-            here.streams[number] = stream
+        progress.next_worker = (number + 1) % self._num_workers
+        if progress.streams is not None:
+            progress.streams[number] = stream
         if place == self._next:
             self._next += 1
-        self._ask()
+        self._send_indices()
         if isinstance(made, Failed):
             made.reraise()
         return made

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts tokenized on the fly, as iterable datasets of torch."""
+"""Texts tokenized on the fly, as iterable datasets for torch."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ __all__ = ['TokenStream']
 class TokenStream(tokenize.TokenStream, data.IterableDataset):
     """A `loaderx.TokenStream` for DataLoaders of torch and of this module.
 
-    Its own thread prefetches samples, so a DataLoader needs no workers; each further worker would
-    return all samples again. The state of the DataLoader of this module includes the stream's.
+    Its own thread prefetches samples, so a DataLoader needs no workers, and each additional worker
+    would return all samples again. The state of this module's DataLoader includes the stream's
+    state.
 
     Examples
     --------

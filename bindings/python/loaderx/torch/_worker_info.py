@@ -3,8 +3,8 @@
 
 torch keeps the info in a global variable, one per worker process. Threads share it, so a dataset
 that splits its data by worker would return all of it in each thread. So the first `DataLoader` with
-threads changes the function of torch to look at the thread first. It replaces the code of the
-function, because modules may have imported the function by name.
+threads changes torch's function to look up the thread first. It replaces the code of the function,
+because modules may have imported the function by name.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def _of_thread(info: Any) -> Any:
 
 
 def install() -> None:
-    """Make torch's function look at threads; a second call has no effect."""
+    """Make torch's function look up threads; a second call has no effect."""
     if hasattr(_worker, '_loaderx_of_thread'):
         return
     _worker._loaderx_of_thread = _of_thread
 
-    # It runs with the globals of torch's module.
+    # Runs with the globals of torch's module.
     def get_worker_info():  # type: ignore[no-untyped-def]
         return _loaderx_of_thread(_worker_info)  # type: ignore[name-defined]  # noqa: F821
 

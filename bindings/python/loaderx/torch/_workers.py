@@ -12,15 +12,15 @@ from torch._utils import ExceptionWrapper
 from . import _worker_info as worker_info
 from ._streams import Streamed
 
-__all__ = ['Ended', 'Failed', 'Shared', 'like_this_thread', 'work']
+__all__ = ['Ended', 'Failed', 'Shared', 'copy_thread_settings', 'work']
 
 
 class Ended:
-    """In place of a batch: the iterable dataset of a worker has ended."""
+    """Result instead of a batch: the iterable dataset of a worker has ended."""
 
 
 class Failed:
-    """In place of a batch: an exception, in the form that torch uses for workers."""
+    """Result instead of a batch: an exception, in the form that torch uses for workers."""
 
     def __init__(self, worker: int, error: BaseException) -> None:
         self.error = error
@@ -40,12 +40,12 @@ class Failed:
 
 
 class Shared:
-    """The shared state of an iterator's threads; it has no reference to the iterator."""
+    """The shared state of an iterator's threads; it does not reference the iterator."""
 
     def __init__(self, count: int) -> None:
         self.tasks: List[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in range(count)]
         self.results: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.turn = 0               # of the pass; tasks of other passes are dropped
+        self.pass_number = 0        # number of the pass; tasks of other passes are dropped
         self.stopped = False
         self.streams: List[Any] = [None] * count    # positions of iterable datasets
         self.init: Optional[Callable[[int], object]] = None
@@ -53,7 +53,7 @@ class Shared:
         self.prepare: Callable[[], object] = _nothing
 
     def stop(self) -> None:
-        """End the threads after their current task; does not wait for them."""
+        """Stop the threads after their current task, without waiting for them."""
         self.stopped = True
         for tasks in self.tasks:
             tasks.put(None)
@@ -72,7 +72,7 @@ def work(shared: Shared, number: int, info: Any, make: Callable[[Any, Any], Any]
     worker_info.set_info(info)
     refused: Optional[Failed] = None
     fetcher: Any = None
-    turn = ended = -1
+    pass_number = ended = -1
     try:
         shared.prepare()
         if shared.init is not None:
@@ -83,27 +83,27 @@ def work(shared: Shared, number: int, info: Any, make: Callable[[Any, Any], Any]
         task = shared.tasks[number].get()
         if task is None or shared.stopped:
             return
-        of_turn, place, index = task
-        if of_turn != shared.turn or of_turn == ended:
+        task_pass, place, index = task
+        if task_pass != shared.pass_number or task_pass == ended:
             continue
         made: Any = refused
         try:
             if made is None:
-                if turn != of_turn:
-                    fetcher, turn = make(info.dataset, shared.streams[number]), of_turn
+                if pass_number != task_pass:
+                    fetcher, pass_number = make(info.dataset, shared.streams[number]), task_pass
                     shared.streams[number] = None
                 made = shared.pin(fetcher.fetch(index))
         except BaseException as error:
             made = Failed(number, error)
             if isinstance(error, StopIteration) and isinstance(fetcher, Streamed):
-                made, ended = Ended(), of_turn
+                made, ended = Ended(), task_pass
         stream = fetcher.state() if isinstance(fetcher, Streamed) else None
-        shared.results.put((of_turn, place, made, stream))
+        shared.results.put((task_pass, place, made, stream))
         del task, index, made, stream
 
 
-def like_this_thread(pins: bool) -> Callable[[], object]:
-    """Return a function that copies torch's settings of this thread to another one."""
+def copy_thread_settings(pins: bool) -> Callable[[], object]:
+    """Return a function that copies this thread's torch settings to another thread."""
     gradients = torch.is_grad_enabled()
     device = torch.cuda.current_device() if pins and torch.cuda.is_available() else None
 

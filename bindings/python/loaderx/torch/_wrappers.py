@@ -14,7 +14,7 @@ from ._samplers import (DistributedSampler, RandomSampler, SequentialSampler,
 
 __all__ = ['wrap']
 
-# The attributes of a wrapper itself. It shares all others with the sampler.
+# The attributes of the wrapper itself. It shares all other attributes with the sampler.
 _OWN = ('_current', '_pending', '_known')
 
 
@@ -22,7 +22,7 @@ def _wrapper_type(kind: Type[Any]) -> Type[Any]:
     return type(kind.__name__, (kind,), {'__slots__': _OWN, '__doc__': kind.__doc__})
 
 
-# Only for these classes themselves: a class that is derived from one may yield anything.
+# Exactly these classes: a subclass may yield anything.
 _WRAPPERS: Dict[Type[Any], Type[Any]] = {
     data.DistributedSampler: _wrapper_type(DistributedSampler),
     data.RandomSampler: _wrapper_type(RandomSampler),
@@ -33,9 +33,9 @@ _WRAPPERS: Dict[Type[Any], Type[Any]] = {
 
 
 def wrap(sampler: Any) -> Any:
-    """Return a sampler that yields what `sampler` yields, with a state where possible.
+    """Return a sampler that yields the same indices as `sampler`, with a state if possible.
 
-    It sees attributes that are set on `sampler` later, as by ``set_epoch()``.
+    It uses attributes that are set on `sampler` later, as by ``set_epoch()``.
     """
     if type(sampler) is data.BatchSampler:
         return BatchSampler(wrap(sampler.sampler), sampler.batch_size, sampler.drop_last)
