@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Builds loaderx._core against the installed library, which pkg-config finds as
-`loaderx-parity`: that requires all other libraries."""
+`loaderx-parity`, the module that requires all others."""
 
 import glob
 import os
@@ -11,22 +11,22 @@ import sys
 from setuptools import Extension, setup
 
 MODULE = 'loaderx-parity'
-OLDEST = '0.1.0'    # of the library: the first that has all that the extension calls
+OLDEST = '0.1.0'    # the first library with all functions that the extension calls
 
 
 def pkg_config(*arguments):
-    """What pkg-config prints for the library, split as a shell would."""
+    """Return the output of pkg-config for the library, split as by a shell."""
     command = shlex.split(os.environ.get('PKG_CONFIG') or 'pkg-config')
     try:
         done = subprocess.run([*command, *arguments, MODULE], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, universal_newlines=True, check=False)
     except OSError as error:
-        sys.exit(f'{command[0]} cannot be run ({error.strerror}). It is needed to find the '
-                 f'installed libloaderx; name another one in PKG_CONFIG.')
+        sys.exit(f'Cannot run {command[0]} ({error.strerror}), which finds the installed '
+                 f'libloaderx; set PKG_CONFIG to another command.')
     if done.returncode != 0:
         sys.exit(f'pkg-config does not find {MODULE} {OLDEST} or newer:\n{done.stderr.strip()}\n'
                  f'Install libloaderx first (./configure && make && make install). If it is not '
-                 f'in a standard place, put its lib/pkgconfig into PKG_CONFIG_PATH.')
+                 f'in a standard directory, add its lib/pkgconfig to PKG_CONFIG_PATH.')
     return shlex.split(done.stdout)
 
 
