@@ -25,8 +25,8 @@ typedef struct lx__atomic_file {
  * @param name       Name of the final file; a path is allowed if @p directory is #LX__CWD.
  * @param temporary  Name of the temporary file. A file of that name, left by an interrupted
  *                   attempt, is removed first, so no other writer may be active. NULL: the first
- *                   free one of
- *                   NAME.0.new, NAME.1.new ..., which allows several concurrent writers.
+ *                   free one of NAME.0.new, NAME.1.new ..., which allows several concurrent
+ *                   writers.
  */
 LX_API lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *directory,
                                        const char *name, const char *temporary, lx_error *error);

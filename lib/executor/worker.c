@@ -102,7 +102,7 @@ static void *work(void *argument)
     if (--queue->alive == 0)
         pthread_cond_broadcast(&queue->ended);
     pthread_mutex_unlock(&queue->lock);
-    lx__executor_release(executor); /* the last hold if a callback closed the executor */
+    lx__executor_release(executor); /* may be the last hold, if a callback closed the executor */
     return NULL;
 }
 

@@ -67,7 +67,7 @@ void lx__greedy_restore(lx__greedy *greedy, uint64_t position, const double *wei
     }
 }
 
-/** Returns the set with the largest lag, the first of equal ones. */
+/** Returns the set with the largest lag, or the first one if several have it. */
 static size_t find_most_lagging(const double *restrict weights, const double *restrict given,
                                 double *restrict lags, size_t count, double position)
 {

@@ -5,8 +5,8 @@
  * that lags furthest behind its weight.
  *
  * If count[i] of k positions went to set i, the next one goes to the set with the largest weight[i]
- * * max(k, 1) - count[i], the first of equal ones. This has to iterate over all positions, whereas
- * lx__mixture_split finds the set of any position directly.
+ * * max(k, 1) - count[i], or to the first such set if there are several. This has to iterate over
+ * all positions, whereas lx__mixture_split finds the set of any position directly.
  */
 #ifndef LX_PARITY_GREEDY_H
 #define LX_PARITY_GREEDY_H

@@ -104,12 +104,13 @@ static void copy(void *context)
     shell("rm -rf bench-copied && cp --reflink=never -r bench-live bench-copied && "
           "sync bench-copied/* bench-copied/chunk/*");
 }
-static void compare(bench_run *bench, *uint64_t size)
+
+static void compare(bench_run *bench, uint64_t size)
 {
     char title[80];
     run_alone(make, size);
-    *rebalance_links(NULL); shell("rm -rf bench-live && mv bench-copied
-                             * bench-live"); /* the result */
+    rebalance_links(NULL);
+    shell("rm -rf bench-live && mv bench-copied bench-live"); /* the result */
     double work = (double)LIVE / (double)(1 << 20);
     snprintf(title, sizeof title, "1 GiB of live records of %llu bytes, half of all",
              (unsigned long long)size);

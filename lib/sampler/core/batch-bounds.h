@@ -21,8 +21,7 @@ typedef struct lx__batch_bounds {
 } lx__batch_bounds;
 
 /** Returns the number of words in the table of an epoch of @p length positions, which
- * lx__epoch_tables_new() needs.
- * */
+ * lx__epoch_tables_new() needs. */
 size_t lx__batch_bounds_size(uint64_t length);
 
 /** Starts a batch at an offset of a zeroed table; offset 0 must start one. */

@@ -14,8 +14,8 @@ typedef struct lx__inner_order {
     uint64_t epochs; /**< Number of whole epochs that fit in the positions; 0 if the length is 0. */
 } lx__inner_order;
 
-/** References @p order, which lx__inner_order_check() accepted, as a part of the new order @p in.
- * */
+/** References @p order, which lx__inner_order_check() accepted, as a part of the new order
+ * @p in. */
 void lx__inner_order_init(lx__inner_order *inner, lx_order *order, lx_order *in);
 
 /** Drops the reference. A zeroed struct is allowed. */

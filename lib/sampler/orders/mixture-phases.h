@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The phases of a mixture's epoch: one set of weights splits the positions of a phase.
+ * @brief The phases of a mixture's epoch: within a phase, the weights do not change.
  */
 #ifndef LX_SAMPLER_MIXTURE_PHASES_H
 #define LX_SAMPLER_MIXTURE_PHASES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The sets of a mixture, and reading a block of positions set by set.
+ * @brief The sets of a mixture; reads a block of positions set by set.
  */
 #ifndef LX_SAMPLER_MIXTURE_SETS_H
 #define LX_SAMPLER_MIXTURE_SETS_H

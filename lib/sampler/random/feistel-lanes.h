@@ -2,11 +2,13 @@
 /**
  * @file
  * @brief The Feistel network on vectors: the body that feistel-avx2.c and feistel-neon.c share.
- * Both define before including it LANES: the number of values in a vector, struct network,
- * load_network(feistel): what is needed at every round, in vectors, struct halves: the left and
- * right halves of so many values, load(network, values), store(network, values, halves): from and
- * to memory, two_rounds(network, round, halves): round, of the left half, and the next, of the
- * right.
+ * Before including this header, both define
+ *   LANES: the number of values in a vector,
+ *   struct network, load_network(feistel): what every round needs, in vectors,
+ *   struct halves: the left and right halves of LANES values,
+ *   load(network, values), store(network, values, halves): from and to memory,
+ *   two_rounds(network, round, halves): this round, which changes the left half, and the next one,
+ *     which changes the right half.
  */
 #ifndef LX_SAMPLER_FEISTEL_LANES_H
 #define LX_SAMPLER_FEISTEL_LANES_H

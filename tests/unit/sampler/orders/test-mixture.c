@@ -19,7 +19,7 @@ static lx_mixture *mixture_of(lx_order *part, size_t count)
     return mixture;
 }
 
-START_TEST(errors_name_the_set)
+START_TEST(errors_name_the_part)
 {
     static const double wrong[] = {-1, -5e-324, NAN, INFINITY, -INFINITY};
     lx_error error = LX_ERROR_INIT;
@@ -31,7 +31,7 @@ START_TEST(errors_name_the_set)
         lx_error_clear(&error);
     }
     ck_assert_int_eq(lx_mixture_add_part(mixture, empty, 0, 1, &error), LX_ERR_ARGUMENT);
-    ck_assert_msg(strstr(error.message, "set 2 is empty") != NULL, "%s", error.message);
+    ck_assert_msg(strstr(error.message, "part 2 is empty") != NULL, "%s", error.message);
     unit_fails(lx_mixture_add_part(mixture, part, UINT64_MAX - 9, 1, &error), LX_ERR_ARGUMENT);
     unit_ok(lx_mixture_add_part(mixture, part, UINT64_MAX - 10, 1, &error));
     unit_refuses_null(lx_mixture_add_part(NULL, part, 0, 1, &error), "mixture");
@@ -201,7 +201,7 @@ START_TEST(a_failed_allocation_leaves_the_mixture_unchanged)
 }
 END_TEST
 
-UNIT_MAIN("sampler/mixture", errors_name_the_set,
+UNIT_MAIN("sampler/mixture", errors_name_the_part,
           later_weights_need_all_sets_and_ascending_positions, rejects_other_invalid_arguments,
           an_order_keeps_the_mixture_it_was_made_of, mixtures_nest_as_deep_as_orders,
           the_largest_mixture_has_a_short_state, a_failed_allocation_leaves_the_mixture_unchanged)
