@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Faults that the crash test plants to prove that it finds them (tests/faults/).
+ * @brief Faults that the crash test (tests/faults/) plants to prove that it would detect such bugs.
  *
- * An installed library has no faults: LX__FAULT() is false. A convenience library for that test is
- * compiled with LX_PLANTED_FAULTS, and LX__FAULT() compares with the fault that is planted now.
+ * Installed builds contain no planted faults: LX__FAULT() is always false. The crash test links a
+ * convenience library compiled with LX_PLANTED_FAULTS, in which LX__FAULT() checks whether the
+ * given fault is the one currently planted.
  */
 #ifndef LX_ZRECORD_FAULT_H
 #define LX_ZRECORD_FAULT_H
@@ -54,11 +55,11 @@
 enum lx__fault { LX__FAULT_NONE, LX__FAULTS(LX__FAULT_NUMBER) LX__FAULT_COUNT };
 #undef LX__FAULT_NUMBER
 
-/** The planted fault; the test defines it. */
+/** The fault currently planted; the test defines this variable. */
 extern enum lx__fault lx__fault;
 
 #define LX__FAULT(name) (lx__fault == LX__FAULT_##name)
-/** A limit of the library; the test has a smaller one, which small datasets reach. */
+/** A limit of the library; the crash test uses a smaller one so that small datasets reach it. */
 #define LX__SMALLER(limit, smaller) (smaller)
 #else
 #define LX__FAULT(name) false

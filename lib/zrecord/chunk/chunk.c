@@ -10,8 +10,8 @@
 #include "zrecord/format/names.h"
 #include "zrecord/table/table-file.h"
 
-/* Full chunks that stay open until the next sync. Any beyond these are synced and closed as they
- * fill up, so that a writer of many small chunks does not run out of descriptors. */
+/* Number of full chunks that stay open until the next sync. Any others are synced and closed as
+ * they fill up, so that a writer of many small chunks does not run out of descriptors. */
 #define OPEN_MAX 16
 
 static bool is_full(const lx__chunk_pool *pool, const lx__chunk_item *item)
@@ -65,7 +65,7 @@ uint32_t lx__chunk_pool_next(lx__chunk_pool *pool)
     return next;
 }
 
-/** Takes a spare chunk with room for a payload; false if none has it. */
+/** Takes a spare chunk with room for a payload; returns false if there is none. */
 static bool take_spare(lx__chunk_pool *pool, uint64_t size, uint32_t align, lx__chunk_item *item)
 {
     bool found = false;
@@ -88,7 +88,8 @@ static lx_status take_id(lx__chunk_pool *pool, uint32_t *id, lx_error *error)
     lx_status status = LX_OK;
     pthread_mutex_lock(&pool->mutex);
     if (pool->next_id > LX__CHUNK_ID_MAX)
-        status = lx__fail(error, LX_ERR_LIMIT, "all %u chunk ids are used up: copy the dataset",
+        status = lx__fail(error, LX_ERR_LIMIT,
+                          "all %u chunk ids have been used: copy the dataset to continue",
                           LX__CHUNK_ID_MAX);
     else
         *id = pool->next_id++;
@@ -105,8 +106,8 @@ static void set_flag(lx__chunk_pool *pool, bool *flag)
 
 /* ---- the chunks of a flush task */
 
-/** Opens a chunk and adds it to the list: a new file if @p fresh, or else one that holds the bytes
- * of its item. */
+/** Opens a chunk and adds it to the list. If @p fresh is set, creates its file; otherwise the file
+ * must have the bytes of its item. */
 static lx_status add(lx__chunk_files *files, const lx__chunk_item *item, bool fresh,
                      lx_error *error)
 {
@@ -167,8 +168,8 @@ static lx_status sync_one(lx__chunk_files *files, lx__chunk_file *chunk, lx_erro
     return status;
 }
 
-/** Syncs and closes full chunks except the newest OPEN_MAX. Their bytes may belong to a commit
- * already, so a failed sync poisons the writer instead of failing the current flush only. */
+/** Syncs and closes all full chunks except the newest OPEN_MAX. Their bytes may already belong to a
+ * commit, so a failed sync does not just fail the current flush: it poisons the writer. */
 static lx_status close_full(lx__chunk_files *files, lx_error *error)
 {
     size_t open = 0;
@@ -197,12 +198,13 @@ static lx_status add_another(lx__chunk_files *files, uint64_t size, uint32_t ali
         status = take_id(files->pool, &item.id, error);
     if (status == LX_OK)
         status = add(files, &item, fresh, error);
-    if (status == LX_OK && item.bytes == 0) /* even a committed empty chunk may lack its file */
+    if (status == LX_OK &&
+        item.bytes == 0) /* even a committed chunk may lack its file if it is empty */
         set_flag(files->pool, &files->pool->directory_dirty);
     return status;
 }
 
-/** Opens a chunk that was closed when it was full and has room again after a rollback. */
+/** Reopens a chunk that was full, and therefore closed, but has room again after a rollback. */
 static lx_status reopen(const lx__chunk_files *files, lx__chunk_file *chunk, lx_error *error)
 {
     char name[LX__NAME_SIZE];

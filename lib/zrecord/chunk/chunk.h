@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The chunks that a writer keeps open: the ones it appends to, and the ones that have grown
+ * @brief The chunks that a writer keeps open: those that it appends to, and those that have grown
  * since the last frame or the last sync.
  *
- * Each flush task of a writer appends to a chunk of its own; the tasks share ids and limits.
+ * Each flush task of a writer appends to a chunk of its own; ids and limits are common to all
+ * tasks.
  */
 #ifndef LX_ZRECORD_CHUNK_H
 #define LX_ZRECORD_CHUNK_H
@@ -15,33 +16,33 @@
 #include "zrecord/wal/frame.h"
 #include "zrecord/wal/sync-list.h"
 
-/** Most committed chunks with room that the pool keeps for reuse. */
+/** Most committed chunks with free space that the pool keeps for reuse. */
 #define LX__SPARE_CHUNKS 16
 
-/** State that all flush tasks of a writer share. */
+/** State shared by all flush tasks of a writer. */
 typedef struct lx__chunk_pool {
     const lx__file *directory;
     uint64_t records_limit;
     uint64_t bytes_limit;
-    bool each_synced;      /**< Each commit waits for its sync. */
+    bool each_synced;      /**< Every commit waits for its sync. */
     pthread_mutex_t mutex; /**< Guards the members below. A leaf lock. */
     uint32_t next_id;
-    lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< The chunks with the most room. */
+    lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< The chunks with the most free space. */
     size_t spare_count;
     bool directory_dirty; /**< A file was created since the last sync of the directory. */
     bool sync_failed;     /**< Permanent: a later sync does not report what this one lost. */
 } lx__chunk_pool;
 
 typedef struct lx__chunk_file {
-    lx__file file; /**< Closed once the chunk is full and synced and only waits for its frame. */
+    lx__file file; /**< Closed once the chunk is full and synced and just awaits its frame. */
     lx__chunk_item now;
-    lx__chunk_item committed; /**< As in the last frame; bytes is 0 for an uncommitted chunk. */
+    lx__chunk_item committed; /**< As in the last frame; bytes is 0 in an uncommitted chunk. */
     bool dirty;               /**< Bytes were written since the last sync. */
-    bool held;                /**< A sync list uses the descriptor: it must stay open. */
+    bool held;                /**< A sync list uses the descriptor, so it must stay open. */
 } lx__chunk_file;
 
-/** The chunks of one flush task. The task owns them while it runs, the committing thread while no
- * task runs. */
+/** The chunks of one flush task. The task owns them while it runs; while no task runs, the
+ * committing thread does. */
 typedef struct lx__chunk_files {
     lx__chunk_pool *pool;
     lx__chunk_file *list; /**< Payloads are appended to the last one, unless it is full. */
@@ -49,13 +50,13 @@ typedef struct lx__chunk_files {
     size_t capacity;
 } lx__chunk_files;
 
-/** Initializes a pool to zeros, with its mutex; the caller then sets the other members. */
+/** Zeroes a pool and initializes its mutex; the caller then sets the other members. */
 void lx__chunk_pool_init(lx__chunk_pool *pool);
 
-/** Adds a committed chunk that no flush task has open, for reuse; ignores a full one. */
+/** Offers for reuse a committed chunk that no flush task has open; ignores a full one. */
 void lx__chunk_pool_offer(lx__chunk_pool *pool, const lx__chunk_item *item);
 
-/** Drops all spare chunks: the next chunk of each flush task is a new one. */
+/** Drops all spare chunks, so that each flush task starts a new chunk next. */
 void lx__chunk_pool_drop_spare(lx__chunk_pool *pool);
 
 uint32_t lx__chunk_pool_next(lx__chunk_pool *pool);
@@ -71,14 +72,14 @@ static inline bool lx__chunk_file_has_grown(const lx__chunk_file *chunk)
 
 /**
  * Finds a chunk with room for a payload of @p size bytes aligned to @p align: the current one, a
- * spare one, or a new one. @p start receives the payload's offset in it.
- * @retval LX_ERR_POISONED  The sync of a full chunk failed, which had to be closed.
+ * spare one, or a new one. Sets @p start to the payload's offset in it.
+ * @retval LX_ERR_POISONED  A full chunk had to be closed, and its sync failed.
  */
 lx_status lx__chunk_files_room(lx__chunk_files *files, uint64_t size, uint32_t align,
                                lx__chunk_file **chunk, uint64_t *start, lx_error *error);
 
-/** Returns how many bytes and records the current chunk has room for; 0 and 0 where the next
- * payload needs another chunk. */
+/** Returns how many more bytes and records the current chunk can take; 0 and 0 if the next payload
+ * needs a new chunk. */
 void lx__chunk_files_left(const lx__chunk_files *files, uint64_t *bytes, uint64_t *records);
 
 /** Whether lx__chunk_files_room() would return the current chunk. */
@@ -90,18 +91,19 @@ static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
     return &files->list[files->count - 1];
 }
 
-/** Adds to @p list, a sync list, each file written since the last sync, and the directory if it
- * changed. They count as synced from then on. Fails after any failed sync. */
+/** Adds each file written since the last sync to the sync list @p list, and also the directory if
+ * it changed. From then on they count as synced. Fails after any failed sync. */
 lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list, lx_error *error);
 
-/** Called after the sync list was run: its descriptors may be closed again. */
+/** Called after the sync list was run; its descriptors may be closed again. */
 void lx__chunk_files_release(lx__chunk_files *files);
 
-/** Called after a frame: marks the chunks in @p items, ascending by id, as committed. Chunks of
- * this list may be absent from @p items. Closes those that will not be appended to. */
+/** Called after a frame: marks the chunks in @p items, which are in ascending order of id, as
+ * committed. @p items need not list all chunks of @p files. Closes those that will not be appended
+ * to. */
 void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *items, size_t count);
 
-/** Resets the chunks to the last frame, and removes those that are not in it. */
+/** Resets the chunks to the last frame, and removes the files of those that are not in it. */
 lx_status lx__chunk_files_rollback(lx__chunk_files *files, lx_error *error);
 
 void lx__chunk_files_close(lx__chunk_files *files);

@@ -8,8 +8,9 @@
 #include "zrecord/format/names.h"
 #include "zrecord/table/table-file.h"
 
-/* Attempts to open a file while the system has no free descriptors. Each attempt closes the idle
- * files and halves the size of the cache; other threads may take the descriptors first. */
+/* How often to try to open a file while the system has no free descriptors. Each failed attempt
+ * closes the idle files and halves the size of the cache. Retrying is needed because other threads
+ * may take the freed descriptors first. */
 #define TRIES 10
 
 void lx__fd_cache_init(lx__fd_cache *cache, size_t max, lx__fd_open *open, void *user)
@@ -82,8 +83,8 @@ static void close_idle(lx__fd_cache *cache, size_t left)
     } while (file != NULL);
 }
 
-/** Closes all idle files after the system ran out of descriptors. The cache keeps fewer from then
- * on; otherwise other threads could take all descriptors before this one gets one. */
+/** Closes all idle files after the system ran out of descriptors, and makes the cache keep fewer
+ * from then on; otherwise other threads could take all descriptors before this one gets any. */
 static void keep_fewer(lx__fd_cache *cache)
 {
     pthread_mutex_lock(&cache->mutex);
@@ -131,7 +132,7 @@ lx_status lx__fd_cache_take(lx__fd_cache *cache, const lx__file_name *name, lx__
     }
     close_idle(cache, max - 1);
     pthread_mutex_lock(&cache->mutex);
-    put_first(cache, made); /* a duplicate if another thread opened the same file: harmless */
+    put_first(cache, made); /* a harmless duplicate if another thread opened the same file */
     cache->count++;
     pthread_mutex_unlock(&cache->mutex);
     *file = made;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A cache of the descriptors of a dataset's files, which are read by pread or mapped.
+ * @brief A cache of descriptors of a dataset's files, which are read by pread or mapped.
  *
  * A dataset may have more files than a process may have descriptors. The cache closes idle files
- * when it has too many, or when the system runs out of descriptors, and opens them again by name.
- * The names stay valid: while a reader's lock is held, the files of its generation stay in place.
+ * when too many are open or the system runs out of descriptors, and reopens them by name when they
+ * are needed again. The names stay valid: while a reader's lock is held, the files of its
+ * generation stay in place.
  *
- * lx__fd_open abstracts where files come from: to store chunks elsewhere, implement a function of
- * that type; the users of this cache need no change.
+ * lx__fd_open abstracts where files come from. To store chunks elsewhere, implement a function of
+ * that type; code that uses the cache need not change.
  */
 #ifndef LX_ZRECORD_FD_CACHE_H
 #define LX_ZRECORD_FD_CACHE_H
@@ -28,18 +29,18 @@ typedef struct lx__file_name {
 } lx__file_name;
 
 /** Opens a file that is not in the cache.
- * @retval LX_ERR_CORRUPT  The file is missing, or is a chunk and too short. */
+ * @retval LX_ERR_CORRUPT  The file is missing, or it is a chunk and too short. */
 typedef lx_status lx__fd_open(void *user, const lx__file_name *name, lx__file *file,
                               lx_error *error);
 
-/** The lx__fd_open of chunks in a directory; @p user is the directory's lx__file. */
+/** An lx__fd_open for the chunks in a directory; @p user is the directory's lx__file. */
 lx_status lx__fd_open_chunk(void *user, const lx__file_name *name, lx__file *file, lx_error *error);
 
 typedef struct lx__open_file {
     lx__file file;
     lx__part part;
     uint32_t number;
-    size_t users; /**< Like @c next, guarded by the mutex of the cache. */
+    size_t users; /**< Guarded by the mutex of the cache, as is @c next. */
     struct lx__open_file *next;
 } lx__open_file;
 
@@ -49,7 +50,7 @@ typedef struct lx__fd_cache {
     pthread_mutex_t mutex; /**< Guards the members below. A leaf lock. */
     lx__open_file *files;  /**< Most recently used first. */
     size_t count;
-    size_t max; /**< Files to keep open; more may be open while they are in use. */
+    size_t max; /**< Number of files to keep open; more may be open while they are in use. */
 } lx__fd_cache;
 
 /** Initializes an empty cache that keeps up to @p max files open; @p max must not be 0. */
@@ -62,8 +63,8 @@ lx_status lx__fd_cache_take(lx__fd_cache *cache, const lx__file_name *name, lx__
 /** Releases a file, which stays in the cache; NULL is a no-op. */
 void lx__fd_cache_release(lx__fd_cache *cache, lx__open_file *file);
 
-/** In a child of fork(): drops all files, without closing them, if a thread of the parent held the
- * mutex, because the list may then be inconsistent. */
+/** In a child of fork(): if another thread of the parent held the mutex, drops all files without
+ * closing them, because the list may be inconsistent. */
 void lx__fd_cache_take_over(lx__fd_cache *cache);
 
 /** Closes all files, none of which may be in use. */

@@ -6,13 +6,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Largest gap between two extents that one call reads, with the bytes of the gap. */
+/* Largest gap between two extents that are still read with one call, including the gap. */
 #define GAP 512
-/* Largest gap between two extents that still count as sequential. */
+/* Largest gap between two extents at which reads still count as sequential. */
 #define WALK_GAP 4096
-/* Most bytes of one call whose extents must be copied to their destinations. */
+/* Most bytes to read with one call if the extents must then be copied to their destinations. */
 #define STAGING ((size_t)32 << 10)
-/* Larger extents are read one by one: a call each costs less than the copy. */
+/* Larger extents are read one by one, because a call for each costs less than copying them. */
 #define SMALL 4096
 
 /** Stores the address of the only extent of a batch. */
@@ -55,7 +55,7 @@ static bool is_buffered(const lx__pread *pread, const lx__extent *extent)
            lx__range_fits(extent->offset - pread->start, extent->size, pread->size);
 }
 
-/** Returns how many bytes to read for an extent: more than its own if reads are sequential. */
+/** Returns how many bytes to read for an extent: more than it has if reads are sequential. */
 static size_t size_to_read(const lx__pread *pread, const lx__extent *extent)
 {
     uint64_t end = pread->start + pread->size, left = extent->chunk->bytes - extent->offset;
@@ -70,8 +70,8 @@ static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *
 {
     size_t size = size_to_read(pread, extent);
     lx__open_file *file;
-    /* Open the chunk before the allocation: a hostile entry may claim gigabytes, but a file without
-     * its committed bytes fails here. */
+    /* Open the chunk before allocating: a hostile entry may claim gigabytes, but opening fails if
+     * the file does not have its committed bytes. */
     lx_status status = take_file(pread, extent->chunk, &file, error);
     if (status != LX_OK)
         return status;
@@ -82,7 +82,7 @@ static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *
     }
     if (size > extent->size &&
         lx__file_read(&file->file, pread->bytes, size, extent->offset, NULL) != LX_OK)
-        size = extent->size; /* The failure may lie after the extent: read only the extent. */
+        size = extent->size; /* The error may be beyond the extent: read only the extent. */
     if (size == extent->size)
         status = lx__file_read(&file->file, pread->bytes, size, extent->offset, error);
     lx__fd_cache_release(pread->cache, file);
@@ -111,11 +111,11 @@ static lx_status fetch_single(lx__pread *pread, const lx__extent *extent, const 
 
 /* ---- batches */
 
-/** Extents that one call reads, from the first one of a batch on. */
+/** Extents at the start of a batch that one call reads. */
 typedef struct run {
     size_t count;
-    size_t bytes;  /**< With the bytes between the extents. */
-    bool straight; /**< The extents are adjacent in the chunk and at their destinations. */
+    size_t bytes;  /**< Including the gaps between the extents. */
+    bool straight; /**< The extents are adjacent, both in the chunk and at their destinations. */
 } run;
 
 static run find_run(const lx__extent *extents, size_t count)
@@ -186,7 +186,7 @@ void lx__pread_advise(const lx__pread *pread, const lx__extent *extent)
 {
     lx__open_file *file;
     if (take_file(pread, extent->chunk, &file, NULL) != LX_OK)
-        return; /* the read will report it */
+        return; /* the read itself will report the error */
     lx__file_will_need(&file->file, extent->offset, extent->size);
     lx__fd_cache_release(pread->cache, file);
 }

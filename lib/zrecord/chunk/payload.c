@@ -27,10 +27,10 @@ lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rule
     return status;
 }
 
-/** Fails because @p crc differs from the entry's CRC. */
+/** Fails, reporting that @p crc differs from the entry's CRC. */
 static lx_status fail_crc(const lx__entry *entry, uint32_t crc, lx_error *error)
 {
-    return lx__fail(error, LX_ERR_CORRUPT, "checksum mismatch: %08x expected, %08x computed",
+    return lx__fail(error, LX_ERR_CORRUPT, "checksum mismatch: expected %08x, computed %08x",
                     entry->crc, crc);
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Reads a stored value: every check and decode of a payload is here.
+ * @brief Reads stored values: all checking and decoding of payloads is done here.
  *
  * Reading takes three steps. *Locate* checks an entry against the rules of its field and the item
  * of its chunk (doc/zrecord-format.md, section 5.4), and computes the extent of its bytes. *Fetch*
- * (fetch.h) reads the bytes. *Check and decode* compares the bytes with the CRC and decompresses
- * them. Readers, recovery, verification, repair and rebalance share these steps, so none of them
- * takes a snapshot.
+ * (fetch.h) reads the bytes. *Check and decode* verifies the CRC of the bytes and decompresses
+ * them. None of the steps takes a snapshot, so that readers, recovery, verification, repair and
+ * rebalance can share them.
  *
- * The fast paths of mapped reads use the predicates below, which accept only raw values, and leave
- * all other values to the three steps.
+ * The fast paths of mapped reads use the predicates below, which accept only raw values; all other
+ * values are left to the three steps.
  */
 #ifndef LX_ZRECORD_PAYLOAD_H
 #define LX_ZRECORD_PAYLOAD_H
@@ -21,15 +21,15 @@
 #include "zrecord/format/entry.h"
 #include "zrecord/wal/frame.h"
 
-/** The location of the stored bytes of a value. */
+/** Where the stored bytes of a value are. */
 typedef struct lx__extent {
     const lx__chunk_item *chunk; /**< NULL if the value is missing or inline. */
     uint64_t offset;
     uint32_t size;
-    uint8_t *into; /**< Destination of a fetch that copies; NULL: the fetcher's own buffer. */
+    uint8_t *into; /**< Where a fetch copies the bytes to; NULL: the fetcher's own buffer. */
 } lx__extent;
 
-/** Whether the value of an entry lies in a chunk, that is, is neither missing nor inline. */
+/** Whether the value of an entry is stored in a chunk, that is, is neither missing nor inline. */
 static inline bool lx__payload_is_stored(const lx__entry *entry)
 {
     return !lx__entry_is_inline(entry) && !lx__entry_is_missing(entry);
@@ -38,48 +38,49 @@ static inline bool lx__payload_is_stored(const lx__entry *entry)
 /**
  * Checks an entry against all rules and locates its bytes.
  *
- * @param[in]  chunk   The snapshot's item of the entry's chunk; NULL if the snapshot lacks that
- *                     chunk. Ignored unless lx__payload_is_stored().
- * @param[out] extent  Receives the location of the bytes, with @c into NULL.
- * @retval LX_ERR_CORRUPT  The entry breaks a rule.
+ * @param[in]  chunk   The snapshot's item of the entry's chunk; NULL if the snapshot does not have
+ *                     that chunk. Ignored unless lx__payload_is_stored().
+ * @param[out] extent  Receives the location of the bytes, with @c into set to NULL.
+ * @retval LX_ERR_CORRUPT  The entry violates a rule.
  */
 lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rules,
                              const lx__chunk_item *chunk, lx__extent *extent, lx_error *error);
 
 /**
- * Compares the stored bytes of a located value with its CRC. The value must not be missing.
+ * Checks the stored bytes of a located value against its CRC. The value must not be missing.
  * @retval LX_ERR_CORRUPT  They differ from the bytes that were written.
  */
 lx_status lx__payload_check(const lx__entry *entry, const lx__entry_rules *rules, uint64_t index,
                             const void *stored, lx_error *error);
 
 /**
- * Decodes checked stored bytes to the entry->logical bytes at @p value.
+ * Decodes stored bytes, already checked, into the entry->logical bytes at @p value.
  *
- * @param[in,out] inflater  The calling thread's inflater; replaced if NULL or of another codec.
+ * @param[in,out] inflater  The calling thread's inflater; replaced if it is NULL or for a different
+ *                          codec.
  * @retval LX_ERR_CORRUPT      The bytes do not decompress to a value of this length.
- * @retval LX_ERR_UNSUPPORTED  This library lacks the codec, which the error names.
+ * @retval LX_ERR_UNSUPPORTED  This library lacks the codec; the error names it.
  */
 lx_status lx__payload_decode(const lx__entry *entry, const lx__entry_rules *rules,
                              const void *stored, lx__inflater **inflater, void *value,
                              lx_error *error);
 
-/** Fails with #LX_ERR_UNSUPPORTED for a compressed value whose codec this library lacks. Without
- * the codec, the length that the entry claims is unbounded. */
+/** Fails with #LX_ERR_UNSUPPORTED if the value is compressed and this library lacks the codec.
+ * Without the codec, there is no bound on the length that the entry may claim. */
 lx_status lx__payload_check_codec(const lx__entry *entry, const lx__entry_rules *rules,
                                   lx_error *error);
 
-/** Copies a raw value, unless it was fetched to @p value already. */
+/** Copies a raw value, unless it was already fetched to @p value. */
 static inline void lx__payload_copy_raw(const lx__entry *entry, const void *stored, void *value)
 {
     if (value != stored && entry->logical != 0)
         memcpy(value, stored, entry->logical);
 }
 
-/** @name Predicates of the fast paths, for raw values only. */
+/** @name Predicates of the fast paths, for raw values only */
 /** @{ */
 
-/** Whether an offset slot is valid for an inline value of @p size bytes: the rest is zeros. */
+/** Whether an offset slot is valid for an inline value of @p size bytes: the rest must be zeros. */
 static inline __attribute__((always_inline)) bool lx__payload_fits_inline(uint32_t size,
                                                                           uint64_t slot)
 {
@@ -93,7 +94,7 @@ lx__payload_lies_in(uint64_t offset, uint32_t size, uint64_t align_mask, uint64_
     return (offset & align_mask) == 0 && size != 0 && lx__range_fits(offset, size, chunk_bytes);
 }
 
-/** Whether an entry is of a raw value and its CRC matches the stored bytes. */
+/** Whether the value of an entry is raw and its stored bytes match the CRC. */
 static inline __attribute__((always_inline)) bool
 lx__payload_is_intact_raw(const lx__entry *entry, const lx__entry_rules *rules, uint64_t index,
                           const uint8_t *stored)

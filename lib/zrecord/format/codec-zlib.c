@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* A negative window: raw Deflate, without zlib's header and checksum. */
+/* A negative window size selects raw Deflate, without zlib's header and checksum. */
 #define RAW_WINDOW (-15)
 #define MEMORY_LEVEL 8
 
@@ -37,7 +37,7 @@ static void inflater_free(lx__inflater *inflater)
     lx__free(inflater);
 }
 
-/* A value has at most 2^32 - 1 bytes, which zlib's counters can hold. */
+/* Values are at most 2^32 - 1 bytes long, which zlib's counters can hold. */
 _Static_assert(UINT_MAX >= UINT32_MAX, "zlib counts in unsigned int");
 
 static bool inflate_value(lx__inflater *inflater, const void *stored, size_t size, void *value,

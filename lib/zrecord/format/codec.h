@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Codecs, which compress values. To add one, write a source file that defines its lx__codec,
- * and list it in codec.c.
+ * @brief Codecs, which compress values. To add a codec, define its lx__codec in a source file of
+ * its own and list it in codec.c.
  */
 #ifndef LX_ZRECORD_CODEC_H
 #define LX_ZRECORD_CODEC_H
@@ -13,27 +13,27 @@
 
 #include <loaderx/schema.h>
 
-/** Compression by zstd: defined by the format, but not implemented in this version. */
+/** Zstandard compression: part of the format, but not implemented in this version. */
 #define LX__ZSTD ((lx_compression)2)
 
 typedef struct lx__codec lx__codec;
 
-/** The state with which one thread decompresses any number of values. Each codec embeds it as the
- * first member of its own struct. */
+/** A decompression context, for one thread at a time; it can decompress any number of values. Each
+ * codec embeds it as the first member of its own struct. */
 typedef struct lx__inflater {
     const lx__codec *codec;
 } lx__inflater;
 
-/** The state with which one thread compresses, as lx__inflater. */
+/** A compression context, for one thread at a time; embedded in the same way as lx__inflater. */
 typedef struct lx__deflater {
     const lx__codec *codec;
 } lx__deflater;
 
 struct lx__codec {
-    const char *name;   /**< In meta.json, and in messages. */
+    const char *name;   /**< As in meta.json and in messages. */
     uint32_t ratio_max; /**< Most bytes that one stored byte can decompress to; 0: unlimited. */
-    bool dictionaries;  /**< Whether a field may have a dictionary. */
-    /* All functions are NULL if this library does not implement the codec. */
+    bool dictionaries;  /**< Whether fields that use this codec may have a dictionary. */
+    /* These are all NULL if this library does not implement the codec. */
     lx__inflater *(*inflater_new)(void);
     void (*inflater_free)(lx__inflater *inflater);
     bool (*inflate)(lx__inflater *inflater, const void *stored, size_t size, void *value,
@@ -44,39 +44,40 @@ struct lx__codec {
                       size_t capacity);
 };
 
-/** Most bytes that one byte of a Deflate stream decompresses to: two bits can encode 258 bytes. */
+/** Most bytes that one byte of a Deflate stream can decompress to: two bits can encode 258
+ * bytes. */
 #define LX__FLATE_RATIO_MAX 1032u
 
 /** Raw Deflate (RFC 1951), one stream per value, by libdeflate or zlib. */
 extern const lx__codec lx__flate;
 
-/** Zstandard (RFC 8878), without functions: of its fields, only values stored raw can be read. */
+/** Zstandard (RFC 8878), with no functions: in its fields, only values stored raw can be read. */
 extern const lx__codec lx__zstd;
 
-/** Returns the codec of a compression; NULL if it is #LX_COMPRESSION_RAW or invalid. */
+/** Returns the codec of a compression; NULL for #LX_COMPRESSION_RAW and for invalid values. */
 const lx__codec *lx__codec_of(lx_compression compression);
 
-/** Returns the name of a compression in meta.json. */
+/** Returns the name that meta.json uses for a compression. */
 const char *lx__compression_name(lx_compression compression);
 
-/** Finds a compression by name; false if the name is unknown. */
+/** Looks up a compression by name; returns false if the name is unknown. */
 bool lx__compression_find(const char *name, lx_compression *compression);
 
-/** Makes an inflater for a codec that has functions. NULL: out of memory. */
+/** Creates an inflater; @p codec must have functions. NULL: out of memory. */
 lx__inflater *lx__inflater_new(const lx__codec *codec);
 void lx__inflater_free(lx__inflater *inflater);
 
-/** Decompresses the @p size bytes at @p stored to @p value. False unless they are one complete
- * stream of exactly @p value_size bytes. */
+/** Decompresses the @p size bytes at @p stored into @p value. Returns false unless they are one
+ * complete stream that decompresses to exactly @p value_size bytes. */
 bool lx__inflate(lx__inflater *inflater, const void *stored, size_t size, void *value,
                  size_t value_size);
 
-/** Makes a deflater; @p level is 1 to 9. NULL: out of memory. */
+/** Creates a deflater; @p level is 1 to 9. NULL: out of memory. */
 lx__deflater *lx__deflater_new(const lx__codec *codec, int level);
 void lx__deflater_free(lx__deflater *deflater);
 
-/** Compresses a value to @p stored and returns the size of the stream; 0 if that would exceed
- * @p capacity, that is, if the value does not shrink enough. */
+/** Compresses a value into @p stored and returns the size of the stream; returns 0 if the stream
+ * would exceed @p capacity, which means that the value does not shrink enough. */
 size_t lx__deflate(lx__deflater *deflater, const void *value, size_t value_size, void *stored,
                    size_t capacity);
 

@@ -16,7 +16,7 @@ static lx_status check_inline(const lx__entry *entry, lx_error *error)
         return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes, but its length is %u",
                         entry->physical, entry->logical);
     if (entry->physical < LX__INLINE_MAX && entry->offset >> 8 * entry->physical != 0)
-        return lx__fail(error, LX_ERR_CORRUPT, "the padding of an inline value is not zero");
+        return lx__fail(error, LX_ERR_CORRUPT, "the padding after an inline value is not zero");
     return LX_OK;
 }
 
@@ -33,7 +33,7 @@ static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rul
     if (entry->physical < entry->logical && rules->codec == NULL)
         return lx__fail(error, LX_ERR_CORRUPT, "a raw value of %u bytes has %u stored bytes",
                         entry->logical, entry->physical);
-    /* Bound the length, so that a small payload cannot cause an allocation of gigabytes. */
+    /* Bound the length, so that a small payload cannot make a reader allocate gigabytes. */
     uint32_t ratio_max = rules->codec != NULL ? rules->codec->ratio_max : 0;
     if (ratio_max != 0 && entry->logical / ratio_max > entry->physical)
         return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot decompress to %u",
@@ -49,8 +49,8 @@ lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, 
                                                   : check_stored(entry, rules, error);
     if (status == LX_OK && rules->size != LX_NONE && entry->logical != rules->size)
         status = lx__fail(error, LX_ERR_CORRUPT,
-                          "a value of %u bytes in a field of %llu-byte values", entry->logical,
-                          (unsigned long long)rules->size);
+                          "a value has %u bytes, but the field has %llu-byte values",
+                          entry->logical, (unsigned long long)rules->size);
     return status;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief An entry, that is, one row of a field's tables: location, length and checksum of a value.
+ * @brief Table entries: one row of a field's tables, with the location, length and checksum of a
+ * value.
  */
 #ifndef LX_ZRECORD_ENTRY_H
 #define LX_ZRECORD_ENTRY_H
@@ -15,32 +16,32 @@
 #include "zrecord/format/codec.h"
 #include "zrecord/format/uuid.h"
 
-/* Bytes of a row of the tables. */
+/* Row sizes of the two tables, in bytes. */
 #define LX__OFFSET_ROW 16
 #define LX__CHECK_ROW 8
 #define LX__CHUNK_ID_MAX 0xfffffffeu
-#define LX__CHUNK_INLINE 0xffffffffu /**< chunk_id of inline and empty values */
+#define LX__CHUNK_INLINE 0xffffffffu /**< Chunk id of inline and empty values. */
 #define LX__INLINE_MAX 8
 
-/** A row of the offset table together with the same row of the check table. */
+/** A row of the offset table, together with the matching row of the check table. */
 typedef struct lx__entry {
-    uint32_t chunk;    /**< Id of the chunk, or LX__CHUNK_INLINE. */
-    uint32_t physical; /**< Length of the stored bytes. */
-    uint64_t offset;   /**< In the chunk; for an inline value its bytes, in little-endian order. */
+    uint32_t chunk;    /**< Chunk id, or LX__CHUNK_INLINE. */
+    uint32_t physical; /**< Number of stored bytes. */
+    uint64_t offset;   /**< Offset in the chunk; for an inline value, its bytes, little-endian. */
     uint32_t logical;  /**< Length of the value. */
     uint32_t crc;      /**< See lx__entry_crc(). */
 } lx__entry;
 
-/** Bytes of both rows, as in a row update. */
+/** Size of both rows together, as a row update stores them. */
 #define LX__ENTRY_BYTES (LX__OFFSET_ROW + LX__CHECK_ROW)
 
-/** The constants of a field that its entries are checked against. */
+/** The properties of a field that its entries are checked against. */
 typedef struct lx__entry_rules {
     uint8_t uuid[LX__UUID_BYTES];
     uint32_t field;         /**< Field id. */
-    uint32_t align;         /**< Alignment of payloads, a power of two. */
-    uint64_t size;          /**< Size of each value in a dense field; LX_NONE where it varies. */
-    const lx__codec *codec; /**< Codec of entries with physical < logical; NULL: values are raw. */
+    uint32_t align;         /**< Payload alignment, a power of two. */
+    uint64_t size;          /**< Size of each value; LX_NONE if sizes vary. */
+    const lx__codec *codec; /**< For entries with physical < logical; NULL: all values are raw. */
 } lx__entry_rules;
 
 static inline bool lx__entry_is_missing(const lx__entry *entry)
@@ -49,7 +50,7 @@ static inline bool lx__entry_is_missing(const lx__entry *entry)
            entry->offset == 0;
 }
 
-/** Whether the entry itself holds the value, which may be empty. */
+/** Whether the value, which may be empty, is stored in the entry itself. */
 static inline bool lx__entry_is_inline(const lx__entry *entry)
 {
     return entry->chunk == LX__CHUNK_INLINE;
@@ -71,7 +72,7 @@ static inline lx__entry lx__entry_load(const uint8_t offset_row[LX__OFFSET_ROW],
                        .crc = lx__load_le32(check_row + 4)};
 }
 
-/** Encodes an entry to its two rows. */
+/** Encodes an entry into its two rows. */
 static inline void lx__entry_store(const lx__entry *entry, uint8_t offset_row[LX__OFFSET_ROW],
                                    uint8_t check_row[LX__CHECK_ROW])
 {
@@ -82,16 +83,16 @@ static inline void lx__entry_store(const lx__entry *entry, uint8_t offset_row[LX
     lx__store_le32(check_row + 4, entry->crc);
 }
 
-/** Checks an entry against all rules but those about its chunk (see lx__payload_locate()). */
+/** Checks an entry against all rules except those about its chunk (see lx__payload_locate()). */
 lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, lx_error *error);
 
-/** Returns the CRC of an entry with these stored bytes, without the part of the index. */
+/** Returns the CRC of an entry and its stored bytes, without the index CRC. */
 uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, const void *stored);
 
-/** Returns the part of the index: entry.crc is lx__entry_crc() ^ lx__index_crc(). */
+/** Returns the index CRC: the complete entry.crc is lx__entry_crc() ^ lx__index_crc(). */
 uint32_t lx__index_crc(uint64_t index);
 
-/** Sets the CRC of an inline entry, without the part of the index. */
+/** Sets the CRC of an inline entry, without the index CRC. */
 void lx__entry_seal_inline(lx__entry *entry, const lx__entry_rules *rules);
 
 #endif

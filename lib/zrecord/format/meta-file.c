@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* meta.json may be hostile: each value is checked before it is used. */
+/* meta.json may be hostile: every value is checked before it is used. */
 #include "zrecord/format/meta-file.h"
 
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #define META_CHECKSUM "checksum"
 #define CHUNK_LIMIT_MAX (1ull << 62)
 
-/* Offset of the digits of the checksum. */
+/* Offset of the checksum digits. */
 #define STAMP_DIGITS strlen("{\"" META_CHECKSUM "\": \"")
-/* The cause of a missing or wrong checksum, and what to do about it. */
+/* Why the checksum may be missing or wrong, and what to do about it. */
 #define ADVICE                                                                                     \
     "the file is damaged or was edited: 'loaderx repair' restamps it if nothing else is wrong"
 
@@ -48,7 +48,7 @@ static lx_status read_version(const json_t *document, lx_error *error)
     return LX_OK;
 }
 
-/** Reads a list of features, which are strings. */
+/** Reads a feature list, which must contain only strings. */
 static lx_status read_feature_list(const json_t *features, const char *key, json_t **list,
                                    lx_error *error)
 {
@@ -59,7 +59,7 @@ static lx_status read_feature_list(const json_t *features, const char *key, json
     return status;
 }
 
-/** Fails for any mandatory feature, because this version knows none. */
+/** Reads both feature lists. Rejects any mandatory feature, because this version supports none. */
 static lx_status read_features(const json_t *document, lx_error *error)
 {
     json_t *features, *must, *may;
@@ -116,7 +116,8 @@ static lx_status read_dict(const json_t *object, lx_compression compression, lx_
         return LX_OK;
     const lx__codec *codec = lx__codec_of(compression);
     if (codec == NULL || !codec->dictionaries)
-        return lx__fail(error, LX_ERR_CORRUPT, "a field of compression %s cannot have a dictionary",
+        return lx__fail(error, LX_ERR_CORRUPT,
+                        "a field with compression %s cannot have a dictionary",
                         lx__compression_name(compression));
     uint64_t ignored;
     lx_status status = lx__json_get_integer(dict, "bytes", 1, UINT32_MAX, &ignored, error);
@@ -191,7 +192,7 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
     return status;
 }
 
-/** Checks the list of chunks that are not full: [id, bytes, records] each, by ascending id. */
+/** Checks the list of chunks that are not full: [id, bytes, records] in ascending order of id. */
 static lx_status check_unfull(const json_t *unfull, lx_error *error)
 {
     json_int_t least = 0;
@@ -202,7 +203,8 @@ static lx_status check_unfull(const json_t *unfull, lx_error *error)
             !is_integer_in(json_array_get(item, 1), 0, INT64_MAX) ||
             !is_integer_in(json_array_get(item, 2), 0, UINT32_MAX))
             return lx__fail(error, LX_ERR_CORRUPT,
-                            "\"unfull\" must be a list of [id, bytes, records], ids ascending");
+                            "\"unfull\" must be a list of [id, bytes, records] in ascending order "
+                            "of id");
         least = json_integer_value(json_array_get(item, 0)) + 1;
     }
     return LX_OK;
@@ -251,7 +253,7 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
     return status;
 }
 
-/** Computes the checksum of a text that begins with a stamp: 8 digits and a NUL. */
+/** Computes the checksum of a text that begins with a stamp, as 8 hexadecimal digits and a NUL. */
 static void print_checksum(const char *text, size_t size, char digits[9])
 {
     size_t stamp = strlen(LX__META_STAMP);
@@ -265,7 +267,8 @@ void lx__meta_stamp(char *text, size_t size)
     memcpy(text + STAMP_DIGITS, digits, 8);
 }
 
-/** Whether the text begins with a checksum of hexadecimal digits: an error message shows them. */
+/** Whether the text begins with a well-formed stamp. The digits must be hexadecimal, because an
+ * error message may print them. */
 static bool has_stamp(const char *text, size_t size)
 {
     size_t stamp = strlen(LX__META_STAMP), after = STAMP_DIGITS + 8;
@@ -286,7 +289,7 @@ static lx_status check_stamp(const char *text, size_t size, lx_error *error)
     print_checksum(text, size, digits);
     if (memcmp(text + STAMP_DIGITS, digits, 8) != 0)
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "checksum mismatch: %.8s expected, %s computed: " ADVICE,
+                        "checksum mismatch: expected %.8s, computed %s: " ADVICE,
                         text + STAMP_DIGITS, digits);
     return LX_OK;
 }
@@ -302,7 +305,7 @@ lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta
         (void)json_object_del(meta->document, META_CHECKSUM);
         status = read_document(meta, error);
     }
-    /* A value that is invalid as an argument is damage in a file. */
+    /* A value that would be an invalid argument in a call is corruption in a file. */
     if (status == LX_ERR_ARGUMENT || status == LX_ERR_EXISTS) {
         status = LX_ERR_CORRUPT;
         if (error != NULL)
@@ -321,7 +324,7 @@ lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_checksum 
     *meta = (lx__meta){0};
     lx_status status = lx__file_read_all(file, LX__META_LIMIT, &text, &size, error);
     if (status == LX_ERR_LIMIT) {
-        status = LX_ERR_CORRUPT; /* the format sets the limit, so a larger file is damaged */
+        status = LX_ERR_CORRUPT; /* The format sets this limit, so a larger file is corrupt. */
         if (error != NULL && error->status == LX_ERR_LIMIT)
             error->status = status;
     }
@@ -350,7 +353,7 @@ lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *err
 
 /* ---- writing */
 
-/** Makes the text of the file: the document, with a stamp in place of its opening brace. */
+/** Builds the text of the file: the document with a stamp in place of its opening brace. */
 static char *stamped_text(const lx__meta *meta)
 {
     size_t stamp = strlen(LX__META_STAMP);
@@ -367,8 +370,8 @@ static char *stamped_text(const lx__meta *meta)
     return text;
 }
 
-/** Writes meta.json.new and renames it. A failed sync poisons the writer, because the state of the
- * file on disk is then unknown. */
+/** Writes meta.json.new and renames it. A failed sync poisons the writer, because it leaves the
+ * contents of the file on disk unknown. */
 static lx_status write_new(const char *text, const lx__file *directory, lx_error *error)
 {
     lx__atomic_file to;

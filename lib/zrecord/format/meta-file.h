@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Parses, reads, stamps and replaces the file meta.json.
+ * @brief Parses, reads, stamps and replaces meta.json.
  */
 #ifndef LX_ZRECORD_META_FILE_H
 #define LX_ZRECORD_META_FILE_H
@@ -9,32 +9,32 @@
 #include "zrecord/format/meta.h"
 
 #define LX__META_LIMIT ((size_t)16 << 20)
-/** The beginning of meta.json; the zeros are a placeholder for its checksum. */
+/** The start of meta.json; the zeros are a placeholder for the checksum. */
 #define LX__META_STAMP "{\"checksum\": \"00000000\","
 
-/** Fills in the checksum of @p text, which begins with #LX__META_STAMP. The checksum covers all
+/** Fills in the checksum of @p text, which must begin with #LX__META_STAMP. The checksum covers all
  * bytes after the stamp. */
 void lx__meta_stamp(char *text, size_t size);
 
-/** Whether to check the checksum. Only repair does not: it reads a file that it may restamp. */
+/** Whether to check the checksum. Only repair skips this: it reads a file that it may restamp. */
 typedef enum lx__meta_checksum { LX__META_CHECK, LX__META_ANY_CHECKSUM } lx__meta_checksum;
 
 /** Parses @p size bytes at @p text, which may be hostile. */
 lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta_checksum checksum,
                          lx_error *error);
 
-/** Reads an open meta.json. */
+/** Reads meta.json from an open file. */
 lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_checksum checksum,
                         lx_error *error);
 
 /** Opens and reads meta.json in @p directory.
- * @retval LX_ERR_NOT_FOUND  @p directory has no meta.json. */
+ * @retval LX_ERR_NOT_FOUND  There is no meta.json in @p directory. */
 lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error);
 
-/** Replaces meta.json by an atomic write: temporary file, sync, rename, sync of the directory. All
- * files that the new meta.json names must be durable before the call.
+/** Replaces meta.json atomically: writes a temporary file, syncs it, renames it and syncs the
+ * directory. All files that the new meta.json names must be durable before the call.
  * @retval LX_ERR_LIMIT     The file would exceed the size that readers accept.
- * @retval LX_ERR_POISONED  A sync failed; @p error has LX_ERR_IO. */
+ * @retval LX_ERR_POISONED  A sync failed; the status in @p error is LX_ERR_IO. */
 lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_error *error);
 
 #endif

@@ -83,7 +83,7 @@ void lx__meta_free_document(lx__meta *meta)
     *meta = (lx__meta){0};
 }
 
-/** Converts a result of jansson, which fails to set a value only when out of memory. */
+/** Converts a jansson result: setting a value fails only when out of memory. */
 static lx_status have_set(int failed, lx_error *error)
 {
     return failed == 0 ? LX_OK : lx__fail_memory(error, LX__META_NAME);
@@ -97,7 +97,8 @@ static int set_integer(json_t *object, const char *key, uint64_t value)
 lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error)
 {
     if (generation > LX__GENERATION_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "all generations are used: copy the dataset");
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "all generations have been used: copy the dataset to continue");
     meta->generation = generation;
     return have_set(set_integer(meta->document, "generation", generation), error);
 }

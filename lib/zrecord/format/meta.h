@@ -18,59 +18,60 @@
 
 /** A parsed meta.json. */
 typedef struct lx__meta {
-    json_t *document; /**< All but the checksum, including unknown keys. */
+    json_t *document; /**< Everything except the checksum, including unknown keys. */
     lx_schema *schema;
     uint8_t uuid[LX__UUID_BYTES];
     char uuid_text[LX__UUID_TEXT + 1];
     uint64_t generation;
     uint64_t length;        /**< Valid only if @ref sealed. */
-    uint64_t chunk_records; /**< Payloads at which a chunk is full. */
-    uint64_t chunk_limit;   /**< Bytes at which a chunk is full. */
+    uint64_t chunk_records; /**< Number of payloads at which a chunk is full. */
+    uint64_t chunk_limit;   /**< Number of bytes at which a chunk is full. */
     bool sealed;
 } lx__meta;
 
-/** How much a chunk holds. */
+/** The contents of a chunk: how many records and bytes are in it. */
 typedef struct lx__chunk_item {
     uint32_t id;
     uint32_t records;
     uint64_t bytes;
 } lx__chunk_item;
 
-/** The size and checksum of a table file in a sealed dataset. */
+/** The size and checksum of a table file of a sealed dataset. */
 typedef struct lx__table_seal {
     char name[LX__NAME_SIZE];
     uint64_t bytes;
     uint32_t crc;
 } lx__table_seal;
 
-/** Makes the meta.json of a new, empty dataset with a new uuid. Copies @p schema. */
+/** Creates the metadata of a new, empty dataset with a new UUID. Copies @p schema. */
 lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_records,
                         uint64_t chunk_limit, lx_error *error);
 
 /**
- * Makes a successor of @p meta to be changed. Its document is a copy, including unknown keys; it
- * shares everything else with @p meta, so one of the two must end by lx__meta_free_document().
+ * Makes a modifiable successor of @p meta. Its document is a copy, including unknown keys; all else
+ * is shared with @p meta, so one of the two must be freed with lx__meta_free_document().
  */
 lx_status lx__meta_succeed(lx__meta *successor, const lx__meta *meta, lx_error *error);
 
-/** Frees the document of a meta, but nothing that it shares. */
+/** Frees the document of a meta, but none of the members that it shares. */
 void lx__meta_free_document(lx__meta *meta);
 
-/** Sets the generation of the WAL. LX_ERR_LIMIT if it is above LX__GENERATION_MAX. */
+/** Sets the WAL generation. Fails with LX_ERR_LIMIT if it exceeds LX__GENERATION_MAX. */
 lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error);
 
-/** Sets the length and the list of chunks; @p chunks has all of them, ascending by id. */
+/** Sets the length and the chunk list; @p chunks must list all chunks, in ascending order of id. */
 lx_status lx__meta_set_state(lx__meta *meta, uint64_t length, const lx__chunk_item *chunks,
                              size_t chunk_count, lx_error *error);
 
-/** Marks the dataset as sealed, with all its tables. Call lx__meta_set_state() before. */
+/** Marks the dataset as sealed; @p tables must list all of its tables. Call lx__meta_set_state()
+ * first. */
 lx_status lx__meta_seal(lx__meta *meta, const lx__table_seal *tables, size_t table_count,
                         lx_error *error);
 
 /** Marks the dataset as not sealed. */
 lx_status lx__meta_unseal(lx__meta *meta, lx_error *error);
 
-/** Returns the id of the next new field. */
+/** Returns the id that the next new field will get. */
 uint64_t lx__meta_get_next_field(const lx__meta *meta);
 
 /** The size and checksum of a dictionary. */
@@ -79,11 +80,12 @@ typedef struct lx__dict {
     uint32_t crc;
 } lx__dict;
 
-/** Whether the field at @p position has a dictionary, which @p dict receives unless it is NULL. */
+/** Whether the field at @p position has a dictionary. Stores its size and checksum in @p dict
+ * unless that is NULL. */
 bool lx__meta_find_dict(const lx__meta *meta, size_t position, lx__dict *dict);
 
-/** Adds @p field, whose id must be lx__meta_get_next_field(). This function and the next two change
- * the document, not the schema. */
+/** Adds @p field, whose id must be lx__meta_get_next_field(). Like the next two functions, this
+ * changes the document but not the schema. */
 lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error);
 
 /** Removes the field at @p position. */
@@ -96,7 +98,7 @@ lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *nam
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
                              lx_error *error);
 
-/** Frees the members of a meta; a no-op for a zeroed one. */
+/** Frees the members of a meta; a no-op on a zeroed one. */
 void lx__meta_free(lx__meta *meta);
 
 #endif

@@ -43,7 +43,7 @@ static bool parse_number(const char *text, size_t length, uint64_t *number)
     return true;
 }
 
-/** Whether @p name is @p first, or @p first, a dot and a generation other than 0. */
+/** Whether @p name is @p first alone, or @p first followed by a dot and a nonzero generation. */
 static bool parse_generation(const char *name, const char *first, uint64_t *generation)
 {
     size_t length = strlen(first);
@@ -86,7 +86,8 @@ bool lx__stem_valid(const char *stem)
     return parse_number(digits, strlen(digits), &number) && number >= 1 && number <= UINT32_MAX;
 }
 
-/** Whether the first @p length characters of @p name are a stem, a dot and @p kind. */
+/** Whether the first @p length characters of @p name are a stem, a dot and @p kind; sets @p
+ * stem. */
 static bool split_kind(const char *name, size_t length, const char *kind, char *stem)
 {
     size_t tail = strlen(kind) + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Names of a dataset's files. Functions write names to buffers of LX__NAME_SIZE bytes.
+ * @brief File names in a dataset. Functions write names into buffers of LX__NAME_SIZE bytes.
  */
 #ifndef LX_ZRECORD_NAMES_H
 #define LX_ZRECORD_NAMES_H
@@ -14,37 +14,38 @@
 #define LX__LOCK_NAME "LOCK"
 #define LX__LOG_NAME "LOG"
 #define LX__CHUNK_DIRECTORY "chunk"
-/** Size of a buffer for any name; the longest is a stem, "~", a number, ".offset.", a number. */
+/** Size of a buffer for any name; the longest is a stem with "~" and a number, followed by
+ * ".offset." and a number. */
 #define LX__NAME_SIZE 160
 
-/** Makes the name of the WAL of a generation, in the dataset's directory. */
+/** Makes the name of a generation's WAL, which is in the dataset directory. */
 void lx__log_name(uint64_t generation, char *name);
 
-/** Makes the name of a chunk, in the directory LX__CHUNK_DIRECTORY. */
+/** Makes the name of a chunk, which is in the directory LX__CHUNK_DIRECTORY. */
 void lx__chunk_name(uint32_t id, char *name);
 
-/** Makes the name of a table, in the dataset's directory; @p kind is LX__OFFSET_KIND or
+/** Makes the name of a table, which is in the dataset directory; @p kind is LX__OFFSET_KIND or
  * LX__CHECK_KIND. */
 void lx__table_name(const char *stem, const char *kind, uint32_t table_generation, char *name);
 
-/** Whether @p name is the name of a WAL; @p generation receives its generation. */
+/** Whether @p name is a WAL name; sets @p generation to its generation. */
 bool lx__name_is_log(const char *name, uint64_t *generation);
 
-/** Whether @p name is the name of a chunk; @p id receives its id. */
+/** Whether @p name is a chunk name; sets @p id to its id. */
 bool lx__name_is_chunk(const char *name, uint64_t *id);
 
-/** Whether @p name is the name of a table of either kind; @p stem (LX__NAME_SIZE bytes) and
- * @p table_generation receive its parts. */
+/** Whether @p name is the name of a table of either kind; sets @p stem (LX__NAME_SIZE bytes) and
+ * @p table_generation to its parts. */
 bool lx__name_split_table(const char *name, char *stem, uint64_t *table_generation);
 
-/** Whether @p name is the name of a dictionary; @p stem (LX__NAME_SIZE bytes) receives its stem. */
+/** Whether @p name is a dictionary name; sets @p stem (LX__NAME_SIZE bytes) to its stem. */
 bool lx__name_split_dict(const char *name, char *stem);
 
-/** Whether @p stem is valid: a field's name, optionally with "~" and a number. A valid stem cannot
- * lead out of the directory. */
+/** Whether @p stem is valid: a field name, optionally followed by "~" and a number. A valid stem
+ * cannot lead out of the directory. */
 bool lx__stem_valid(const char *stem);
 
-/** Makes the name of a field's dictionary, in the dataset's directory. */
+/** Makes the name of a field's dictionary, which is in the dataset directory. */
 void lx__dict_name(const char *stem, char *name);
 
 #define LX__OFFSET_KIND "offset"

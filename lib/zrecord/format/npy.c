@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Headers of .npy files (numpy.lib.format): the magic string, a version, the length of the rest in
- * 2 or 4 bytes, and a Python dict as text. The parser accepts only a dict as NumPy writes it: three
- * keys, in any order. */
+/* Headers of .npy files (numpy.lib.format): the magic string, a version, a length in 2 or 4 bytes,
+ * and a Python dict of that length as text. The parser accepts only the kind of dict that NumPy
+ * writes: its three keys, in any order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +13,15 @@
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
-/* Bytes before the dict, in version 1.0 and in later ones. */
+/* Number of bytes before the dict, in version 1.0 and in later versions. */
 #define PREFIX_SIZE 10
 #define LATER_PREFIX_SIZE 12
-/* NumPy aligns the first element to this. */
+/* NumPy aligns the first element to this boundary. */
 #define ALIGNMENT 64
-/* The limit of version 1.0. A longer dict can only be of a structured dtype, which is refused. */
+/* The limit of version 1.0. Only a structured dtype, which is rejected, can need a longer dict. */
 #define DICT_MAX 65535
 
-/** NumPy's type codes: a kind, and the bytes per element. */
+/** NumPy's type codes: a kind and the number of bytes per element. */
 static const struct {
     const char *code;
     lx_dtype dtype;
@@ -64,7 +64,7 @@ size_t lx_npy_format_header(const lx_field *field, uint64_t length, char header[
 
 /* ---- parsing */
 
-/** The rest of the text to parse, and the values parsed so far. */
+/** The text that is left to parse, and the values parsed so far. */
 typedef struct parser {
     const char *at, *end;
     lx_npy_info *npy;
@@ -75,7 +75,7 @@ typedef struct parser {
 static lx_status fail_header(const parser *p, const char *expected, lx_error *error)
 {
     size_t left = (size_t)(p->end - p->at);
-    return lx__fail(error, LX_ERR_CORRUPT, "the .npy header is invalid: %s is expected at '%.*s'",
+    return lx__fail(error, LX_ERR_CORRUPT, "the .npy header is invalid: expected %s at '%.*s'",
                     expected, (int)(left < 20 ? left : 20), p->at);
 }
 
@@ -101,7 +101,7 @@ static bool take(parser *p, const char *token)
     return true;
 }
 
-/** Takes a quoted string, not empty and without escapes. */
+/** Takes a quoted string, which must not be empty or contain escapes. */
 static bool take_string(parser *p, char *text, size_t size)
 {
     if (!is_next(p, '\'') && !is_next(p, '"'))
@@ -160,7 +160,7 @@ static lx_status parse_shape(parser *p, lx_error *error)
         if (!take_extent(p, &npy->shape[npy->ndim]))
             return fail_header(p, "an extent below 2^63", error);
         npy->ndim++;
-        (void)take(p, "L");                                        /* as Python 2 wrote it */
+        (void)take(p, "L");                                        /* Python 2 wrote 5L */
         if (!take(p, ",") && (npy->ndim == 1 || !is_next(p, ')'))) /* (5) is not a tuple */
             return fail_header(p, "a comma", error);
     }
@@ -214,15 +214,15 @@ static lx_status find_dtype(const char *descr, lx_npy_info *npy, lx_error *error
             }
     if (strcmp(descr, "|O") == 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "its dtype '|O' is not supported: it stores pickled Python objects: save "
-                        "it with a numeric dtype");
+                        "its dtype '|O', which stores pickled Python objects, is not supported: "
+                        "save it with a numeric dtype");
     return lx__fail(error, LX_ERR_UNSUPPORTED,
                     "its dtype '%s' is not supported: save it as bool, int8 to int64, uint8 to "
                     "uint64, float16 to float64, complex64 or complex128",
                     descr);
 }
 
-/** Reads the sizes of the header and of its prefix. */
+/** Reads the size of the header and of its prefix. */
 static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_size,
                              size_t *prefix_size, lx_error *error)
 {
@@ -233,7 +233,7 @@ static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_s
         return LX_END;
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        ".npy of version %d.%d is not supported: use 1.0, 2.0 or 3.0", start[6],
+                        ".npy version %d.%d is not supported: use 1.0, 2.0 or 3.0", start[6],
                         start[7]);
     uint32_t dict = start[6] == 1 ? (uint32_t)start[8] | (uint32_t)start[9] << 8
                                   : lx__load_le32(start + 8);
@@ -262,7 +262,7 @@ lx_status lx_npy_parse_header(const void *data, size_t size, lx_npy_info *npy, l
     status = parse_dict(&p, error);
     if (status == LX_OK)
         status = find_dtype(p.descr, npy, error);
-    /* Both orders are the same for one axis. */
+    /* With one axis, both orders are the same. */
     if (status == LX_OK && p.fortran && npy->ndim > 1)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
                           "it is in Fortran order: save it as np.ascontiguousarray(x)");

@@ -9,7 +9,7 @@
 #include "base/error.h"
 
 #define ALIGN_VARYING 8u
-/* Largest default alignment: a cache line. */
+/* The largest default alignment: one cache line. */
 #define ALIGN_EQUAL 64u
 
 lx_schema *lx_schema_new(void)
@@ -42,8 +42,8 @@ bool lx__field_name_valid(const char *name)
     return length >= 1 && length <= LX_MAX_FIELD_NAME && name[length] == '\0' && name[0] != '.';
 }
 
-/** Computes the size of a dense value; LX_NONE for bytes. Even if an extent is 0, the product of
- * the others must be within the limit, as in NumPy. */
+/** Computes the size of a dense value; LX_NONE for a field of bytes. Even if an extent is 0, the
+ * product of the other extents must be within the limit, as in NumPy. */
 static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
 {
     if (field->dtype == LX_BYTES) {
@@ -69,14 +69,15 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
     if (!fits || total > LX_MAX_VALUE)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "field '%s': the size of a value%s exceeds %u bytes", field->name,
-                        empty ? " without its extents of 0" : "", LX_MAX_VALUE);
+                        empty ? ", not counting extents of 0," : "", LX_MAX_VALUE);
     *size = empty ? 0 : total;
     return LX_OK;
 }
 
-/** Returns the default alignment of a field. For dense raw values it is the largest power of two,
- * up to a cache line, that divides their size, so that values lie in a chunk without gaps. A limit
- * of a page would waste space: a short value between page-sized ones would take a page as well. */
+/** Returns the default alignment of a field. For dense raw values it is the largest power of two
+ * that divides the value size, but at most a cache line, so that chunks have no gaps between
+ * values. Allowing up to a page would waste space: a short value between page-sized values would
+ * take up a page as well. */
 static uint32_t default_align(uint64_t size, lx_compression compression)
 {
     if (size == LX_NONE || size == 0 || compression != LX_COMPRESSION_RAW)
@@ -100,7 +101,7 @@ static lx_status check_new(const lx_schema *schema, const lx_field *field, const
         const lx__field *other = schema->fields[i];
         if (strcmp(other->name, field->name) == 0 || strcmp(other->stem, stem) == 0 ||
             other->shown.id == field->id)
-            return lx__fail(error, LX_ERR_EXISTS, "field '%s' exists already", field->name);
+            return lx__fail(error, LX_ERR_EXISTS, "field '%s' already exists", field->name);
     }
     return LX_OK;
 }
@@ -303,7 +304,7 @@ lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t
 
 bool lx__schema_find_id(const lx_schema *schema, uint32_t id, uint32_t *position)
 {
-    /* Unless fields were dropped, ids are positions. */
+    /* Ids are also positions, unless fields were dropped. */
     if (id < schema->count && lx__schema_field(schema, id)->shown.id == id) {
         *position = id;
         return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The fields of a dataset, with their properties in the files.
+ * @brief The fields of a dataset, and how they are stored in files.
  */
 #ifndef LX_ZRECORD_SCHEMA_H
 #define LX_ZRECORD_SCHEMA_H
@@ -12,14 +12,14 @@
 
 #include "zrecord/format/entry.h"
 
-/** The largest alignment of payloads that a field can ask for. */
+/** The largest payload alignment that a field may have. */
 #define LX__ALIGN_MAX 4096u
 
-/** A field, with its public description and the stem of its files. Owns its strings and shape. */
+/** A field, with its public description and its file stem. Owns its strings and its shape. */
 typedef struct lx__field {
     lx_field shown;
     char name[LX_MAX_FIELD_NAME + 1];
-    char stem[LX_MAX_FIELD_NAME + 16]; /**< Begins the names of its table files. */
+    char stem[LX_MAX_FIELD_NAME + 16]; /**< The start of its file names. */
     uint64_t *shape;
 } lx__field;
 
@@ -27,39 +27,39 @@ struct lx_schema {
     lx__field **fields; /**< Allocated one by one, so that lx_field pointers stay valid. */
     size_t count;
     size_t capacity;
-    atomic_size_t more; /**< References beyond the first; lx_schema_free() releases one. */
+    atomic_size_t more; /**< References besides the first; lx_schema_free() releases one. */
 };
 
 /**
- * Checks the compression of a new field.
+ * Checks whether a new field may use a compression.
  * @retval LX_ERR_UNSUPPORTED  @p compression is zstd.
  * @retval LX_ERR_ARGUMENT     @p compression is invalid.
  */
 lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error);
 
-/** Whether @p name is a valid field name: 1 to 64 of A-Z a-z 0-9 _ . -, no leading dot. */
+/** Whether @p name is a valid field name: 1 to 64 of A-Z a-z 0-9 _ . -, with no leading dot. */
 bool lx__field_name_valid(const char *name);
 
 /**
- * Adds a field with its id, alignment and stem. Checks as lx_schema_add_field() does, and that ids,
- * stems and names are unique. An alignment of 0 stands for the default.
+ * Adds a field with its id, alignment and stem. Performs the same checks as lx_schema_add_field(),
+ * and also checks that ids, stems and names are unique. An alignment of 0 means the default.
  */
 lx_status lx__schema_add(lx_schema *schema, const lx_field *field, const char *stem,
                          lx_error *error);
 
-/** Adds a reference to a schema, which must not change from then on. */
+/** Adds a reference to a schema, which must not change after that. */
 lx_schema *lx__schema_ref(lx_schema *schema);
 
-/** Finds the field with the stem @p stem; false if no field has it. */
+/** Finds the field with the stem @p stem; returns false if there is none. */
 bool lx__schema_find_stem(const lx_schema *schema, const char *stem, size_t *position);
 
 /**
- * Makes the schema that a handle continues to show after fields were added, dropped or renamed: the
- * fields of @p shown, in their order and with their names, with the properties that the fields of
- * the same ids have in @p now.
+ * Makes the schema that a handle continues to show after fields were added, dropped or renamed. It
+ * has the fields of @p shown, in the same order and with the same names; their other properties are
+ * those that @p now has for the same field ids.
  *
  * @retval LX_ERR_STATE    A field of @p shown was dropped.
- * @retval LX_ERR_CORRUPT  A field has another dtype, shape or compression in @p now.
+ * @retval LX_ERR_CORRUPT  A field has a different dtype, shape or compression in @p now.
  */
 lx_status lx__schema_pick(const lx_schema *now, const lx_schema *shown, lx_schema **schema,
                           lx_error *error);
@@ -67,13 +67,13 @@ lx_status lx__schema_pick(const lx_schema *now, const lx_schema *shown, lx_schem
 /** Returns a copy; NULL: out of memory. */
 lx_schema *lx__schema_copy(const lx_schema *schema);
 
-/** Whether both have the same fields in the same order. */
+/** Whether both schemas have the same fields in the same order. */
 bool lx__schema_equal(const lx_schema *a, const lx_schema *b);
 
-/** Finds the position of the field with the id @p id; false if no field has it. */
+/** Finds the position of the field with the id @p id; returns false if there is none. */
 bool lx__schema_find_id(const lx_schema *schema, uint32_t id, uint32_t *position);
 
-/** Returns the field at @p position, which must be less than the count. */
+/** Returns the field at @p position, which must be less than the field count. */
 static inline const lx__field *lx__schema_field(const lx_schema *schema, size_t position)
 {
     return schema->fields[position];

@@ -16,7 +16,7 @@ lx__file_id lx__file_get_id(const lx__file *file)
     return (lx__file_id){about.st_dev, about.st_ino};
 }
 
-/** Converts LX_ERR_NOT_FOUND, which is reserved for a missing dataset: a missing file is damage. */
+/** Converts LX_ERR_NOT_FOUND, which is reserved for a missing dataset, to LX_ERR_CORRUPT. */
 static lx_status missing_is_corrupt(lx_status status, lx_error *error)
 {
     if (status != LX_ERR_NOT_FOUND)
@@ -99,7 +99,7 @@ lx_status lx__table_open(lx__table **table, const lx__table_location *location, 
     if (status == LX_OK && track_verified) {
         made->verified = lx__pages_alloc((size_t)(capacity / 8));
         if (made->verified == NULL)
-            status = lx__fail_memory(error, "the bits of verified records");
+            status = lx__fail_memory(error, "the bits for verified records");
     }
     if (status == LX_OK)
         *table = made;

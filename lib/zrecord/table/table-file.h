@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The two tables of a field, mapped with room for more rows, because they grow; and the
- * checks of files that must have their committed bytes.
+ * @brief The two tables of a field, which are mapped with room to grow, and checks that a file has
+ * all of its committed bytes.
  */
 #ifndef LX_ZRECORD_TABLE_FILE_H
 #define LX_ZRECORD_TABLE_FILE_H
@@ -12,13 +12,14 @@
 #include "base/mapping.h"
 #include "zrecord/format/entry.h"
 
-/** The identity of a file; another file may have it once this one is deleted and closed. */
+/** The identity of a file. A new file may get the same identity once this one is deleted and
+ * closed. */
 typedef struct lx__file_id {
     dev_t device;
     ino_t inode;
 } lx__file_id;
 
-/** Returns the mark of an open file; zeros if fstat() fails. */
+/** Returns the identity of an open file; zeros if fstat() fails. */
 lx__file_id lx__file_get_id(const lx__file *file);
 
 static inline bool lx__file_id_equal(lx__file_id a, lx__file_id b)
@@ -26,17 +27,17 @@ static inline bool lx__file_id_equal(lx__file_id a, lx__file_id b)
     return a.device == b.device && a.inode == b.inode;
 }
 
-/** The mapped tables of a field. Any thread may read them and set bits. Stores share it. */
+/** The mapped tables of a field, which stores share. Any thread may read them and set bits. */
 typedef struct lx__table {
     atomic_size_t references;
-    lx__file_id offset_file; /**< The files that are mapped. */
+    lx__file_id offset_file; /**< The mapped files. */
     lx__file_id check_file;
     lx__mapping offsets;
     lx__mapping checks;
-    uint64_t capacity;               /**< Rows that are mapped; a multiple of 64. */
+    uint64_t capacity;               /**< Number of mapped rows; a multiple of 64. */
     _Atomic uint64_t rows;           /**< Most committed rows of any snapshot. */
-    _Atomic uint64_t *verified;      /**< A bit per row: its value was verified; may be NULL. */
-    _Atomic uint64_t verified_count; /**< Bits that are set. */
+    _Atomic uint64_t *verified;      /**< One bit per row: its value was verified. May be NULL. */
+    _Atomic uint64_t verified_count; /**< Number of bits set. */
 } lx__table;
 
 /** Which files to open, and how. */
@@ -44,25 +45,25 @@ typedef struct lx__table_location {
     const lx__file *directory;
     const char *stem;
     uint32_t generation;
-    bool exact;    /**< The files must have exactly the bytes of the rows: sealed. */
+    bool exact;    /**< Sealed: the files must have no bytes beyond the rows. */
     bool unmapped; /**< Only check the files; rows will be read by pread. */
 } lx__table_location;
 
-/** Maps both files for @p capacity rows, a multiple of 64. They must have at least @p rows rows.
- * @p track_verified allocates the bits for verified rows. */
+/** Maps both files for @p capacity rows, a multiple of 64. They must have at least @p rows rows. If
+ * @p track_verified is set, also allocates the bits for verified rows. */
 lx_status lx__table_open(lx__table **table, const lx__table_location *location, uint64_t rows,
                          uint64_t capacity, bool track_verified, lx_error *error);
 
-/** Checks that both files have @p rows rows. A mapped file may have been truncated since. */
+/** Checks that both files have @p rows rows. A file may have been truncated since it was mapped. */
 lx_status lx__table_check_files(const lx__table_location *location, uint64_t rows, lx_error *error);
 
-/** Whether the files at @p location are the ones that are mapped. */
+/** Whether the files at @p location are the mapped ones. */
 bool lx__table_has_files(const lx__table *table, const lx__table_location *location);
 
-/** Raises the number of committed rows to @p rows, if it is less. */
+/** Raises the number of committed rows to @p rows, unless it is already that high. */
 void lx__table_raise_rows(lx__table *table, uint64_t rows);
 
-/** Copies the bits of verified rows from @p old. */
+/** Copies the verified bits from @p old. */
 void lx__table_inherit(lx__table *table, const lx__table *old);
 
 lx__table *lx__table_ref(lx__table *table);
@@ -70,14 +71,14 @@ lx__table *lx__table_ref(lx__table *table);
 /** Releases a reference; the last one unmaps the tables. NULL is a no-op. */
 void lx__table_close(lx__table *table);
 
-/** Whether every row was verified, so that reads can skip the bits. */
+/** Whether all rows were verified, so that reads need not check the bits. */
 static inline bool lx__table_all_verified(lx__table *table)
 {
     return atomic_load_explicit(&table->verified_count, memory_order_acquire) >=
            atomic_load_explicit(&table->rows, memory_order_relaxed);
 }
 
-/** Whether all but a few rows were verified. Rows under row updates may stay unverified. */
+/** Whether all but a few rows were verified. Rows hidden by row updates may stay unverified. */
 static inline bool lx__table_most_verified(lx__table *table)
 {
     uint64_t rows = atomic_load_explicit(&table->rows, memory_order_relaxed);
@@ -102,14 +103,14 @@ static inline void lx__table_set_verified(lx__table *table, uint64_t row)
         atomic_fetch_add_explicit(&table->verified_count, 1, memory_order_release);
 }
 
-/** Opens the directory of the chunks. Every dataset has one, so its absence is damage. */
+/** Opens the chunk directory. Every dataset has one, so a missing directory is corruption. */
 lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error);
 
-/** Fails for a file with fewer than @p bytes bytes, or, if @p exact, with more. */
+/** Fails if a file has fewer than @p bytes bytes, or, if @p exact is set, more. */
 lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, lx_error *error);
 
-/** Opens a file with @p access (O_RDONLY or O_RDWR) that must have its committed bytes, as
- * lx__committed_check(). With O_RDWR, a file without committed bytes is created if missing. */
+/** Opens a file with @p access (O_RDONLY or O_RDWR) and checks it as lx__committed_check() does.
+ * With O_RDWR, a missing file is created if @p bytes is 0. */
 lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
                              int access, uint64_t bytes, bool exact, lx_error *error);
 

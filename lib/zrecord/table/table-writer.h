@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The table append buffer of a writer, and the table files that it is flushed to.
+ * @brief The table append buffer of a writer, and the table files that it is written to.
  *
- * The buffer holds rows in the byte order of the tables. They are appended to the tables in bulk.
- * A commit may put rows into frames of the WAL before that; they stay in the buffer until they are
- * in the tables.
+ * The buffer holds rows in the byte order of the tables, to which they are appended in bulk. A
+ * commit may write rows to WAL frames before that; they stay in the buffer until they are in the
+ * tables.
  */
 #ifndef LX_ZRECORD_TABLE_WRITER_H
 #define LX_ZRECORD_TABLE_WRITER_H
@@ -15,7 +15,7 @@
 #include "zrecord/format/schema.h"
 #include "zrecord/wal/sync-list.h"
 
-/** The tables of one field, and their part of the buffer. */
+/** The tables of one field, and the field's part of the buffer. */
 typedef struct lx__table_files {
     lx__file offsets;
     lx__file checks;
@@ -27,25 +27,25 @@ typedef struct lx__table_writer {
     lx__table_files *fields;
     size_t field_count;
     uint64_t first; /**< Index of the first buffered row. */
-    size_t count;   /**< Buffered rows. */
+    size_t count;   /**< Number of buffered rows. */
     size_t capacity;
     bool dirty; /**< Rows were appended to the files since the last sync. */
 } lx__table_writer;
 
-/** Opens the tables of table generation @p generation of each field, which must have @p committed
- * rows. The buffer is empty, and begins at row @p first. */
+/** Opens the tables of table generation @p generation for each field; they must have @p committed
+ * rows. The buffer is empty and starts at row @p first. */
 lx_status lx__table_writer_open(lx__table_writer *tables, const lx__file *directory,
                                 const lx_schema *schema, uint32_t generation, uint64_t committed,
                                 uint64_t first, lx_error *error);
 
 void lx__table_writer_close(lx__table_writer *tables);
 
-/** Adds the rows of @p records records to the buffer. @p entries has an entry for each field of
- * each record, @p stride bytes apart; their CRCs lack the part of the index. */
+/** Adds the rows of @p records records to the buffer. @p entries has one entry per field of each
+ * record, @p stride bytes apart; their CRCs do not include the index CRC yet. */
 lx_status lx__table_writer_append(lx__table_writer *tables, const lx__entry *entries, size_t stride,
                                   uint64_t records, lx_error *error);
 
-/** Adds a row of missing values to the buffer, to be filled in by lx__table_writer_put(). */
+/** Adds a row of missing values to the buffer; lx__table_writer_put() then sets its entries. */
 lx_status lx__table_writer_add_row(lx__table_writer *tables, lx_error *error);
 
 /** Sets the entry of @p field in the buffered row @p index. */
@@ -59,15 +59,15 @@ lx__entry lx__table_writer_get(const lx__table_writer *tables, size_t field, uin
 lx_status lx__table_writer_read(const lx__table_writer *tables, size_t field, uint64_t index,
                                 lx__entry *entry, lx_error *error);
 
-/** Appends all buffered rows to the tables, and empties the buffer. */
+/** Appends all buffered rows to the tables and empties the buffer. */
 lx_status lx__table_writer_write(lx__table_writer *tables, lx_error *error);
 
-/** Drops rows from @p end on, both buffered rows and rows in the tables; the files keep their
- * size, and later rows overwrite the dropped ones. */
+/** Drops all rows starting at @p end, both in the buffer and in the tables. The files keep their
+ * size; later rows overwrite the dropped ones. */
 void lx__table_writer_truncate(lx__table_writer *tables, uint64_t end);
 
-/** Adds the tables to @p list, a sync list, if they were written since the last sync. They count
- * as synced from then on. */
+/** Adds the tables to the sync list @p list if they were written since the last sync. From then on
+ * they count as synced. */
 lx_status lx__table_writer_list_syncs(lx__table_writer *tables, lx__sync_list *list,
                                       lx_error *error);
 

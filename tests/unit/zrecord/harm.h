@@ -83,7 +83,7 @@ static const struct harm harms[] = {
      .physical = 4,
      .logical = 4,
      .seen_without_crc = true,
-     .said = "a value of 16 bytes in a field of 12",
+     .said = "a value has 16 bytes, but the field has 12",
      .where = "chunk/0.zr"},
     {.name = "longer", .logical = 1, .said = "a raw value", .where = "chunk/0.zr"},
     {.name = "shorter", .logical = 0 - 1u, .said = "for a value of", .where = "chunk/0.zr"},

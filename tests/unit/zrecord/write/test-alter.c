@@ -242,7 +242,7 @@ START_TEST(a_renamed_field_keeps_its_values)
     ck_assert_uint_eq(position_of(lx_writer_get_schema(writer), "class"), LABEL);
     unit_fails(lx_writer_rename_field(writer, "label", "x", &error), LX_ERR_NOT_FOUND);
     lx_status status = lx_writer_rename_field(writer, "class", "image", &error);
-    expect_error(status, LX_ERR_EXISTS, "field 'image' exists already", "");
+    expect_error(status, LX_ERR_EXISTS, "field 'image' already exists", "");
     unit_fails(lx_writer_rename_field(writer, "class", ".x", &error), LX_ERR_ARGUMENT);
     unit_ok(lx_writer_rename_field(writer, "class", "class", &error));
     unit_refuses_null(lx_writer_rename_field(writer, NULL, "x", &error), "name");
