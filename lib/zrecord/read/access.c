@@ -15,7 +15,7 @@ lx_status lx_dataset_options_set_access(lx_dataset_options *options, lx_access a
         options->access = access;
         return LX_OK;
     }
-    return lx__fail(error, LX_ERR_ARGUMENT, "access: %d is invalid: use auto, mmap or pread",
+    return lx__fail(error, LX_ERR_ARGUMENT, "access mode %d is invalid: use auto, mmap or pread",
                     (int)access);
 }
 

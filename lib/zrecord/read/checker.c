@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/** Decompresses a value. Skips raw values, and values of a codec that this library lacks. */
+/** Decompresses a value. Skips raw values and values whose codec this library lacks. */
 static lx_status decode(lx__checker *checker, size_t field, uint64_t index, const lx__value *value,
                         lx_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Checks the entry, the checksum and the stream of values, in any verify mode.
+ * @brief Checks the entry, checksum and compressed stream of values, whatever the verify mode.
  *
  * The checker reads by pread, which reports truncated files and failing disks as errors.
  */
@@ -10,25 +10,25 @@
 
 #include "zrecord/read/value-reader.h"
 
-/** Checks values of one snapshot, on one thread at a time. Initialize all members but the
- * snapshot to zeros. */
+/** Checks values of one snapshot, on one thread at a time. Set @ref snapshot and zero all other
+ * members. */
 typedef struct lx__checker {
-    lx__snapshot *snapshot; /**< The caller's reference. */
+    lx__snapshot *snapshot; /**< The caller keeps the reference. */
     lx__value_reader reader;
     uint8_t *buffer; /**< For decompressed values. */
     size_t capacity;
 } lx__checker;
 
 /**
- * Checks one value. @p index must be below the length.
+ * Checks one value. @p index must be less than the length.
  *
- * @param[out] bytes  Receives the number of stored bytes whose CRC is correct, or 0.
- * @retval LX_ERR_CORRUPT  The value is damaged; the error has field, record, file and offset.
+ * @param[out] bytes  Receives the number of stored bytes if their CRC is correct, or else 0.
+ * @retval LX_ERR_CORRUPT  The value is damaged; the error tells the field, record, file and offset.
  */
 lx_status lx__checker_check(lx__checker *checker, size_t field, uint64_t index, uint64_t *bytes,
                             lx_error *error);
 
-/** Frees the resources of a checker, which may be used again. */
+/** Frees the resources of a checker, which can be used again afterwards. */
 void lx__checker_end(lx__checker *checker);
 
 #endif

@@ -11,7 +11,7 @@ lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *options, lx_d
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (damage != LX_DAMAGE_RAISE && damage != LX_DAMAGE_ZEROS)
-        return lx__fail(error, LX_ERR_ARGUMENT, "damage: %d is invalid: use raise or zeros",
+        return lx__fail(error, LX_ERR_ARGUMENT, "damage policy %d is invalid: use raise or zeros",
                         (int)damage);
     options->damage = damage;
     return LX_OK;

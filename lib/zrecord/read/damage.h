@@ -11,13 +11,14 @@
 
 #include <loaderx/dataset.h>
 
-/** The damage policy and count of a handle. Thread-safe. */
+/** A handle's damage policy and count. Thread-safe. */
 typedef struct lx__damage_counter {
     lx_damage_policy policy; /**< RAISE or ZEROS. */
-    _Atomic uint64_t count;  /**< Damaged values that were read. */
+    _Atomic uint64_t count;  /**< How many damaged values were read. */
 } lx__damage_counter;
 
-/** Counts a damaged value if @p status reports damage. True if it must be read as missing. */
+/** Counts a damaged value if @p status says that it is damaged. Returns true if the value must be
+ * read as missing. */
 static inline bool lx__damage_count(lx__damage_counter *damages, lx_status status)
 {
     if (status != LX_ERR_CORRUPT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens and closes handles, and returns properties of their newest snapshot. */
+/* Opens and closes handles, and returns properties of the newest snapshot. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +34,8 @@ lx_status lx_dataset_options_set_verify_policy(lx_dataset_options *options, lx_v
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (verify != LX_VERIFY_FIRST && verify != LX_VERIFY_ALWAYS && verify != LX_VERIFY_NEVER)
-        return lx__fail(error, LX_ERR_ARGUMENT, "verify: %d is invalid: use first, always or never",
-                        (int)verify);
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "verify policy %d is invalid: use first, always or never", (int)verify);
     options->verify = verify;
     return LX_OK;
 }
@@ -65,8 +65,8 @@ lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_execut
     return LX_OK;
 }
 
-/** Makes a handle without process, schema, snapshot and damage counts. On failure the caller must
- * close it. */
+/** Makes a handle without a process, schema, snapshot and damage counter. On failure, the caller
+ * must close it. */
 static lx_status make_handle(const char *path, const lx_dataset_options *options,
                              lx_dataset **dataset, lx_error *error)
 {
@@ -84,7 +84,8 @@ static lx_status make_handle(const char *path, const lx_dataset_options *options
     return made->path != NULL ? LX_OK : lx__fail_memory(error, "a dataset");
 }
 
-/** Makes a path absolute, because the working directory may change later. NULL on failure. */
+/** Makes a path absolute, because the working directory may change later. Returns NULL on
+ * failure. */
 static char *make_absolute(const char *path)
 {
     char here[PATH_MAX];
@@ -99,7 +100,7 @@ static char *make_absolute(const char *path)
     return made;
 }
 
-static lx_status count_damages(lx_dataset *dataset, lx_error *error)
+static lx_status make_damage_counter(lx_dataset *dataset, lx_error *error)
 {
     dataset->damages = lx__shared_new(1, sizeof *dataset->damages);
     if (dataset->damages == NULL)
@@ -119,7 +120,7 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, l
     if (status == LX_OK) {
         lx__process_record(&opened->process);
         opened->absolute_path = make_absolute(path);
-        status = count_damages(opened, error);
+        status = make_damage_counter(opened, error);
     }
     if (status == LX_OK)
         status = lx__dataset_load(opened, &opened->snapshot, error);

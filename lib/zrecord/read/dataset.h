@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A handle of a dataset for reading, which refers to the newest snapshot that it loaded.
+ * @brief A handle for reading a dataset. It refers to the newest snapshot that it has loaded.
  */
 #ifndef LX_ZRECORD_DATASET_H
 #define LX_ZRECORD_DATASET_H
@@ -16,36 +16,36 @@ struct lx_dataset_options {
     bool live;
     lx_damage_policy damage;
     lx_access access;
-    lx_executor *executor; /**< Referenced by options, held by a dataset. */
+    lx_executor *executor; /**< Options have a reference to it; a dataset holds it. */
 };
 
 struct lx_dataset {
     char *path;
-    char *absolute_path; /**< The absolute path at opening; NULL if it could not be determined. */
+    char *absolute_path; /**< As of when it was opened; NULL if unknown. */
     lx_dataset_options options;
-    lx_schema *schema;           /**< The schema at opening, which the caller sees. */
+    lx_schema *schema;           /**< As of when it was opened; this is what callers see. */
     pthread_mutex_t refreshing;  /**< Serializes refreshes. Locked before @ref mutex. */
-    _Atomic uint64_t refreshes;  /**< Refreshes begun; changed under @ref refreshing. */
+    _Atomic uint64_t refreshes;  /**< Number of refreshes begun; set under @ref refreshing. */
     bool refreshed;              /**< The last refresh succeeded. Guarded by @ref refreshing. */
     pthread_mutex_t mutex;       /**< Guards @ref snapshot. */
-    lx__snapshot *snapshot;      /**< The newest snapshot loaded; holds a reference. */
-    lx__damage_counter *damages; /**< Shared with the pins of the handle. */
+    lx__snapshot *snapshot;      /**< The newest snapshot loaded; owns a reference. */
+    lx__damage_counter *damages; /**< Shared with pinned handles made from this one. */
     lx__process process;         /**< The process that the mutexes belong to. */
 };
 
-/** Whether each call reads the newest commit. */
+/** Whether every call reads the newest commit. */
 LX_API bool lx__dataset_is_live(const lx_dataset *dataset);
 
-/** Takes over the handle in a child of fork(), at the first call there. */
+/** Takes over the handle in a child of fork(), on the first call there. */
 void lx__dataset_check_process(lx_dataset *dataset);
 
-/** Locks the mutex of the snapshot. */
+/** Locks the mutex that guards the snapshot. */
 void lx__dataset_lock(lx_dataset *dataset);
 
 /** Returns a new reference to the newest snapshot loaded. */
 lx__snapshot *lx__dataset_ref_snapshot(lx_dataset *dataset);
 
-/** Fails unless @p field is a position in the schema. */
+/** Fails unless @p field is a valid position in the schema. */
 LX_API lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field, lx_error *error);
 
 #endif

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast path of gathers of dense, mapped records. It accepts valid raw values, by the predicates
- * of payload.h, and passes all other values to lx__gather_one(). */
+/* The fast path for gathering dense, mapped records. It accepts valid raw values, as determined by
+ * the predicates in payload.h, and leaves all other values to lx__gather_one(). */
 #include "zrecord/read/gather-dense.h"
 
 #include <string.h>
 
 #include "zrecord/read/gather.h"
 
-/* The head of a row of a raw value is never this: its size would be 0. */
+/* No row of a raw value starts with this, because the size in it would be 0. */
 #define NO_HEAD 0
-/* Records that are located before the first of them is copied. */
+/* How many records to locate before copying the first of them. */
 #define BLOCK 64
-/* Rows to prefetch ahead of inline values, which need only their rows. */
+/* How many rows to prefetch ahead for inline values, which need nothing but their rows. */
 #define SHORT_AHEAD 32
-/* Cache lines of each page of the next record to prefetch during a copy: the processor's own
- * prefetcher stops at the end of a page. */
+/* How many cache lines of each page of the next record to prefetch during a copy, because the
+ * processor's own prefetcher stops at page boundaries. */
 #define LINES_AHEAD 4
 #define LINE 64
-/* Records below this size are prefetched whole as soon as they are located: a block of them fits
- * into the first-level cache, and a copy is too short for the next record's lines to arrive. */
+/* Records smaller than this are prefetched whole as soon as they are located: a block of them fits
+ * into the first-level cache, and copying one is too short for the lines of the next to arrive. */
 #define SMALL 512
 #define PAGE 4096
 
@@ -30,16 +30,16 @@ typedef struct dense {
     size_t field;
     uint64_t length;
     uint64_t rows;
-    uint32_t size; /**< Bytes of a record. */
+    uint32_t size; /**< Size of a record. */
     uint32_t align_mask;
-    bool verify;            /**< Some values of table rows may need verification. */
-    bool many;              /**< More than a few may. */
-    bool always;            /**< All do. */
-    bool verify_updates;    /**< Values of row updates may need verification. */
-    lx__inflater *inflater; /**< Taken for the first compressed value. */
+    bool verify;            /**< Some values of table rows may need to be verified. */
+    bool many;              /**< More than a few of them may. */
+    bool always;            /**< All of them do. */
+    bool verify_updates;    /**< Values of row updates may need to be verified. */
+    lx__inflater *inflater; /**< Taken when the first compressed value is read. */
 
-    /* The chunk of the last raw value: the next value is usually in the same one. */
-    uint64_t head;       /**< The first half of a row in it: chunk and size; or NO_HEAD. */
+    /* The chunk of the last raw value, which usually is also the chunk of the next one. */
+    uint64_t head;       /**< The first half of its rows, chunk and size; or NO_HEAD. */
     uint64_t last_start; /**< The largest valid offset of a value. */
     const uint8_t *data; /**< Base address of the chunk. */
 } dense;
@@ -83,10 +83,11 @@ static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lin
             __builtin_prefetch(data + line);
 }
 
-/* The lookup of a block's row updates takes steps (hash, filter test, prefetch, find), between
- * which other blocks are copied: each step prefetches the memory that the next one reads. */
+/* Looking up the row updates of a block takes several steps (hash, filter test, prefetch, find).
+ * Other blocks are copied in between, since each step prefetches the memory that the next one
+ * reads. */
 
-/** Computes the hashes of a block's records for the filters of the overlay. */
+/** Computes the overlay filter hashes of the records in a block. */
 static void hash_block(const dense *g, const uint64_t *indices, size_t count,
                        uint64_t *filter_hashes)
 {
@@ -94,8 +95,8 @@ static void hash_block(const dense *g, const uint64_t *indices, size_t count,
                           count < BLOCK ? count : BLOCK, filter_hashes);
 }
 
-/** Tests the hashes of a block in the filters; returns a bit for each record that may have a row
- * update. */
+/** Tests the hashes of a block against the filters. Returns one bit per record, which is set if the
+ * record may have a row update. */
 static uint64_t filter_block(const dense *g, const uint64_t *indices, size_t count,
                              const uint64_t *filter_hashes)
 {
@@ -104,9 +105,10 @@ static uint64_t filter_block(const dense *g, const uint64_t *indices, size_t cou
 }
 
 /**
- * Finds a raw value by its row of the offset table, or by its row update @p update. Returns NULL
- * for any other value, and if the chunk is not mapped yet. The location is valid by the rules of
- * lx__payload_locate(); only the logical length is left to is_intact() and update_is_intact().
+ * Finds a raw value by its row of the offset table or, if @p update is not NULL, by that row
+ * update. Returns NULL for all other values, and if the chunk is not mapped yet. The location is
+ * valid by the rules of lx__payload_locate(), except that checking the logical length is left to
+ * is_intact() and update_is_intact().
  */
 static inline __attribute__((always_inline)) const uint8_t *find_raw(dense *g, uint64_t index,
                                                                      const uint8_t *update)
@@ -133,7 +135,7 @@ static inline __attribute__((always_inline)) const uint8_t *find_raw(dense *g, u
     return data + offset;
 }
 
-/** Whether a raw value that find_raw() found by its table row was verified before, or is intact. */
+/** Whether a raw value that find_raw() found by its table row was verified earlier or is intact. */
 static inline __attribute__((always_inline)) bool is_intact(const dense *g, uint64_t index,
                                                             const uint8_t *data)
 {
@@ -142,7 +144,7 @@ static inline __attribute__((always_inline)) bool is_intact(const dense *g, uint
     lx__entry entry = lx__entry_load(g->column->offsets + index * LX__OFFSET_ROW,
                                      g->column->checks + index * LX__CHECK_ROW);
     if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
-        return false; /* copy_any() reports the damage */
+        return false; /* copy_any() will report the damage */
     if (!g->always)
         lx__table_set_verified(g->column->table, index);
     return true;
@@ -154,14 +156,14 @@ update_is_intact(const dense *g, uint64_t index, const lx__update *update, const
 {
     lx__entry entry = lx__update_entry(update);
     if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
-        return false; /* copy_any() reports the damage */
+        return false; /* copy_any() will report the damage */
     if (!g->always)
         lx__update_set_verified(update);
     return true;
 }
 
-/** Verifies the table row under a row update: only once all rows are verified do reads of the table
- * skip the test of the bits. */
+/** Verifies the table row that a row update hides. Without this, some rows would stay unverified,
+ * and reads of the table can skip testing the bits only once all rows are verified. */
 static void verify_hidden(const dense *g, uint64_t index)
 {
     if (g->verify && !g->always && index < g->rows &&
@@ -169,7 +171,7 @@ static void verify_hidden(const dense *g, uint64_t index)
         lx__snapshot_verify_row(g->snapshot, g->field, index);
 }
 
-/** Copies a value that the fast path does not accept, or reports its damage. */
+/** Copies a value that the fast path does not accept, or reports that it is damaged. */
 static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, uint8_t *out,
                                                     lx_error *error)
 {
@@ -179,14 +181,15 @@ static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, ui
     return status;
 }
 
-/** Copies a located block; the bits of @p have mark the records whose values are of @p updates. */
+/** Copies a block that has been located. The bits of @p have mark the records whose values are from
+ * @p updates. */
 static inline __attribute__((always_inline)) lx_status
 copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
            const lx__update *const *updates, size_t count, uint8_t *out, size_t stride,
            lx_error *error)
 {
     size_t size = g->size;
-    /* The checksum reads three streams at once, which the processor's prefetcher does not
+    /* Computing the checksum reads three streams at once, which the processor's prefetcher does not
      * detect. */
     size_t lines = g->many ? PAGE / LINE : LINES_AHEAD;
     if (found[0] != NULL)
@@ -214,8 +217,8 @@ copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const
     return LX_OK;
 }
 
-/** Locates the values of a block. The bits of @p may mark records that may have row updates;
- * returns the bits of those that have. */
+/** Locates the values of a block. The bits of @p may mark records that may have row updates.
+ * Returns the bits of those that do. */
 static inline __attribute__((always_inline)) uint64_t
 find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
            const lx__update **updates, const uint8_t **found)
@@ -244,7 +247,7 @@ find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const 
     return have;
 }
 
-/** Copies dense records in blocks: locates all values of a block, and then copies them. */
+/** Copies dense records block by block: first locates all values of a block, then copies them. */
 static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
                              size_t stride, lx_error *error)
 {
@@ -261,7 +264,7 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
         const uint64_t *here = indices + at, *next = here + block;
         uint8_t *to = out + at * stride;
         hash_block(g, next, rest, filter_hashes);
-        if (may == 0) { /* a specialized copy of the code: most blocks have no row updates */
+        if (may == 0) { /* a specialized copy of the code, as most blocks have no row updates */
             find_block(g, here, block, count - at, 0, updates, found);
             may = filter_block(g, next, rest, filter_hashes);
             status = copy_block(g, here, found, 0, updates, block, to, stride, error);
@@ -275,16 +278,17 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
 }
 
 /**
- * Copies inline values of @p size bytes, a constant, from their table rows. Stops at the first
- * value that is not inline or not verified; returns the number of values copied. Copies the first
- * @p count of @p indices; the array has @p known, for prefetching.
+ * Copies inline values of @p size bytes, a compile-time constant, from their table rows. Stops at
+ * the first value that is not inline or not verified. Returns the number of values copied. Copies
+ * at most the first @p count of @p indices; the array has @p known elements, for prefetching.
  */
 static inline __attribute__((always_inline)) size_t
 copy_inline(const dense *g, const uint64_t *indices, size_t count, size_t known, uint8_t *out,
             size_t stride, const size_t size)
 {
     const uint8_t *rows = g->column->offsets;
-    /* Chunk and physical length of the row as one number; mask of the bytes that must be zeros. */
+    /* The chunk and physical length of the row as one number, and a mask of the bytes that must be
+     * zero. */
     const uint64_t head = (uint64_t)size << 32 | LX__CHUNK_INLINE;
     const uint64_t padding = size == LX__INLINE_MAX ? 0 : UINT64_MAX << 8 * size;
     const uint64_t end = g->rows < g->length ? g->rows : g->length;
@@ -321,7 +325,8 @@ static size_t copy_short(const dense *g, const uint64_t *indices, size_t count, 
     }
 }
 
-/** Copies a short value that may have a row update; false if copy_blocks() has to do it. */
+/** Copies a short value that may have a row update; returns false if that is up to
+ * copy_blocks(). */
 static bool copy_short_update(dense *g, uint64_t index, uint8_t *out)
 {
     const lx__update *update = lx__overlay_find_update(&g->snapshot->state.overlay,
@@ -335,7 +340,7 @@ static bool copy_short_update(dense *g, uint64_t index, uint8_t *out)
     return true;
 }
 
-/** Copies a block of short values; the bits of @p may mark those that may have row updates. */
+/** Copies a block of short values. The bits of @p may mark those that may have row updates. */
 static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t block, size_t known,
                                   uint64_t may, uint8_t *out, size_t stride, lx_error *error)
 {
@@ -351,8 +356,8 @@ static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t bloc
             at++;
             continue;
         }
-        /* A single value with a row update, or else the rest of the block after a value that is not
-         * inline or not verified. */
+        /* Either a single value with a row update, or, after a value that is not inline or not
+         * verified, the rest of the block. */
         size_t rest = done == run ? 1 : block - at;
         status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
         at += rest;
@@ -360,7 +365,7 @@ static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t bloc
     return status;
 }
 
-/** Copies short values from a snapshot with row updates. */
+/** Copies short values of a snapshot that has row updates. */
 static lx_status copy_short_updates(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
                                     size_t stride, lx_error *error)
 {
@@ -381,7 +386,7 @@ static lx_status copy_short_updates(dense *g, const uint64_t *indices, size_t co
     return status;
 }
 
-/** Copies short values from a snapshot without row updates. */
+/** Copies short values of a snapshot that has no row updates. */
 static lx_status copy_short_rows(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
                                  size_t stride, lx_error *error)
 {
@@ -389,7 +394,7 @@ static lx_status copy_short_rows(dense *g, const uint64_t *indices, size_t count
     for (size_t at = 0; status == LX_OK && at < count;) {
         size_t known = count - at;
         at += copy_short(g, indices + at, known, known, out + at * stride, stride);
-        /* Only a single record may have stopped copy_short(): try again after a block. */
+        /* A single record may have stopped copy_short(), so try again after one block. */
         size_t rest = count - at < BLOCK ? count - at : BLOCK;
         status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
         at += rest;

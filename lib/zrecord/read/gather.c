@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathers any values in any access mode, in blocks of records: loads their entries, and fetches the
- * bytes of all extents at once. Records that fail in the batch are then read one by one, in order,
- * so that the first failure is reported. */
+/* Gathers any values in any access mode, one block of records at a time: loads their entries and
+ * fetches the bytes of all extents as a batch. Records that fail in the batch are then read one by
+ * one, in order, so that the first failure is the one reported. */
 #include "zrecord/read/gather.h"
 
 #include <string.h>
@@ -9,32 +9,32 @@
 #include "base/error.h"
 #include "zrecord/read/value-rows.h"
 
-/** The destination of the values of a call: out + offsets[i], or out + i * stride. */
+/** Where a call puts its values: at out + offsets[i], or at out + i * stride. */
 typedef struct target {
     uint8_t *out;
     size_t stride;
-    uint64_t size;           /**< Bytes of each value, unless offsets is set. */
+    uint64_t size;           /**< Size of each value, unless offsets is set. */
     const uint64_t *offsets; /**< NULL: use stride and size. */
 } target;
 
-/** The state of a call, and the current block. */
+/** The state of a call, including the current block. */
 typedef struct gather {
     lx__value_reader reader;
     lx__damage_counter *damages;
     size_t field;
     const lx__entry_rules *rules;
     target to;
-    const uint64_t *indices; /**< The indices of the block. */
+    const uint64_t *indices; /**< The record indices of the block. */
     size_t count, extent_count;
     lx__loaded loaded[LX__VALUE_BLOCK];
     lx__extent extents[LX__VALUE_BLOCK];
     uint8_t owners[LX__VALUE_BLOCK]; /**< For each extent, the position of its record. */
-    bool copied[LX__VALUE_BLOCK];    /**< Whether the batch copied the value. */
+    bool copied[LX__VALUE_BLOCK];    /**< Whether the value was copied as part of the batch. */
 } gather;
 
 _Static_assert(LX__VALUE_BLOCK <= UINT8_MAX + 1, "owners are bytes");
 
-/** Initializes a gather. The arrays, which are large, stay uninitialized. */
+/** Initializes a gather, except for the arrays, which are large. */
 static void start(gather *g, lx__snapshot *snapshot, lx__damage_counter *damages, size_t field)
 {
     g->reader = lx__value_reader_of(snapshot);
@@ -53,8 +53,8 @@ static uint64_t room_of(const gather *g, size_t i)
     return g->to.offsets != NULL ? g->to.offsets[i + 1] - g->to.offsets[i] : g->to.size;
 }
 
-/** Returns the size that a value is read as: a missing one is zeros in a dense field, and empty in
- * a field of bytes. */
+/** Returns the size that a value has when read. A missing value is read as zeros in a dense field,
+ * and as empty in a field of bytes. */
 static uint64_t size_of(const lx__entry_rules *rules, const lx__entry *entry)
 {
     if (!lx__entry_is_missing(entry))
@@ -73,7 +73,7 @@ static void prefetch_row(const lx__snapshot *snapshot, size_t field, uint64_t in
     __builtin_prefetch(column->checks + index * LX__CHECK_ROW);
 }
 
-/** Starts the next block. By pread it loads the entries; mapped rows are only prefetched. */
+/** Starts the next block. With pread, it loads the entries; mapped rows are only prefetched. */
 static lx_status next_block(gather *g, const uint64_t *indices, size_t left, bool to_gather,
                             lx_error *error)
 {
@@ -87,7 +87,7 @@ static lx_status next_block(gather *g, const uint64_t *indices, size_t left, boo
     return LX_OK;
 }
 
-/** Returns the entry of record @p i of the block if next_block() loaded it, or else NULL. */
+/** Returns the entry of record @p i of the block if next_block() loaded it; otherwise NULL. */
 static const lx__loaded *known(const gather *g, size_t i)
 {
     if (g->reader.by_pread)
@@ -97,7 +97,7 @@ static const lx__loaded *known(const gather *g, size_t i)
     return NULL;
 }
 
-/** Locates a value by its entry; reads the entry if @p loaded is NULL. */
+/** Locates a value by its entry, which is read first if @p loaded is NULL. */
 static inline __attribute__((always_inline)) lx_status find(lx__value_reader *reader, size_t field,
                                                             uint64_t index,
                                                             const lx__loaded *loaded,
@@ -127,18 +127,19 @@ lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t in
     return status;
 }
 
-static lx_status fail_measured(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                               uint64_t size, uint64_t room, lx_error *error)
+static lx_status fail_size(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                           uint64_t size, uint64_t room, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_MISMATCH,
-                                "the record has %llu bytes, but %llu were measured: measure again",
+                                "the value has %llu bytes, but the caller allowed for %llu: query "
+                                "the sizes again",
                                 (unsigned long long)size, (unsigned long long)room);
     lx__error_locate(error, snapshot->store->directory.path,
                      lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
     return status;
 }
 
-/** Decodes a fetched and verified value to @p out; writes zeros for a missing one. */
+/** Decodes a fetched and verified value into @p out; writes zeros if the value is missing. */
 static lx_status put(lx__value_reader *reader, size_t field, uint64_t index, const lx__value *value,
                      uint8_t *out, uint64_t room, lx_error *error)
 {
@@ -165,10 +166,10 @@ copy_value(lx__value_reader *reader, size_t field, uint64_t index, const lx__loa
     if (status != LX_OK)
         return status;
     return size == room ? put(reader, field, index, &value, out, room, error)
-                        : fail_measured(snapshot, field, index, size, room, error);
+                        : fail_size(snapshot, field, index, size, room, error);
 }
 
-/** Copies a value again, this time with @p error, to report a failure that is not damage. */
+/** Copies a value again, this time with @p error, to report a failure other than damage. */
 static __attribute__((noinline)) lx_status report(lx__value_reader *reader, size_t field,
                                                   uint64_t index, uint8_t *out, uint64_t room,
                                                   lx_error *error)
@@ -176,8 +177,8 @@ static __attribute__((noinline)) lx_status report(lx__value_reader *reader, size
     return copy_value(reader, field, index, NULL, out, room, error);
 }
 
-/** As copy_value(), but writes zeros for a damaged value, and sets @p lost, if the policy is
- * ZEROS. */
+/** Like copy_value(), but if the policy is ZEROS and the value is damaged, writes zeros and sets
+ * @p lost. */
 static lx_status copy_any(lx__value_reader *reader, lx__damage_counter *damages, size_t field,
                           uint64_t index, const lx__loaded *loaded, uint8_t *out, uint64_t room,
                           bool *lost, lx_error *error)
@@ -204,7 +205,7 @@ lx_status lx__gather_one(lx__value_reader *reader, lx__damage_counter *damages, 
 
 /* ---- blocks */
 
-/** Copies value @p i of the block, and marks it as copied, if its bytes are intact. */
+/** Copies value @p i of the block and marks it as copied, provided that its bytes are intact. */
 static void copy_if_intact(gather *g, size_t i, const uint8_t *data)
 {
     lx__value value;
@@ -223,7 +224,7 @@ static void take_extent(void *user, size_t which, const uint8_t *data)
     copy_if_intact(g, g->owners[which], data);
 }
 
-/** Adds the extent of value @p i to the batch, or copies the value if it has no extent. */
+/** Adds the extent of value @p i to the batch; if it has no extent, copies the value right away. */
 static void list_value(gather *g, size_t i)
 {
     lx__value value;
@@ -243,8 +244,8 @@ static void list_value(gather *g, size_t i)
     g->extents[g->extent_count++] = value.extent;
 }
 
-/** Fetches the bytes of a block in one batch and copies the intact values. The caller reads the
- * others one by one, which reports failures. */
+/** Fetches the bytes of a block as one batch and copies the intact values. The caller then reads
+ * the others one by one, so that failures are reported. */
 static lx_status copy_intact(gather *g, lx_error *error)
 {
     g->extent_count = 0;
@@ -260,7 +261,7 @@ static lx_status copy_intact(gather *g, lx_error *error)
 static lx_status copy_block(gather *g, lx_error *error)
 {
     bool lost;
-    /* Mapped bytes are accessed directly: a batch would gain nothing. */
+    /* Mapped bytes are accessed directly, so that a batch would gain nothing. */
     lx_status status = g->reader.by_pread ? copy_intact(g, error) : LX_OK;
     for (size_t i = 0; status == LX_OK && i < g->count; i++)
         if (!g->reader.by_pread || !g->copied[i])
@@ -315,9 +316,9 @@ static lx_status fetch_verified(gather *g, size_t i, lx__value *value, lx_error 
                : status;
 }
 
-/** Locates a value to measure it. If damaged values read as missing, it also fetches and verifies
- * the value. It refuses an intact value whose codec this library lacks, because the length in its
- * entry is unbounded. */
+/** Locates a value in order to measure it. If damaged values are to be read as missing, also
+ * fetches and verifies it. Rejects an intact value whose codec this library lacks, because there is
+ * no bound on the length that its entry may claim. */
 static lx_status find_measured(gather *g, size_t i, lx__value *value, lx_error *error)
 {
     bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
@@ -342,7 +343,7 @@ static lx_status measure_value(gather *g, size_t i, lx__value *value, lx_error *
     if (status == LX_OK)
         return status;
     if (zeros && status == LX_ERR_CORRUPT) {
-        value->entry = (lx__entry){0}; /* the gather will count it */
+        value->entry = (lx__entry){0}; /* The later gather will count it. */
         return LX_OK;
     }
     if (zeros)
@@ -383,7 +384,8 @@ static lx_status refuse_compressed(const lx__snapshot *snapshot, size_t field, u
     if (!lx__entry_is_compressed(entry))
         return LX_OK;
     lx_status status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                                "cannot view the record in place: it is compressed: gather it");
+                                "cannot view the record in place: it is compressed: gather it "
+                                "instead");
     lx__snapshot_add_context(snapshot, field, index, entry, error);
     return status;
 }
@@ -429,7 +431,7 @@ lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damage_counter *damages,
     return status;
 }
 
-/** Sets the length of a slice, and its data to a placeholder if the value is present. Refuses a
+/** Sets the length of a slice and, if the value is present, its data to a placeholder. Rejects a
  * compressed value. */
 static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *error)
 {
@@ -451,7 +453,7 @@ static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *erro
     return status;
 }
 
-/** Sets the lengths of all slices up to the first failure; @p sized receives their number. */
+/** Sets the lengths of all slices before the first failure, and @p sized to their number. */
 static lx_status size_slices(gather *g, const uint64_t *indices, size_t count, lx_slice *slices,
                              size_t *sized, uint64_t *total, lx_error *error)
 {
@@ -468,7 +470,7 @@ static lx_status size_slices(gather *g, const uint64_t *indices, size_t count, l
     return status;
 }
 
-/** Reads the values of a block one after the other to @p *out, and advances it. */
+/** Reads the values of a block to @p *out, one after the other, and advances that pointer. */
 static lx_status fill_slices(gather *g, lx_slice *slices, uint8_t **out, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -484,7 +486,7 @@ static lx_status fill_slices(gather *g, lx_slice *slices, uint8_t **out, lx_erro
     return status;
 }
 
-/** Makes a view with copies of the records. */
+/** Makes a view that consists of copies of the records. */
 static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, lx_slice *slices,
                              lx__snapshot **view, lx_error *error)
 {
@@ -501,7 +503,7 @@ static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, l
         if (status == LX_OK)
             status = fill_slices(g, slices + at, &out, error);
     }
-    /* A failure of size_slices() comes after all copied records in the order of the caller. */
+    /* In the caller's order, a failure of size_slices() comes after all records copied here. */
     if (status == LX_OK && failed != LX_OK) {
         (void)lx__damage_count(g->damages, failed);
         lx__error_propagate(error, &later);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Copies records of one field of a snapshot into the caller's memory.
+ * @brief Copies records of one field of a snapshot to the caller's memory.
  *
- * Dense, mapped fields have a fast path for raw values (gather-dense.c). It passes all other values
- * to gather.c, which reads any value in any access mode.
+ * Raw values of dense, mapped fields take a fast path (gather-dense.c), which leaves all other
+ * values to gather.c; this can read any value in any access mode.
  */
 #ifndef LX_ZRECORD_GATHER_H
 #define LX_ZRECORD_GATHER_H
@@ -12,40 +12,41 @@
 #include "zrecord/read/damage.h"
 #include "zrecord/read/value-reader.h"
 
-/* Rows of the tables to prefetch ahead: a cache miss costs about ten hits. */
+/* How many table rows to prefetch ahead: a cache miss costs about as much as ten hits. */
 #define LX__ROWS_AHEAD 16
 
-/** Copies records of any length to out + offsets[i]; they must have the measured lengths. */
+/** Copies records of any length to out + offsets[i]; their lengths must be those that were measured
+ * before. */
 lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out,
                            const uint64_t *offsets, lx_error *error);
 
-/** Computes the lengths of records, as @p count + 1 offsets that begin with 0. */
+/** Computes the lengths of records, as @p count + 1 offsets of which the first is 0. */
 lx_status lx__measure(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                       const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
                       lx_error *error);
 
-/** Returns slices of records, in their mappings or in memory of @p view, as lx_dataset_view(). */
+/** Returns slices of records, in their mappings or in memory of @p view, like lx_dataset_view(). */
 lx_status lx__view(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                    const uint64_t *indices, size_t count, lx_slice *slices, lx__snapshot **view,
                    lx_error *error);
 
-/** Returns slices of mapped records, which are valid as long as the snapshot. */
+/** Returns slices of mapped records; they are valid as long as the snapshot exists. */
 lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                             const uint64_t *indices, size_t count, lx_slice *slices,
                             lx_error *error);
 
-/** lx__gather_dense() without the fast path. */
+/** Does what lx__gather_dense() does, but without the fast path. */
 lx_status lx__gather_rows(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                           const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
                           lx_error *error);
 
-/** Checks, verifies and copies one value of any kind to @p out, which has @p room bytes. Writes
- * zeros for a damaged value if the policy is ZEROS. */
+/** Checks, verifies and copies one value of any kind to @p out, which has room for @p room bytes.
+ * Writes zeros for a damaged value if the policy is ZEROS. */
 lx_status lx__gather_one(lx__value_reader *reader, lx__damage_counter *damages, size_t field,
                          uint64_t index, uint8_t *out, uint64_t room, lx_error *error);
 
-/** Fails with #LX_ERR_RANGE, because @p index is not below the length. */
+/** Fails with #LX_ERR_RANGE because @p index is not less than the length. */
 lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t index,
                          lx_error *error);
 

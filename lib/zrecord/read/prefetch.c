@@ -3,10 +3,11 @@
 
 #include "base/alloc.h"
 
-/* Largest gap between two values of one request; the gap holds values of other fields, usually. */
+/* Largest gap between two values to request together; usually it contains values of other
+ * fields. */
 #define GAP ((uint64_t)128 << 10)
 
-/** Requests the extent collected for a field, unless it is empty (chunk is NULL). */
+/** Requests the extent collected for a field, unless it is empty, that is, its chunk is NULL. */
 static void ask_for(lx__value_reader *reader, size_t field, lx__extent *wanted)
 {
     if (wanted->chunk != NULL)
@@ -14,8 +15,8 @@ static void ask_for(lx__value_reader *reader, size_t field, lx__extent *wanted)
     *wanted = (lx__extent){0};
 }
 
-/** Adds a value to the extent collected for its field. Skips invalid entries: the read reports
- * them. */
+/** Adds a value to the extent collected for its field. Skips invalid entries, which the read will
+ * report. */
 static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__value *value,
                    lx__extent *wanted)
 {

@@ -3,29 +3,29 @@
  * @file
  * @brief Readahead for a scan of all records.
  *
- * Values lie in the chunks in any order, so the system's own readahead does not help. A scan
- * requests each range of records before it reads them, and need not wait for each value.
+ * Values may be in the chunks in any order, so the system's own readahead does not help. A scan
+ * instead requests each range of records before reading it, and so need not wait for each value.
  */
 #ifndef LX_ZRECORD_PREFETCH_H
 #define LX_ZRECORD_PREFETCH_H
 
 #include "zrecord/read/value-reader.h"
 
-/** Bytes of a range: enough to keep a disk busy, and to wake a thread rarely. */
+/** Size of a range in bytes: enough to keep a disk busy and to wake a thread only rarely. */
 #define LX__PREFETCH_BYTES ((uint64_t)4 << 20)
-/** Most records of a range. */
+/** Most records in a range. */
 #define LX__PREFETCH_RECORDS 4096
 
-/** A scan of the records of a snapshot, by one thread. Initialize all members but the snapshot to
- * zeros. */
+/** A scan of the records of a snapshot, by one thread. Set @ref snapshot and zero all other
+ * members. */
 typedef struct lx__prefetch {
-    lx__snapshot *snapshot; /**< The caller's reference. */
+    lx__snapshot *snapshot; /**< The caller keeps the reference. */
     uint64_t next;          /**< First record of the next range. */
     lx__value_reader reader;
 } lx__prefetch;
 
 /** Determines the next range of records, [@p first, @p end), and requests its values from the
- * system. False at the end of the dataset. */
+ * system. Returns false at the end of the dataset. */
 bool lx__prefetch_next(lx__prefetch *ahead, uint64_t *first, uint64_t *end);
 
 /** Frees the resources of a scan. */

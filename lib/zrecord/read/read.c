@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public functions that read records: they check arguments and pin a snapshot. */
+/* The public functions that read records. They check their arguments and pin a snapshot. */
 #include "base/error.h"
 #include "zrecord/read/gather-dense.h"
 #include "zrecord/read/refresh.h"
@@ -23,7 +23,7 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
     const lx_field *shown = &lx__schema_field(dataset->schema, field)->shown;
     if (shown->size == LX_NONE)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "field '%s' has records of varying length: use lx_dataset_gather_bytes",
+                        "the records of field '%s' vary in length: use lx_dataset_gather_bytes",
                         shown->name);
     if (stride < shown->size)
         return lx__fail(error, LX_ERR_ARGUMENT, "stride %zu is less than the record size %llu",
@@ -79,7 +79,8 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
     return status;
 }
 
-/* A view is a snapshot: for mapped records the pinned one itself, so that it needs no memory. */
+/* A view is a snapshot. For mapped records it is the pinned snapshot itself, so that the view needs
+ * no memory. */
 lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices, size_t count,
                           lx_slice *slices, lx_view **view, lx_error *error)
 {

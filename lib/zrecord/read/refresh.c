@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads snapshots for a handle: from the start of the WAL, or from its current snapshot on. */
+/* Loads snapshots for a handle, from the start of the WAL or from its current snapshot. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -10,9 +10,9 @@
 #include "zrecord/snapshot/sealed.h"
 #include "zrecord/snapshot/store-map.h"
 
-/* Attempts to open a dataset, if its meta.json is replaced during each of them. */
+/* How often to retry if meta.json is replaced while the dataset is being opened. */
 #define OPEN_TRIES 100
-/* Pauses of lx_dataset_wait(). They begin short, so that a new frame is seen soon, and grow, so
+/* Pauses of lx_dataset_wait(). They start short, so that a new frame is noticed soon, and grow, so
  * that a long wait costs little. */
 #define PAUSE_MIN_NS 1000000u
 #define PAUSE_MAX_NS 20000000u
@@ -23,8 +23,8 @@ typedef struct outcome {
     bool truncated;         /**< The WAL no longer contains the old state. */
 } outcome;
 
-/** Syncs the WAL, because a frame that requires a sync can be read before that sync has returned.
- * File systems that cannot sync files (squashfs, ISO 9660) are read-only: no sync is needed. */
+/** Syncs the WAL, because readers can see a synced frame before the writer's sync has returned.
+ * File systems that cannot sync files (squashfs, ISO 9660) are read-only and need no sync. */
 static lx_status sync_log(const lx__store *store, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
@@ -36,8 +36,8 @@ static lx_status sync_log(const lx__store *store, lx_error *error)
     return status;
 }
 
-/** Replays the WAL of @p store to the newest frame, or the newest durable one if the handle
- * requires durability. The caller holds the mutex of the WAL. */
+/** Replays the WAL of @p store to the newest frame, or to the newest durable one if the handle
+ * requires durability. The caller must hold the log mutex. */
 static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__state *state,
                             lx__log_scan *scan, lx_error *error)
 {
@@ -74,9 +74,9 @@ static lx_status replay_all(const lx_dataset *dataset, lx__store *store, lx__sto
 
 /**
  * Opens the dataset from the start, for a handle that has read @p former so far (NULL: a new
- * handle). If meta.json is replaced between the reads of meta.json and of the WAL, the two do not
- * match, and may look like damage: a writer may have unsealed the dataset and appended records, or
- * dropped a field. Then it ignores the result and tries again.
+ * handle). If meta.json is replaced after it was read and before the WAL was, the two do not match,
+ * which may look like corruption: a writer may have unsealed the dataset and appended records, or
+ * dropped a field. In that case, ignores the result and tries again.
  */
 static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool share,
                            lx__snapshot **snapshot, lx_error *error)
@@ -101,7 +101,7 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
             lx__snapshot_unref(*snapshot);
         if (tries == OPEN_TRIES)
             return lx__fail(error, LX_ERR_BUSY,
-                            "cannot read meta.json: it is replaced continually: try again");
+                            "cannot read meta.json: it is being replaced continually: try again");
     }
 }
 
@@ -135,8 +135,8 @@ static lx_status read_new_frames(const lx_dataset *dataset, const lx__snapshot *
     return lx__snapshot_next(now, &state, &found->snapshot, error);
 }
 
-/** Fails if the path leads to another dataset now. If it leads nowhere, the dataset was moved or
- * removed, and the handle continues to read it. */
+/** Fails if the path now leads to a different dataset. If it leads nowhere, the dataset was moved
+ * or removed, and the handle continues to read it. */
 static lx_status check_path(const lx_dataset *dataset, const lx__store *store, lx_error *error)
 {
     static const lx__file_id unknown;
@@ -154,9 +154,9 @@ static lx_status check_path(const lx_dataset *dataset, const lx__store *store, l
 }
 
 /**
- * Finds the newest snapshot; @p next is NULL if @p now is the newest.
+ * Finds the newest snapshot. Sets @p next to NULL if @p now is the newest.
  *
- * It checks meta.json after it has read the WAL: if meta.json is still the same file, both match.
+ * Checks meta.json after reading the WAL: if it is still the same file, the two match.
  */
 static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
                              lx__snapshot **next, lx_error *error)
@@ -171,8 +171,9 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
     lx_status status = now->store->meta.sealed ? LX_OK
                                                : read_new_frames(dataset, now, &found, &why);
     lx_status checked = lx__store_is_current(now->store, &current, &unseen);
-    /* Apparent damage may have another cause: after a crash, unsynced frames are lost and
-     * truncated, and new ones written. A replay from the start finds real damage as well. */
+    /* Apparent corruption may have an innocent cause: after a crash, unsynced frames are lost, and
+     * a writer truncates them and writes new ones. A replay from the start finds real damage
+     * too. */
     if (checked == LX_OK && current && status != LX_ERR_CORRUPT && !found.truncated) {
         *next = found.snapshot;
         if (status != LX_OK)
@@ -184,7 +185,7 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
         lx__error_propagate(error, &unseen);
         return checked;
     }
-    /* After a truncation, verified rows may have been overwritten: do not inherit their bits. */
+    /* After a truncation, verified rows may have been overwritten, so do not inherit their bits. */
     bool share = status == LX_OK && !found.truncated;
     return open_anew(dataset, now->store, share, next, error);
 }
@@ -197,10 +198,10 @@ static bool is_other_state(const lx__snapshot *a, const lx__snapshot *b)
            a->state.changed.crc != b->state.changed.crc;
 }
 
-/** Loads the newest snapshot. The caller holds @c refreshing. */
+/** Loads the newest snapshot. The caller must hold @c refreshing. */
 static lx_status refresh(lx_dataset *dataset, bool *changed, lx_error *error)
 {
-    lx__snapshot *now = dataset->snapshot, *next; /* only a refresh changes the former */
+    lx__snapshot *now = dataset->snapshot, *next; /* only a refresh changes the handle's snapshot */
     atomic_fetch_add(&dataset->refreshes, 1);
     lx_status status = find_newest(dataset, now, &next, error);
     dataset->refreshed = status == LX_OK;
@@ -238,8 +239,8 @@ static lx_status catch_up(lx_dataset *dataset, lx_error *error)
     lx__dataset_check_process(dataset);
     uint64_t begun = atomic_load(&dataset->refreshes);
     pthread_mutex_lock(&dataset->refreshing);
-    /* A refresh of another thread that began after this call has seen every commit that this call
-     * must see: of all threads that wait here, only one refreshes. */
+    /* If another thread began a refresh after this call, it has seen every commit that this call
+     * must see. Thus, of all threads that wait here, only one refreshes. */
     if (atomic_load(&dataset->refreshes) == begun || !dataset->refreshed)
         status = refresh(dataset, &changed, error);
     pthread_mutex_unlock(&dataset->refreshing);
@@ -260,7 +261,7 @@ lx__snapshot *lx__dataset_pin(lx_dataset *dataset)
     return lx__dataset_ref_snapshot(dataset);
 }
 
-/** Sleeps; a signal may end the sleep early. */
+/** Sleeps for a while; a signal may cut this short. */
 static void pause_for(uint64_t nanoseconds)
 {
     struct timespec time = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};

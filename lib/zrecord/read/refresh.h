@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Loads snapshots for a handle: from the start of the WAL, or from its current snapshot on.
+ * @brief Loads snapshots for a handle, from the start of the WAL or from its current snapshot.
  */
 #ifndef LX_ZRECORD_REFRESH_H
 #define LX_ZRECORD_REFRESH_H
 
 #include "zrecord/read/dataset.h"
 
-/** Opens the dataset at the path of the handle and replays its WAL from the start. */
+/** Opens the dataset at the handle's path and replays its WAL from the start. */
 lx_status lx__dataset_load(const lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
 
-/** Returns a reference to the snapshot for a call or a view: the newest commit if the dataset is
- * live, or else the newest snapshot loaded. */
+/** Returns a reference to the snapshot that a call or a view is to use: that of the newest commit
+ * if the dataset is live, or else the newest snapshot loaded. */
 lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
 
-/** As lx__dataset_pin_newest(), for calls that cannot fail: returns the newest snapshot loaded if
- * the refresh fails. */
+/** Like lx__dataset_pin_newest(), for calls that cannot fail: if the refresh fails, returns the
+ * newest snapshot loaded. */
 lx__snapshot *lx__dataset_pin(lx_dataset *dataset);
 
 #endif

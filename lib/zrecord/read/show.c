@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads single records of a pin that is not refreshed. Its snapshot stays, so a read takes no lock
- * and no reference, and accesses only the row of a value that was verified before. */
+/* Reads single records of a pinned dataset, which is never refreshed. Its snapshot stays the same,
+ * so a read takes no lock and no reference; for a value that was verified before, it accesses only
+ * the row. */
 #include "zrecord/read/show.h"
 
 #include "zrecord/read/dataset.h"
 
-/** Finds a value by its row of the offset table, or by its row update @p update. False if the slow
- * path has to read it: the value is inline, its chunk is not mapped yet, or the location is
- * invalid. */
+/** Finds a value by its row of the offset table or, if @p update is not NULL, by that row update.
+ * Returns false if the slow path has to read it: the value is inline, its chunk is not mapped yet,
+ * or its location is invalid. */
 static bool find_plain(const lx__snapshot *snapshot, size_t field, uint64_t index,
                        const lx__update *update, lx_slice *slice)
 {
@@ -38,7 +39,7 @@ bool lx__dataset_locate(const lx_dataset *pinned, size_t field, uint64_t index, 
     return find_plain(snapshot, field, index, find_update(snapshot, field, index), slice);
 }
 
-/** Whether a value was verified before. If so, and if its field is raw, the value is raw. */
+/** Whether a value was verified before. If so, it is raw, provided that its field is. */
 static bool is_verified(const lx__snapshot *snapshot, size_t field, uint64_t index,
                         const lx__update *update)
 {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "zrecord/read/value-rows.h"
 
-/* Readahead of a sequential read, of all fields together: rows, and bytes of chunks. */
+/* Readahead of sequential reads, for all fields together: of table rows and of chunk bytes. */
 #define ROW_BYTES ((size_t)1 << 20)
 #define CHUNK_BYTES ((size_t)1 << 20)
 /* Limits for one field. */
@@ -68,20 +68,20 @@ static lx_status read_window(lx__value_reader *reader, size_t field, uint64_t fi
     return status;
 }
 
-/** Loads row @p index into the window, together with the rows after it if reads are sequential. */
+/** Loads row @p index into the window, along with the rows after it if reads are sequential. */
 static lx_status find_row(lx__value_reader *reader, size_t field, uint64_t index, lx_error *error)
 {
     lx__field_window *in = &reader->fields[field];
     uint64_t left = reader->snapshot->state.rows - index;
     bool walks = in->next == index;
     in->next = index + 1;
-    if (index - in->first < in->count) /* wraps if index is below first */
+    if (index - in->first < in->count) /* wraps if index is less than first */
         return LX_OK;
     if (in->rows == NULL)
         in->rows = lx__alloc_array(reader->window_rows, LX__ENTRY_BYTES);
     if (in->rows == NULL)
-        return lx__fail_memory(error, "rows of tables");
-    /* If the range cannot be read, the row itself may still be readable. */
+        return lx__fail_memory(error, "table rows");
+    /* Even if the range cannot be read, the row itself may be readable. */
     if (walks &&
         read_window(reader, field, index, left < reader->window_rows ? left : reader->window_rows,
                     NULL) == LX_OK)

@@ -4,44 +4,44 @@
  * @brief Reads values of a snapshot: loads entries, fetches stored bytes and decodes them.
  *
  * The reader uses mappings or pread. If a file was truncated or a disk fails, pread returns an
- * error, while an access to a mapping raises SIGBUS. Maintenance therefore always reads by pread;
- * other readers do so in access mode pread.
+ * error, whereas accessing a mapping raises SIGBUS. Maintenance therefore always reads by pread;
+ * other code does so only in access mode pread.
  */
 #ifndef LX_ZRECORD_VALUE_READER_H
 #define LX_ZRECORD_VALUE_READER_H
 
 #include "zrecord/snapshot/snapshot.h"
 
-/** Rows and bytes of one field that were read last, by pread. */
+/** The rows and bytes of one field that were last read by pread. */
 typedef struct lx__field_window {
-    uint8_t *rows;         /**< Rows of the offset table, then of the check table. */
+    uint8_t *rows;         /**< Rows of the offset table, followed by those of the check table. */
     uint64_t first, count; /**< The range of these rows. */
-    uint64_t next;         /**< The row that a sequential read loads next. */
-    lx__pread pread;       /**< Reads chunks. */
+    uint64_t next;         /**< The row that comes next if reads are sequential. */
+    lx__pread pread;       /**< Reads the chunks. */
 } lx__field_window;
 
-/** Reads values of one snapshot, on one thread at a time. Initialize all members but the first two
- * to zeros. */
+/** Reads values of one snapshot, on one thread at a time. Set the first two members and zero all
+ * others. */
 typedef struct lx__value_reader {
-    lx__snapshot *snapshot; /**< The caller's reference. */
+    lx__snapshot *snapshot; /**< The caller keeps the reference. */
     bool by_pread;          /**< False: use the mappings, which the snapshot must have. */
-    lx__inflater *inflater; /**< Taken for the first compressed value. */
+    lx__inflater *inflater; /**< Taken when the first compressed value is read. */
     lx__field_window *fields;
-    size_t window_rows; /**< Rows of each field that a sequential read loads at once. */
+    size_t window_rows; /**< Number of rows per field that a sequential read loads at once. */
 } lx__value_reader;
 
-/** Returns a reader with the access mode of the snapshot's store. */
+/** Returns a reader that uses the access mode of the snapshot's store. */
 static inline lx__value_reader lx__value_reader_of(lx__snapshot *snapshot)
 {
     return (lx__value_reader){.snapshot = snapshot,
                               .by_pread = snapshot->store->access == LX_ACCESS_PREAD};
 }
 
-/** Loads the entry of a record; @p index must be below the length. */
+/** Loads the entry of a record; @p index must be less than the length. */
 lx_status lx__value_load(lx__value_reader *reader, size_t field, uint64_t index, lx__value *value,
                          lx_error *error);
 
-/** Loads and locates a value, that is, checks its entry against all rules. */
+/** Loads and locates a value; locating it checks its entry against all rules. */
 static inline lx_status lx__value_find(lx__value_reader *reader, size_t field, uint64_t index,
                                        lx__value *value, lx_error *error)
 {
@@ -54,12 +54,12 @@ static inline lx_status lx__value_find(lx__value_reader *reader, size_t field, u
                            : status;
 }
 
-/** As lx__value_fetch(), for a value in a chunk. */
+/** Does the work of lx__value_fetch() for a value that is stored in a chunk. */
 lx_status lx__value_fetch_stored(lx__value_reader *reader, size_t field, uint64_t index,
                                  lx__value *value, uint8_t *into, lx_error *error);
 
-/** Fetches the bytes of a located value. Bytes that are not mapped are read to @p into, unless it
- * is NULL; otherwise they are valid until the next fetch of the field. */
+/** Fetches the bytes of a located value. Bytes that are not mapped are read into @p into; if that
+ * is NULL, they are valid until the next fetch from the field. */
 static inline lx_status lx__value_fetch(lx__value_reader *reader, size_t field, uint64_t index,
                                         lx__value *value, uint8_t *into, lx_error *error)
 {
@@ -71,11 +71,11 @@ static inline lx_status lx__value_fetch(lx__value_reader *reader, size_t field, 
     return lx__value_fetch_stored(reader, field, index, value, into, error);
 }
 
-/** As lx__value_decode(), for a compressed value. */
+/** Does the work of lx__value_decode() for a compressed value. */
 lx_status lx__value_inflate(lx__value_reader *reader, size_t field, uint64_t index,
                             const lx__value *value, uint8_t *out, lx_error *error);
 
-/** Decodes a fetched and verified value to its value->entry.logical bytes at @p out. */
+/** Decodes a fetched and verified value into the value->entry.logical bytes at @p out. */
 static inline lx_status lx__value_decode(lx__value_reader *reader, size_t field, uint64_t index,
                                          const lx__value *value, uint8_t *out, lx_error *error)
 {
@@ -88,10 +88,10 @@ static inline lx_status lx__value_decode(lx__value_reader *reader, size_t field,
 /** Returns the fetcher for the bytes of a field; NULL: out of memory. */
 lx__fetcher *lx__value_fetcher(lx__value_reader *reader, size_t field, lx_error *error);
 
-/** Asks the system to read an extent ahead, because it will be read by pread soon. */
+/** Asks the system to read an extent ahead of time, because pread will read it soon. */
 void lx__value_advise(lx__value_reader *reader, size_t field, const lx__extent *extent);
 
-/** Frees the resources of a reader, which may be used again. */
+/** Frees the resources of a reader, which can be used again afterwards. */
 void lx__value_reader_end(lx__value_reader *reader);
 
 #endif

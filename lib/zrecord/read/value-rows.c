@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads rows of tables by pread. */
+/* Reads table rows by pread. */
 #include "zrecord/read/value-rows.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "zrecord/read/value-reader.h"
 
-/* Largest distance between two rows of one read: reading a page of other rows costs less than a
- * system call. */
+/* Largest distance between two rows to read with one call: reading a page of unneeded rows costs
+ * less than a system call. */
 #define GAP 128
-/* Most rows of one read. */
+/* Most rows to read with one call. */
 #define RUN 1024
 
 /** A row to read. */
@@ -45,7 +45,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/** Loads the entries of row updates, and lists the rows to read, sorted by index. */
+/** Loads entries from row updates, and makes a list of the rows to read, sorted by index. */
 static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64_t *indices,
                         size_t count, lx__loaded *loaded, wanted *rows)
 {
@@ -70,7 +70,7 @@ static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64
     return listed;
 }
 
-/** Returns how many of the listed rows one read covers. */
+/** Returns how many of the listed rows can be read with one call. */
 static size_t run_of(const wanted *rows, size_t count)
 {
     size_t run = 1;
@@ -80,8 +80,8 @@ static size_t run_of(const wanted *rows, size_t count)
     return run;
 }
 
-/** Whether the check table need not be read, as in a gather from mappings: all rows are of raw
- * values of the field's size that need no verification. */
+/** Whether the check table need not be read, just as when gathering from mappings: all rows are of
+ * raw values that have the field's size and need no verification. */
 static bool needs_no_checks(const lx__value_reader *reader, size_t field, const wanted *rows,
                             size_t count, const uint8_t *offsets)
 {
@@ -134,7 +134,7 @@ lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uin
         return LX_OK;
     uint8_t *buffer = lx__alloc((size_t)RUN * LX__ENTRY_BYTES);
     if (buffer == NULL)
-        return lx__fail_memory(error, "rows of tables");
+        return lx__fail_memory(error, "table rows");
     for (size_t at = 0; at < listed;) {
         size_t run = run_of(rows + at, listed - at);
         read_run(reader, field, rows + at, run, to_gather, buffer, loaded);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The rows of the tables for a block of records, read by pread.
+ * @brief The table rows of a block of records, read by pread.
  */
 #ifndef LX_ZRECORD_VALUE_ROWS_H
 #define LX_ZRECORD_VALUE_ROWS_H
 
 #include "zrecord/read/value-reader.h"
 
-/** Most records whose entries lx__value_load_block() loads. */
+/** Most records per call of lx__value_load_block(). */
 #define LX__VALUE_BLOCK 256
 
-/** The loaded entry of a record of a block. */
+/** The entry of a record in a block, once loaded. */
 typedef struct lx__loaded {
     lx__entry entry;
     const lx__update *update;
-    bool lost; /**< The entry could not be read; lx__value_load() reports why. */
+    bool lost; /**< The entry could not be read; lx__value_load() will report why. */
 } lx__loaded;
 
 /** Reads rows of one table by pread. */
@@ -24,10 +24,10 @@ lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__
 
 /**
  * Loads the entries of up to LX__VALUE_BLOCK records, in any order, by pread. Skips indices that
- * are not below the length. One call reads rows that are close to each other.
+ * are not less than the length. Rows that are close to each other are read with one call.
  *
- * If @p to_gather is true, it does not read the check table for raw values that need no
- * verification, and leaves their CRC 0.
+ * If @p to_gather is set, does not read the check table for raw values that need no verification,
+ * and leaves their CRCs 0.
  */
 lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
                                size_t count, bool to_gather, lx__loaded *loaded, lx_error *error);

@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "zrecord/format/names.h"
 
-/* Attempts to lock LOCK, if it is replaced during each of them. */
+/* How often to retry if LOCK is replaced while it is being locked. */
 #define LOCK_TRIES 100
 
-/** Whether @p lock is still the file of the name LOCK in the directory. */
+/** Whether @p lock is still the file named LOCK in the directory. */
 static lx_status is_current(const lx__file *directory, const lx__file *lock, bool *current,
                             lx_error *error)
 {
@@ -29,9 +29,9 @@ static lx_status is_current(const lx__file *directory, const lx__file *lock, boo
     return LX_OK;
 }
 
-/* ---- the writer's */
+/* ---- the writer's lock */
 
-/** Whether a process is gone: its lock is held by a child then, which has inherited it. */
+/** Whether a process is gone. If so, a child that inherited its lock now holds it. */
 static bool is_gone(const char *pid)
 {
     return kill((pid_t)strtol(pid, NULL, 10), 0) == -1 && errno == ESRCH;
@@ -78,11 +78,12 @@ lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *e
         status = fail_busy(lock, error);
     else if (status != LX_OK)
         status = lx__fail_errno(error, errno, lock->path, "cannot lock");
-    /* Another process may have put another LOCK in its place between opening and locking. */
+    /* Another process may have replaced LOCK after it was opened and before it was locked. */
     if (status == LX_OK)
         status = is_current(directory, lock, &current, error);
     if (status == LX_OK && !current)
-        status = lx__fail(error, LX_ERR_BUSY, "LOCK was replaced while it was being locked");
+        status = lx__fail(error, LX_ERR_BUSY,
+                          "LOCK was replaced while it was being locked: try again");
     if (status == LX_OK)
         status = write_pid(lock, error);
     if (status != LX_OK)
@@ -96,7 +97,7 @@ void lx__writer_unlock(lx__file *lock)
     lx__file_close(lock);
 }
 
-/* ---- those of readers */
+/* ---- readers' locks */
 
 lx_status lx__reader_lock(const lx__file *directory, uint64_t generation, lx__file *lock,
                           lx_error *error)
@@ -120,21 +121,21 @@ lx_status lx__reader_lock(const lx__file *directory, uint64_t generation, lx__fi
     }
     return current ? LX_OK
                    : lx__fail(error, LX_ERR_IO,
-                              "cannot lock LOCK: it is replaced continually: try again");
+                              "cannot lock LOCK: it is being replaced continually: try again");
 }
 
 lx_status lx__reader_locks_find(const lx__file *lock, uint64_t *first, uint64_t *end, bool *present,
                                 lx_error *error)
 {
     *present = false;
-    if (*first >= *end) /* and a length of 0 would be the rest of the file */
+    if (*first >= *end) /* a length of 0 would mean up to the end of the file */
         return LX_OK;
     struct flock probe = {.l_type = F_WRLCK,
                           .l_whence = SEEK_SET,
                           .l_start = (off_t)(LX__LOCK_READERS + *first),
                           .l_len = (off_t)(*end - *first)};
     if (fcntl(lock->fd, F_OFD_GETLK, &probe) == -1)
-        return lx__fail_errno(error, errno, lock->path, "cannot look for readers");
+        return lx__fail_errno(error, errno, lock->path, "cannot check for readers");
     if (probe.l_type == F_UNLCK)
         return LX_OK;
     uint64_t start = (uint64_t)probe.l_start, after = start + (uint64_t)probe.l_len;

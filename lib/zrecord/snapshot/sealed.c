@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "zrecord/format/names.h"
 
-/* Bytes to read at once while computing the CRC of a file. */
+/* How many bytes to read at a time while computing the CRC of a file. */
 #define STEP ((size_t)1 << 20)
 
 static lx_status disagree(const lx__store *store, lx_error *error, const char *what)
@@ -23,7 +23,7 @@ static bool chunk_full(const lx__store *store, const lx__chunk_item *chunk)
     return chunk->records >= store->meta.chunk_records || chunk->bytes >= store->meta.chunk_limit;
 }
 
-/** Whether the count of chunks and the list of unfull ones match the state. */
+/** Whether the chunk count and the list of unfull chunks match the state. */
 static bool unfull_agrees(const lx__store *store, const lx__state *state)
 {
     const json_t *chunks = json_object_get(store->meta.document, "chunks");
@@ -45,7 +45,7 @@ static bool unfull_agrees(const lx__store *store, const lx__state *state)
     return next == json_array_size(unfull);
 }
 
-/** Checks a table by its name; it must have @p bytes bytes. */
+/** Checks the table called @p name; it must have @p bytes bytes. */
 typedef lx_status table_visitor(const lx__store *store, const char *name, uint64_t bytes,
                                 lx_error *error);
 
@@ -133,8 +133,7 @@ static lx_status check_crc(const lx__store *store, const char *name, uint64_t by
     status = lx__file_sum(&file, &size, &crc, error);
     if (status == LX_OK && (crc != seal.crc || size != seal.bytes)) {
         status = lx__fail(error, LX_ERR_CORRUPT,
-                          "checksum mismatch of the table: %08x expected, %08x computed", seal.crc,
-                          crc);
+                          "table checksum mismatch: expected %08x, computed %08x", seal.crc, crc);
         lx__error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
     }
     lx__file_close(&file);

@@ -9,11 +9,12 @@
 #include "zrecord/wal/replay.h"
 #include "zrecord/snapshot/store.h"
 
-/** Checks meta.json against the state and the sizes of the tables (format, 9.6, points 1 to 4). */
+/** Checks meta.json against the state and the table sizes (doc/zrecord-format.md, 9.6, points 1 to
+ * 4). */
 lx_status lx__sealed_check(const lx__store *store, const lx__state *state, const lx__log_scan *scan,
                            lx_error *error);
 
-/** Checks the CRC of a table of a field against meta.json (point 6). */
+/** Checks the CRC of one table of a field against meta.json (point 6). */
 lx_status lx__sealed_check_table(const lx__store *store, const lx__state *state, size_t field,
                                  const char *kind, lx_error *error);
 

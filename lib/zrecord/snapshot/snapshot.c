@@ -7,7 +7,8 @@
 #include "zrecord/snapshot/store-map.h"
 #include "zrecord/wal/shared-array.h"
 
-/* Most slots per chunk in the table of chunk ids; sparser ids are searched for. */
+/* Most table slots to spend per chunk on mapping ids to positions; if the ids are sparser, they are
+ * searched for. */
 #define SPREAD_MAX 64
 
 static lx_status map_column(lx__snapshot *snapshot, size_t field, lx_error *error)
@@ -46,8 +47,7 @@ static lx_status map_columns(lx__snapshot *snapshot, const lx__snapshot *before,
     return status;
 }
 
-/** Copies the addresses of chunks that have not changed; returns whether the lists of ids are
- * equal. */
+/** Copies the addresses of unchanged chunks. Returns whether both lists have the same ids. */
 static bool inherit_chunks(lx__snapshot *snapshot, const lx__snapshot *before)
 {
     const lx__state *now = &snapshot->state, *was = &before->state;
@@ -56,7 +56,7 @@ static bool inherit_chunks(lx__snapshot *snapshot, const lx__snapshot *before)
         if (was->chunks[k].id != now->chunks[i].id)
             continue;
         const uint8_t *data = atomic_load_explicit(&before->chunk_data[k], memory_order_acquire);
-        /* The file of a grown chunk is checked for its new size at the next access. */
+        /* If a chunk has grown, its file is checked for the new size at the next access. */
         if (was->chunks[k].bytes == now->chunks[i].bytes)
             atomic_init(&snapshot->chunk_data[i], data);
         k++;
@@ -96,7 +96,7 @@ static void share_positions(lx__snapshot *snapshot, const lx__snapshot *before)
 static lx_status find_chunks(lx__snapshot *snapshot, const lx__snapshot *before, lx_error *error)
 {
     const lx__state *state = &snapshot->state;
-    /* Once two states share a list, it is immutable. */
+    /* A list that two states share is immutable. */
     if (before != NULL && before->state.chunks == state->chunks) {
         snapshot->chunk_data = lx__shared_ref(before->chunk_data);
         share_positions(snapshot, before);
@@ -111,12 +111,12 @@ static lx_status find_chunks(lx__snapshot *snapshot, const lx__snapshot *before,
     return LX_OK;
 }
 
-/** Returns the base address of the committed bytes of a chunk; maps it at the first access. */
+/** Returns the base address of the committed bytes of a chunk, which is mapped on first access. */
 static lx_status chunk_data(lx__snapshot *snapshot, const lx__chunk_item *item,
                             const uint8_t **data, lx_error *error)
 {
     _Atomic(const uint8_t *) *known = &snapshot->chunk_data[item - snapshot->state.chunks];
-    /* Threads may race here; the store returns the same address to all. */
+    /* Threads may race here, but the store returns the same address to all of them. */
     *data = atomic_load_explicit(known, memory_order_acquire);
     if (*data != NULL)
         return LX_OK;
@@ -186,7 +186,7 @@ lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot 
         return lx__fail_memory(error, "a view");
     atomic_init(&made->references, 1);
     made->store = lx__store_ref(store);
-    /* Whole pages, because the alignment of values can be a page. */
+    /* Whole pages, because values may need page alignment. */
     made->memory_size = (size_t)size + 1;
     made->memory = size < SIZE_MAX / 2 ? lx__pages_alloc(made->memory_size) : NULL;
     if (made->memory == NULL) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A snapshot: a committed state together with the files that it needs. Readers hold a
- * reference to one while they read.
+ * @brief A snapshot: a committed state together with the files that it uses. A reader holds a
+ * reference to one while it reads.
  */
 #ifndef LX_ZRECORD_SNAPSHOT_H
 #define LX_ZRECORD_SNAPSHOT_H
@@ -14,63 +14,65 @@
 
 /** The properties of a field that the hot path needs. */
 typedef struct lx__column {
-    const uint8_t *offsets; /**< Rows of the offset table; NULL if not mapped, or without rows. */
-    const uint8_t *checks;  /**< Rows of the check table, likewise. */
+    const uint8_t *offsets; /**< Rows of the offset table; NULL if unmapped or empty. */
+    const uint8_t *checks;  /**< Rows of the check table; likewise. */
     lx__table *table;       /**< NULL if the snapshot has no rows. */
     const lx__entry_rules *rules;
 } lx__column;
 
-/** Immutable once made, except that chunks are mapped at the first access. */
+/** Immutable once made, except that chunks are mapped on first access. */
 typedef struct lx__snapshot {
     lx__fetcher fetcher; /**< Maps chunks; returns addresses that stay valid. Thread-safe. */
     atomic_size_t references;
     lx__store *store;
     lx__state state;
-    /** @name Shared with the previous and the next snapshot, as far as they are equal */
+    /** @name Shared with the previous and the next snapshot as long as they do not change */
     /** @{ */
     lx__column *columns; /**< One per field. */
-    /** Position in state.chunks of chunk first_chunk + i; LX__NO_CHUNK if it is not in the list.
-     * NULL if the ids are too sparse for a table: then state.chunks is searched. */
+    /** Position in state.chunks of chunk first_chunk + i; LX__NO_CHUNK if it is not listed there.
+     * NULL if the ids are too sparse for a table; state.chunks is searched instead. */
     uint32_t *chunk_positions;
     _Atomic(const uint8_t *) *chunk_data; /**< Parallel to state.chunks; NULL: not mapped yet. */
     /** @} */
     uint32_t first_chunk;
     uint32_t chunk_span;
-    uint8_t *memory; /**< Copied values of a view; then only store and references are set, too. */
+    uint8_t *memory; /**< Copied values of a view, which has no other members but store and
+                          references. */
     size_t memory_size;
 } lx__snapshot;
 
 #define LX__NO_CHUNK UINT32_MAX
 
-/** A value of a record, and how far it was read. */
+/** A value of a record, at some stage of being read. */
 typedef struct lx__value {
     lx__entry entry;
-    /** The row update with the entry; NULL if the entry is of a table, or the value is missing. */
+    /** The row update that the entry is from; NULL if it is from a table or the value is
+     * missing. */
     const lx__update *update;
     lx__extent extent;   /**< Set by lx__snapshot_locate(). */
-    const uint8_t *data; /**< Stored bytes; NULL: missing, or not fetched yet. Before the value is
-                              located: the bytes of the entry's offset slot. */
-    uint8_t slot[LX__INLINE_MAX]; /**< A copy of the offset slot, if it was read by pread. */
+    const uint8_t *data; /**< Stored bytes; NULL: missing, or not fetched yet. Until the value is
+                              located, the bytes of the entry's offset slot. */
+    uint8_t slot[LX__INLINE_MAX]; /**< A copy of the offset slot if it was read by pread. */
 } lx__value;
 
 /** Makes a snapshot of @p state. Takes ownership of @p state, even on failure. */
 lx_status lx__snapshot_new(lx__store *store, lx__state *state, lx__snapshot **snapshot,
                            lx_error *error);
 
-/** As lx__snapshot_new(), for a state that follows the state of @p before, a snapshot of the same
- * store. The new snapshot shares all that has not changed. */
+/** Like lx__snapshot_new(), for a state that follows the state of @p before, a snapshot of the same
+ * store. The new snapshot shares everything that has not changed. */
 lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__snapshot **snapshot,
                             lx_error *error);
 
-/** Makes a snapshot with @p size bytes of memory and without a state, for a view of copied
- * values. */
+/** Makes a snapshot that has @p size bytes of memory but no state, for a view of copied values. */
 lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot **snapshot,
                                   lx_error *error);
 
 lx__snapshot *lx__snapshot_ref(lx__snapshot *snapshot);
 void lx__snapshot_unref(lx__snapshot *snapshot);
 
-/** Loads an entry from its row update or from mapped tables; @p index must be below the length. */
+/** Loads an entry from its row update or from the mapped tables; @p index must be less than the
+ * length. */
 void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t index,
                        lx__value *value);
 
@@ -79,8 +81,8 @@ void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t inde
 lx_status lx__snapshot_locate(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               lx__value *value, lx_error *error);
 
-/** Checks the CRC of a fetched value if the store's verify mode requires it, and always if the
- * value is compressed. */
+/** Checks the CRC of a fetched value if the store's verify mode requires it; always checks a
+ * compressed value. */
 lx_status lx__snapshot_verify(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               const lx__value *value, lx_error *error);
 
@@ -88,19 +90,19 @@ lx_status lx__snapshot_verify(const lx__snapshot *snapshot, size_t field, uint64
 lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, uint64_t index,
                                   const lx__value *value, lx_error *error);
 
-/** Verifies the value of a mapped row, even under a row update, and marks the row as verified if it
- * is intact. @p index must be below state.rows. */
+/** Verifies the value of a mapped row, even if a row update hides it, and marks the row as verified
+ * if the value is intact. @p index must be less than state.rows. */
 void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index);
 
-/** Adds the file, the offset, the field and the record of a failed value to @p error. */
+/** Adds the file, offset, field and record of a value that could not be read to @p error. */
 void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               const lx__entry *entry, lx_error *error);
 
-/** Returns the position of chunk @p id in state.chunks; LX__NO_CHUNK if it is not in the list. */
+/** Returns the position of chunk @p id in state.chunks; LX__NO_CHUNK if it is not listed there. */
 static inline uint32_t lx__snapshot_find_chunk(const lx__snapshot *snapshot, uint32_t id)
 {
     if (snapshot->chunk_positions != NULL) {
-        uint32_t at = id - snapshot->first_chunk; /* wraps beyond any span for smaller ids */
+        uint32_t at = id - snapshot->first_chunk; /* for smaller ids, wraps beyond any span */
         return at < snapshot->chunk_span ? snapshot->chunk_positions[at] : LX__NO_CHUNK;
     }
     const lx__chunk_item *item = lx__state_find_chunk(&snapshot->state, id);
@@ -117,8 +119,8 @@ static inline const uint8_t *lx__snapshot_address(const lx__snapshot *snapshot,
     return data != NULL ? data + extent->offset : NULL;
 }
 
-/** Returns the base address of the chunk that a row refers to, and its @p position in state.chunks.
- * NULL if the location is invalid, or the chunk is not mapped yet. */
+/** Returns the base address of the chunk that a row refers to, and sets @p position to its position
+ * in state.chunks. Returns NULL if the location is invalid or the chunk is not mapped yet. */
 static inline __attribute__((always_inline)) const uint8_t *
 lx__snapshot_find_mapped(const lx__snapshot *snapshot, uint32_t chunk, uint64_t offset,
                          uint32_t size, uint64_t align_mask, uint32_t *position)

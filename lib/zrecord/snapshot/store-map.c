@@ -10,13 +10,14 @@
 #include "zrecord/format/names.h"
 #include "zrecord/snapshot/store.h"
 
-/* Least rows to map of a table that may grow. */
+/* Least number of rows to map for a table that may grow. */
 #define TABLE_ROWS_MIN ((uint64_t)1 << 16)
-/* A chunk of an unsealed dataset is mapped up to its byte limit, but not beyond this size. */
+/* A chunk of an unsealed dataset is mapped up to its byte limit, but at most to this size. */
 #define CHUNK_MAP_MAX (1ull << 30)
 
-/** Returns how many rows to map for @p rows: with room to grow by half unless the dataset is
- * sealed, and a multiple of 64, because a word has the bits of 64 verified rows. */
+/** Returns how many rows to map for a table of @p rows rows: enough for it to grow by half, unless
+ * the dataset is sealed. The result is a multiple of 64, because a word holds the verified bits of
+ * 64 rows. */
 static uint64_t table_capacity(const lx__store *store, uint64_t rows)
 {
     if (store->meta.sealed)
@@ -27,7 +28,7 @@ static uint64_t table_capacity(const lx__store *store, uint64_t rows)
     return capacity;
 }
 
-/** Replaces the table of a field by a larger one. Keeps the old one: snapshots may use it. */
+/** Replaces the table of a field with a larger one. Keeps the old one, which snapshots may use. */
 static lx_status replace_table(lx__store *store, size_t field, lx__table *made, lx_error *error)
 {
     lx__table *old = store->tables[field];
@@ -44,8 +45,8 @@ static lx_status replace_table(lx__store *store, size_t field, lx__table *made, 
     return LX_OK;
 }
 
-/** Returns the present table of a field. Drops an inherited table whose files are not the files at
- * @p location. */
+/** Returns the current table of a field. Drops an inherited table that was mapped from files other
+ * than those at @p location. */
 static lx__table *table_for(lx__store *store, size_t field, const lx__table_location *location)
 {
     lx__table *present = store->tables[field];
@@ -99,7 +100,7 @@ lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_gen
     return status;
 }
 
-/** Returns the position of chunk @p id in the ascending list, or the position to insert it at. */
+/** Returns the position of chunk @p id in the sorted list, or the position to insert it at. */
 static size_t chunk_position(const lx__store *store, uint32_t id)
 {
     size_t low = 0, high = store->chunk_count;
@@ -120,7 +121,7 @@ static lx_status find_or_add_chunk(lx__store *store, uint32_t id, lx__chunk_map 
     if (at == store->chunk_count || store->chunks[at].id != id) {
         if (store->chunk_count >= LX__MAPPED_CHUNKS_MAX)
             return lx__fail(error, LX_ERR_LIMIT,
-                            "cannot map more than %d chunks: read the dataset by pread",
+                            "cannot map more than %d chunks: open the dataset in access mode pread",
                             LX__MAPPED_CHUNKS_MAX);
         lx__chunk_map *list = lx__grow_array(store->chunks, store->chunk_count,
                                              &store->chunk_capacity, sizeof *list);
@@ -143,7 +144,7 @@ static lx_status map_file(const lx__store *store, const lx__file *file, uint64_t
     if (!store->meta.sealed && bytes < limit &&
         lx__mapping_open(mapping, file, limit, LX__ACCESS_RANDOM, NULL) == LX_OK)
         return LX_OK;
-    /* Sealed, larger than the limit, or short of address space: map only the committed bytes. */
+    /* Sealed, at or above the limit, or short of address space: map only the committed bytes. */
     return lx__mapping_open(mapping, file, bytes, LX__ACCESS_RANDOM, error);
 }
 
@@ -183,7 +184,8 @@ static lx_status retire(lx__store *store, lx__chunk_mapping *mapping, lx_error *
     return LX_OK;
 }
 
-/** Whether a mapping has @p bytes bytes of @p file. An inherited one may be of another file. */
+/** Whether a mapping covers @p bytes bytes of @p file. An inherited one may be of a different
+ * file. */
 static bool is_mapped(const lx__chunk_mapping *mapped, const lx__file *file, uint64_t bytes)
 {
     return mapped != NULL && mapped->mapping.size >= bytes &&
@@ -216,7 +218,7 @@ lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes, con
     lx_status status = lx__fd_cache_take(&store->files, &name, &opened, error);
     if (status != LX_OK)
         return status;
-    /* The cache may have opened the file when fewer bytes were committed. */
+    /* The cache may have opened the file at a time when fewer bytes were committed. */
     status = lx__committed_check(&opened->file, bytes, false, error);
     if (status == LX_OK) {
         pthread_mutex_lock(&store->mutex);
@@ -227,7 +229,7 @@ lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes, con
     return status;
 }
 
-/* ---- from one generation to the next */
+/* ---- inheriting from the previous generation */
 
 static void inherit_tables(lx__store *store, const lx__store *former)
 {
@@ -239,13 +241,14 @@ static void inherit_tables(lx__store *store, const lx__store *former)
     }
 }
 
-/** Shares only the chunks of the state: mappings of other chunks would keep deleted files alive. */
+/** Shares only the chunks of the state, because mappings of others would keep deleted files
+ * alive. */
 static void inherit_chunks(lx__store *store, const lx__store *former, const lx__chunk_item *items,
                            size_t count)
 {
     store->chunks = lx__alloc_array(former->chunk_count, sizeof *store->chunks);
     if (store->chunks == NULL)
-        return; /* chunks are then mapped again at the first access */
+        return; /* chunks will be mapped again on first access */
     store->chunk_capacity = former->chunk_count;
     for (size_t i = 0, k = 0; i < former->chunk_count; i++) {
         const lx__chunk_map *chunk = &former->chunks[i];

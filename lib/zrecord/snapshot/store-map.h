@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The mappings of a store: tables, and chunks, which stores of one dataset share.
+ * @brief The mappings of a store: its tables, and its chunks, which stores of a dataset share.
  */
 #ifndef LX_ZRECORD_STORE_MAP_H
 #define LX_ZRECORD_STORE_MAP_H
 
 #include "zrecord/snapshot/store.h"
 
-/** Shares the mappings of @p former, a store of the same dataset: the tables, and the chunks in
- * @p chunks. Verified rows stay verified, and mapped pages need no new page faults. */
+/** Shares the mappings of @p former, a store of the same dataset: its tables, and those of its
+ * chunks that are in @p chunks. Verified rows stay verified, and mapped pages are not faulted in
+ * again. */
 void lx__store_inherit(lx__store *store, lx__store *former, const lx__chunk_item *chunks,
                        size_t chunk_count);
 
-/** Releases a reference to a mapping of a chunk; NULL is a no-op. */
+/** Releases a reference to a chunk mapping; NULL is a no-op. */
 void lx__chunk_mapping_unref(lx__chunk_mapping *mapping);
 
 /**
- * Maps the tables of the field at position @p field with at least @p rows rows; @p rows must not be
- * 0. In access mode pread it only checks the files.
+ * Maps the tables of the field at position @p field for at least @p rows rows, which must not be 0.
+ * In access mode pread, only checks the files.
  * @retval LX_ERR_CORRUPT  A table is missing or too short.
  */
 lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_generation,

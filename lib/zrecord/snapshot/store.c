@@ -20,18 +20,18 @@
 
 /* ---- opening */
 
-/* Attempts to read meta.json, if the generation changes during each of them. */
+/* How often to retry if the generation changes while meta.json is being read. */
 #define META_TRIES 100
 
-/** Takes the reader's lock of the generation. A dataset without LOCK, or on a read-only file
- * system, cannot have a writer, and needs no lock. */
+/** Takes a reader's lock on the generation. A dataset that has no LOCK or is on a read-only file
+ * system cannot have a writer, and so needs no lock. */
 static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error *error)
 {
     struct statvfs about;
     lx_error why = LX_ERROR_INIT;
-    lx__file_close(&store->lock); /* that of another generation */
+    lx__file_close(&store->lock); /* may be locked for an older generation */
     lx_status status = lx__reader_lock(&store->directory, generation, &store->lock, &why);
-    /* On a network file system the dataset must be sealed, and locks are not reliable anyway. */
+    /* On a network file system, the dataset must be sealed, and locks are unreliable anyway. */
     if (status == LX_OK || store->network != NULL)
         return LX_OK;
     if (fstatvfs(store->directory.fd, &about) == 0 && (about.f_flag & ST_RDONLY))
@@ -56,8 +56,8 @@ static lx_status read_meta(lx__store *store, lx_error *error)
     return lx__meta_read(&store->meta, &store->meta_file, LX__META_CHECK, error);
 }
 
-/** Reads meta.json, locks its generation, and reads meta.json again, until both reads have the same
- * generation. */
+/** Reads meta.json, locks its generation and reads meta.json again; repeats this until both reads
+ * find the same generation. */
 static lx_status read_and_lock(lx__store *store, lx_error *error)
 {
     char uuid[LX__UUID_TEXT + 1];
@@ -74,7 +74,7 @@ static lx_status read_and_lock(lx__store *store, lx_error *error)
     }
     if (status == LX_OK) {
         status = lx__fail(error, LX_ERR_IO,
-                          "cannot read meta.json: it is replaced continually: try again");
+                          "cannot read meta.json: it is being replaced continually: try again");
         lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
     }
     return status;
@@ -93,7 +93,8 @@ static lx_status prepare_fields(lx__store *store, lx_error *error)
     return LX_OK;
 }
 
-/** Sets the fields to show: the ones of @p former, because callers know them by position. */
+/** Sets the fields to show: those of @p former if there is one, because callers know fields by
+ * position. */
 static lx_status show_fields(lx__store *store, const lx__store *former, lx_error *error)
 {
     if (former == NULL || lx__schema_equal(former->schema, store->meta.schema)) {
@@ -107,7 +108,8 @@ lx_status lx__store_fail_other(const lx__store *store, lx_error *error)
 {
     lx_status status =
         lx__fail(error, LX_ERR_STATE,
-                 "another dataset is at this path now: close this handle and open the path again");
+                 "a different dataset is at this path now: close this handle and open the path "
+                 "again");
     lx__error_locate(error, store->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -119,8 +121,8 @@ static lx_status check_same(const lx__store *store, const lx__store *former, lx_
     return lx__store_fail_other(store, error);
 }
 
-/** Opens the directory that @p former has open. It does not use the path, which may lead elsewhere
- * after the process changed its working directory or the dataset was moved. */
+/** Opens the directory that @p former has open. Does not use the path, which may lead elsewhere if
+ * the process changed its working directory or the dataset was moved. */
 static lx_status reopen_directory(lx__store *store, const lx__store *former, lx_error *error)
 {
     lx_status status = lx__directory_open(&store->directory, &former->directory, ".", error);
@@ -147,10 +149,10 @@ bool lx__store_was_replaced(const lx__store *store)
     return lx__store_is_current(store, &current, NULL) == LX_OK && !current;
 }
 
-/* ---- the lx__fd_open of the cache */
+/* ---- the lx__fd_open callback of the cache */
 
-/** Opens a chunk, which must have its committed bytes, and in a sealed dataset no others, unless a
- * writer has unsealed it since. */
+/** Opens a chunk, which must have its committed bytes. In a sealed dataset it must have no other
+ * bytes, unless a writer has unsealed the dataset since. */
 static lx_status open_chunk(const lx__store *store, const lx__file_name *name, lx__file *file,
                             lx_error *error)
 {
@@ -167,8 +169,8 @@ static lx_status open_chunk(const lx__store *store, const lx__file_name *name, l
     return status;
 }
 
-/** Opens a table without a check of its size, which was checked when the snapshot was made. If the
- * file was truncated since, the remaining rows can still be read. */
+/** Opens a table without checking its size, which was checked when the snapshot was made. If the
+ * file has been truncated since, the remaining rows can still be read. */
 static lx_status open_table(const lx__store *store, const lx__file_name *name, lx__file *file,
                             lx_error *error)
 {
@@ -184,14 +186,14 @@ static lx_status open_named(void *user, const lx__file_name *name, lx__file *fil
     return (name->part == LX__PART_CHUNK ? open_chunk : open_table)(user, name, file, error);
 }
 
-/** Refuses an unsealed dataset on a network file system, where locks and the order of writes are
- * not reliable. */
+/** Rejects an unsealed dataset on a network file system, where locks and the order of writes are
+ * unreliable. */
 static lx_status check_network(const lx__store *store, lx_error *error)
 {
     if (store->network == NULL || store->meta.sealed)
         return LX_OK;
     return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "cannot read the dataset on %s, a network file system: it is not sealed: seal "
+                    "cannot read the dataset on the network file system %s: it is not sealed: seal "
                     "it on the machine that wrote it, or copy it to a local disk",
                     store->network);
 }
@@ -332,7 +334,7 @@ static void reset_mappings(lx__store *store)
         return;
     }
     pthread_mutex_init(&store->mutex, NULL);
-    /* The mappings leak, because snapshots have their addresses. */
+    /* The mappings are leaked, because snapshots refer to their addresses. */
     store->chunks = NULL;
     store->retired = NULL;
     store->retired_tables = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The open files and the mappings of one generation of a dataset, for reading.
+ * @brief The open files and mappings that reading one generation of a dataset needs.
  *
  * All snapshots of the generation share a store. Mappings stay until the last snapshot is freed, so
- * the addresses in them stay valid.
+ * addresses in them stay valid.
  */
 #ifndef LX_ZRECORD_STORE_H
 #define LX_ZRECORD_STORE_H
@@ -20,11 +20,11 @@
 #include "zrecord/wal/wal.h"
 #include "zrecord/table/table-file.h"
 
-/** Most chunks mapped at once: Linux limits a process to 65,530 mappings by default. */
+/** Most chunks mapped at once: by default, Linux limits a process to 65,530 mappings. */
 #define LX__MAPPED_CHUNKS_MAX 60000
 
-/** Idle files that a store keeps open; fewer in access mode mmap, where only maintenance reads by
- * pread. */
+/** Number of idle files that a store keeps open. It is lower in access mode mmap, where only
+ * maintenance reads by pread. */
 #define LX__FILES_MAX 64
 #define LX__FILES_MAPPED_MAX 4
 
@@ -32,7 +32,7 @@
 typedef struct lx__chunk_mapping {
     atomic_size_t references;
     lx__mapping mapping;
-    lx__file_id file; /**< The file that is mapped. */
+    lx__file_id file; /**< The mapped file. */
 } lx__chunk_mapping;
 
 /** A chunk in the list of mapped chunks. */
@@ -50,70 +50,70 @@ typedef struct lx__store {
     lx__file_id meta_id;
     lx__file_id directory_id;
     lx__meta meta;
-    /** The fields that the handle shows, with their names and order from when it was opened;
-     * meta.schema has the present ones. */
+    /** The fields that the handle shows, with the names and order that they had when it was opened;
+     * meta.schema has the current ones. */
     lx_schema *schema;
     lx__entry_rules *rules; /**< One per field of @ref schema. */
     lx_verify_policy verify;
     lx_access access;    /**< The access mode; never AUTO. */
-    const char *network; /**< Name of the network file system; NULL on a local one. */
+    const char *network; /**< Name of the network file system; NULL if it is local. */
     lx__process process; /**< The process that the mutexes belong to. */
 
     pthread_mutex_t log_mutex; /**< Guards @ref log. Locked before @ref mutex. */
     lx__log_reader log;        /**< Opened by the first replay. */
 
-    pthread_mutex_t mutex;  /**< Guards the members below. A leaf lock. */
-    lx__table **tables;     /**< The newest table of each field; NULL until it has rows. */
-    uint64_t *checked_rows; /**< Rows checked in the files of each field; 0 after inheriting. */
+    pthread_mutex_t mutex;       /**< Guards the members below. A leaf lock. */
+    lx__table **tables;          /**< The newest table of each field; NULL until it has rows. */
+    uint64_t *checked_rows;      /**< Rows checked in each field's files; 0 after inheriting. */
     lx__chunk_mapping **retired; /**< Mappings replaced by larger ones. */
     size_t retired_count, retired_capacity;
     lx__table **retired_tables;
     size_t retired_table_count, retired_table_capacity;
     lx__chunk_map *chunks; /**< Mapped chunks, ascending by id. */
     size_t chunk_count, chunk_capacity;
-    lx__inflater **inflaters; /**< Idle ones. */
+    lx__inflater **inflaters; /**< Those that are idle. */
     size_t inflater_count, inflater_capacity;
-    lx__fd_cache files; /**< Descriptors to read tables and chunks by pread, and to map chunks. */
+    lx__fd_cache files; /**< For reading tables and chunks by pread, and for mapping chunks. */
 } lx__store;
 
 /**
- * Reads meta.json of the dataset at @p path, locks its generation, and opens the files that reading
- * needs. The new store has one reference.
+ * Reads meta.json of the dataset at @p path, locks its generation, and opens the files needed for
+ * reading. The new store has one reference.
  *
- * @retval LX_ERR_UNSUPPORTED  The dataset is on a network file system and not sealed.
+ * @retval LX_ERR_UNSUPPORTED  The dataset is on a network file system and is not sealed.
  */
 lx_status lx__store_open(const char *path, lx_verify_policy verify, lx_access access,
                          lx__store **store, lx_error *error);
 
 /**
- * As lx__store_open(), for a handle that continues from @p former, in the directory that @p former
- * has open. The new store shows the same fields.
+ * Like lx__store_open(), for a handle that continues from @p former, in the directory that @p
+ * former has open. The new store shows the same fields.
  *
- * @retval LX_ERR_STATE  The directory has another dataset now, or a field was dropped.
+ * @retval LX_ERR_STATE  The directory contains a different dataset now, or a field was dropped.
  */
 lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error *error);
 
-/** Opens the WAL unless it is open. The caller holds @c log_mutex. */
+/** Opens the WAL unless it is already open. The caller must hold @c log_mutex. */
 lx_status lx__store_open_log(lx__store *store, lx_error *error);
 
 lx__store *lx__store_ref(lx__store *store);
 void lx__store_unref(lx__store *store);
 
 /**
- * Makes a store usable in a child of fork(). A mutex that a thread of the parent held is never
- * unlocked in the child, and the members that it guards may be inconsistent: both are reset. Any
- * number of handles and threads may call this; the first one does the work.
+ * Makes a store usable in a child of fork(). A mutex that another thread of the parent held is
+ * never unlocked in the child, and the members that it guards may be inconsistent; both are reset.
+ * Any number of handles and threads may call this; only the first call does the work.
  */
 void lx__store_take_over(lx__store *store);
 
-/** Fails with #LX_ERR_STATE, because another dataset is at the path. */
+/** Fails with #LX_ERR_STATE, because the path now leads to a different dataset. */
 lx_status lx__store_fail_other(const lx__store *store, lx_error *error);
 
 /** Checks whether meta.json in the directory is still the file that was read. */
 lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error);
 
-/** Whether meta.json was certainly replaced. If so, apparent damage may be the effect of a writer
- * that installed a new generation. */
+/** Whether meta.json was certainly replaced. If so, apparent corruption may be due to a writer that
+ * installed a new generation. */
 bool lx__store_was_replaced(const lx__store *store);
 
 /** Takes an idle inflater for the calling thread; NULL if the store has none. */

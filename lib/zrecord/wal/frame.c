@@ -62,11 +62,10 @@ lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint
     uint64_t size = lx__frame_size(chunk_count, update_count);
     if (size == LX_NONE)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "a commit of %llu changes does not fit into one frame of the WAL: commit "
-                        "more often",
+                        "%llu changes do not fit into one WAL frame: commit more often",
                         (unsigned long long)update_count);
     if (!lx__reserve(&builder->data, &builder->capacity, (size_t)size))
-        return lx__fail_memory(error, "a frame of the WAL");
+        return lx__fail_memory(error, "a WAL frame");
     builder->size = LX__FRAME_HEADER;
     builder->chunk_count = builder->update_count = 0;
     return LX_OK;
@@ -124,7 +123,7 @@ void lx__frame_builder_free(lx__frame_builder *builder)
     *builder = (lx__frame_builder){0};
 }
 
-/** Parses the text of a boot id; 0 if it is invalid. */
+/** Parses the text of a boot id; returns 0 if it is invalid. */
 static uint64_t parse_boot_id(const char *text, size_t size)
 {
     uint8_t bytes[8] = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A frame of the write-ahead log (WAL): one commit, with the byte layout of
- * doc/zrecord-format.md, section 8.
+ * @brief Frames of the write-ahead log (WAL). A frame is one commit; doc/zrecord-format.md, section
+ * 8, specifies its byte layout.
  */
 #ifndef LX_ZRECORD_FRAME_H
 #define LX_ZRECORD_FRAME_H
@@ -31,7 +31,7 @@ typedef struct lx__log_identity {
     uint64_t generation;
 } lx__log_identity;
 
-/** The header of a frame, and the CRC in its trailer. */
+/** The header of a frame, together with the CRC from its trailer. */
 typedef struct lx__frame {
     uint32_t bytes; /**< Size of the whole frame. */
     uint64_t sequence;
@@ -47,9 +47,9 @@ typedef struct lx__frame {
     uint32_t crc;
 } lx__frame;
 
-/** A row update in a frame: its entry replaces a row of the tables. */
+/** A row update in a frame: its entry overrides a row of the tables. */
 typedef struct lx__update_item {
-    uint32_t field; /**< Id of the field. */
+    uint32_t field; /**< Field id. */
     uint64_t index;
     lx__entry entry;
 } lx__update_item;
@@ -57,14 +57,13 @@ typedef struct lx__update_item {
 /** Returns the size of a frame with these items; LX_NONE if it exceeds LX__FRAME_MAX. */
 uint64_t lx__frame_size(uint64_t chunk_count, uint64_t update_count);
 
-/** Decodes a header. Returns false if the magic is wrong, or if the size does not match the
- * counts. */
+/** Decodes a header. Returns false if the magic is wrong or the size does not match the counts. */
 bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER]);
 
-/** Returns the CRC to continue over the bytes of a frame: that of the log's identity. */
+/** Returns the CRC of the log's identity, from which the CRC of a frame continues. */
 uint32_t lx__frame_crc_start(const lx__log_identity *log);
 
-/** Compares the ids of two lx__chunk_item, for qsort() and bsearch(). */
+/** Compares two lx__chunk_item by id, for qsort() and bsearch(). */
 int lx__chunk_item_compare(const void *a, const void *b);
 
 lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK]);
@@ -75,8 +74,8 @@ static inline bool lx__update_item_reserved_is_zero(const uint8_t item[LX__FRAME
     return lx__load_le32(item + 4) == 0;
 }
 
-/** A frame under construction: first all chunks, then all updates. Initialize it to zeros; one
- * builder can build many frames, and reuses its memory. */
+/** A frame under construction: first all chunks, then all updates. Initialize it to zeros. A
+ * builder can build any number of frames and reuses its memory. */
 typedef struct lx__frame_builder {
     uint8_t *data;
     size_t size;
@@ -85,24 +84,24 @@ typedef struct lx__frame_builder {
     uint32_t update_count;
 } lx__frame_builder;
 
-/** Starts a frame with at most this many items, and reserves memory for them. */
+/** Begins a frame with at most this many items, and reserves memory for them. */
 lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint64_t update_count,
                           lx_error *error);
 
 void lx__frame_add_chunk(lx__frame_builder *builder, const lx__chunk_item *item);
 void lx__frame_add_update(lx__frame_builder *builder, const lx__update_item *item);
 
-/** Writes header and trailer. Sets the size, the counts and the CRC in @p frame. */
+/** Fills in the header and the trailer. Sets the size, the counts and the CRC in @p frame. */
 void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__log_identity *log);
 
 void lx__frame_builder_free(lx__frame_builder *builder);
 
-/** Reads the first 8 bytes of the kernel's boot id; 0 if the system has no boot id, or hides it.
- * Any other failure, such as too many open files, is returned: a 0 would make the opening drop
- * commits of this boot that are not synced. */
+/** Reads the first 8 bytes of the kernel's boot id; 0 if the system has no boot id or hides it. Any
+ * other failure, such as too many open files, is reported: if it also gave 0, opening the dataset
+ * would drop this boot's unsynced commits. */
 lx_status lx__boot_id_read(uint64_t *boot, lx_error *error);
 
-/** As lx__boot_id_read(), but returns 0 after a failure: for callers that do not depend on it. */
+/** Like lx__boot_id_read(), but returns 0 on failure, for callers that can do without the id. */
 uint64_t lx__boot_id(void);
 
 #endif

@@ -6,13 +6,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Updates for each word of a filter, at most: 16 to 32 bits for each update, so at most one lookup
- * in a hundred is a false positive. */
+/* Most updates per word of a filter. This gives 16 to 32 bits per update, so that at most one
+ * lookup in a hundred is a false positive. */
 #define FILTER_WORD_UPDATES 4
-/* A layer is merged into a new one that has at least 1/MERGE_PART of its updates. A larger number
- * makes fewer layers to search, but copies each update more often. */
+/* A layer is merged into a newer one that has at least 1/MERGE_PART as many updates. A larger
+ * number means fewer layers to search, but copies each update more often. */
 #define MERGE_PART 4
-/* Layers of up to this many updates are always merged: they are not worth a filter of their own. */
+/* Layers of up to this many updates are always merged; they are not worth a filter of their own. */
 #define SMALL_LAYER 64
 
 /* ---- a layer */
@@ -34,7 +34,8 @@ static lx__overlay_layer *new_layer(uint64_t seed, size_t expected)
 lx__overlay_layer *lx__overlay_layer_new(lx__overlay *overlay, uint64_t expected)
 {
     size_t limit = LX__UPDATES_MAX - LX__UPDATE_BATCH_MAX;
-    /* Room for one more batch: room is reserved before it is known which of its keys exist. */
+    /* Leave room for one more batch, because room is reserved before it is known which of its keys
+     * already exist. */
     return new_layer(lx__overlay_seed(overlay),
                      (expected < limit ? (size_t)expected : limit) + LX__UPDATE_BATCH_MAX);
 }
@@ -49,13 +50,14 @@ void lx__overlay_layer_unref(lx__overlay_layer *layer)
     lx__free(layer);
 }
 
-/** The layer that a new layer begins with a copy of, so that its filter can be copied, too. */
+/** The layer that a new layer starts as a copy of. If it was copied whole, its filter can be copied
+ * as well. */
 typedef struct prefix {
-    const lx__overlay_layer *of; /**< NULL: none, or only a part of the layer was copied. */
+    const lx__overlay_layer *of; /**< NULL if there is none, or only part of it was copied. */
     size_t count;
 } prefix;
 
-/** Makes the filter, and finds the range of the indices. */
+/** Makes the filter and determines the range of indices. */
 static lx_status make_filter(lx__overlay_layer *layer, const prefix *from, lx_error *error)
 {
     uint64_t words = 1;
@@ -84,7 +86,7 @@ static lx_status make_filter(lx__overlay_layer *layer, const prefix *from, lx_er
 
 /* ---- layers */
 
-/** Whether later frames dropped all updates of a layer, judged by its least and largest index. */
+/** Whether later frames dropped all updates of a layer, judging by its least and largest index. */
 static bool is_dropped(const lx__overlay_layer_use *use, uint64_t rows)
 {
     uint64_t first = use->layer->min_index, last = use->layer->max_index;
@@ -97,12 +99,12 @@ static lx__update copy_update(const lx__update *update)
     lx__update copy = {.index = update->index, .field = update->field};
     memcpy(copy.rows, update->rows, sizeof copy.rows);
     atomic_init(&copy.frame_or_verified,
-                lx__update_is_verified(update)); /* readers may be setting it */
+                lx__update_is_verified(update)); /* a reader may be setting it right now */
     return copy;
 }
 
-/** Copies the live updates of a layer, with room for @p more updates. The hash table is filled in
- * the order of the list, or copied. NULL when out of memory. */
+/** Copies the live updates of a layer, leaving room for @p more updates. If all updates are live,
+ * the hash table is copied; otherwise it is rebuilt from the list. NULL: out of memory. */
 static lx__overlay_layer *copy_layer(const lx__overlay_layer_use *older, uint64_t rows, size_t more)
 {
     const lx__update_map *from = &older->layer->map;
@@ -117,7 +119,7 @@ static lx__overlay_layer *copy_layer(const lx__overlay_layer_use *older, uint64_
     return layer;
 }
 
-/** Puts the live updates of a newer layer into @p layer. */
+/** Adds the live updates of a newer layer to @p layer. */
 static lx_status put_layer(lx__overlay_layer *layer, const lx__overlay_layer_use *newer,
                            uint64_t rows, lx_error *error)
 {
@@ -134,14 +136,14 @@ static lx_status put_layer(lx__overlay_layer *layer, const lx__overlay_layer_use
     return status;
 }
 
-/** Whether to merge the newer layers, which have @p count updates, with the one before them. */
+/** Whether to merge the newer layers, which have @p count updates, with the next older one. */
 static bool should_merge(const lx__overlay *overlay, size_t depth, size_t count)
 {
     size_t older = overlay->uses[depth - 1].layer->map.count;
     return older <= SMALL_LAYER || older / MERGE_PART <= count || depth == LX__OVERLAY_LAYERS_MAX;
 }
 
-/** Applies what new frames drop to all layers, and releases layers without live updates. */
+/** Applies the drops of new frames to all layers, and releases layers with no live updates left. */
 static void drop_updates(lx__overlay *overlay, uint64_t length, uint64_t rows)
 {
     size_t kept = 0;
@@ -158,8 +160,8 @@ static void drop_updates(lx__overlay *overlay, uint64_t length, uint64_t rows)
     overlay->rows = rows;
 }
 
-/** Merges the layers of @p overlay from @p depth on and the newest layer, @p layer, and replaces @p
- * layer by the result. */
+/** Merges the layers of @p overlay starting at @p depth with the newest layer, @p layer, and sets
+ * @p layer to the result. */
 static lx_status merge(const lx__overlay *overlay, size_t depth, size_t count,
                        lx__overlay_layer **layer, prefix *from, lx_error *error)
 {
@@ -185,16 +187,17 @@ static lx_status merge(const lx__overlay *overlay, size_t depth, size_t count,
     return LX_OK;
 }
 
-/** Merges @p layer with the newest layers of @p overlay that are worth it, and makes its filter. */
+/** Merges @p layer with those of the newest layers of @p overlay that are worth merging, and makes
+ * its filter. */
 static lx_status merge_new(const lx__overlay *overlay, lx__overlay_layer **layer, size_t *depth,
                            lx_error *error)
 {
     prefix from = {NULL, 0};
     lx_status status = LX_OK;
-    size_t count = (*layer)->map.count; /* an upper bound: several layers may have the same key */
+    size_t count = (*layer)->map.count; /* an upper bound: the same key may be in several layers */
     for (size_t i = 0; i < count; i++)
         atomic_init(&(*layer)->map.list[i].frame_or_verified,
-                    0); /* from now on: whether the value was verified */
+                    0); /* from now on, this means whether the value was verified */
     for (*depth = overlay->depth; *depth != 0 && should_merge(overlay, *depth, count); --*depth)
         count += overlay->uses[*depth - 1].layer->map.count;
     if (*depth != overlay->depth)
@@ -266,8 +269,8 @@ size_t lx__overlay_count(const lx__overlay *overlay)
     return count;
 }
 
-/** Whether an update of layer @p depth is live: no later frame dropped it, and no newer layer
- * replaces it. */
+/** Whether an update in layer @p depth is live: no later frame dropped it and no newer layer
+ * overrides it. */
 static bool is_live(const lx__overlay *overlay, size_t depth, const lx__update *update)
 {
     if (!lx__overlay_layer_keeps(&overlay->uses[depth], overlay->rows, update->index))
@@ -320,7 +323,7 @@ lx_status lx__overlay_move(lx__overlay *overlay, lx__update_map *map, lx_error *
     return status;
 }
 
-/* ---- finding many */
+/* ---- looking up many records */
 
 void lx__overlay_hash_many(const lx__overlay *overlay, uint32_t field, const uint64_t *indices,
                            size_t count, uint64_t *filter_hashes)
@@ -342,7 +345,7 @@ static uint64_t filter_layer(const lx__overlay_layer_use *use, size_t count,
     const uint64_t *filter = use->filter, mask = use->filter_mask;
     uint64_t may = 0;
     for (size_t k = 0; k < count; k++) {
-        /* Test both bits without a branch between them, which would be taken for one record in
+        /* Test both bits without a branch in between, which would be taken for one record in
          * ten. */
         uint64_t filter_hash = filter_hashes[k], word = filter[lx__overlay_word(filter_hash, mask)];
         if ((word >> lx__overlay_first_bit(filter_hash) &

@@ -3,10 +3,11 @@
 
 #include "base/bytes.h"
 
-/* Least zeros to write. Otherwise it is as many as the file has bytes, so that a small dataset
- * stays small, and that opening it after a kill searches few bytes after the last frame. */
+/* Least number of zeros to write. Above this, it is the number of bytes in the file, so that a
+ * small dataset stays small, and opening it after a crash searches few bytes beyond the last
+ * frame. */
 #define LEAST ((uint64_t)4096)
-/* A frame of more than 1/SHARE of the zeros takes longer to sync than the journal. */
+/* A frame longer than 1/SHARE of the most zeros takes longer to sync than the journal. */
 #define SHARE 4
 
 static uint64_t choose_end(uint64_t end, uint64_t most)
@@ -18,7 +19,7 @@ static uint64_t choose_end(uint64_t end, uint64_t most)
 void lx__preallocate(uint64_t *zeros_end, const lx__file *file, uint64_t start, uint64_t end,
                      uint64_t most)
 {
-    static uint8_t zeros[64 << 10]; /* not const, so that it takes no space in the library file */
+    static uint8_t zeros[64 << 10]; /* not const: takes no space in the library file */
     if (end <= *zeros_end || end - start > most / SHARE)
         return;
     uint64_t last = choose_end(end, most);

@@ -13,10 +13,10 @@
 #include "zrecord/format/names.h"
 #include "zrecord/wal/shared-array.h"
 
-/* Frames drop updates in two ways: they write their rows into the tables, or shorten the dataset
- * below their index. To drop them at each frame would take time for each update each time. Instead
- * each update stores the number of its frame, and two lists say at the end which updates were
- * dropped. */
+/* A frame can drop updates in two ways: it writes their rows to the tables, or it shortens the
+ * dataset to their index or less. Dropping them frame by frame would visit every update each time.
+ * Instead, each update stores the number of its frame, and at the end two lists tell which updates
+ * were dropped. */
 typedef struct drop {
     uint32_t frame; /**< Number of the frame in this replay. */
     uint64_t bound;
@@ -32,7 +32,7 @@ typedef struct replay {
     lx__state *state;
     lx__log_reader *log;
     const lx_schema *schema;
-    uint64_t rows;                            /**< Rows before the first frame. */
+    uint64_t rows;                            /**< Number of table rows before the first frame. */
     uint64_t end;                             /**< End of the last frame. */
     uint32_t frames;                          /**< Number of frames replayed so far. */
     lx__overlay_layer *layer;                 /**< Their updates; NULL if there are none. */
@@ -40,24 +40,25 @@ typedef struct replay {
     size_t pending_count;
     uint32_t first_frame; /**< First frame with updates. */
     uint64_t max_index;   /**< Largest index of an update. */
-    /** Frames that raised the rows of the tables; the bound is the new number. Both ascend. */
+    /** Frames that added rows to the tables; the bound is the new row count. Both are ascending. */
     drops grown;
-    /** Frames whose length, the bound, is below that of all later frames. Both ascend. */
+    /** Frames whose length, the bound, is less than that of all later frames. Both are
+     * ascending. */
     drops truncations;
-    uint32_t next_field;      /**< Expected position of the field of the next update. */
+    uint32_t next_field;      /**< Expected position of the next update's field. */
     bool follows;             /**< The next update is not the first one of its frame. */
-    lx__update_item previous; /**< The update before; only field and index are set. */
-    /** Hash table of positions in the list of chunks plus 1. NULL while the chunks are in the order
-     * of their ids. Made when a chunk arrives out of order, and the list is sorted at the end: to
-     * keep millions of chunks sorted all the time would take quadratic time. */
+    lx__update_item previous; /**< The previous update; only field and index are set. */
+    /** Hash table of list positions plus 1, to find chunks by id. NULL while the list is in order
+     * of id. Made as soon as a chunk arrives out of order; the list is then sorted once, at the
+     * end, because keeping millions of chunks sorted all along would take quadratic time. */
     uint32_t *slots;
-    size_t slot_capacity; /**< A power of two; at most three quarters of the slots are used. */
+    size_t slot_capacity; /**< A power of two; at most three quarters of the slots are in use. */
 } replay;
 
 #define SLOTS_MIN 64
-/* Updates to read from the WAL at once. */
+/* How many updates to read from the WAL at a time. */
 #define BLOCK_UPDATES 256u
-/* Least spare room in a list of chunks. */
+/* Least spare room in a chunk list. */
 #define CHUNKS_MORE 4
 
 static lx_status push(drops *to, uint32_t frame, uint64_t bound, lx_error *error)
@@ -70,7 +71,8 @@ static lx_status push(drops *to, uint32_t frame, uint64_t bound, lx_error *error
     return LX_OK;
 }
 
-/** Adds the length of @p frame: the frames before it with larger lengths no longer matter. */
+/** Adds the length of @p frame. Earlier frames with the same or a larger length no longer
+ * matter. */
 static lx_status push_truncation(drops *truncations, uint32_t frame, uint64_t length,
                                  lx_error *error)
 {
@@ -79,13 +81,13 @@ static lx_status push_truncation(drops *truncations, uint32_t frame, uint64_t le
     return push(truncations, frame, length, error);
 }
 
-/** Returns the first drop whose frame, or else bound, is at least @p value; NULL if there is
- * none. */
+/** Returns the first drop whose frame (if @p by_frame is set) or bound is at least @p value; NULL
+ * if there is none. */
 static const drop *first_from(const drops *in, bool by_frame, uint64_t value)
 {
     size_t low = 0, high = in->count,
            middle = high >= 2 ? high - 2
-                              : 0; /* try the last but one first: it is the most likely */
+                              : 0; /* try the last but one first, as it is the most likely */
     while (low < high) {
         uint64_t key = by_frame ? in->list[middle].frame : in->list[middle].bound;
         if (key >= value)
@@ -97,7 +99,7 @@ static const drop *first_from(const drops *in, bool by_frame, uint64_t value)
     return low < in->count ? &in->list[low] : NULL;
 }
 
-/** Whether a frame after @p frame wrote the row into the tables. */
+/** Whether a frame after @p frame wrote the row to the tables. */
 static bool is_in_tables(const replay *r, uint64_t index, uint32_t frame)
 {
     const drops *all = &r->grown;
@@ -113,23 +115,22 @@ static bool update_stays(const lx__update *update, const void *user)
     uint32_t frame = atomic_load_explicit(&update->frame_or_verified, memory_order_relaxed);
     if (is_in_tables(r, update->index, frame) && !LX__FAULT(UPDATES_STAY))
         return false;
-    if (update->index < r->truncations.list[0].bound) /* the least */
+    if (update->index < r->truncations.list[0].bound) /* the least bound */
         return true;
     const drop *truncation = first_from(&r->truncations, true,
-                                        frame); /* of its own frame or a later one */
+                                        frame); /* the update's own frame or a later one */
     return truncation == NULL || update->index < truncation->bound;
 }
 
 static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error, const char *what)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
-                                "frame %" PRIu64 " of the WAL is invalid: %s",
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "WAL frame %" PRIu64 " is invalid: %s",
                                 r->state->position.sequence, what);
     lx__error_locate(error, r->log->file.path, NULL, LX_NONE, offset);
     return status;
 }
 
-/** Rules 1 and 3 to 6 of the format's section 8.8. */
+/** Checks rules 1 and 3 to 6 of section 8.8 of the format. */
 static const char *broken_rule(const lx__state *state, const lx__frame *frame)
 {
     bool first = state->position.sequence == 0;
@@ -148,7 +149,7 @@ static const char *broken_rule(const lx__state *state, const lx__frame *frame)
     return NULL;
 }
 
-/** Returns the slot of chunk @p id, or the free slot where it belongs. */
+/** Returns the slot of chunk @p id, or a free slot to put it in. */
 static uint32_t *slot_of(const replay *r, uint32_t id)
 {
     size_t mask = r->slot_capacity - 1;
@@ -158,7 +159,7 @@ static uint32_t *slot_of(const replay *r, uint32_t id)
     return &r->slots[at];
 }
 
-/** Makes a hash table with room for twice the chunks. */
+/** Makes a hash table with room for twice as many chunks. */
 static lx_status make_slots(replay *r, lx_error *error)
 {
     size_t capacity = SLOTS_MIN;
@@ -185,8 +186,8 @@ static lx__chunk_item *find_chunk(const replay *r, uint32_t id)
     return slot != 0 ? &r->state->chunks[slot - 1] : NULL;
 }
 
-/** Adds a new chunk at the end of the list, and switches to the hash table if it belongs before
- * others. */
+/** Appends a new chunk to the list. Switches to the hash table if the list is no longer in
+ * order. */
 static lx_status add_chunk(replay *r, const lx__chunk_item *item, lx_error *error)
 {
     lx__state *state = r->state;
@@ -207,7 +208,7 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
 {
     const uint8_t *bytes;
     uint64_t previous = 0;
-    /* Make the list the state's own. */
+    /* Make sure that the state does not share its list. */
     lx_status status = frame->chunk_count != 0 ? lx__state_reserve_chunks(r->state, 0, error)
                                                : LX_OK;
     for (uint32_t i = 0; status == LX_OK && i < frame->chunk_count; i++) {
@@ -218,7 +219,8 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
         lx__chunk_item item = lx__chunk_item_load(bytes);
         lx__chunk_item *before = find_chunk(r, item.id);
         if ((i != 0 && item.id <= previous) || item.id >= frame->next_chunk)
-            return fail_rule(r, at, error, "chunk ids are not ascending, or not below the next id");
+            return fail_rule(r, at, error,
+                             "chunk ids are not ascending, or not less than the next id");
         if (item.bytes > INT64_MAX ||
             (before != NULL && (item.bytes < before->bytes || item.records < before->records)))
             return fail_rule(r, at, error, "a chunk shrinks");
@@ -231,7 +233,7 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
     return status;
 }
 
-/** Returns the first frame from which on no update is dropped. */
+/** Returns the first frame such that no update of this or a later frame was dropped. */
 static uint32_t first_kept_frame(const replay *r)
 {
     uint32_t frame = r->grown.count != 0 ? r->grown.list[r->grown.count - 1].frame : 0;
@@ -250,12 +252,12 @@ static lx_status put_pending(replay *r, lx_error *error)
     return lx__update_map_put_many(&r->layer->map, r->pending, count, error);
 }
 
-/** Keeps an update of a shown field, and skips those of other fields. */
+/** Keeps an update of a field in the schema; skips updates of other fields. */
 static lx_status add_update(replay *r, uint32_t id, uint64_t index, const uint8_t *rows,
                             lx_error *error)
 {
     uint32_t field = r->next_field;
-    /* Updates mostly come in the order of the schema. */
+    /* Updates usually come in the order of the schema. */
     if ((field >= r->schema->count || lx__schema_field(r->schema, field)->shown.id != id) &&
         !lx__schema_find_id(r->schema, id, &field))
         return LX_OK;
@@ -269,8 +271,8 @@ static lx_status add_update(replay *r, uint32_t id, uint64_t index, const uint8_
     return r->pending_count == LX__UPDATE_BATCH_MAX ? put_pending(r, error) : LX_OK;
 }
 
-/** Makes the layer for all remaining frames, on the assumption that they have as many updates per
- * byte as this frame. */
+/** Makes the layer for all remaining frames, assuming that they have as many updates per byte as
+ * this frame. */
 static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
     uint64_t updates = (r->end - offset) / (frame->bytes / frame->update_count);
@@ -279,7 +281,7 @@ static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, 
     return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the WAL");
 }
 
-/** Applies @p count updates, which begin at @p offset. */
+/** Applies @p count updates, starting at @p offset. */
 static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool is_snapshot,
                              lx_error *error)
 {
@@ -295,7 +297,7 @@ static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool is
         else if (is_snapshot && r->follows &&
                  (index < r->previous.index ||
                   (index == r->previous.index && id <= r->previous.field)))
-            broken = "the updates of a snapshot frame do not ascend";
+            broken = "the updates of a snapshot frame are not in ascending order";
         if (broken != NULL)
             return fail_rule(r, offset + (uint64_t)i * LX__FRAME_UPDATE, error, broken);
         r->follows = true;
@@ -372,7 +374,7 @@ static lx_status apply_frame(replay *r, lx_error *error)
     return LX_OK;
 }
 
-/** Sorts the chunks, drops what later frames dropped, and adds the layer to the overlay. */
+/** Sorts the chunks, removes the dropped updates, and adds the layer to the overlay. */
 static lx_status finish(replay *r, lx_error *error)
 {
     lx__state *state = r->state;

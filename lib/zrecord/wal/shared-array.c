@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-/** Precedes the memory. */
+/** Precedes the elements in memory. */
 typedef struct header {
     alignas(max_align_t) atomic_size_t references;
 } header;

@@ -3,7 +3,8 @@
  * @file
  * @brief The files and directories to sync before a frame is written.
  *
- * The writer fills the list while no flush task runs, and runs it while other calls continue.
+ * The writer fills the list while no flush task runs; while it syncs the items, other calls
+ * continue.
  */
 #ifndef LX_ZRECORD_SYNC_LIST_H
 #define LX_ZRECORD_SYNC_LIST_H
@@ -11,7 +12,7 @@
 #include "base/file.h"
 
 typedef struct lx__sync_item {
-    lx__file file; /**< Borrowed: it must stay open until the list was run. */
+    lx__file file; /**< Borrowed; must stay open until the list was run. */
     bool directory;
 } lx__sync_item;
 
@@ -31,7 +32,7 @@ void lx__sync_list_add(lx__sync_list *list, const lx__file *file);
 /** Adds a directory, whose entries will be synced. Requires reserved room. */
 void lx__sync_list_add_directory(lx__sync_list *list, const lx__file *directory);
 
-/** Syncs all items, and empties the list even after a failure: a sync must not be repeated, because
+/** Syncs all items. Empties the list even on failure: a failed sync must not be repeated, because
  * the kernel may have dropped the data. */
 lx_status lx__sync_list_run(lx__sync_list *list, lx_error *error);
 

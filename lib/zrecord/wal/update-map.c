@@ -9,10 +9,10 @@
 #include "base/error.h"
 
 #define SLOTS_MIN ((size_t)16)
-/* A cleared map frees its memory if it has room for more updates than this. */
+/* A map that is cleared frees its memory if it has room for more updates than this. */
 #define KEPT_MAX ((size_t)1 << 16)
 
-/** Returns the slot of a key, or the free slot where it belongs. */
+/** Returns the slot of a key, or a free slot to put it in. */
 static uint32_t *slot_of(const lx__update_map *map, uint32_t field, uint64_t index, uint64_t hash)
 {
     size_t at = lx__update_map_first_slot(map, hash);
@@ -35,7 +35,7 @@ uint64_t lx__update_map_new_seed(void)
 {
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed || seed == 0)
-        seed = (uintptr_t)&seed; /* early in a boot: use an address */
+        seed = (uintptr_t)&seed; /* no randomness yet, early in the boot: use an address */
     return seed;
 }
 
@@ -75,7 +75,7 @@ lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *err
 {
     if (more > LX__UPDATES_MAX - map->count)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "more than %zu changes at once: commit more often, or checkpoint",
+                        "cannot hold more than %zu changes: commit more often, or checkpoint",
                         LX__UPDATES_MAX);
     size_t wanted = map->count + more;
     if (wanted > map->capacity) {
@@ -89,7 +89,7 @@ lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *err
     return make_slots(map, wanted, error);
 }
 
-/* ---- putting and finding */
+/* ---- adding and finding */
 
 static void put(lx__update_map *map, const lx__update *update, uint64_t hash)
 {
@@ -112,7 +112,7 @@ void lx__update_map_put_entry(lx__update_map *map, uint32_t field, uint64_t inde
     lx__update_map_put(map, &update);
 }
 
-/** Prefetches the slots of updates, then the list items that the slots refer to. */
+/** Prefetches the slots of the updates, and then the list items that these slots refer to. */
 static void prefetch_many(const lx__update_map *map, const lx__update *updates, size_t count,
                           uint64_t *hashes)
 {

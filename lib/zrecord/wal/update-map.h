@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Row updates: entries that replace rows of the tables, found by field and index.
+ * @brief Row updates: entries that override rows of the tables, looked up by field and index.
  *
- * A layer of the overlay has a map of the updates in its frames. A writer has two maps: the updates
- * in the WAL, and those of the next frame.
+ * Each layer of the overlay has a map of the updates in its frames. A writer has two maps, one for
+ * the updates in the WAL and one for those of the next frame.
  */
 #ifndef LX_ZRECORD_UPDATE_MAP_H
 #define LX_ZRECORD_UPDATE_MAP_H
@@ -18,10 +18,10 @@
 typedef struct lx__update {
     uint64_t index;
     uint32_t field; /**< Position of the field in the schema. */
-    /** While its layer is built, the number of the update's frame; after that, whether its value
-     * was verified. */
+    /** While its layer is being built, the number of the update's frame; after that, whether its
+     * value was verified. */
     _Atomic uint32_t frame_or_verified;
-    uint8_t rows[LX__ENTRY_BYTES]; /**< Offset row and check row, as in the tables. */
+    uint8_t rows[LX__ENTRY_BYTES]; /**< The offset row and the check row, as in the tables. */
 } lx__update;
 
 static inline lx__entry lx__update_entry(const lx__update *update)
@@ -40,46 +40,49 @@ static inline void lx__update_set_verified(const lx__update *update)
     atomic_store_explicit(&((lx__update *)update)->frame_or_verified, 1, memory_order_relaxed);
 }
 
-/** Initialize it to zeros. A @c seed of 0 is replaced at the first reservation. */
+/** Initialize it to zeros. The first reservation replaces a @c seed of 0. */
 typedef struct lx__update_map {
-    lx__update *list; /**< In the order in which their keys were first put. */
+    lx__update *list; /**< In the order in which their keys were first added. */
     size_t count;
     size_t capacity;
-    uint32_t *slots; /**< Hash table of positions in @c list plus 1; 0 is free. */
-    /** Number of slots, a power of two, less 1. At most half of the slots are used. */
+    uint32_t *slots; /**< Hash table of positions in @c list plus 1; 0 means free. */
+    /** The number of slots, which is a power of two, minus 1. At most half of the slots are in
+     * use. */
     size_t slot_mask;
-    /** Seed of the hash. It is secret, so that a hostile log cannot force collisions. */
+    /** Seed of the hash. Secret, so that a hostile log cannot force collisions. */
     uint64_t seed;
 } lx__update_map;
 
-/** Most updates in a map: positions plus 1 have 32 bits. */
+/** Most updates in a map; the limit is due to the slots, which store a position plus 1 in 32
+ * bits. */
 #define LX__UPDATES_MAX ((size_t)UINT32_MAX - 1)
 
-/** Returns an unpredictable number other than 0. */
+/** Returns an unpredictable nonzero number. */
 uint64_t lx__update_map_new_seed(void);
 
 /**
- * Reserves room for @p more updates, so that putting them cannot fail.
- * @retval LX_ERR_LIMIT  There would be more than LX__UPDATES_MAX.
+ * Reserves room for @p more updates, so that adding them cannot fail.
+ * @retval LX_ERR_LIMIT  The map would have more than LX__UPDATES_MAX updates.
  */
 lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *error);
 
 /** Adds an update, or replaces the one with the same key. Requires reserved room. */
 void lx__update_map_put(lx__update_map *map, const lx__update *update);
 
-/** As lx__update_map_put(), for an entry. */
+/** Like lx__update_map_put(), but takes an entry. */
 void lx__update_map_put_entry(lx__update_map *map, uint32_t field, uint64_t index,
                               const lx__entry *entry);
 
-/** Most updates of one lx__update_map_put_many(). */
+/** Most updates in one call of lx__update_map_put_many(). */
 #define LX__UPDATE_BATCH_MAX 16
 
-/** Reserves room for updates and puts them. Prefetches the memory of all of them, so it is faster
- * than single calls. */
+/** Reserves room for several updates and adds them. Faster than single calls, because it prefetches
+ * the memory of all of them. */
 lx_status lx__update_map_put_many(lx__update_map *map, const lx__update *updates, size_t count,
                                   lx_error *error);
 
-/** Returns the update with this key, valid until the next one is put; NULL if not found. */
+/** Returns the update with this key; NULL if not found. The pointer is valid until the next update
+ * is added. */
 const lx__update *lx__update_map_find(const lx__update_map *map, uint32_t field, uint64_t index);
 
 /** Returns whether to keep an update. */
@@ -89,7 +92,7 @@ typedef bool lx__update_filter(const lx__update *update, const void *user);
 void lx__update_map_keep(lx__update_map *map, lx__update_filter *filter, const void *user);
 
 /** Fills the hash table for updates that the caller stored in the list directly, within reserved
- * room. @p like, which may be NULL, is a map whose list is a prefix of this one: its slots are
+ * room. @p like, which may be NULL, is a map whose list is a prefix of this one; its slots are
  * copied if possible. */
 void lx__update_map_fill_slots(lx__update_map *map, const lx__update_map *like);
 
@@ -100,13 +103,13 @@ typedef struct lx__sorted_update {
     uint32_t position; /**< Position in the map's list. */
 } lx__sorted_update;
 
-/** Returns the updates of records below @p length in the order of a snapshot frame: ascending by
- * index, then by field id. The caller frees @p sorted with lx__free(). */
+/** Returns the updates of records below @p length in the order that a snapshot frame needs:
+ * ascending by index, then by field id. The caller frees @p sorted with lx__free(). */
 lx_status lx__update_map_sort(const lx__update_map *updates, const lx_schema *schema,
                               uint64_t length, lx__sorted_update **sorted, size_t *count,
                               lx_error *error);
 
-/** Removes all updates. Keeps the memory unless it is large. */
+/** Removes all updates. Keeps the memory, unless there is a lot of it. */
 void lx__update_map_clear(lx__update_map *map);
 
 void lx__update_map_free(lx__update_map *map);
@@ -118,7 +121,7 @@ static inline uint64_t lx__update_hash(uint64_t seed, uint32_t field, uint64_t i
     return hash ^ hash >> 32;
 }
 
-/** Returns the slot at which the search for a hash begins. The map must have slots. */
+/** Returns the slot at which the search for a hash starts. The map must have slots. */
 static inline size_t lx__update_map_first_slot(const lx__update_map *map, uint64_t hash)
 {
     return (size_t)(hash >> 16) & map->slot_mask;

@@ -15,14 +15,14 @@
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 
-/* The search after an invalid frame checks places that look like frames until their sizes add up to
- * this many times the searched bytes. Otherwise a hostile log could make each place look like a
- * large frame. */
+/* The search after an invalid frame checks every place that looks like a frame, until their sizes
+ * add up to this many times the number of bytes to search. Otherwise, a hostile log could make
+ * every place look like a large frame. */
 #define SEARCH_EFFORT 4
-/* Bytes to read first in a scan that continues. Mostly there are a few frames, and preallocated
- * zeros. */
+/* How many bytes a scan that continues from a state reads first. Usually there are only a few
+ * frames, followed by preallocated zeros. */
 #define FIRST_STEP ((size_t)4096)
-/* Magic and size of a frame. Zeros here mean that no frame was written yet. */
+/* The magic and the size of a frame. If these bytes are zeros, no frame was written yet. */
 #define FRAME_START 8
 
 lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
@@ -34,7 +34,7 @@ lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
     lx_status status = lx__file_open(&log->file, directory, name, O_RDONLY, error);
     if (status == LX_ERR_NOT_FOUND) {
         if (error != NULL && error->status == LX_ERR_NOT_FOUND)
-            error->status = LX_ERR_CORRUPT; /* meta.json names the log, so it must exist */
+            error->status = LX_ERR_CORRUPT; /* meta.json names the log, so it must exist. */
         return LX_ERR_CORRUPT;
     }
     if (status == LX_OK)
@@ -56,16 +56,16 @@ static void clear_window(lx__log_reader *log)
     log->window_start = log->window_end = 0;
 }
 
-/** Reads at least @p size bytes, unless the file ends before. */
+/** Reads at least @p size bytes, unless the file ends earlier. */
 static lx_status fill_window(lx__log_reader *log, uint64_t offset, size_t size, lx_error *error)
 {
     size_t got, step = size > log->step ? size : log->step;
     if (log->window == NULL)
         log->window = lx__alloc(LX__LOG_WINDOW);
     if (log->window == NULL)
-        return lx__fail_memory(error, "the window of the WAL");
+        return lx__fail_memory(error, "the WAL read buffer");
     clear_window(log);
-    /* Stay within the last known size: to find the end of the file takes another call. */
+    /* Do not read beyond the last known size: finding the end of the file takes another call. */
     uint64_t there = offset < log->size ? log->size - offset : step;
     size_t wanted = there < step ? (size_t)there : step;
     log->step = step < LX__LOG_WINDOW / 2 ? 2 * step : LX__LOG_WINDOW;
@@ -114,7 +114,7 @@ lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fr
     lx_status status = lx__log_read(log, offset, LX__FRAME_HEADER, &bytes, error);
     if (status != LX_OK)
         return status;
-    /* The frame was valid at the scan. Check it again, because callers advance by its size. */
+    /* The scan found the frame valid, but check it again, because callers advance by its size. */
     if (!lx__frame_load(frame, bytes)) {
         status = lx__fail(error, LX_ERR_CORRUPT, "the WAL was changed while it was being read");
         lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
@@ -126,8 +126,8 @@ lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fr
     return status;
 }
 
-/** Computes the CRC of the frame at @p offset, window by window, and reads the stored CRC. @p all
- * receives whether the file has the whole frame. */
+/** Computes the CRC of the frame at @p offset, window by window, and reads the stored CRC. Sets
+ * @p all to whether the file contains the whole frame. */
 static lx_status compute_crc(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
                              bool *all, lx_error *error)
 {
@@ -150,8 +150,8 @@ static lx_status compute_crc(lx__log_reader *log, uint64_t offset, lx__frame *fr
     return status;
 }
 
-/** Reads the frame at @p offset. @p all receives whether its size is possible and the file has all
- * of it, @p crc the CRC of its bytes. */
+/** Reads the frame at @p offset. Sets @p all to whether its size is possible and the file contains
+ * all of it, and @p crc to the CRC of its bytes. */
 static lx_status read_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
                             bool *all, lx_error *error)
 {
@@ -166,7 +166,7 @@ static lx_status read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fra
     return compute_crc(log, offset, frame, crc, all, error);
 }
 
-/** Checks whether a whole frame with the right CRC lies at @p offset. */
+/** Checks whether there is a whole frame with the right CRC at @p offset. */
 static lx_status check_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
                              lx_error *error)
 {
@@ -177,7 +177,7 @@ static lx_status check_frame(lx__log_reader *log, uint64_t offset, lx__frame *fr
     return status;
 }
 
-/** Checks whether a valid frame at the position @p at continues the chain. */
+/** Checks whether the frame at position @p at is valid and continues the chain. */
 static lx_status read_next(lx__log_reader *log, const lx__log_position *at, lx__frame *frame,
                            bool *valid, lx_error *error)
 {
@@ -186,8 +186,8 @@ static lx_status read_next(lx__log_reader *log, const lx__log_position *at, lx__
     return status;
 }
 
-/** Returns the start of the next data at or after @p offset, which a hole may follow: a multiple of
- * 8. */
+/** Returns where the next data at or after @p offset starts, skipping a hole if there is one there.
+ * The result is a multiple of 8. */
 static uint64_t skip_hole(const lx__log_reader *log, uint64_t offset)
 {
     off_t data = lseek(log->file.fd, (off_t)offset, SEEK_DATA);
@@ -197,7 +197,7 @@ static uint64_t skip_hole(const lx__log_reader *log, uint64_t offset)
     return start > offset ? start : offset;
 }
 
-/** Finds the next magic of a frame from @p offset on; the end of the file if there is none. */
+/** Finds the next frame magic at or after @p offset; sets it to the file size if there is none. */
 static lx_status find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error)
 {
     uint64_t at = *offset;
@@ -241,14 +241,15 @@ uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start)
     return end;
 }
 
-/** Whether the present boot wrote the frame, so that a kill cannot have lost what it names. */
+/** Whether the current boot wrote the frame, so that the data it refers to cannot have been lost in
+ * a crash. */
 static bool is_of_boot(const lx__frame *frame, uint64_t boot)
 {
     return boot != 0 && frame->boot == boot;
 }
 
 /** Searches for a whole frame at or after @p at that is synced or of this boot, and whose sequence
- * number is not below that of @p at. If there is one, the frame at @p at was whole when it was
+ * number is at least that of @p at. If there is one, the frame at @p at was whole when it was
  * written. */
 static lx_status find_later(lx__log_reader *log, const lx__log_position *at, uint64_t boot,
                             bool *found, lx_error *error)
@@ -265,7 +266,7 @@ static lx_status find_later(lx__log_reader *log, const lx__log_position *at, uin
         if (lx__frame_load(&frame, bytes) && frame.sequence >= at->sequence &&
             ((frame.flags & LX__FRAME_SYNCED) != 0 || is_of_boot(&frame, boot)) &&
             lx__range_fits(offset, frame.bytes, log->size)) {
-            /* Too many places look like frames: a torn write does not leave that. */
+            /* Too many places look like frames, which cannot be due to a torn write. */
             tried += frame.bytes;
             if (tried > limit)
                 *found = true;
@@ -298,7 +299,7 @@ static void accept_frame(lx__log_scan *scan, const lx__frame *frame, uint64_t bo
 
 static lx_status fail_damaged(lx__log_reader *log, const lx__log_position *at, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "frame %" PRIu64 " of the WAL is damaged",
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "WAL frame %" PRIu64 " is damaged",
                                 at->sequence);
     lx__error_locate(error, log->file.path, NULL, LX_NONE, at->offset);
     return status;
@@ -312,12 +313,12 @@ void lx__log_suggest_repair(lx_error *error, lx_status status)
 
 lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the first frame of the WAL is damaged");
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the first WAL frame is damaged");
     lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
     return status;
 }
 
-/** Reads the size of the file, and forgets what was read of it. */
+/** Updates the known file size, and discards the bytes in the window. */
 static lx_status stat_file(lx__log_reader *log, lx_error *error)
 {
     clear_window(log);
@@ -327,7 +328,7 @@ static lx_status stat_file(lx__log_reader *log, lx_error *error)
 lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
                        lx__log_change *change, lx_error *error)
 {
-    uint8_t bytes[4 + FRAME_START]; /* the CRC of the last frame, and the start of the next one */
+    uint8_t bytes[4 + FRAME_START]; /* the last frame's CRC and the start of the next frame */
     size_t got;
     *change = LX__LOG_MAYBE_GROWN;
     if (position->offset == 0)
@@ -343,7 +344,7 @@ lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
     return LX_OK;
 }
 
-/** Checks whether zeros are where the next frame would begin. */
+/** Checks whether there are zeros where the next frame would begin. */
 static lx_status starts_with_zeros(lx__log_reader *log, uint64_t offset, bool *blank,
                                    lx_error *error)
 {
@@ -353,7 +354,7 @@ static lx_status starts_with_zeros(lx__log_reader *log, uint64_t offset, bool *b
     return status;
 }
 
-/** Follows the chain to its present end. */
+/** Follows the chain to its current end. */
 static lx_status follow_chain(lx__log_reader *log, uint64_t boot, lx__log_scan *scan,
                               bool *unbroken, lx_error *error)
 {
@@ -369,17 +370,18 @@ static lx_status follow_chain(lx__log_reader *log, uint64_t boot, lx__log_scan *
     return status;
 }
 
-/** What was read of an invalid frame that may be damaged. Only two equal reads are proof: otherwise
- * a writer may be writing or truncating the frame at the same time. */
+/** What was read of an invalid frame that may be damaged. Only two identical reads are proof;
+ * otherwise, a writer may be writing or truncating the frame at the same time. */
 typedef struct evidence {
     uint64_t offset; /**< Offset of the frame; LX_NONE if it is torn. */
     uint32_t crc;    /**< CRC of its bytes. */
     uint32_t own;    /**< CRC in its trailer. Both CRCs are 0 if a later frame proves the damage. */
 } evidence;
 
-/** Classifies the invalid frame at @p at. It is damaged if a later frame proves that it was whole,
- * or if it was written to its end in this boot: a write that a kill interrupts leaves the beginning
- * of a frame, followed by zeros or by the end of the file in place of the CRC. */
+/** Classifies the invalid frame at @p at. It is damaged if a later frame proves that it was once
+ * whole, or if it was completely written in this boot. A write that is cut short by a crash of the
+ * writer leaves the beginning of a frame; where the CRC should be, there are zeros, or the file has
+ * already ended. */
 static lx_status classify_invalid(lx__log_reader *log, const lx__log_position *at, uint64_t boot,
                                   evidence *rot, lx_error *error)
 {
@@ -408,7 +410,7 @@ lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_position *from, u
         .valid = *from, .valid_in_boot = *from, .durable = *from, .synced_start = LX_NONE};
     log->step = from->offset != 0 ? FIRST_STEP : LX__LOG_WINDOW;
     lx_status status = follow_chain(log, boot, scan, &unbroken, error);
-    /* A reader leaves the search after zeros to the next opening. */
+    /* When a reader finds zeros, it leaves the search beyond them to the next opening. */
     if (status == LX_OK && from->offset != 0)
         status = starts_with_zeros(log, scan->valid.offset, &blank, error);
     while (status == LX_OK && !blank) {
@@ -417,7 +419,7 @@ lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_position *from, u
             break;
         if (now.offset == before.offset && now.crc == before.crc && now.own == before.own)
             return fail_damaged(log, &scan->valid, error);
-        /* A writer may have been at work between the two reads. */
+        /* A writer may have changed the frame between the two reads. */
         before = now;
         status = follow_chain(log, boot, scan, &unbroken, error);
     }

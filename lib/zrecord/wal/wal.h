@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Reads the WAL, the file LOG: which of its frames are valid, and what they contain.
+ * @brief Reads the WAL (the file LOG): which of its frames are valid, and what they contain.
  */
 #ifndef LX_ZRECORD_WAL_H
 #define LX_ZRECORD_WAL_H
@@ -9,28 +9,28 @@
 #include "base/file.h"
 #include "zrecord/wal/frame.h"
 
-/** A position in a log: after a frame. */
+/** A position in a log: the end of a frame. */
 typedef struct lx__log_position {
-    uint64_t offset;   /**< End of the frame. */
+    uint64_t offset;   /**< The offset where the frame ends. */
     uint64_t sequence; /**< Sequence number of the next frame. */
     uint32_t crc;      /**< CRC of the frame; 0 at the start. */
 } lx__log_position;
 
 /** The result of a scan. */
 typedef struct lx__log_scan {
-    lx__log_position valid; /**< After the last valid frame. */
-    /** After the last frame that is durable, or valid in this boot. */
+    lx__log_position valid; /**< The end of the last valid frame. */
+    /** The end of the last frame that is durable or valid in this boot. */
     lx__log_position valid_in_boot;
-    lx__log_position durable; /**< After the last synced frame. */
+    lx__log_position durable; /**< The end of the last synced frame. */
     uint64_t synced_start;    /**< Start of the last synced frame; LX_NONE if there is none. */
     bool torn;                /**< There are bytes after the last valid frame. */
 } lx__log_scan;
 
-/** A log that is open for reading. Only one thread at a time may use it. */
+/** A log that is open for reading. Only one thread may use it at a time. */
 typedef struct lx__log_reader {
     lx__file file;
     lx__log_identity identity;
-    /** Present boot. Stored, because reading it costs more than reading a small frame. */
+    /** The current boot. Cached, because reading it costs more than reading a small frame. */
     uint64_t boot;
     uint64_t size; /**< Size of the file at the last fstat(). */
     /** Bytes [window_start, window_end) of the file; NULL until the first read. */
@@ -42,7 +42,7 @@ typedef struct lx__log_reader {
 
 /** What lx__log_poll() found at the end of a state. */
 typedef enum lx__log_change {
-    LX__LOG_UNCHANGED,   /**< No new frame. */
+    LX__LOG_UNCHANGED,   /**< There is no new frame. */
     LX__LOG_MAYBE_GROWN, /**< There may be new frames. */
     /** The last frame of the state is gone: it was not synced, and a writer truncated the log. */
     LX__LOG_TRUNCATED
@@ -57,46 +57,46 @@ lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
 
 void lx__log_close(lx__log_reader *log);
 
-/** Checks, in one system call if there is nothing new, whether a scan from @p position may find new
- * frames. */
+/** Checks whether a scan from @p position may find new frames. Takes a single system call if there
+ * is nothing new. */
 lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
                        lx__log_change *change, lx_error *error);
 
 /**
- * Follows the chain of frames from @p from (zeros: the start) to its end.
+ * Follows the chain of frames from @p from (zeros: from the start) to its end.
  *
- * The valid frames up to the last synced one are durable. The frames after it are valid in this
- * boot as long as they belong to the boot @p boot (0: unknown, none of them does). An invalid frame
- * is either torn or damaged. It is damaged if a whole frame follows it that is synced or of this
- * boot, or if it was written to its end in this boot. A scan that does not begin at the start does
- * not search for damage if the next frame would begin with zeros, because writers preallocate zeros
- * there.
+ * The valid frames up to the last synced one are durable. Those after it are valid in this boot, up
+ * to the first frame that does not belong to the boot @p boot (0: unknown, so none does). An
+ * invalid frame is either torn or damaged. It is damaged if a later frame is whole, and either
+ * synced or of this boot, or if the invalid frame itself was completely written in this boot. A
+ * scan that does not start at the beginning of the log does not search for damage if there are
+ * zeros where the next frame would begin, because writers preallocate zeros there.
  *
  * @retval LX_ERR_CORRUPT  A frame is damaged.
  */
 lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_position *from, uint64_t boot,
                             lx__log_scan *scan, lx_error *error);
 
-/** Adds to the error of a failed scan how to proceed. */
+/** Adds advice on how to proceed to the error of a failed scan. */
 void lx__log_suggest_repair(lx_error *error, lx_status status);
 
-/** Fails with LX_ERR_CORRUPT, because the log has no valid first frame. */
+/** Fails with LX_ERR_CORRUPT because the log has no valid first frame. */
 lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error);
 
-/** Returns the end of the nonzero bytes of the log, searched from @p start on. */
+/** Returns the end of the nonzero bytes of the log, searching from @p start. */
 uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start);
 
-/** Reads the header and the CRC of the frame at @p offset, which a scan found valid. */
+/** Reads the header and the CRC of the frame at @p offset, which a scan must have found valid. */
 lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame,
                              lx_error *error);
 
-/** Returns @p size bytes at @p offset, at most LX__LOG_WINDOW, within frames that a scan found
- * valid. They stay valid until the next call. */
+/** Returns @p size bytes at @p offset, where @p size is at most LX__LOG_WINDOW; they must be in
+ * frames that a scan found valid. The bytes stay valid until the next call. */
 lx_status lx__log_read(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
                        lx_error *error);
 
-/** Size of the window. A system call for this many bytes costs little for each byte, and they fit
- * into a second-level cache. */
+/** Size of the window: large enough that a system call costs little per byte, and small enough to
+ * fit into a second-level cache. */
 #define LX__LOG_WINDOW ((size_t)1 << 17)
 
 #endif

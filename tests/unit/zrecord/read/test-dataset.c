@@ -278,7 +278,7 @@ START_TEST(reports_a_meta_json_of_another_dataset)
     lx_dataset *dataset = open_dataset("d");
     ck_assert_int_eq(rename("other/meta.json", "d/meta.json"), 0);
     lx_status status = lx_dataset_refresh(dataset, &changed, &error);
-    expect_error(status, LX_ERR_STATE, "another dataset", "d");
+    expect_error(status, LX_ERR_STATE, "different dataset", "d");
     expect_records(dataset, 7); /* the old state stays */
     lx_dataset_close(dataset);
     scratch_remove(scratch);

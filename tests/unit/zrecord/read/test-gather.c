@@ -361,7 +361,7 @@ START_TEST(rejects_buffers_of_another_size)
                 lx_status status = lx__gather_bytes(snapshot, &damages, field, &index, 1, out,
                                                     offsets, &error);
                 ck_assert_uint_eq(error.record, index);
-                expect_error(status, LX_ERR_MISMATCH, "measure again", "d");
+                expect_error(status, LX_ERR_MISMATCH, "query the sizes again", "d");
             }
         }
     }

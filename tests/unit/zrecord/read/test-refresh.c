@@ -188,16 +188,16 @@ START_TEST(reports_another_dataset_in_its_place)
     directory_copy("../moved", "../d");
     for (int i = 0; i < 3; i++) {
         lx_status status = lx_dataset_refresh(all[i], NULL, &error);
-        expect_error(status, LX_ERR_STATE, "another dataset", "d");
+        expect_error(status, LX_ERR_STATE, "different dataset", "d");
         lx_error_clear(&error);
         status = lx_dataset_wait(all[i], LENGTH + 1, UINT64_MAX, &error);
-        expect_error(status, LX_ERR_STATE, "another dataset", "d");
+        expect_error(status, LX_ERR_STATE, "different dataset", "d");
         lx_error_clear(&error);
     }
     nftw("../moved", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
     for (int i = 0; i < 3; i++) {
         lx_status status = lx_dataset_refresh(all[i], NULL, &error);
-        expect_error(status, LX_ERR_STATE, "another dataset", "d"); /* not what is missing */
+        expect_error(status, LX_ERR_STATE, "different dataset", "d"); /* not what is missing */
         lx_error_clear(&error);
         lx_dataset_close(all[i]);
     }

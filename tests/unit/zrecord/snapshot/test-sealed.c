@@ -168,7 +168,7 @@ START_TEST(only_verification_checks_the_crc_of_a_table)
     lx_dataset *dataset = open_dataset("d");
     expect_records(dataset, 10);
     lx_status status = lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error);
-    expect_error(status, LX_ERR_CORRUPT, "checksum mismatch of the table", "image.offset");
+    expect_error(status, LX_ERR_CORRUPT, "table checksum mismatch", "image.offset");
     lx_dataset_close(dataset);
     remove_all("d");
     /* Nothing else detects a value that became missing. */
@@ -178,7 +178,7 @@ START_TEST(only_verification_checks_the_crc_of_a_table)
     file_patch("d/image.check", 0, zeros, 8);
     dataset = open_dataset("d");
     status = lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error);
-    expect_error(status, LX_ERR_CORRUPT, "checksum mismatch of the table", "image.offset");
+    expect_error(status, LX_ERR_CORRUPT, "table checksum mismatch", "image.offset");
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
