@@ -191,9 +191,9 @@ def test_lengths_that_differ(loaderx, folder):
     (['--idx', 'x=good', '--compress', 'x=flate', '--level', '10'], '1 to 9'),
     (['--idx', 'x=good', '--threads', '65'], "--threads: '65' is not a number from 0 to 64"),
     (['--idx', 'x=good', '--threads', '-1'], "--threads: '-1' is not a number"),
-    (['--idx', 'x=good', '--chunk-records', '0'], 'records per chunk: 0'),
+    (['--idx', 'x=good', '--chunk-records', '0'], '0 records per chunk'),
     (['--idx', 'x=good', '--chunk-records', str(2**32)], 'records per chunk'),
-    (['--idx', 'x=good', '--chunk-bytes', '4095'], 'bytes per chunk: 4095'),
+    (['--idx', 'x=good', '--chunk-bytes', '4095'], '4095 bytes per chunk'),
     (['--idx', 'x=good', '--chunk-bytes', '2T'], 'bytes per chunk'),
     (['--idx', 'x=good', '--chunk-bytes', '1X'], "'1X' is not a size in bytes"),
     (['--idx', 'x=good', '--chunk-bytes', '99999999999G'], 'is not a size in bytes'),
@@ -218,7 +218,7 @@ def test_rejects_options_that_append_does_not_take(loaderx, folder, images, argu
 def test_rejects_an_existing_directory(loaderx, folder, images):
     good = 'x=' + write_idx(folder / 'good', np.arange(3, dtype='uint8'))
     line = loaderx.fails(2, 'import', 'images', '--idx', good)
-    assert 'there is a dataset already; use --append to add to' in line
+    assert 'there is already a dataset at this path; use --append to add to' in line
     assert loaderx.json('verify', 'images')['records'] == 20
     (folder / 'full').mkdir()
     (folder / 'full' / 'mine').write_text('x')
@@ -368,7 +368,7 @@ def test_rejects_a_dataset_under_construction(loaderx, folder):
     good = write_idx(folder / 'good', HALF)
     running, pipe = start_half(loaderx, folder)
     assert loaderx.json('stat', 'd')['length'] == 0
-    assert 'there is a dataset already' in loaderx.fails(2, 'import', 'd', '--idx', f'x={good}')
+    assert 'there is already a dataset' in loaderx.fails(2, 'import', 'd', '--idx', f'x={good}')
     assert stop(running, pipe, signal.SIGINT)[0] == 130
     assert not (folder / 'd').exists()
 

@@ -8,12 +8,12 @@
 #include "zrecord/write/reap.h"
 #include "zrecord/write/rotate.h"
 
-/* Payload bytes after which periodic durability commits without being asked. */
+/* With periodic durability, the writer commits on its own after this many payload bytes. */
 #define AUTO_COMMIT_BYTES (256ull << 20)
 
 /** Makes room in a full ring. Waits for a commit in progress, which relies on what was applied
  * before it began. Submitted calls are committed first, so that their commit contains no part of
- * the present call. */
+ * the current call. */
 static lx_status make_room(lx_writer *writer, lx_error *error)
 {
     lx__write_mutex_wait_for_commit(&writer->mutex);
@@ -37,7 +37,7 @@ static lx_status begin_buffer(lx_writer *writer, lx__write_buffer **buffer, lx_e
     return *buffer != NULL ? LX_OK : lx__fail_memory(error, "a write buffer");
 }
 
-/** Begins an operation with @p bytes bytes of payload. */
+/** Begins an operation that has @p bytes bytes of payload. */
 static lx_status begin(lx_writer *writer, const lx__operation *operation, uint64_t bytes,
                        lx__write_buffer **buffer, lx_error *error)
 {
@@ -78,7 +78,7 @@ lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, cons
     return finish(writer, buffer, error);
 }
 
-/** Compressed values are stored in a chunk, even those short enough to be inline. */
+/* Compressed values are stored in a chunk even if they are short enough to be inline. */
 static uint64_t stored_room(const lx__entry_rules *rules, const lx__stored *value)
 {
     return value->as_stored ? value->size + rules->align - 1
@@ -107,7 +107,7 @@ lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operatio
     return finish(writer, buffer, error);
 }
 
-/** Commits and syncs if that is due. */
+/** Makes the commit and the sync that are due, if any. */
 static lx_status commit_and_sync_due(lx_writer *writer, lx_error *error)
 {
     lx_status status = LX_OK;

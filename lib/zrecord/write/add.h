@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Adds operations to the current write buffer, and ends the calls that add them.
+ * @brief Adds operations to the current write buffer, and ends the calls that added them.
  */
 #ifndef LX_ZRECORD_ADD_H
 #define LX_ZRECORD_ADD_H
@@ -10,26 +10,26 @@
 
 /**
  * Adds an operation to the current write buffer. May wait for a commit.
- * @param fields  The position of each value's field; NULL: all fields in order.
- * @param values  operation->values values, checked.
+ * @param fields  Field position of each value; NULL: all fields, in order.
+ * @param values  The operation's values, operation->values of them, already checked.
  */
 lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, const size_t *fields,
                          const lx_value *values, lx_error *error);
 
-/** A value to write, possibly as another dataset has stored it. */
+/** A value to write, which may be in the form in which another dataset stores it. */
 typedef struct lx__stored {
     const void *data;
     uint64_t size;    /**< Size of data in bytes; LX_NONE: the value is missing. */
-    uint32_t logical; /**< If as_stored: the size of the value, above LX__INLINE_MAX. */
-    bool as_stored;   /**< data is already compressed, if the field is. */
+    uint32_t logical; /**< If as_stored: the size of the value, greater than LX__INLINE_MAX. */
+    bool as_stored;   /**< If the field is compressed, data is in compressed form. */
 } lx__stored;
 
-/** Like lx__writer_add(), with a value for every field in order. */
+/** Like lx__writer_add(), with a value for each field, in order. */
 lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operation,
                                 const lx__stored *values, lx_error *error);
 
-/** Ends a call that added operations: counts the call, records a failure, and does the commit and
- * the sync that are due. @p status is the result of adding. */
+/** Ends a call that added operations: counts the call, records a failure if there was one, and does
+ * any commit and sync that are due. @p status is the result of adding the operations. */
 lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_error *failure,
                               lx_error *error);
 

@@ -9,17 +9,17 @@
 #include "zrecord/format/names.h"
 #include "zrecord/write/install.h"
 
-/** What a new schema needs. All of it is prepared before meta.json names it, so that nothing can
- * fail afterwards. */
+/** Everything that a new schema needs. It is all prepared before meta.json names the schema, so
+ * that nothing can fail afterwards. */
 typedef struct change {
     lx__install next;
     lx_schema *schema;
     lx__entry_rules *rules;
     lx__update_map live;
-    size_t dropped; /**< Position of the dropped field; SIZE_MAX: none. */
+    size_t dropped; /**< Position of the dropped field; SIZE_MAX if there is none. */
 } change;
 
-/** Copies the updates of the remaining fields, with their new positions. */
+/** Copies the updates of the remaining fields, giving them their new field positions. */
 static lx_status copy_updates(change *self, const lx_writer *writer, lx_error *error)
 {
     const lx__update_map *live = &writer->committed.updates;
@@ -56,7 +56,7 @@ static lx_status prepare(change *self, lx_error *error)
     return status;
 }
 
-/** Adopts the new schema, which meta.json names now. */
+/** Adopts the new schema, which meta.json now names. */
 static void adopt(change *self)
 {
     lx_writer *writer = self->next.writer;
@@ -91,8 +91,8 @@ static void end(change *self)
     lx__install_end(&self->next);
 }
 
-/** Makes a schema of the writer's fields, without the one at @p dropped, and with the one at @p
- * renamed named @p name. */
+/** Makes a schema of the writer's fields, leaving out the field at @p dropped and giving the name
+ * @p name to the field at @p renamed. */
 static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed, const char *name,
                              lx_error *error)
 {
@@ -113,7 +113,7 @@ static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed
 
 /* ---- adding */
 
-/** Tables and dictionaries of one stem. */
+/** The tables and the dictionary of one stem. */
 typedef struct stem_files {
     const lx_writer *writer;
     const char *stem;
@@ -135,22 +135,22 @@ static lx_status clear_name(void *user, const char *name, lx_error *error)
     if (ours)
         return lx__file_remove(directory, name, error);
     status = lx__fail(error, LX_ERR_EXISTS,
-                      "'%.100s' is not part of the dataset, but has the name of a file of the "
-                      "new field: move it, or choose another name",
+                      "'%.100s' does not belong to the dataset, but has the name of a file of the "
+                      "new field: move it, or choose a different field name",
                       name);
     lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
-/** Removes the files of a field that is to be added, or could not be, of all generations: once the
- * field exists, they would count as obsolete. */
+/** Removes the files, of all generations, of a field that is about to be added or could not be
+ * added. Once the field exists, they would count as obsolete. */
 static lx_status clear_stem(const lx_writer *writer, const char *stem, lx_error *error)
 {
     stem_files self = {writer, stem};
     return lx__directory_each(&writer->directory, clear_name, &self, error);
 }
 
-/** Makes a table of zeros: every value is missing. */
+/** Makes a table of zeros, in which every value is missing. */
 static lx_status make_table(const lx_writer *writer, const char *stem, const char *kind,
                             uint64_t bytes, lx_error *error)
 {
@@ -168,8 +168,9 @@ static lx_status make_table(const lx_writer *writer, const char *stem, const cha
     return status;
 }
 
-/** Chooses the stem of a new field: its name, if no field can have had it. The stems of dropped
- * fields are not recorded, but the new field's own id was never that of another field. */
+/** Chooses the stem of a new field: its name, unless another field may have had that stem. The
+ * stems of dropped fields are not recorded, but the new field's id was never used for another
+ * field. */
 static void choose_stem(const lx_writer *writer, const char *name, uint64_t id, char *stem)
 {
     const lx_schema *schema = writer->meta.schema;
@@ -185,7 +186,7 @@ static lx_status make_field(change *self, const char *stem, lx_error *error)
     const lx_writer *writer = self->next.writer;
     const lx__field *field = lx__schema_field(self->schema, self->schema->count - 1);
     uint64_t rows = writer->committed.state.rows;
-    lx_status status = clear_stem(writer, stem, error); /* of an interrupted attempt */
+    lx_status status = clear_stem(writer, stem, error); /* left by an interrupted attempt */
     if (status != LX_OK)
         return status;
     status = make_table(writer, stem, LX__OFFSET_KIND, rows * LX__OFFSET_ROW, error);
@@ -207,7 +208,8 @@ static lx_status add(lx_writer *writer, void *user, lx_error *error)
     change self = {.dropped = SIZE_MAX};
     uint64_t id = lx__meta_get_next_field(&writer->meta);
     if (id >= UINT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "all %u field ids are used: copy the dataset",
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "all %u field ids have been used: copy the dataset to continue",
                         UINT32_MAX);
     field->id = (uint32_t)id;
     choose_stem(writer, field->name, id, stem);
@@ -240,7 +242,8 @@ lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtyp
 
 /* ---- dropping */
 
-/** Lists the files that readers of this generation may have open as obsolete. */
+/** Marks the files of a dropped field as obsolete; readers of this generation may have them
+ * open. */
 static void add_obsolete_files(lx_writer *writer, const char *stem)
 {
     char name[LX__NAME_SIZE];
@@ -263,7 +266,8 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
         return status;
     if (writer->meta.schema->count == 1)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "'%s' is the only field, and a dataset needs at least one", name);
+                        "cannot drop '%s': it is the only field, and a dataset needs at least one",
+                        name);
     self = (change){.dropped = position};
     status = lx__install_begin(&self.next, writer, error);
     if (status == LX_OK)
@@ -272,7 +276,7 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
         status = lx__meta_drop_field(&self.next.meta, position, error);
     if (status == LX_OK)
         status = finish(&self, error);
-    if (status == LX_OK) /* the former schema stays, and its stem with it */
+    if (status == LX_OK) /* the old schema is kept, and the stem with it */
         add_obsolete_files(
             writer,
             lx__schema_field(writer->former.list[writer->former.count - 1], position)->stem);

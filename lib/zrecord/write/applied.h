@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What the next frame of a writer commits: operations that have become entries.
+ * @brief What the next frame of a writer will commit: operations that were turned into entries.
  *
- * Rows of new records wait in the table writer. Used under the writer's mutex.
+ * The rows of new records are in the table writer. Used under the writer's mutex.
  */
 #ifndef LX_ZRECORD_APPLIED_H
 #define LX_ZRECORD_APPLIED_H
@@ -13,20 +13,20 @@
 
 typedef struct lx__applied {
     uint64_t length; /**< Length of the dataset after these operations. */
-    /** Entries that replace rows that are committed or written to the tables. */
+    /** Entries that override rows which are already committed or in the tables. */
     lx__update_map updates;
-    lx__chunk_item *grown; /**< Chunks that have grown; the last item of a chunk is valid. */
+    lx__chunk_item *grown; /**< Items of chunks that have grown; a chunk's last item counts. */
     size_t grown_count, grown_capacity;
 } lx__applied;
 
-/** Adds the chunk extents of a flushed buffer. */
+/** Adds the chunk items of a flushed buffer. */
 lx_status lx__applied_add_chunks(lx__applied *applied, const lx__write_buffer *buffer,
                                  lx_error *error);
 
-/** Sorts the chunks that have grown by id, and keeps the last item of each. */
+/** Sorts the chunks that have grown by id, and keeps only the last item of each. */
 void lx__applied_sort_chunks(lx__applied *applied);
 
-/** Drops everything; the dataset has @p length records. */
+/** Drops everything, and sets the length of the dataset to @p length records. */
 void lx__applied_clear(lx__applied *applied, uint64_t length);
 
 void lx__applied_free(lx__applied *applied);

@@ -4,13 +4,13 @@
 #include "base/error.h"
 
 /** Whether a row is in memory and was never committed, so that it can be overwritten. Any other row
- * is in the tables or in the log and is replaced by an update. */
+ * is in the tables or in the log, and needs an update to override it. */
 static bool is_new_row(const lx_writer *writer, uint64_t index)
 {
     return index >= writer->tables.first && index >= writer->committed.state.length;
 }
 
-/** Reads the current entry, with all operations reaped so far. */
+/** Reads the current entry, which takes into account all operations reaped so far. */
 static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__entry *entry,
                      lx_error *error)
 {
@@ -27,7 +27,7 @@ static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__
     return LX_OK;
 }
 
-/** Stores an entry that lacks the index's part of its crc. Room is reserved. */
+/** Stores an entry whose CRC does not include the index CRC yet. Room must have been reserved. */
 static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry)
 {
     if (!lx__entry_is_missing(&entry))
@@ -64,7 +64,8 @@ static lx_status append(lx_writer *writer, const lx__operation *operation,
 {
     lx_status status = LX_OK;
     uint64_t left = operation->count;
-    /* Indices that were in use before get updates, not rows. */
+    /* An index that was in use before already has a row, so handle it by itself: a row that is only
+     * in the buffer is overwritten, and any other is overridden by an update. */
     while (status == LX_OK && left != 0 &&
            (!is_new_row(writer, writer->applied.length) ||
             writer->applied.length < writer->tables.first + writer->tables.count)) {
@@ -89,7 +90,7 @@ static lx_status modify(lx_writer *writer, const lx__operation *operation,
     return status;
 }
 
-/** Moves the last record to the index of the deleted one. */
+/** Deletes a record by moving the last record to its index. */
 static lx_status delete (lx_writer *writer, uint64_t index, lx_error *error)
 {
     uint64_t last = writer->applied.length - 1;

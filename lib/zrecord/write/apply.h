@@ -8,7 +8,7 @@
 
 #include "zrecord/write/writer.h"
 
-/** Adds the operations of a flushed buffer to those that the next frame commits. */
+/** Adds the operations of a flushed buffer to those that the next frame will commit. */
 lx_status lx__writer_apply(lx_writer *writer, const lx__write_buffer *buffer, lx_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* A leaf lock, held during fork(). */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* A leaf lock, held across fork(). */
 static lx__atfork *first;
 
 static void before_fork(void)
@@ -18,8 +18,8 @@ static void in_parent(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/** Closes only the descriptors: threads that do not exist in the child may have left the rest of a
- * writer half-changed. */
+/** Closes only the descriptors, because threads that do not exist in the child may have been
+ * changing the rest of a writer. */
 static void in_child(void)
 {
     while (first != NULL) {
@@ -34,8 +34,8 @@ static void in_child(void)
 
 static void register_handlers(void)
 {
-    /* Fails only when out of memory. Then a child keeps the lock, and the error that the next
-     * writer gets names the child's process. */
+    /* This fails only when out of memory. A child will then keep the lock, and the next writer will
+     * get an error that names the process of the child. */
     (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 

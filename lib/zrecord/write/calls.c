@@ -5,15 +5,16 @@
 
 #include "base/error.h"
 
-/** Turns a failed sync into the poisoned state. The kernel may have dropped the pages that it could
- * not write, and a second sync would not report that, so this writer can guarantee nothing more. */
+/** Turns a failed sync into the poisoned state. The kernel may have dropped the pages that it
+ * failed to write, and another sync would not report that, so this writer can no longer guarantee
+ * anything. */
 static void describe_poison(lx_error *failure)
 {
     char line[sizeof failure->message];
     lx_error_describe(failure, line, sizeof line);
     failure->status = LX_ERR_POISONED;
     snprintf(failure->message, sizeof failure->message,
-             "a sync failed, so it is unknown which of the last commits are on disk: close this "
+             "a sync failed, so it is unknown which of the latest commits are on disk: close this "
              "writer and open the dataset again (%.300s)",
              line);
 }

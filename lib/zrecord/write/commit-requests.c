@@ -5,7 +5,7 @@
 #include "executor/task.h"
 #include "executor/ticket.h"
 
-/* Completed requests are freed once the list has this many. */
+/* Completed requests are freed once the list has this many items. */
 #define REQUESTS_KEPT 16
 
 void lx__commit_request_free(lx__commit_request *request)

@@ -4,18 +4,18 @@
  * here:
  *
  * 1. Data. Flush tasks have written the payloads to chunks, and long appends are written to the
- *    tables, both after the bytes that the log names. After a crash no frame names the new bytes:
- *    they do not exist, and the next writer overwrites them.
- * 2. Sync list. If the commit is to be durable, everything that the frame will name is synced. A
- *    crash still leaves the state of the last frame.
- * 3. Frame. It is written at the end of LOG, which makes the commit visible to readers. A crash
- *    during the write leaves a torn frame, which the next opening truncates. A killed process
- *    leaves the commit. A power loss leaves it only if the frame reached the disk and is flagged as
- *    synced. (An unsynced frame is valid in this boot only.)
- * 4. LOG is synced. From here on the commit survives a power loss, too.
+ *    tables; in both cases after the bytes that the log refers to. After a crash, no frame refers to
+ *    the new bytes: to readers they do not exist, and the next writer overwrites them.
+ * 2. Sync list. If the commit is to be durable, everything that the frame will refer to is synced.
+ *    After a crash, the state is still that of the last frame.
+ * 3. Frame. It is written to the end of LOG, which makes the commit visible to readers. A crash
+ *    during the write leaves a torn frame, which the next opening truncates. If the process is
+ *    killed afterwards, the commit survives. It survives a power loss only if the frame reached the
+ *    disk and is flagged as synced. (An unsynced frame is valid in this boot only.)
+ * 4. LOG is synced. From here on, the commit survives a power loss as well.
  *
- * A failure up to step 2 affects this commit only: a rollback drops it. A failed sync poisons the
- * writer, because it is unknown what the kernel has dropped.
+ * A failure up to step 2 affects only this commit, which a rollback drops, unless it is a failed
+ * sync. A failed sync poisons the writer, because it is unknown what the kernel has dropped.
  */
 #include "zrecord/write/commit.h"
 
@@ -26,10 +26,11 @@
 #include "zrecord/write/handle.h"
 #include "zrecord/write/reap.h"
 
-/* Few entries go into the frame, many into the tables: at most this many new ones, and at most so
- * many bytes of the log that are not in the tables yet. A row takes three fifths of an update's
- * bytes, but its table must be synced before the frame; so the limit is lower only where each
- * commit waits for the disk anyway. */
+/* If a commit has few new entries, they go into the frame; if it has many, into the tables. At most
+ * this many new entries go into a frame, and at most this many bytes of the log may be for rows
+ * that are not in the tables yet. A row takes three fifths of the bytes of an update, but its table
+ * must be synced before the frame. The limit is therefore lower only if each commit has to wait for
+ * the disk anyway. */
 #define UPDATES_MAX 16384u
 #define SYNCED_UPDATES_MAX 4096u
 #define PENDING_UPDATES_BYTES ((uint64_t)8 << 20)
@@ -55,7 +56,7 @@ lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned h
     if (status == LX_OK && !(how & LX__COMMIT_REPEAT))
         status = lx__writer_reap(writer, target, error);
     if (status != LX_OK)
-        return status; /* the writer has recorded it */
+        return status; /* the writer has recorded the failure */
 
     if (writer->durability == LX_DURABILITY_FULL || writer->wal.boot == 0)
         how |= LX__COMMIT_SYNCED;
@@ -72,23 +73,23 @@ lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned h
     return lx__calls_fail(&writer->calls, 0, status, &failure, error);
 }
 
-/** Commits what was applied. Payloads are in chunks; rows that the frame covers are in the
- * tables. */
+/** Commits what was applied. The payloads are in chunks, and the rows that the frame covers are in
+ * the tables. */
 static lx_status commit_changes(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx__frame frame;
     lx_status status = build_frame(writer, how, &frame, error);
     if (status == LX_OK)
         status = reserve(writer, error);
-    /* Readers and the next writer see nothing of this until the frame is in the log. */
+    /* Until the frame is in the log, readers and the next writer see none of this. */
     if (status == LX_OK && !LX__FAULT(FRAME_BEFORE_DATA))
         status = sync_data(writer, &frame, how, error);
     if (status == LX_OK)
         status = write_frame(writer, &frame, error);
-    /* Now it is visible, and survives a kill. */
+    /* Now the commit is visible, and survives if the process is killed. */
     if (status == LX_OK)
         status = sync_log(writer, &frame, how, error);
-    /* After a synced frame, it survives a power loss. */
+    /* After a synced frame, it also survives a power loss. */
     if (status == LX_OK && LX__FAULT(FRAME_BEFORE_DATA))
         status = sync_data(writer, &frame, how, error);
     if (status == LX_OK)
@@ -96,8 +97,8 @@ static lx_status commit_changes(lx_writer *writer, unsigned how, lx_error *error
     return status;
 }
 
-/** Writes a synced frame without changes, if there are frames that are not synced: it syncs them.
- * Operations that are not committed stay out of it. */
+/** If there are unsynced frames, syncs them and writes a synced frame without changes. Operations
+ * that are not committed are left out of it. */
 static lx_status repeat_frame(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx__flush_drain(&writer->flush);
@@ -135,17 +136,17 @@ void lx__writer_close_log(lx_writer *writer)
         advance(writer, &frame, false);
 }
 
-/* ---- rows and entries: in the tables or in the frame */
+/* ---- rows and entries: into the tables or into the frame */
 
-/** Returns the first row that the frame must contain: those below it are in the log, or the frame
- * covers them in the tables. */
+/** Returns the first row that the frame must contain. Rows before it are already in the log, or are
+ * in the tables and covered by the frame. */
 static uint64_t first_new_row(const lx_writer *writer)
 {
     uint64_t length = writer->committed.state.length;
     return length > writer->tables.first ? length : writer->tables.first;
 }
 
-/** Writes the waiting rows to the tables, if they are too many for frames. */
+/** Writes the buffered rows to the tables if there are too many for frames. */
 static lx_status write_rows(lx_writer *writer, unsigned how, lx_error *error)
 {
     uint64_t fields = writer->tables.field_count, first = first_new_row(writer);
@@ -172,7 +173,7 @@ static void add_update(lx_writer *writer, size_t field, uint64_t index, const lx
     lx__frame_add_update(&writer->wal.frame, &item);
 }
 
-/** Adds the entries to @p frame: updates, and rows that are not in the tables. */
+/** Adds the entries to @p frame: updates, as well as rows that are not in the tables. */
 static void add_entries(lx_writer *writer, const lx__frame *frame)
 {
     for (size_t i = 0; i < writer->applied.updates.count; i++) {
@@ -189,7 +190,7 @@ static void add_entries(lx_writer *writer, const lx__frame *frame)
     }
 }
 
-/** Builds the frame of everything applied, in memory. */
+/** Builds a frame with everything applied, in memory. */
 static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, lx_error *error)
 {
     uint64_t first = first_new_row(writer);
@@ -214,8 +215,8 @@ static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, 
     return LX_OK;
 }
 
-/** Reserves all memory that the commit needs. Later allocations must not fail: files on a filled
- * sync list count as synced, and a frame in the log must be adopted. */
+/** Reserves all memory that the commit needs. After this, allocations must not fail: files count as
+ * synced once they are on the sync list, and a frame that is in the log must be adopted. */
 static lx_status reserve(lx_writer *writer, lx_error *error)
 {
     size_t count = 2 * writer->tables.field_count + 3;
@@ -234,7 +235,7 @@ static void begin_wait(lx_writer *writer, unsigned how)
         pthread_mutex_unlock(&writer->mutex.mutex);
 }
 
-/** Takes the mutex again, before other waiting threads. Afterwards no worker is flushing. */
+/** Takes the mutex again, ahead of other waiting threads. Afterwards no worker is flushing. */
 static void end_wait(lx_writer *writer, unsigned how)
 {
     if (!(how & LX__COMMIT_ALONE))
@@ -242,7 +243,7 @@ static void end_wait(lx_writer *writer, unsigned how)
     lx__flush_drain(&writer->flush);
 }
 
-/** Lists everything that the frames so far and the next one name. */
+/** Lists everything that the next frame and all earlier frames refer to. */
 static lx_status list_everything(lx_writer *writer, lx_error *error)
 {
     lx__sync_list *list = &writer->sync_list;
@@ -263,9 +264,9 @@ static lx_status list_everything(lx_writer *writer, lx_error *error)
     return LX_OK;
 }
 
-/** Syncs everything before a synced frame, and before the first frame. Before any other frame,
- * syncs only the rows that it covers: a lost row would read as zeros, which is a missing value and
- * not damage. (The crash model shows this for a page cache that is lost within one boot.) */
+/** Before a synced frame, and before the first frame, syncs everything. Before any other frame,
+ * syncs only the rows that it covers: a lost row would read as zeros, which means a missing value
+ * and not damage. (The crash model shows this for a page cache that is lost within one boot.) */
 static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned how, lx_error *error)
 {
     lx_status status;
@@ -289,7 +290,7 @@ static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned h
 
 /* ---- the log */
 
-/** Writes the frame at the end of the log. */
+/** Writes the frame to the end of the log. */
 static lx_status write_frame(lx_writer *writer, const lx__frame *frame, lx_error *error)
 {
     bool preallocates = (frame->flags & LX__FRAME_SYNCED) &&
@@ -318,7 +319,7 @@ static void advance(lx_writer *writer, const lx__frame *frame, bool changes)
     writer->wal.changes = changes;
 }
 
-/** Moves the applied updates to those of the log. Room is reserved. */
+/** Moves the applied updates to those of the log. Room must have been reserved. */
 static void adopt_updates(lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
@@ -336,7 +337,7 @@ static void adopt_updates(lx_writer *writer)
     lx__table_writer_truncate(&writer->tables, lx__committed_row_end(&writer->committed));
 }
 
-/** Adopts what the frame commits. */
+/** Adopts the state that the frame commits. */
 static void adopt(lx_writer *writer, const lx__frame *frame)
 {
     lx__applied *applied = &writer->applied;

@@ -37,7 +37,7 @@ void lx__committed_adopt(lx__committed *committed, const lx__frame *frame,
     state->rows = frame->rows;
     state->next_chunk = frame->next_chunk;
     for (size_t i = 0; i < count; i++)
-        (void)lx__state_put_chunk(state, &grown[i], NULL); /* room is reserved */
+        (void)lx__state_put_chunk(state, &grown[i], NULL); /* room was reserved */
 }
 
 void lx__committed_free(lx__committed *committed)

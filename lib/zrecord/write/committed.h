@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The committed state of a writer: the last frame's state, and the updates that only the log
- * has.
+ * @brief The committed state of a writer: the state at the last frame, and the updates that are
+ * only in the log.
  *
  * Used under the writer's mutex.
  */
@@ -14,39 +14,40 @@
 #include "zrecord/wal/update-map.h"
 
 typedef struct lx__committed {
-    /** The state at the last frame, without updates. Updates of rows in the tables are below; new
-     * rows are in the table writer. */
+    /** The state at the last frame, without updates. Updates of rows in the tables are in @ref
+     * updates; new rows are in the table writer. */
     lx__state state;
     lx__update_map
-        /** Updates below state.rows that are in the log. Those at or above the length are
+        /** Updates in the log for rows below state.rows. Those at or beyond the length are
          * obsolete. */
         updates;
-    bool opening_synced; /**< This writer has made durable what the opening found. */
+    bool opening_synced; /**< This writer has made everything that it found on opening durable. */
 } lx__committed;
 
-/** Reserves room for the chunks and updates of a frame, so that adopting it cannot fail. */
+/** Reserves room for the chunks and updates of a frame, so that adopting the frame cannot fail. */
 lx_status lx__committed_reserve(lx__committed *committed, size_t chunks, size_t updates,
                                 lx_error *error);
 
-/** Returns the header of the next frame, with no changes. */
+/** Returns a header for the next frame, as yet without changes. */
 lx__frame lx__committed_next_frame(const lx__committed *committed, uint32_t flags, uint64_t boot);
 
-/** Advances to the position after @p frame, which is in the log now. */
+/** Advances the position past @p frame, which is now in the log. */
 void lx__committed_advance(lx__committed *committed, const lx__frame *frame);
 
-/** Adopts the state in @p frame and the @p count chunks of @p grown. Room is reserved. */
+/** Adopts the state in @p frame and the @p count chunks in @p grown. Room must have been
+ * reserved. */
 void lx__committed_adopt(lx__committed *committed, const lx__frame *frame,
                          const lx__chunk_item *grown, size_t count);
 
-/** Returns the index after the last committed row, in the tables or not. */
+/** Returns the index after the last committed row, whether or not it is in the tables. */
 static inline uint64_t lx__committed_row_end(const lx__committed *committed)
 {
     const lx__state *state = &committed->state;
     return state->rows > state->length ? state->rows : state->length;
 }
 
-/** Whether the tables differ from the records even if all rows are in them: because of updates, or
- * of rows of deleted records. */
+/** Whether the tables would differ from the records even with all rows in them, because there are
+ * updates or rows of deleted records. */
 static inline bool lx__committed_has_changes(const lx__committed *committed)
 {
     return committed->updates.count != 0 || committed->state.rows > committed->state.length;

@@ -24,8 +24,8 @@ lx_status lx__check_local(const lx__file *directory, lx_error *error)
         return LX_OK;
     lx_status status =
         lx__fail(error, LX_ERR_UNSUPPORTED,
-                 "cannot write on %s, a network file system: locks and the order of writes are not "
-                 "reliable there: write on a local disk, then copy the sealed dataset",
+                 "cannot write on the network file system %s: locks and the order of writes are "
+                 "unreliable there: write on a local disk, then copy the sealed dataset",
                  network);
     lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
@@ -56,7 +56,7 @@ lx_status lx__check_local_path(const char *path, lx_error *error)
     if (status != LX_OK)
         status = open_parent(path, &directory, NULL);
     if (status != LX_OK)
-        return LX_OK; /* creating the dataset there reports why this fails */
+        return LX_OK; /* creating the dataset there will report the reason */
     status = lx__check_local(&directory, error);
     lx__file_close(&directory);
     return status;
@@ -87,8 +87,8 @@ lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error)
     if (!has_meta(directory) && !has_chunks(directory))
         return LX_OK;
     lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                "the directory belongs to a dataset and takes no other files: "
-                                "choose another path");
+                                "the directory belongs to a dataset, which must contain no other "
+                                "files: choose a different path");
     lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -97,7 +97,7 @@ lx_status lx__check_outside(const char *path, lx_error *error)
 {
     lx__file directory;
     if (open_parent(path, &directory, NULL) != LX_OK)
-        return LX_OK; /* as above */
+        return LX_OK; /* creating the file there will report the reason */
     lx_status status = lx__check_no_dataset(&directory, error);
     lx__file_close(&directory);
     return status;
@@ -105,8 +105,8 @@ lx_status lx__check_outside(const char *path, lx_error *error)
 
 /* ---- the directory */
 
-/** Whether the file is a prefix of the given bytes, except for zeros where bytes did not reach the
- * disk. */
+/** Whether the file is a prefix of @p beginning, except for zeros in place of bytes that did not
+ * reach the disk. */
 static bool begins_with(const lx__file *directory, const char *name, const char *beginning)
 {
     char bytes[4];
@@ -121,8 +121,8 @@ static bool begins_with(const lx__file *directory, const char *name, const char 
     return right;
 }
 
-/** Whether lx__create_files() made this file, with nothing more in it: a dataset that has lost its
- * meta.json may still have records. */
+/** Whether lx__create_files() made this file and nothing was added to it. A file with more in it
+ * may belong to a dataset that has lost its meta.json but still has records. */
 static bool is_ours(const lx__file *directory, const char *name)
 {
     struct stat about;
@@ -148,10 +148,10 @@ static lx_status fail_exists(const char *path, lx_error *error, const char *what
 static lx_status refuse(void *user, const char *name, lx_error *error)
 {
     (void)user;
-    return lx__fail(error, LX_ERR_EXISTS, "'%s' exists already", name);
+    return lx__fail(error, LX_ERR_EXISTS, "'%s' already exists", name);
 }
 
-/** Whether this is LOCK, or the empty directory chunk: both stay. */
+/** Whether this is LOCK or an empty chunk directory, both of which are kept. */
 static lx_status check_kept(const lx__file *directory, const char *name, bool *stays,
                             lx_error *error)
 {
@@ -168,7 +168,7 @@ static lx_status check_kept(const lx__file *directory, const char *name, bool *s
     *stays = status == LX_OK;
     if (status != LX_ERR_IO && status != LX_ERR_NOMEM)
         return LX_OK;
-    lx__error_propagate(error, &why); /* its content is unknown */
+    lx__error_propagate(error, &why); /* what the directory contains is unknown */
     return status;
 }
 
@@ -182,7 +182,7 @@ static lx_status check_file(void *user, const char *name, lx_error *error)
     if (status != LX_OK || stays)
         return status;
     return fail_exists(directory->path, error,
-                       "the directory is not empty: what is in it is not overwritten");
+                       "the directory is not empty: nothing in it will be overwritten");
 }
 
 static lx_status clear_away(void *user, const char *name, lx_error *error)
@@ -192,17 +192,17 @@ static lx_status clear_away(void *user, const char *name, lx_error *error)
                                     : check_file(user, name, error);
 }
 
-/** Checks that the directory contains nothing but what an interrupted creation leaves, and removes
- * that if @p clear. */
+/** Checks that the directory contains nothing but what an interrupted creation leaves; if @p clear
+ * is set, also removes that. */
 static lx_status check_directory(lx__file *directory, bool clear, lx_error *error)
 {
     struct stat about;
     if (fstatat(directory->fd, LX__META_NAME, &about, AT_SYMLINK_NOFOLLOW) == 0)
-        return fail_exists(directory->path, error, "there is a dataset already");
+        return fail_exists(directory->path, error, "there is already a dataset at this path");
     return lx__directory_each(directory, clear ? clear_away : check_file, directory, error);
 }
 
-/** Opens the directory, and makes it if it does not exist. */
+/** Opens the directory, creating it if it does not exist. */
 static lx_status open_or_make(const char *path, lx__file *directory, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
@@ -213,7 +213,7 @@ static lx_status open_or_make(const char *path, lx__file *directory, lx_error *e
         status = lx__directory_open(directory, LX__CWD, path, &why);
     }
     if (status == LX_ERR_NOT_FOUND && there)
-        return fail_exists(path, error, "there is something that is no directory");
+        return fail_exists(path, error, "this path exists, but is not a directory");
     if (status != LX_OK)
         lx__error_propagate(error, &why);
     return status;
@@ -229,11 +229,11 @@ lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *
         status = check_directory(directory, false, error);
     if (status == LX_OK)
         status = lx__writer_lock(directory, lock, error);
-    /* If meta.json was removed a moment ago, make its removal durable before that of the other
-     * files. */
+    /* If meta.json was removed a moment ago, make its removal durable before the other files are
+     * removed. */
     if (status == LX_OK)
         status = lx__file_sync(directory, error);
-    /* Again under the lock: another process may have been faster. */
+    /* Check again under the lock, because another process may have been faster. */
     return status == LX_OK ? check_directory(directory, true, error) : status;
 }
 
@@ -301,7 +301,7 @@ lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_e
     if (status == LX_OK || status == LX_ERR_EXISTS)
         status = lx__directory_open(&chunks, directory, LX__CHUNK_DIRECTORY, error);
     else
-        status = lx__fail_errno(error, errno, directory->path, "cannot make the directory chunk");
+        status = lx__fail_errno(error, errno, directory->path, "cannot create the chunk directory");
     if (status != LX_OK)
         return status;
     status = lx__file_sync(&chunks, error);
@@ -312,12 +312,12 @@ lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_e
         status = lx__create_log(directory, meta, &empty, error);
     if (status == LX_OK && !LX__FAULT(CREATION_SYNC))
         status = lx__file_sync(directory, error);
-    /* Before meta.json, not after it: once meta.json exists, another writer may open the dataset
-     * and commit, and a power loss must not remove the whole directory. */
+    /* This must be done before meta.json is written. Once meta.json exists, another writer may open
+     * the dataset and commit, and then a power loss must not remove the whole directory. */
     if (status == LX_OK && !LX__FAULT(PARENT_SYNC))
         status = lx__sync_parent(directory, error);
     if (status == LX_OK)
         status = lx__meta_replace(meta, directory, error);
-    /* no writer exists yet that could be poisoned */
+    /* No writer exists yet that could be poisoned. */
     return status == LX_ERR_POISONED ? LX_ERR_IO : status;
 }

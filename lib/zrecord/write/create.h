@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Creates a dataset, and checks where one may be created. See doc/zrecord-format.md, 10.1.
+ * @brief Creates a dataset, and checks where that is allowed. See doc/zrecord-format.md, 10.1.
  */
 #ifndef LX_ZRECORD_CREATE_H
 #define LX_ZRECORD_CREATE_H
@@ -12,7 +12,7 @@
 
 /**
  * Fails if the directory is on a network file system, where writing is not safe.
- * @retval LX_ERR_UNSUPPORTED  It is; the error names the file system.
+ * @retval LX_ERR_UNSUPPORTED  It is on one, which the error names.
  */
 lx_status lx__check_local(const lx__file *directory, lx_error *error);
 
@@ -20,8 +20,9 @@ lx_status lx__check_local(const lx__file *directory, lx_error *error);
 lx_status lx__check_local_path(const char *path, lx_error *error);
 
 /**
- * Fails in the directory of a dataset or of its chunks, where no other files are created.
- * @retval LX_ERR_ARGUMENT  It is one of those.
+ * Fails if the directory is that of a dataset or of its chunks, where no other files may be
+ * created.
+ * @retval LX_ERR_ARGUMENT  It is such a directory.
  */
 lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error);
 
@@ -29,8 +30,8 @@ lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error);
 lx_status lx__check_outside(const char *path, lx_error *error);
 
 /**
- * Creates the directory @p path, or reuses one that contains only what an interrupted creation
- * left. Locks and clears it.
+ * Creates the directory @p path, or reuses one that contains nothing but what an interrupted
+ * creation left. Locks the directory and clears it.
  * @retval LX_ERR_EXISTS  The directory contains a dataset or other files.
  */
 lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *lock,
@@ -39,12 +40,12 @@ lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *
 /** Makes a directory's entry in its parent directory durable. */
 lx_status lx__sync_parent(const lx__file *directory, lx_error *error);
 
-/** Creates the WAL of the generation in @p meta, with a snapshot frame of @p state, which is in no
- * log yet and has no updates; durable but for its name. */
+/** Creates the WAL of the generation in @p meta, with a snapshot frame of @p state, which must not
+ * be in a log yet and must have no updates. Everything is durable except the directory entry. */
 lx_status lx__create_log(const lx__file *directory, const lx__meta *meta, const lx__state *state,
                          lx_error *error);
 
-/** Creates the files of an empty dataset, all durable; meta.json comes last. */
+/** Creates the files of an empty dataset, meta.json last. All of them are durable. */
 lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_error *error);
 
 #endif

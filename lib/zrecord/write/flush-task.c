@@ -6,16 +6,16 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Output is written in pieces of at least this size, except for the last piece. */
+/* Output is written in portions of at least this size, except for the last portion. */
 #define OUTPUT_BYTES ((size_t)1 << 20)
-/* The kernel starts writing at the first write of this size. Smaller writes wait for the sync of
- * the commit. */
+/* If a write is at least this large, the kernel is told to start writeback at once. Smaller writes
+ * wait for the sync of the commit. */
 #define START_BYTES (OUTPUT_BYTES / 4)
 
 static const uint8_t zeros[LX__ALIGN_MAX];
 
-/** Writes to a chunk. Starts writeback of larger writes, because the next commit will wait for
- * it. */
+/** Writes to a chunk. If the next commit will have to wait for the sync, also starts the writeback
+ * of larger writes. */
 static lx_status write_chunk(const lx__flush_task *task, const lx__chunk_file *chunk,
                              const void *data, size_t size, uint64_t start, lx_error *error)
 {
@@ -25,7 +25,7 @@ static lx_status write_chunk(const lx__flush_task *task, const lx__chunk_file *c
     return status;
 }
 
-/** Completes the entry of a payload stored at offset @p start of @p chunk. */
+/** Completes the entry of a payload that is stored at offset @p start of @p chunk. */
 static void seal_stored(const lx__flush_task *task, lx__buffered_value *value,
                         const lx__chunk_file *chunk, uint64_t start, const uint8_t *stored)
 {
@@ -39,7 +39,7 @@ static bool goes_to_chunk(const lx__buffered_value *value)
     return value->entry.physical != 0 && !lx__entry_is_inline(&value->entry);
 }
 
-/** Completes the entries of inline values; returns the number of other values. */
+/** Completes the entries of inline values, and returns the number of values to store in chunks. */
 static uint64_t seal_inline_values(const lx__flush_task *task, lx__write_buffer *buffer)
 {
     uint64_t payloads = 0;
@@ -52,8 +52,9 @@ static uint64_t seal_inline_values(const lx__flush_task *task, lx__write_buffer 
     return payloads;
 }
 
-/** The usual case of raw records: the buffer's data, already laid out, fits after the end of the
- * current chunk and is written with one call. Sets @p done to false if it does not fit. */
+/** Handles the usual case of raw records: the buffer's data, which is already laid out, fits after
+ * the end of the current chunk and is written with one call. Sets @p done to false if it does not
+ * fit. */
 static lx_status write_whole(lx__flush_task *task, lx__write_buffer *buffer, uint64_t payloads,
                              bool *done, lx_error *error)
 {
@@ -69,7 +70,7 @@ static lx_status write_whole(lx__flush_task *task, lx__write_buffer *buffer, uin
     lx_status status = lx__chunk_files_room(&task->chunks, buffer->used, (uint32_t)buffer->align,
                                             &chunk, &start, error);
     if (status == LX_OK && payloads > pool->records_limit - chunk->now.records)
-        return LX_OK; /* a partly filled chunk that cannot take so many records */
+        return LX_OK; /* the chunk is partly filled and cannot take this many records */
     if (status == LX_OK && start != chunk->now.bytes)
         status = lx__file_write(&chunk->file, zeros, (size_t)(start - chunk->now.bytes),
                                 chunk->now.bytes, error);
@@ -92,7 +93,7 @@ static lx_status write_whole(lx__flush_task *task, lx__write_buffer *buffer, uin
     return status;
 }
 
-/** Writes the collected output, which continues the current chunk. */
+/** Writes the collected output, which is the end of the current chunk. */
 static lx_status write_output(lx__flush_task *task, lx_error *error)
 {
     if (task->output.used == 0)
@@ -119,8 +120,8 @@ static lx_status reserve(lx__buffer *buffer, size_t size, lx_error *error)
     return LX_OK;
 }
 
-/** Compresses a value of a compressed field if that makes it smaller; @p stored then points into
- * the flush task's memory. */
+/** Compresses a value of a compressed field if that makes it smaller; @p stored then points to the
+ * flush task's memory. */
 static lx_status compress(lx__flush_task *task, const lx__codec *codec, lx__entry *entry,
                           const uint8_t **stored, lx_error *error)
 {
@@ -144,7 +145,7 @@ static lx_status compress(lx__flush_task *task, const lx__codec *codec, lx__entr
     return LX_OK;
 }
 
-/** Appends one payload to the output, and begins another chunk if the current one is full. */
+/** Appends one payload to the output; begins a new chunk if the current one is full. */
 static lx_status append_value(lx__flush_task *task, lx__write_buffer *buffer, size_t position,
                               lx_error *error)
 {

@@ -3,7 +3,7 @@
  * @file
  * @brief Writes the payloads of a write buffer: compresses them and appends them to chunks.
  *
- * A flush task appends to a chunk of its own. One thread at a time uses it.
+ * Each flush task appends to a chunk of its own. Only one thread may use it at a time.
  */
 #ifndef LX_ZRECORD_FLUSH_TASK_H
 #define LX_ZRECORD_FLUSH_TASK_H
@@ -25,15 +25,15 @@ typedef struct lx__flush_task {
     bool compresses; /**< At least one field is compressed. */
     lx__chunk_files chunks;
     lx__deflater *deflater;
-    lx__buffer output; /**< Payloads that are not written yet: the end of the current chunk. */
+    lx__buffer output; /**< Payloads not written yet, which are the end of the current chunk. */
     lx__buffer packed; /**< The compressed form of the current value. */
 } lx__flush_task;
 
-/** Writes all values of a write buffer and completes their entries. After a failure, the caller
- * rolls the flush task's chunks back. */
+/** Writes all values of a write buffer and completes their entries. On failure, the caller must
+ * roll back the flush task's chunks. */
 lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, lx_error *error);
 
-/** Frees a flush task, and closes its chunks without a sync. */
+/** Frees a flush task and closes its chunks without syncing them. */
 void lx__flush_task_close(lx__flush_task *task);
 
 #endif

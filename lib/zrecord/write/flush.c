@@ -22,7 +22,7 @@ static bool is_running(const lx__flush *flush)
     return false;
 }
 
-/** Drops the buffers that no worker has taken; they are not flushed. */
+/** Drops the buffers that no worker has taken yet; they will not be written. */
 static void drop_queue(lx__flush *flush)
 {
     flush->head = flush->tail = NULL;
@@ -46,9 +46,9 @@ static void put_buffer(lx__flush *flush, lx__write_buffer *buffer)
     flush->tail = buffer;
 }
 
-/** Submits the first idle worker, if a buffer is waiting: small workloads then go to one chunk. The
- * caller holds the mutex until the task is with the executor, so that a thread that waits for a
- * running worker can help it. */
+/** Submits the first idle worker if a buffer is queued; taking the first one keeps small workloads
+ * in one chunk. The caller holds the mutex until the executor has the task, so that a thread that
+ * waits for a running worker can help it. */
 static lx_status wake_worker(lx__flush *flush, lx_error *error)
 {
     size_t i = 0;
@@ -63,7 +63,7 @@ static lx_status wake_worker(lx__flush *flush, lx_error *error)
         return LX_OK;
     flush->workers[i].running = false;
     if (is_running(flush))
-        return LX_OK; /* a running worker takes the buffer */
+        return LX_OK; /* a running worker will take the buffer */
     fail(flush, &why);
     signal_change(flush);
     lx__error_propagate(error, &why);
@@ -91,7 +91,7 @@ static lx__write_buffer *take_buffer(lx__flush *flush)
     return buffer;
 }
 
-/** Flushes a buffer and sets its state. The first failure is kept. */
+/** Writes a buffer and sets its state. Of several failures, the first is kept. */
 static lx_status flush_one(lx__flush *flush, lx__flush_task *task, lx__write_buffer *buffer,
                            lx_error *failure)
 {
@@ -116,7 +116,7 @@ static void run(lx__task *task, size_t part)
     }
 }
 
-/** Returns the task to its worker. A buffer may have arrived after run() found none. */
+/** Returns the task to its worker. A buffer may have been queued after run() found none. */
 static void finish(lx__task *task, bool canceled)
 {
     lx__flush_worker *worker = worker_of(task);
@@ -125,7 +125,7 @@ static void finish(lx__task *task, bool canceled)
     pthread_mutex_lock(&flush->mutex);
     worker->running = false;
     if (canceled) {
-        lx__fail(&why, LX_ERR_STATE, "the executor was closed before all was written");
+        lx__fail(&why, LX_ERR_STATE, "the executor was closed before everything was written");
         fail(flush, &why);
     }
     (void)wake_worker(flush, NULL);
@@ -139,7 +139,7 @@ lx_status lx__flush_submit(lx__flush *flush, lx__write_buffer *buffer, lx_error 
 {
     lx_status status = LX_OK;
     pthread_mutex_lock(&flush->mutex);
-    /* After a failure the buffer is not queued; lx__flush_wait() reports the failure. */
+    /* After a failure, the buffer is not queued; lx__flush_wait() will report the failure. */
     if (!flush->failed) {
         put_buffer(flush, buffer);
         status = wake_worker(flush, error);
@@ -157,8 +157,8 @@ lx_status lx__flush_now(lx__flush *flush, lx__write_buffer *buffer, lx_error *er
     return status;
 }
 
-/** Waits for a change, with the mutex held before and after. Runs tasks that have not started: all
- * threads of the queue may be in tasks that wait for these, or for the caller. */
+/** Waits for a change; the mutex is held before and after. Runs tasks that have not started yet,
+ * because all threads of the queue may be in tasks that wait for these, or for the caller. */
 static void wait_for_change(lx__flush *flush)
 {
     uint64_t changes = flush->changes;
@@ -173,7 +173,7 @@ static void wait_for_change(lx__flush *flush)
         pthread_cond_wait(&flush->changed, &flush->mutex);
 }
 
-/** Whether a buffer is being flushed or will be. */
+/** Whether a buffer is being written or will be. */
 static bool is_coming(const lx__flush *flush, const lx__write_buffer *buffer)
 {
     return buffer->flush_state == LX__FLUSH_RUNNING ||

@@ -3,10 +3,10 @@
  * @file
  * @brief Writes the write buffers of a writer to chunks, several at a time.
  *
- * Each worker is a task of the executor's write queue; there are as many as the executor may run
- * writers. Workers take buffers in the order of submission. A thread that would have to wait
- * flushes a buffer itself. After the first failure, buffers that no worker has taken stay unwritten
- * until lx__flush_reset().
+ * Each worker is a task in the executor's write queue; there is one worker per write thread of the
+ * executor. Workers take buffers in the order in which they were submitted. A thread that would
+ * otherwise have to wait flushes buffers itself. After the first failure, buffers that no worker
+ * has taken yet stay unwritten until lx__flush_reset().
  */
 #ifndef LX_ZRECORD_FLUSH_H
 #define LX_ZRECORD_FLUSH_H
@@ -16,13 +16,13 @@
 #include "executor/task.h"
 #include "zrecord/write/flush-task.h"
 
-/** A flush task and the executor's task that runs it. */
+/** A flush task, along with the executor task that runs it. */
 typedef struct lx__flush_worker {
-    /** Used by the running worker; by the caller's thread while no worker runs. */
+    /** Used by the worker while it runs, and by the caller's thread while no worker runs. */
     lx__flush_task flush_task;
     lx__task task;
     struct lx__flush *flush;
-    bool running; /**< The task is with the executor. Under the flush's mutex. */
+    bool running; /**< The executor has the task. Guarded by the flush's mutex. */
 } lx__flush_worker;
 
 typedef struct lx__flush {
@@ -31,21 +31,22 @@ typedef struct lx__flush {
     lx__flush_worker workers[LX_MAX_WRITERS];
     size_t worker_count; /**< 0 until lx__flush_start(). */
 
-    /** Protects all members below, and flush_state of write buffers. */
+    /** Guards all members below, and the flush_state of write buffers. */
     pthread_mutex_t mutex;
-    pthread_cond_t changed;        /**< Signaled after each change of them. */
+    pthread_cond_t changed;        /**< Signaled whenever any of these members change. */
     uint64_t changes;              /**< Number of changes so far. */
-    lx__write_buffer *head, *tail; /**< Buffers that no worker has taken. */
+    lx__write_buffer *head, *tail; /**< Buffers that no worker has taken yet. */
     bool failed;
     lx_error failure;
 } lx__flush;
 
-/** Initializes a zeroed flush, so that it can be closed. */
+/** Initializes a zeroed flush; from then on it can be closed. */
 void lx__flush_init(lx__flush *flush);
 
 /**
- * Prepares to write.
- * @param rules   One per field; kept. Call this function again to change them while no worker runs.
+ * Prepares for writing.
+ * @param rules   One per field; not copied. To change them, call this function again while no
+ * worker                runs.
  * @param fields  Number of fields.
  * @param level   Compression level.
  */
@@ -54,23 +55,23 @@ void lx__flush_start(lx__flush *flush, lx_executor *executor, const lx__entry_ru
 
 void lx__flush_close(lx__flush *flush);
 
-/** Queues a buffer for writing. After a failure it stays unwritten, and waiting for it returns the
- * failure. */
+/** Queues a buffer for writing. After a failure, it stays unwritten, and waiting for it returns
+ * that failure. */
 lx_status lx__flush_submit(lx__flush *flush, lx__write_buffer *buffer, lx_error *error);
 
-/** Writes a buffer on this thread. No worker may be running and no buffer waiting. */
+/** Writes a buffer on this thread. No worker may be running, and no buffer may be queued. */
 lx_status lx__flush_now(lx__flush *flush, lx__write_buffer *buffer, lx_error *error);
 
-/** Waits until @p buffer is written, or returns the first failure. */
+/** Waits until @p buffer is written; if it will not be, returns the first failure. */
 lx_status lx__flush_wait(lx__flush *flush, const lx__write_buffer *buffer, lx_error *error);
 
-/** Waits until no worker runs, regardless of failures. */
+/** Waits until no worker is running, regardless of failures. */
 void lx__flush_drain(lx__flush *flush);
 
-/** Whether no worker runs and no buffer waits. */
+/** Whether no worker is running and no buffer is queued. */
 bool lx__flush_is_idle(lx__flush *flush);
 
-/** Clears a failure and rolls the chunks of all workers back to what is committed. Call
+/** Clears a failure, and rolls the chunks of all workers back to what is committed. Call
  * lx__flush_drain() first. */
 lx_status lx__flush_reset(lx__flush *flush, lx_error *error);
 

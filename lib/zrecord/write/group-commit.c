@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Group commit: while one caller syncs, the operations of others accumulate; then the first caller
- * to continue commits for all of them. */
+/* Group commit: while one caller syncs, the operations of other callers accumulate. The first of
+ * them to continue then commits for all of them. */
 #include "zrecord/write/group-commit.h"
 
 #include <stddef.h>
@@ -18,8 +18,8 @@ static bool is_covered(const lx_writer *writer, uint64_t target, unsigned how)
             (!writer->wal.unsynced && writer->committed.opening_synced));
 }
 
-/** Fails if calls up to @p target cannot be committed. A failure affects only later calls than the
- * one that failed, unless calls after @p target have been applied and partly undone. */
+/** Fails if the calls up to @p target cannot be committed. A failure affects only the call that
+ * failed and later ones, unless calls after @p target have already been applied. */
 static lx_status committable(lx_writer *writer, uint64_t target, lx_error *error)
 {
     if (writer->meta.sealed || (writer->calls.failure.status != LX_OK &&
@@ -28,7 +28,7 @@ static lx_status committable(lx_writer *writer, uint64_t target, lx_error *error
     return LX_OK;
 }
 
-/** Commits for all waiting callers; if a later call fails, only up to @p target. */
+/** Commits for all waiting callers. If a later call fails, commits only up to @p target. */
 static lx_status commit_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
@@ -49,9 +49,10 @@ lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx
     uint64_t rollbacks = writer->calls.rollbacks;
     for (;;) {
         if (!(how & LX__COMMIT_REPEAT) && lx__calls_is_undone(&writer->calls, target, rollbacks))
-            return lx__fail(error, LX_ERR_STATE, "not committed: another thread has rolled back");
+            return lx__fail(error, LX_ERR_STATE,
+                            "the changes were not committed: another thread has rolled them back");
         if (is_covered(writer, target, how))
-            return LX_OK; /* even if another commit has begun since */
+            return LX_OK; /* even if another commit has started since then */
         if (!lx__write_mutex_is_busy(&writer->mutex))
             break;
         lx__write_mutex_wait(&writer->mutex);
@@ -62,7 +63,7 @@ lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx
     if (status != LX_OK)
         return status;
     if (writer->calls.committed >= target && !(how & LX__COMMIT_ROWS))
-        how |= LX__COMMIT_REPEAT; /* committed already, only a sync is missing */
+        how |= LX__COMMIT_REPEAT; /* already committed; only a sync is missing */
     lx__write_mutex_begin_commit(&writer->mutex);
     status = commit_frame(writer, target, how, error);
     lx__write_mutex_end_commit(&writer->mutex);
@@ -84,7 +85,7 @@ bool lx__writer_sync_by_timer(lx__sync_timer *timer)
         return false;
     bool idle = !lx__write_mutex_is_busy(&writer->mutex) && writer->calls.failure.status == LX_OK &&
                 lx__flush_is_idle(&writer->flush);
-    /* A failure is recorded in the writer, and its next call returns it. */
+    /* The writer records a failure, and its next call returns it. */
     if (idle)
         (void)lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, NULL);
     lx__write_mutex_unlock(&writer->mutex);

@@ -20,7 +20,7 @@ static lx_status enter(lx_writer *writer, bool alone, lx_error *error)
         return lx__fail_null(error, "writer");
     if (lx__executor_check(writer->executor, NULL) != LX_OK)
         return lx__fail(error, LX_ERR_FORKED,
-                        "this writer belongs to the parent process: open one after fork");
+                        "this writer belongs to the parent process: open a new one after fork()");
     lx__write_mutex_lock(&writer->mutex, alone);
     return LX_OK;
 }
@@ -67,7 +67,7 @@ lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error)
         return LX_OK;
     (void)lx__fail(&failure, LX_ERR_POISONED,
                    "LOCK was removed, so another writer may have opened the dataset, and this "
-                   "writer commits nothing more: close it and open the dataset again");
+                   "writer can commit no more: close it and open the dataset again");
     lx__error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
     return lx__calls_poison(&writer->calls, &failure, error);
 }

@@ -35,7 +35,8 @@ lx_status lx__install_make_tables(lx__install *self, lx_error *error)
 {
     lx_writer *writer = self->writer;
     if (self->state.table_generation == UINT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "all %u table generations are used: copy the dataset",
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "all %u table generations have been used: copy the dataset to continue",
                         UINT32_MAX);
     self->state.table_generation++;
     self->state.rows = self->state.length;
@@ -49,7 +50,7 @@ lx_status lx__install_make_tables(lx__install *self, lx_error *error)
 lx_status lx__install_sync_tables(lx__install *self, lx_error *error)
 {
     lx_status status = LX_OK;
-    /* Start writeback of all of them, then wait. */
+    /* Start writeback of all tables before waiting for any of them. */
     for (size_t i = 0; i < self->tables.field_count; i++) {
         lx__file_start_writeback(&self->tables.fields[i].offsets, 0, 0);
         lx__file_start_writeback(&self->tables.fields[i].checks, 0, 0);
@@ -83,7 +84,7 @@ static lx_status add_updates(lx__install *self, lx__frame_builder *builder,
     return LX_OK;
 }
 
-/** Writes frame 0, and sets the state's position after it. */
+/** Writes frame 0, and moves the state's position past it. */
 static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_error *error)
 {
     lx__state *state = &self->state;
@@ -147,7 +148,8 @@ static lx_status replace_meta(lx__install *self, lx_error *error)
     return status == LX_OK || !self->named ? status : LX_ERR_POISONED;
 }
 
-/** Lists the files of this generation, which readers may have open, as obsolete. */
+/** Marks the files of this generation that are not used any more, but that readers may have open,
+ * as obsolete. */
 static void add_obsolete_files(lx__install *self)
 {
     char name[LX__NAME_SIZE];
@@ -175,7 +177,7 @@ static void add_obsolete_files(lx__install *self)
         writer->obsolete.chunks_since = end;
 }
 
-/** Appends continue in new chunks that have room, and in none of the old ones. */
+/** Makes appends continue in the new chunks that have room, and in none of the old ones. */
 static void use_chunks(lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
@@ -183,12 +185,12 @@ static void use_chunks(lx_writer *writer)
     for (size_t i = 0; i < writer->flush.worker_count; i++)
         lx__chunk_files_close(&writer->flush.workers[i].flush_task.chunks);
     lx__chunk_pool_drop_spare(pool);
-    pool->next_id = state->next_chunk; /* no flush is running */
+    pool->next_id = state->next_chunk; /* no flush is running now */
     for (size_t i = 0; i < state->chunk_count; i++)
         lx__chunk_pool_offer(pool, &state->chunks[i]);
 }
 
-/** Makes the new generation the writer's current one. Cannot fail. */
+/** Makes the new generation the current one of the writer. Cannot fail. */
 static void adopt(lx__install *self)
 {
     lx_writer *writer = self->writer;
@@ -238,8 +240,8 @@ lx_status lx__install_finish(lx__install *self, lx_error *error)
     return LX_OK;
 }
 
-/** Removes new files; files that cannot be removed become orphans. In a child of fork(), in which a
- * callback has returned, they are left to the parent. */
+/** Removes the new files; those that cannot be removed become orphans. In a child of fork(), which
+ * gets here if a callback returns in it, leaves them to the parent. */
 static void remove_new(lx__install *self)
 {
     char name[LX__NAME_SIZE];
@@ -260,7 +262,7 @@ static void remove_new(lx__install *self)
     for (uint32_t id = self->first_chunk; id != self->state.next_chunk; id++) {
         lx__chunk_name(id, name);
         (void)lx__file_remove(&writer->chunk_directory, name, NULL);
-        writer->flush.pool.next_id = id + 1; /* an orphan of that name is harmless */
+        writer->flush.pool.next_id = id + 1; /* an orphan with that name is harmless */
     }
     (void)lx__file_remove(&writer->directory, LX__META_NEW_NAME, NULL);
 }
@@ -277,7 +279,7 @@ void lx__install_end(lx__install *self)
     lx__meta_free_document(&self->meta);
 }
 
-/* ---- one call */
+/* ---- a whole call */
 
 lx_status lx__install_commit(lx_writer *writer, lx_error *error)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Installs a new generation: new files next to the old ones, then another meta.json, which
- * makes them current. See doc/zrecord-format.md, 11.1.
+ * @brief Installs a new generation: writes new files next to the old ones, and then a new
+ * meta.json, which makes them current. See doc/zrecord-format.md, 11.1.
  *
- * Each kind of generation change is a file of its own: rotate.c, checkpoint.c, rebalance.c, seal.c,
- * alter.c. All of them begin after a synced commit with every row in the tables, and call in order:
+ * Each kind of generation change has a file of its own: rotate.c, checkpoint.c, rebalance.c, seal.c
+ * and alter.c. They all start after a synced commit with every row in the tables, and make these
+ * calls in order:
  *
  *     lx__install_begin()         copies the current state; removes orphans
  *     lx__install_make_tables()   and other functions, for new files
  *     lx__install_make_log()      for a new generation of the log
  *     lx__install_finish()        replaces meta.json and adopts the new files
- *     lx__install_end()           removes obsolete files or, without a finish, the new ones
+ *     lx__install_end()           removes obsolete files or, if not finished, the new ones
  */
 #ifndef LX_ZRECORD_INSTALL_H
 #define LX_ZRECORD_INSTALL_H
@@ -21,60 +22,60 @@
 /** A generation that is being installed. */
 typedef struct lx__install {
     lx_writer *writer;
-    lx__meta meta;   /**< The successor's meta.json; shares all but its document with the writer. */
+    lx__meta meta;   /**< The next meta.json; shares all but its document with the writer. */
     lx__state state; /**< The state for frame 0 of the new log, without updates. */
     lx__file log;
-    lx__table_writer tables; /**< The new tables, or the present ones. */
-    bool new_tables;         /**< The new tables have a table generation of their own. */
-    uint32_t first_chunk;    /**< Chunks from this id on are new. */
-    bool new_chunks;         /**< The old chunks are not used any more. */
-    bool named;              /**< meta.json names the new files, or possibly does. */
+    lx__table_writer tables; /**< The tables to use from now on, whether new or not. */
+    bool new_tables;         /**< They are new and have the next table generation. */
+    uint32_t first_chunk;    /**< Chunks with this id or a higher one are new. */
+    bool new_chunks;         /**< The old chunks are no longer used. */
+    bool named;              /**< meta.json names the new files, or may do so. */
     bool done;               /**< The writer has adopted the new files. */
 } lx__install;
 
-/** Prepares: copies the current state and removes orphans. The caller must call
- * lx__install_end(). */
+/** Prepares an installation: copies the current state and removes orphans. The caller must call
+ * lx__install_end() in any case. */
 lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *error);
 
-/** Makes empty tables of the next table generation in self->tables, for as many rows as there are
- * records. */
+/** Makes empty tables of the next table generation in self->tables; there will be as many rows as
+ * there are records. */
 lx_status lx__install_make_tables(lx__install *self, lx_error *error);
 
-/** Makes the log of the next generation. Frame 0 contains the state and the updates of @p live that
- * are still needed; NULL: no updates. */
+/** Makes the log of the next generation. Frame 0 contains the state, and those updates in @p live
+ * that are still needed. If @p live is NULL, there are no updates. */
 lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx_error *error);
 
 /**
- * Names the new files in meta.json, and makes the writer adopt them. New tables and chunks are
- * durable already; their directories need not be. Obsolete files stay until lx__install_end(): only
- * after the writer has adopted its new schema can it distinguish them from the files of an added
- * field.
+ * Names the new files in meta.json, and makes the writer adopt them. New tables and chunks must
+ * already be durable, but their directories need not be. Obsolete files stay until
+ * lx__install_end(), because the writer cannot distinguish them from the files of an added field
+ * until it has adopted the new schema.
  *
- * @retval LX_ERR_POISONED  A sync failed, or it is unknown which meta.json is on disk. After any
- *                          other failure the old one is.
+ * @retval LX_ERR_POISONED  A sync failed, or it is unknown which meta.json is on disk. On any other
+ *                          failure, it is the old one.
  */
 lx_status lx__install_finish(lx__install *self, lx_error *error);
 
-/** Makes a file or directory durable. A failed sync leaves unknown what is on disk, and a second
- * sync would prove nothing: returns LX_ERR_POISONED, with LX_ERR_IO in @p error. */
+/** Makes a file or directory durable. A failed sync leaves it unknown what is on disk, and another
+ * sync would prove nothing; so a failure returns LX_ERR_POISONED, with LX_ERR_IO in @p error. */
 lx_status lx__sync_or_poison(const lx__file *file, lx_error *error);
 
-/** Removes the obsolete files or, without a successful finish, the new ones. */
+/** Removes the obsolete files or, unless lx__install_finish() was successful, the new ones. */
 void lx__install_end(lx__install *self);
 
 /** Makes the tables in self->tables durable. */
 lx_status lx__install_sync_tables(lx__install *self, lx_error *error);
 
-/** What installs a generation, within a call of a user. */
+/** A function that installs a generation, as part of a public call. */
 typedef lx_status lx__install_job(lx_writer *writer, void *user, lx_error *error);
 
-/** A call that installs a generation: waits for other calls, checks that no transaction is open,
- * commits with every row in the tables, and calls @p job. The writer records only failures that
- * poison it. */
+/** Makes a call that installs a generation: waits for other calls, checks that no transaction is
+ * open, commits with every row in the tables, and calls @p job. The writer only records failures
+ * that poison it. */
 lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error);
 
-/** Commits and syncs everything, with all rows in the tables. The caller has locked the writer
- * alone. */
+/** Commits and syncs everything, with all rows in the tables. The caller must have entered the
+ * writer alone. */
 lx_status lx__install_commit(lx_writer *writer, lx_error *error);
 
 #endif

@@ -6,11 +6,11 @@
 #include "base/error.h"
 #include "zrecord/chunk/fetch.h"
 
-/* Table rows read at once. */
+/* How many table rows to read at a time. */
 #define ROWS 4096
-/* Chunk files kept open. */
+/* How many chunk files to keep open. */
 #define OPEN_FILES 4
-/* Bytes read at once while values are adjacent. */
+/* How many bytes to read at a time while values are adjacent. */
 #define READ_AHEAD ((size_t)64 << 10)
 
 /** The state of a count. */
@@ -20,12 +20,12 @@ typedef struct counter {
     lx__fd_cache files; /**< The open chunk files. */
     lx__pread pread;
     uint64_t lost;
-    /** Why the current value is damaged; here because it is too large for the stack of each
-     * function. */
+    /** Why the current value is damaged. It is a member because it is too large to be on the stack
+     * of every function. */
     lx_error why;
 } counter;
 
-/** Whether the value is in bytes that a synced frame names: these can be damaged, but not lost. */
+/** Whether the value is in bytes that a synced frame covers; these may be damaged, but not lost. */
 static bool is_durable(const counter *c, const lx__entry *entry)
 {
     const lx__chunk_item *chunk = lx__state_find_chunk(c->durable, entry->chunk);
@@ -57,7 +57,7 @@ static lx_status check_value(counter *c, size_t field, uint64_t index, const lx_
     return status;
 }
 
-/** Inline values of the log are part of frames with a valid CRC. */
+/** Checks an update, but not an inline value: that is part of a frame whose CRC is valid. */
 static lx_status check_update(void *user, const lx__update *update, lx_error *error)
 {
     const lx__entry entry = lx__update_entry(update);
@@ -66,7 +66,7 @@ static lx_status check_update(void *user, const lx__update *update, lx_error *er
                : check_value(user, update->field, update->index, &entry, error);
 }
 
-/** Checks rows [first, end) of one field, which unsynced frames have written to the tables. */
+/** Checks rows [first, end) of one field, which unsynced frames wrote to the tables. */
 static lx_status check_rows(counter *c, size_t field, uint64_t first, uint64_t end, uint8_t *rows,
                             lx_error *error)
 {

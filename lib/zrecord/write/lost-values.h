@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Counts values that were committed without a sync and are lost.
+ * @brief Counts lost values that were committed without a sync.
  *
- * After a kill, unsynced frames are complete, because the kernel has their data. But a sync that
- * failed, or a disk that was removed and reconnected, can lose pages within one boot. The commits
- * stay; the lost pages read as damaged values (doc/zrecord-format.md, 10.3).
+ * After a writer is killed, its unsynced frames are complete, because the kernel has their data.
+ * But if a sync has failed, or a disk was removed and reconnected, pages can be lost within one
+ * boot. The commits stay, and values in lost pages are read as damaged (doc/zrecord-format.md,
+ * 10.3).
  */
 #ifndef LX_ZRECORD_LOST_VALUES_H
 #define LX_ZRECORD_LOST_VALUES_H
 
 #include "zrecord/write/writer.h"
 
-/** Counts the values of @p writer's state that fail their checks, except for those that were in @p
- * durable, the state at the last synced frame. Reads their payloads, which is bounded by the
- * unsynced part. The writer's tables are open, and its state has its updates. */
+/** Counts the values in @p writer's state that fail their checks, except those that were already in
+ * @p durable, the state at the last synced frame. Reads their payloads, an amount that is bounded
+ * by the unsynced part. The writer's tables must be open, and its state must include its
+ * updates. */
 lx_status lx__lost_values_count(const lx_writer *writer, const lx__state *durable, uint64_t *lost,
                                 lx_error *error);
 

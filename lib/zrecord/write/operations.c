@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls that change records: append, extend, modify, delete, truncate. */
+/* The calls that change records: append, extend, modify, delete and truncate. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/write/add.h"
@@ -26,8 +26,8 @@ static lx_status check_fields(const lx_writer *writer, const size_t *fields, siz
         if (fields[i] < writer->tables.field_count)
             continue;
         lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                    "field %zu is out of range: there are %zu fields", fields[i],
-                                    writer->tables.field_count);
+                                    "field %zu is out of range: the dataset has %zu fields",
+                                    fields[i], writer->tables.field_count);
         lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
         return status;
     }
@@ -89,7 +89,8 @@ static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *colu
     lx_status status = lx__writer_usable(writer, error);
     if (status == LX_OK && count > LX__LENGTH_MAX - writer->length)
         status = lx__fail(error, LX_ERR_LIMIT,
-                          "%llu more records after %llu exceed the limit of a dataset",
+                          "cannot add %llu records to %llu: a dataset cannot have that many: split "
+                          "it into several",
                           (unsigned long long)count, (unsigned long long)writer->length);
     for (size_t i = 0; status == LX_OK && i < fields; i++)
         status = lx__column_check(writer, i, &columns[i], count, error);

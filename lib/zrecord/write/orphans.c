@@ -16,13 +16,13 @@
 
 /* ---- classification */
 
-/** How a file belongs to the dataset. */
+/** What a file is to the dataset. */
 typedef enum lx__place {
-    CURRENT,  /**< It belongs to the present generation. */
+    CURRENT,  /**< It belongs to the current generation. */
     FOREIGN,  /**< It is not a file of the format. */
     ORPHAN,   /**< It was made for a generation that was never installed. */
     OBSOLETE, /**< It belongs to an earlier generation. */
-    /** It belongs to a dropped field, which readers of this generation may still have open. */
+    /** It belongs to a dropped field, but readers of this generation may still have it open. */
     GONE
 } lx__place;
 
@@ -31,7 +31,7 @@ static lx__place compare(uint64_t number, uint64_t now)
     return number > now ? ORPHAN : number < now ? OBSOLETE : CURRENT;
 }
 
-/** Whether a file is empty or contains only zeros. */
+/** Whether a file is empty or contains nothing but zeros. */
 static lx_status check_zeros(const lx__file *directory, const char *name, bool *zeros,
                              lx_error *error)
 {
@@ -46,7 +46,7 @@ static lx_status check_zeros(const lx__file *directory, const char *name, bool *
     for (off_t at = 0; status == LX_OK && *zeros && got != 0; at += (off_t)got) {
         off_t data = lseek(file.fd, at, SEEK_DATA);
         if (data == -1 && errno == ENXIO)
-            break; /* a hole up to the end */
+            break; /* the rest of the file is a hole */
         at = data > at ? data : at;
         status = lx__file_read_once(&file, block, sizeof block, (uint64_t)at, &got, error);
         *zeros = status == LX_OK && memcmp(block, none, got) == 0;
@@ -55,7 +55,7 @@ static lx_status check_zeros(const lx__file *directory, const char *name, bool *
     return status;
 }
 
-/** Splits the name of a table, whose generation is @p number, or of a dictionary. */
+/** Splits the name of a table, whose generation is stored in @p number, or of a dictionary. */
 static bool split(const char *name, char stem[LX__NAME_SIZE], uint64_t *number, bool *table)
 {
     *table = lx__name_split_table(name, stem, number);
@@ -114,7 +114,7 @@ static lx__place place_of_chunk(lx_writer *writer, const char *name)
         return CURRENT;
     if (id < writer->committed.state.next_chunk)
         return OBSOLETE;
-    /* A new chunk to which nothing is written yet is current. */
+    /* A new chunk is current even before anything is written to it. */
     return id < lx__writer_next_chunk(writer) ? CURRENT : ORPHAN;
 }
 
@@ -162,7 +162,7 @@ void lx__obsolete_files_add(lx__obsolete_files *obsolete, bool is_chunk, const c
     if (list != NULL)
         obsolete->list = list;
     if (list == NULL || copy == NULL) {
-        lx__free(copy); /* the next writer finds it */
+        lx__free(copy); /* the next writer will find the file */
         return;
     }
     list[obsolete->count++] =
@@ -181,7 +181,7 @@ static lx_status find_file(void *user, const char *name, lx_error *error)
     lx_writer *writer = self->writer;
     lx__place place = place_of(writer, name);
     uint64_t number, now = writer->meta.generation;
-    lx__generations in = {0, now + 1}; /* a dictionary has no generation of its own */
+    lx__generations in = {0, now + 1}; /* a dictionary does not belong to one generation */
     char stem[LX__NAME_SIZE];
     (void)error;
     if (place != OBSOLETE && place != GONE)
@@ -191,7 +191,7 @@ static lx_status find_file(void *user, const char *name, lx_error *error)
     } else if (lx__name_split_table(name, stem, &number)) {
         in = lx__readers_of_tables(&self->readers, number);
         if (place == GONE && number == writer->committed.state.table_generation)
-            lx__generations_add(&in, now); /* readers of this generation may show the field */
+            lx__generations_add(&in, now); /* readers of this generation may still show the field */
     }
     lx__obsolete_files_add(&writer->obsolete, false, name, in.first, in.end);
     return LX_OK;
@@ -220,8 +220,8 @@ lx_status lx__obsolete_files_find(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** The rule: a file may be removed when no generation in which it was in use has a reader. A reader
- * that opens such a generation later reads meta.json once more and finds a newer one. */
+/** Whether a file may be removed: no generation that used it may have a reader. A reader that opens
+ * such a generation after this check will read meta.json once more and find a newer generation. */
 static bool is_removable(const lx_writer *writer, const lx__obsolete_file *file)
 {
     bool present;
@@ -231,8 +231,8 @@ static bool is_removable(const lx_writer *writer, const lx__obsolete_file *file)
             !present);
 }
 
-/** Whether the dataset uses the file after all, or the file is foreign: the table of an interrupted
- * addition has a name that a field may get later, or that belongs to someone else. */
+/** Whether the dataset uses the file after all, or the file is foreign. The name of a table that an
+ * interrupted addition left may be given to a field later, or may belong to someone else's file. */
 static bool must_stay(lx_writer *writer, const lx__obsolete_file *file)
 {
     lx__place place = file->is_chunk ? place_of_chunk(writer, file->name)
@@ -247,7 +247,7 @@ void lx__obsolete_files_remove(lx_writer *writer)
     bool goes = false;
     for (size_t i = 0; i < obsolete->count; i++) {
         lx__obsolete_file *file = &obsolete->list[i];
-        /* Most files come in runs of the same generations. */
+        /* Files usually come in runs that share the same generations. */
         if (i == 0 || file->first != file[-1].first || file->end != file[-1].end)
             goes = is_removable(writer, file);
         const lx__file *directory = file->is_chunk ? &writer->chunk_directory : &writer->directory;

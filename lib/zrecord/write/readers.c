@@ -8,10 +8,10 @@
 #include "zrecord/snapshot/lock.h"
 #include "zrecord/wal/wal.h"
 
-/* With readers in more generations than this, every obsolete file counts as in use. */
+/* If more generations than this have readers, every obsolete file counts as in use. */
 #define READERS_MAX 64
 
-/** Reads the last state of a generation; updates do not matter. */
+/** Reads the last state of a generation, leaving out its updates, which do not matter here. */
 static lx_status load(lx__reader *reader, const lx__file *directory, const lx__meta *meta)
 {
     lx__log_identity identity = {.generation = reader->generation};
@@ -47,7 +47,7 @@ static bool add(lx__readers *readers, uint64_t generation, const lx__file *direc
 void lx__readers_find(lx__readers *readers, const lx__file *directory, const lx__file *lock,
                       const lx__meta *meta)
 {
-    /* Ranges still to search; the last one is next. */
+    /* The ranges that are still to be searched; the last one is searched next. */
     lx__generations left[READERS_MAX + 2] = {{0, meta->generation}};
     size_t ranges = 1;
     *readers = (lx__readers){.end = meta->generation};
@@ -57,7 +57,7 @@ void lx__readers_find(lx__readers *readers, const lx__file *directory, const lx_
         if (lx__reader_locks_find(lock, &held.first, &held.end, &present, NULL) != LX_OK) {
             readers->unknown = true;
         } else if (present) {
-            /* Each reader locks one byte. */
+            /* Every reader locks exactly one byte. */
             readers->unknown = readers->count == READERS_MAX || held.end - held.first != 1 ||
                                !add(readers, held.first, directory, meta);
             left[ranges++] = (lx__generations){range.first, held.first};

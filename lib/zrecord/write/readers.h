@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Finds the files of earlier generations that readers may have open: those named by the logs
- * of generations that readers hold. Such a log exists as long as its readers do.
+ * @brief Finds files of earlier generations that readers may have open: those that are listed in
+ * the log of a generation that readers have locked. Such a log exists as long as its readers do.
  */
 #ifndef LX_ZRECORD_READERS_H
 #define LX_ZRECORD_READERS_H
@@ -19,20 +19,20 @@ typedef struct lx__reader {
 
 /** All generations with readers. A zeroed list is empty. */
 typedef struct lx__readers {
-    uint64_t end; /**< All of them are below this. */
+    uint64_t end; /**< All of these generations come before this one. */
     bool unknown; /**< The list is incomplete: any file may be in use in any generation. */
     lx__reader *list;
     size_t count;
     size_t capacity;
 } lx__readers;
 
-/** Generations [first, end); none if first and end are equal. */
+/** Generations [first, end); an empty range if the two are equal. */
 typedef struct lx__generations {
     uint64_t first;
     uint64_t end;
 } lx__generations;
 
-/** Extends the range to @p generation. */
+/** Extends the range to include @p generation. */
 void lx__generations_add(lx__generations *in, uint64_t generation);
 
 /** Finds the generations before that of @p meta that have readers. Free the result with
@@ -41,8 +41,8 @@ void lx__readers_find(lx__readers *readers, const lx__file *directory, const lx_
                       const lx__meta *meta);
 void lx__readers_free(lx__readers *readers);
 
-/** Returns the generations with readers in which the tables of a table generation, or a chunk, may
- * be in use. */
+/** Returns a range that includes all generations with readers in which a chunk, or the tables of a
+ * table generation, may be in use. */
 lx__generations lx__readers_of_tables(const lx__readers *readers, uint64_t table_generation);
 lx__generations lx__readers_of_chunk(const lx__readers *readers, uint64_t id);
 

@@ -8,7 +8,7 @@
 #include "zrecord/write/apply.h"
 #include "zrecord/write/handle.h"
 
-/* During a large append, rows are written to the tables once this many wait. */
+/* During a large append, rows are written to the tables as soon as this many are buffered. */
 #define BULK_ROWS ((size_t)1 << 16)
 
 lx_status lx__writer_reap_oldest(lx_writer *writer, lx_error *error)
@@ -18,7 +18,7 @@ lx_status lx__writer_reap_oldest(lx_writer *writer, lx_error *error)
     lx_status status = lx__flush_wait(&writer->flush, buffer, &failure);
     uint64_t call = buffer->first_call;
     if (status == LX_OK) {
-        call = 0; /* a failure from here on leaves the call half-applied */
+        call = 0; /* from here on, a failure leaves the call half-applied */
         status = lx__writer_apply(writer, buffer, &failure);
     }
     if (status == LX_OK && writer->tables.count >= BULK_ROWS)
@@ -48,7 +48,7 @@ static lx_status flush_last(lx_writer *writer, lx_error *error)
     lx_status status;
     lx__write_buffer *last = lx__write_ring_last(&writer->ring);
     if (writer->ring.count == 1 && lx__flush_is_idle(&writer->flush)) {
-        /* No flush is running: the caller's thread does it, which saves waking another. */
+        /* No flush is running: flush it on this thread, which saves waking another one. */
         writer->ring.filling = false;
         status = lx__flush_now(&writer->flush, last, &failure);
     } else {
@@ -66,7 +66,7 @@ static lx_status flush_up_to(lx_writer *writer, uint64_t target, size_t *count, 
     *count = 0;
     while (*count < ring->count && lx__write_ring_at(ring, *count)->first_call <= target)
         ++*count;
-    /* A buffer that continues after the target was ended early by a failure: return that. */
+    /* If a buffer continues beyond the target, a failure ended it early; return that failure. */
     if (*count != 0 && lx__write_ring_at(ring, *count - 1)->last_call > target) {
         assert(writer->calls.failure.status != LX_OK);
         return lx__writer_usable(writer, error);

@@ -8,14 +8,14 @@
 
 #include "zrecord/write/writer.h"
 
-/** Waits for the oldest buffer and applies it. The writer records a failure. */
+/** Waits for the oldest buffer and applies it. A failure is recorded in the writer. */
 lx_status lx__writer_reap_oldest(lx_writer *writer, lx_error *error);
 
 /** Submits the buffer that is being filled, if there is one, to the flush. */
 lx_status lx__writer_flush(lx_writer *writer, lx_error *error);
 
-/** Applies the operations of calls up to @p target: all of them or, if one cannot be flushed, none.
- * The writer records a failure. Afterwards no worker is flushing. */
+/** Applies the operations of the calls up to @p target: all of them or, if one cannot be flushed,
+ * none. A failure is recorded in the writer. Afterwards no worker is flushing. */
 lx_status lx__writer_reap(lx_writer *writer, uint64_t target, lx_error *error);
 
 /** Drops all operations since the last frame. */

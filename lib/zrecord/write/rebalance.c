@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Rebalances: copies the payloads of all records to new chunks, in the records' order. See
- * doc/zrecord-format.md, 11.4. */
+/* Rebalance, which is compaction: copies the payloads of all records to new chunks, in record
+ * order. See doc/zrecord-format.md, 11.4. */
 #include "base/error.h"
 #include "executor/executor.h"
 #include "zrecord/write/relocate.h"
 #include "zrecord/write/row-block.h"
 
-/* Payload bytes between two progress reports. */
+/* Number of payload bytes between two progress reports. */
 #define REPORT_BYTES ((uint64_t)32 << 20)
 
 typedef struct rebalance {
     lx__install next;
     lx__row_block block;
     lx__relocation relocation;
-    uint64_t reported; /**< Bytes moved at the last report. */
+    uint64_t reported; /**< Number of bytes moved at the time of the last report. */
     lx_progress_function progress;
     void *user;
-    lx_status progress_status; /**< The last result of the progress function. */
+    lx_status progress_status; /**< What the progress function last returned. */
     lx_rebalance_result *result;
 } rebalance;
 
-/** Returns value @p at of the row block: record by record, and the fields of each in order. */
+/** Returns value @p at of the row block, counting record by record, and field by field within
+ * one. */
 static lx__move value_at(const lx__row_block *block, size_t at)
 {
     size_t fields = block->writer->meta.schema->count, record = at / fields, field = at % fields;
@@ -50,7 +51,7 @@ static uint64_t chunk_bytes(const lx__state *state)
     return bytes;
 }
 
-/** Computes the figures of section 7.4 of the format. */
+/** Computes the figures that section 7.4 of the format defines. */
 static void measure(const lx_writer *writer, const lx__state *state, lx_rebalance_result *result,
                     double *utilisation, double *live_ratio)
 {
@@ -60,8 +61,8 @@ static void measure(const lx_writer *writer, const lx__state *state, lx_rebalanc
     *live_ratio = bytes != 0 ? (double)result->bytes / (double)bytes : 1;
 }
 
-/** Checks all entries and adds up what is stored. Payloads that add up to more than the chunks
- * overlap, and copying them could take unbounded space. */
+/** Checks all entries and adds up what is stored. If the payloads add up to more than the chunks,
+ * some of them overlap, and copying them could take an unbounded amount of space. */
 static lx_status count(rebalance *self, lx_error *error)
 {
     lx_rebalance_result *result = self->result;
@@ -89,7 +90,7 @@ static lx_status count(rebalance *self, lx_error *error)
     if (result->bytes <= result->bytes_before)
         return LX_OK;
     return lx__fail(error, LX_ERR_CORRUPT,
-                    "the records have %llu stored bytes, and the chunks %llu: some overlap",
+                    "the records have %llu stored bytes, but the chunks only %llu: some overlap",
                     (unsigned long long)result->bytes, (unsigned long long)result->bytes_before);
 }
 
@@ -106,7 +107,7 @@ static lx_status report(rebalance *self, uint64_t done, lx_error *error)
     if (forked != LX_OK)
         return forked;
     self->progress_status = progress_status;
-    /* A callback's failure does not poison the writer. */
+    /* A failure of the callback does not poison the writer. */
     return lx__error_return(error, self->progress_status) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
 }
 

@@ -13,7 +13,7 @@
 
 /* ---- writeback */
 
-/** Writes bytes back again, because a sync of them may have failed for the last writer. */
+/** Writes bytes back once more, because the last writer's sync of them may have failed. */
 static lx_status write_back(const lx__file *file, uint64_t start, uint64_t end, lx_error *error)
 {
     lx_status status = lx__file_write_back(file, start, end, error);
@@ -34,9 +34,10 @@ static lx_status write_back_file(const lx__file *directory, const char *name, ui
     return status;
 }
 
-/** Writes back the bytes of a chunk from @p start on, which no synced frame names. If the chunk
- * ends before the bytes in @p item, the rest is lost: it is filled with zeros, so that the values
- * there are damaged and all others readable. A chunk that lacks synced bytes is left as it is. */
+/** Writes back the bytes of a chunk starting at @p start, which no synced frame covers. If the file
+ * is shorter than @p item, its missing end is lost. It is filled with zeros, so that the values in
+ * it count as damaged and all others stay readable. A chunk that lacks synced bytes is left
+ * alone. */
 static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item *item,
                                   uint64_t start, lx_error *error)
 {
@@ -56,7 +57,7 @@ static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item 
         return status;
     }
     status = lx__file_size(&file, &size, error);
-    /* A hostile frame must not make a file longer than the limit of a chunk or one payload. */
+    /* A hostile frame must not make a file larger than a chunk limit or a single payload. */
     bool possible = item->bytes <= limit || item->bytes <= UINT32_MAX;
     if (status == LX_OK && size >= start && size < item->bytes && possible)
         status = lx__file_truncate(&file, item->bytes, error);
@@ -68,8 +69,8 @@ static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item 
     return status;
 }
 
-/** Writes back the log from @p start on, and everything that frames after the durable state
- * name. */
+/** Writes back the log, starting at @p start, and everything that frames after the durable state
+ * refer to. */
 static lx_status write_back_state(lx_writer *writer, const lx__state *durable, uint64_t start,
                                   lx_error *error)
 {
@@ -96,8 +97,8 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *durable, u
 
 /* ---- opening */
 
-/** Reads the state at the last synced frame, and that at the last frame of this boot. @p end is the
- * end of the log without trailing zeros. */
+/** Reads the state at the last synced frame, and the state at the last frame that is valid in this
+ * boot. Sets @p end to the end of the log, not counting trailing zeros. */
 static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan *scan,
                             uint64_t *end, lx_error *error)
 {
@@ -128,8 +129,8 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
     return status;
 }
 
-/** Fails if readers are active and the writer does not know the boot's id: it would truncate frames
- * that are valid for readers of this boot. */
+/** Fails if there are readers and the writer does not know the boot id, because it would truncate
+ * frames that are valid for readers of this boot. */
 static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_error *error)
 {
     if (writer->wal.boot != 0 || scan->valid.offset == writer->committed.state.position.offset)
@@ -141,11 +142,11 @@ static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_e
     if (status != LX_OK || !present)
         return status;
     return lx__fail(error, LX_ERR_BUSY,
-                    "the kernel's boot id is unknown, and readers have the dataset open: close "
-                    "them first");
+                    "cannot recover the dataset: the kernel's boot id is unknown, and readers have "
+                    "the dataset open: close them first");
 }
 
-/** Logs how many bytes are about to be truncated, except for zeros. */
+/** Logs what is being truncated, not counting zeros. */
 static void report_truncation(const lx_writer *writer, const lx__log_scan *scan, uint64_t end)
 {
     const char *path = writer->directory.path;
@@ -153,7 +154,7 @@ static void report_truncation(const lx_writer *writer, const lx__log_scan *scan,
     uint64_t torn = end - scan->valid.offset;
     if (commits != 0)
         lx__log(LX_LOG_WARNING,
-                "%s: dropped commits that were not synced before the machine stopped: %llu", path,
+                "%s: dropped %llu commits that were not synced before the machine stopped", path,
                 (unsigned long long)commits);
     if (torn != 0)
         lx__log(
@@ -162,7 +163,7 @@ static void report_truncation(const lx_writer *writer, const lx__log_scan *scan,
             path, (unsigned long long)torn);
 }
 
-/** Truncates the log after the last valid frame in @p scan. */
+/** Truncates the log after the last frame of the committed state, and reports it. */
 static lx_status truncate_log(lx_writer *writer, const lx__log_scan *scan, uint64_t end,
                               lx_error *error)
 {
@@ -181,7 +182,7 @@ static bool replaces_row(const lx__update *update, const void *user)
     return update->index < *(const uint64_t *)user;
 }
 
-/** Logs how many committed, unsynced values are lost. */
+/** Logs how many values of unsynced commits are lost. */
 static lx_status report_lost(const lx_writer *writer, const lx__state *durable, lx_error *error)
 {
     uint64_t lost;
@@ -194,7 +195,7 @@ static lx_status report_lost(const lx_writer *writer, const lx__state *durable, 
     return status;
 }
 
-/** Loads the committed entries that are in the log only: rows after the tables, and updates. */
+/** Loads the committed entries that are only in the log: rows beyond the tables, and updates. */
 static lx_status load_updates(lx_writer *writer, lx_error *error)
 {
     lx__state *state = &writer->committed.state;
@@ -215,7 +216,7 @@ static lx_status load_updates(lx_writer *writer, lx_error *error)
     return LX_OK;
 }
 
-/** Returns the size of a chunk's file in @p size; 0 if it does not exist. */
+/** Sets @p size to the size of a chunk's file; 0 if it does not exist. */
 static lx_status get_chunk_size(const lx_writer *writer, uint32_t id, uint64_t *size,
                                 lx_error *error)
 {
@@ -236,8 +237,8 @@ static lx_status get_chunk_size(const lx_writer *writer, uint32_t id, uint64_t *
     return status;
 }
 
-/** Finds the chunks that can take more payloads. One that lacks committed bytes has lost values and
- * counts as full. */
+/** Finds the chunks that can take more payloads. A chunk that lacks committed bytes has lost
+ * values, and counts as full. */
 static lx_status find_open_chunks(lx_writer *writer, lx_error *error)
 {
     lx__chunk_pool *pool = &writer->flush.pool;
@@ -253,8 +254,8 @@ static lx_status find_open_chunks(lx_writer *writer, lx_error *error)
             continue;
         }
         lx__log(LX_LOG_WARNING,
-                "%s/%u.zr: the file has %llu of its %llu committed bytes: values are damaged; "
-                "list them with 'loaderx verify'",
+                "%s/%u.zr: the file has only %llu of its %llu committed bytes: some values are "
+                "damaged: list them with 'loaderx verify'",
                 writer->chunk_directory.path, item->id, (unsigned long long)size,
                 (unsigned long long)item->bytes);
         pool->spare[i] = pool->spare[--pool->spare_count];
@@ -292,9 +293,9 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         status = lx__file_open(&writer->wal.file, &writer->directory, name, O_RDWR, error);
     writer->wal.unsynced = writer->committed.state.position.offset > scan.durable.offset;
-    if (status == LX_OK) /* before more payloads go to the chunks */
+    if (status == LX_OK) /* before write_back_state() extends short chunks */
         status = find_open_chunks(writer, error);
-    /* The last synced frame, too: its writer may have died, or failed, during its sync. */
+    /* This includes the last synced frame, whose writer may have died or failed during the sync. */
     if (status == LX_OK && !writer->committed.opening_synced && !LX__FAULT(WRITE_BACK))
         status = write_back_state(writer, &durable, scan.synced_start, error);
     if (status == LX_OK && !LX__FAULT(TRUNCATE))

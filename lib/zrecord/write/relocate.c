@@ -10,16 +10,16 @@
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 
-/* A window: enough to keep a disk busy. A larger payload has a window of its own. */
+/* Size of a window: enough to keep a disk busy. A larger payload gets a window of its own. */
 #define WINDOW_BYTES ((uint64_t)16 << 20)
 #define WINDOW_MOVES ((size_t)65536)
-/* Bytes written at once. */
+/* How many bytes to write at a time. */
 #define OUTPUT_BYTES ((size_t)8 << 20)
-/* Old chunks open at once. */
+/* How many old chunks to keep open. */
 #define OPEN_FILES 16
-/* A gap of at most this size is read ahead along with its neighbors. */
+/* A gap of up to this size is read ahead together with the extents around it. */
 #define GAP_MAX ((uint64_t)64 << 10)
-/* Most bytes to read ahead by one call. */
+/* Most bytes to read ahead with one call. */
 #define AHEAD_MAX ((uint64_t)1 << 20)
 
 lx_status lx__relocation_open(lx__relocation *relocation, lx_error *error)
@@ -52,7 +52,7 @@ void lx__relocation_close(lx__relocation *relocation)
     lx__free(relocation->output);
 }
 
-/** Adds to an error which value is damaged and where it is. */
+/** Adds to an error which value is damaged and where. */
 static void add_context(const lx__relocation *relocation, const lx__move *move,
                         const lx__entry *entry, lx_error *error)
 {
@@ -78,7 +78,7 @@ static int compare(const void *a, const void *b)
     return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
-/** Sorts the sources unless they are sorted: a dataset that was only appended to is. */
+/** Sorts the sources unless they are already sorted, as in a dataset that was only appended to. */
 static void sort_sources(lx__relocation *relocation)
 {
     lx__move_source *sources = relocation->sources;
@@ -90,7 +90,7 @@ static void sort_sources(lx__relocation *relocation)
     }
 }
 
-/** Asks the system for the bytes of the window, so that the disk has more than one request. */
+/** Asks the system for the bytes of the window, so that the disk can work on several requests. */
 static void read_ahead(const lx__relocation *relocation)
 {
     for (size_t i = 0; i < relocation->count;) {
@@ -119,7 +119,7 @@ static lx_status fetch_window(lx__relocation *relocation, lx_error *error)
     sort_sources(relocation);
     for (size_t i = 0; i < relocation->count; i++) {
         relocation->extents[i] = relocation->sources[i].extent;
-        /* A payload that is alone may be larger than the input: the fetcher has room for it. */
+        /* A single payload may be larger than the input, but the fetcher makes room for it. */
         relocation->extents[i].into = relocation->count != 1 ? relocation->input + used : NULL;
         used += relocation->extents[i].size;
     }
@@ -131,7 +131,7 @@ static lx_status fetch_window(lx__relocation *relocation, lx_error *error)
         const lx__move *move = relocation->sources[i].move;
         if (move->stored != NULL)
             continue;
-        lx__entry entry = load(move); /* the first one that was not fetched */
+        lx__entry entry = load(move); /* of the first payload that was not fetched */
         add_context(relocation, move, &entry, error);
         break;
     }
@@ -140,14 +140,14 @@ static lx_status fetch_window(lx__relocation *relocation, lx_error *error)
 
 /* ---- writing */
 
-/** Writes @p size bytes before byte @p end of the chunk. */
+/** Writes @p size bytes that end at byte @p end of the chunk. */
 static lx_status write_bytes(const lx__relocation *relocation, const uint8_t *bytes, size_t size,
                              uint64_t end, lx_error *error)
 {
     if (size == 0)
         return LX_OK;
     lx_status status = lx__file_write(&relocation->chunk, bytes, size, end - size, error);
-    /* Writeback starts while the next bytes are prepared, so that the final sync is short. */
+    /* Start writeback while the next bytes are prepared, so that the final sync is short. */
     if (status == LX_OK)
         lx__file_start_writeback(&relocation->chunk, end - size, size);
     return status;
@@ -180,7 +180,8 @@ static lx_status next_chunk(lx__relocation *relocation, lx_error *error)
     if (status != LX_OK)
         return status;
     if (relocation->to->next_chunk > LX__CHUNK_ID_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "all %u chunk ids are used: copy the dataset",
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "all %u chunk ids have been used: copy the dataset to continue",
                         LX__CHUNK_ID_MAX);
     relocation->filled = (lx__chunk_item){.id = relocation->to->next_chunk++};
     lx__chunk_name(relocation->filled.id, name);
@@ -188,7 +189,7 @@ static lx_status next_chunk(lx__relocation *relocation, lx_error *error)
                          error);
 }
 
-/** Finds room for a payload: in this chunk, or in a new one. */
+/** Finds room for a payload in the current chunk or in a new one. */
 static lx_status allocate(lx__relocation *relocation, uint64_t size, uint32_t align,
                           lx__entry *entry, lx_error *error)
 {
@@ -202,7 +203,7 @@ static lx_status allocate(lx__relocation *relocation, uint64_t size, uint32_t al
     return status;
 }
 
-/** Appends a payload to the chunk, after zeros for its alignment. */
+/** Appends a payload to the chunk, preceded by zeros to align it. */
 static lx_status append(lx__relocation *relocation, const lx__entry *entry, const uint8_t *stored,
                         lx_error *error)
 {
@@ -260,7 +261,7 @@ lx_status lx__relocation_flush(lx__relocation *relocation, lx_error *error)
     return status;
 }
 
-/** Locates a value; NULL as the chunk of @p extent: it is missing or inline. */
+/** Locates a value. If it is missing or inline, the chunk of @p extent is NULL. */
 static lx_status locate(const lx__relocation *relocation, const lx__move *move,
                         const lx__entry *entry, lx__extent *extent, lx_error *error)
 {
@@ -289,7 +290,7 @@ static lx_status verify_inline(const lx__relocation *relocation, const lx__move 
     return lx__payload_check(entry, &relocation->rules[move->field], move->index, slot, error);
 }
 
-/** Adds a value to the window, after moving those in it if it is full. */
+/** Adds a value to the window. If the window is full, first moves the values in it. */
 static lx_status add_stored(lx__relocation *relocation, const lx__move *move,
                             const lx__entry *entry, lx_error *error)
 {

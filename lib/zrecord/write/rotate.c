@@ -10,9 +10,9 @@
 #include "zrecord/write/install.h"
 #include "zrecord/write/reap.h"
 
-/* A log is long if it exceeds both this and an eighth of the tables. */
+/* A log counts as long if it exceeds both this size and an eighth of the tables' size. */
 #define LOG_BYTES ((uint64_t)LX__SMALLER(16 << 20, 4 << 10))
-/* Updates are many if they exceed both this and an eighth of the rows. */
+/* A checkpoint is due if the updates exceed both this number and an eighth of the rows. */
 #define LIVE_UPDATES ((size_t)LX__SMALLER(1 << 16, 20))
 #define SHARE 8
 
@@ -22,8 +22,8 @@ static bool checkpoint_is_due(const lx_writer *writer)
     return updates > LIVE_UPDATES && updates > writer->committed.state.rows / SHARE;
 }
 
-/** Whether the log is long, and a new one would be much shorter: the updates that are still needed
- * would be copied to it. */
+/** Whether the log is long and a new one would be much shorter, even with the updates that are
+ * still needed, which would be copied to it. */
 static bool rotation_is_due(const lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;
@@ -46,11 +46,11 @@ lx_status lx__writer_rotate(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** Postpones maintenance after a failure. If @p clean, there is nothing to undo; otherwise the
- * callers whose operations are pending must roll back, as after any failed commit. */
+/** Postpones maintenance after a failure. If @p clean is set, there is nothing to undo; otherwise,
+ * callers with pending operations must roll back, as after any failed commit. */
 static void postpone(lx_writer *writer, bool clean, const lx_error *failure)
 {
-    lx__log(LX_LOG_WARNING, "%s: log rotation is postponed: %s", writer->directory.path,
+    lx__log(LX_LOG_WARNING, "%s: log rotation was postponed: %s", writer->directory.path,
             failure->message);
     writer->wal.retry_at = writer->committed.state.position.offset + LOG_BYTES;
     if (writer->calls.failure.status == LX_OK || !clean)
@@ -63,7 +63,7 @@ void lx__writer_maintain(lx_writer *writer)
 {
     bool checkpoint = checkpoint_is_due(writer),
          clean = writer->calls.committed == writer->calls.made;
-    /* The thread that commits now will do this maintenance. */
+    /* If another thread is about to commit, it will do this maintenance. */
     if (lx__write_mutex_is_busy(&writer->mutex) || writer->transaction ||
         writer->calls.failure.status != LX_OK ||
         writer->committed.state.position.offset < writer->wal.retry_at ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Log rotation, and when rotations and WAL checkpoints are due.
+ * @brief Log rotation, and the decision when rotations and WAL checkpoints are due.
  */
 #ifndef LX_ZRECORD_ROTATE_H
 #define LX_ZRECORD_ROTATE_H
@@ -9,14 +9,15 @@
 #include "zrecord/write/writer.h"
 
 /** Rotates or checkpoints the log if that is due. Called after a commit, which a failure here does
- * not undo: maintenance is retried once the log has grown. A failed sync poisons the writer. */
+ * not undo; maintenance is retried once the log has grown further. A failed sync poisons the
+ * writer. */
 void lx__writer_maintain(lx_writer *writer);
 
-/** Like lx__writer_maintain(), after a submitted commit: only if there are no later calls, because
- * those can still be undone. */
+/** Like lx__writer_maintain(), after a submitted commit: does nothing if there are later calls,
+ * which could still be undone. */
 void lx__writer_maintain_submitted(lx_writer *writer);
 
-/** Rotates the log: frame 0 of the new log contains the state and the updates that are still
+/** Rotates the log. Frame 0 of the new log contains the state and the updates that are still
  * needed. */
 lx_status lx__writer_rotate(lx_writer *writer, lx_error *error);
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Memory for the rows; a single record may take more. */
+/* Memory to use for rows; a single record may need more. */
 #define BLOCK_BYTES ((size_t)12 << 20)
 
 lx_status lx__row_block_open(lx__row_block *block, const lx_writer *writer, lx_error *error)
@@ -20,7 +20,7 @@ lx_status lx__row_block_open(lx__row_block *block, const lx_writer *writer, lx_e
     block->offsets = lx__alloc_array(block->capacity * fields, LX__OFFSET_ROW);
     block->checks = lx__alloc_array(block->capacity * fields, LX__CHECK_ROW);
     if (block->offsets == NULL || block->checks == NULL)
-        return lx__fail_memory(error, "rows of the tables");
+        return lx__fail_memory(error, "table rows");
     return lx__update_map_sort(&writer->committed.updates, writer->meta.schema, length,
                                &block->updates, &block->update_count, error);
 }
@@ -39,7 +39,7 @@ void lx__row_block_rewind(lx__row_block *block)
     block->count = block->next_update = 0;
 }
 
-/** Replaces rows of these records by their updates. */
+/** Replaces the rows of these records that have updates. */
 static void apply_updates(lx__row_block *block)
 {
     uint64_t end = block->first + block->count;

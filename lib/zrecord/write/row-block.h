@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Reads the rows of all fields, some records at a time, and writes them to new tables.
+ * @brief Reads the rows of all fields, some records at a time, to write them to new tables.
  *
- * A row block contains current rows: updates replace the rows in the tables.
+ * The rows in a row block are the current ones: updates have replaced those from the tables.
  */
 #ifndef LX_ZRECORD_ROW_BLOCK_H
 #define LX_ZRECORD_ROW_BLOCK_H
@@ -12,22 +12,23 @@
 
 typedef struct lx__row_block {
     const lx_writer *writer;
-    uint8_t *offsets, *checks; /**< Rows of the first field, then of the next, `capacity` each. */
-    size_t capacity;           /**< Number of records. */
+    uint8_t *offsets, *checks; /**< `capacity` rows of each field, one field after the other. */
+    size_t capacity;           /**< Most records that fit. */
     uint64_t first;            /**< The first record in the block. */
     size_t count;
-    lx__sorted_update *updates; /**< Updates that are still needed. */
+    lx__sorted_update *updates; /**< The updates that are still needed. */
     size_t update_count;
-    size_t next_update; /**< The first update that is not applied to a row yet. */
+    size_t next_update; /**< The first update that is not yet applied to a row. */
 } lx__row_block;
 
-/** Prepares to read from the first record of @p writer; all its rows are in the tables. */
+/** Prepares for reading from the first record of @p writer; all of its rows must be in the
+ * tables. */
 lx_status lx__row_block_open(lx__row_block *block, const lx_writer *writer, lx_error *error);
 
-/** Reads the next records; LX_END after the last. */
+/** Reads the next records; returns LX_END after the last. */
 lx_status lx__row_block_next(lx__row_block *block, lx_error *error);
 
-/** Writes the records to the same rows of other tables. */
+/** Writes the records to the same rows of @p tables. */
 lx_status lx__row_block_write(const lx__row_block *block, const lx__table_writer *tables,
                               lx_error *error);
 

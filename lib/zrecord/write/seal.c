@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Seals: a dataset becomes a plain directory. See doc/zrecord-format.md, 11.6. */
+/* Sealing, which makes a dataset a plain directory. See doc/zrecord-format.md, 11.6. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
@@ -9,8 +9,8 @@
 #include "zrecord/write/checkpoint.h"
 #include "zrecord/write/install.h"
 
-/** Truncates a file to what is committed, makes it durable, and computes its CRC if @p seal is
- * given. */
+/** Truncates a file to its committed bytes and makes it durable. If @p seal is not NULL, also
+ * computes the size and CRC of the file. */
 static lx_status trim(const lx__file *file, uint64_t bytes, lx__table_seal *seal, lx_error *error)
 {
     lx_status status = lx__file_truncate(file, bytes, error);
@@ -48,7 +48,7 @@ static lx_status trim_chunks(lx__install *next, lx_error *error)
         const lx__chunk_item *chunk = &next->state.chunks[i];
         lx__file file;
         lx__chunk_name(chunk->id, name);
-        /* A chunk of 0 bytes may not exist; one that is too short must not be extended. */
+        /* A chunk of 0 bytes may have no file; a file that is too short must not be extended. */
         status = lx__committed_open(&file, &next->writer->chunk_directory, name, O_RDWR,
                                     chunk->bytes, false, error);
         if (status != LX_OK)
@@ -59,9 +59,9 @@ static lx_status trim_chunks(lx__install *next, lx_error *error)
     return status;
 }
 
-/** Makes everything durable that the new meta.json will name, in its final size. If there is a new
- * generation, tables and log are its own: nothing is truncated that a reader of the present one
- * needs. */
+/** Makes everything that the new meta.json will name durable, at its final size. If there is a new
+ * generation, it has tables and a log of its own, so that nothing is truncated that readers of the
+ * current generation need. */
 static lx_status trim_all(lx__install *next, lx__table_seal *seals, lx_error *error)
 {
     lx_writer *writer = next->writer;

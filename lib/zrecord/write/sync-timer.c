@@ -18,7 +18,7 @@ static void run(lx__task *task, size_t part)
     (void)part;
     lx__sync_timer *timer = timer_of(task);
     if (timer->retries && !atomic_load_explicit(&timer->due, memory_order_acquire))
-        return; /* a call of the writer has synced */
+        return; /* a call of the writer has synced in the meantime */
     pthread_mutex_lock(&timer->mutex);
     timer->wanted = false;
     pthread_mutex_unlock(&timer->mutex);
@@ -27,7 +27,8 @@ static void run(lx__task *task, size_t part)
         atomic_store_explicit(&timer->due, false, memory_order_release);
 }
 
-/** Submits the task again: soon if it could not sync, in a second if frames were written since. */
+/** Submits the task again: soon if it could not sync, or in a second if more frames were
+ * written. */
 static void finish(lx__task *task, bool canceled)
 {
     lx__sync_timer *timer = timer_of(task);
@@ -67,7 +68,7 @@ void lx__sync_timer_start(lx__sync_timer *timer)
         timer->running = lx__executor_submit_after(timer->executor, LX_QUEUE_WRITE, &timer->task,
                                                    LX__SYNC_INTERVAL, NULL) == LX_OK;
     }
-    /* Without a running timer each commit has to sync. */
+    /* Without a running timer, every commit has to sync. */
     if (!timer->running)
         atomic_store_explicit(&timer->due, true, memory_order_release);
     pthread_mutex_unlock(&timer->mutex);

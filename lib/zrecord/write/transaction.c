@@ -53,7 +53,7 @@ lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
 
 /* ---- submitted commits */
 
-/** The task of a request: commits all calls that were made before it. */
+/** The task of a request: commits all calls that were made before it was submitted. */
 static lx_status run(size_t part, void *user, lx_error *error)
 {
     (void)part;
@@ -64,9 +64,10 @@ static lx_status run(size_t part, void *user, lx_error *error)
     if (writer->calls.rollbacks == request->rollbacks)
         status = lx__writer_commit(writer, request->target, LX__COMMIT_SUBMITTED, error);
     else if (!request->committed)
-        status = lx__fail(error, LX_ERR_STATE, "not committed: another call rolled back first");
+        status = lx__fail(error, LX_ERR_STATE,
+                          "the changes were not committed: a rollback came first");
     if (request->committed)
-        status = LX_OK; /* regardless of the writer's state since then */
+        status = LX_OK; /* whatever has happened to the writer since then */
     if (status == LX_OK) {
         lx__writer_maintain_submitted(writer);
         lx__writer_start_timer(writer);
@@ -86,7 +87,7 @@ static lx_status submit(lx_writer *writer, lx_ticket **ticket, lx_error *error)
     request = lx__commit_request_new(&writer->requests, writer, &writer->calls);
     if (request == NULL)
         return lx__fail_memory(error, "a commit");
-    /* Later calls must not share a write buffer with it. */
+    /* Later calls must not share a write buffer with this request. */
     lx_error failure = LX_ERROR_INIT;
     status = lx__writer_flush(writer, &failure);
     lx__calls_fail(&writer->calls, writer->calls.made, status, &failure, error);
@@ -112,7 +113,7 @@ lx_status lx_writer_submit_commit(lx_writer *writer, lx_ticket **ticket, lx_erro
     if (status != LX_OK)
         return status;
     status = submit(writer, ticket, error);
-    /* the buffer is reaped when the request commits, possibly with later ones */
+    /* The buffer is reaped when the request commits, possibly together with later buffers. */
     if (status == LX_OK)
         lx__writer_maintain_submitted(writer);
     lx__writer_leave(writer);
@@ -127,13 +128,13 @@ lx_status lx_writer_begin_transaction(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     /* Everything before the transaction must be committed, including what other threads add while
-     * this one waits. */
+     * this thread waits. */
     status = lx__writer_usable(writer, error);
     while (status == LX_OK && !writer->transaction && writer->calls.committed < writer->calls.made)
         status = commit(writer, LX__COMMIT_ALONE, error);
-    /* Another thread may have begun a transaction meanwhile. */
+    /* Another thread may have begun a transaction in the meantime. */
     if (status == LX_OK && writer->transaction)
-        status = lx__fail(error, LX_ERR_STATE, "a transaction is open already");
+        status = lx__fail(error, LX_ERR_STATE, "a transaction is already open");
     if (status == LX_OK) {
         writer->transaction = true;
         status = after_commit(writer, LX_OK, error);
@@ -148,7 +149,7 @@ lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     if (writer->transaction) {
-        writer->transaction = false; /* if the commit fails, only a rollback helps */
+        writer->transaction = false; /* if the commit fails, only a rollback can help */
         status = after_commit(writer, commit(writer, 0, error), error);
     } else {
         status = lx__fail(error, LX_ERR_STATE, "no transaction is open");

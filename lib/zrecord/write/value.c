@@ -11,10 +11,11 @@ static lx_status check_size(const lx_writer *writer, size_t field, uint64_t size
     if (size == LX_NONE)
         return LX_OK;
     if (shown->size != LX_NONE && size != shown->size)
-        status = lx__fail(error, LX_ERR_ARGUMENT, "the value has %llu bytes, the field %llu",
+        status = lx__fail(error, LX_ERR_ARGUMENT,
+                          "the value has %llu bytes, but the field's values have %llu",
                           (unsigned long long)size, (unsigned long long)shown->size);
     else if (size > LX_MAX_VALUE)
-        status = lx__fail(error, LX_ERR_LIMIT, "the value has %llu bytes, the limit is %u",
+        status = lx__fail(error, LX_ERR_LIMIT, "the value has %llu bytes: at most %u are allowed",
                           (unsigned long long)size, LX_MAX_VALUE);
     lx__error_locate(error, writer->directory.path, shown->name, record, LX_NONE);
     return status;

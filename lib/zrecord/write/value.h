@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Checks and locates the values that a caller passes.
+ * @brief Checks and locates the values that callers pass.
  */
 #ifndef LX_ZRECORD_VALUE_H
 #define LX_ZRECORD_VALUE_H
 
 #include "zrecord/write/writer.h"
 
-/** Fails if @p value is not a valid value of field @p field. */
+/** Fails unless @p value is a valid value of field @p field. */
 lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value *value,
                           lx_error *error);
 
-/** Fails if @p column does not hold @p count valid values of field @p field. */
+/** Fails unless @p column has @p count valid values of field @p field. */
 lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_values *column,
                            uint64_t count, lx_error *error);
 
-/** Returns the value of record @p i in a checked column. A missing value has the size LX_NONE. */
+/** Returns the value of record @p i in a checked column. If it is missing, its size is LX_NONE. */
 lx_value lx__column_value(const lx_writer *writer, size_t field, const lx_values *column,
                           uint64_t i);
 

@@ -41,7 +41,7 @@ static lx_status reserve_bytes(lx__write_buffer *buffer, uint64_t bytes, lx_erro
     uint64_t wanted = buffer->used + bytes;
     if (wanted <= buffer->capacity)
         return LX_OK;
-    /* Allocated once: room for a full buffer and one more record. */
+    /* Allocated only once, with room for a full buffer and one more record. */
     uint64_t capacity = LX__WRITE_BUFFER_BYTES + LX__WRITE_BUFFER_BYTES / 4;
     if (capacity < wanted)
         capacity = wanted;
@@ -79,7 +79,7 @@ void lx__write_buffer_add_operation(lx__write_buffer *buffer, const lx__operatio
                               ? &buffer->operations[buffer->operation_count - 1]
                               : NULL;
     if (operation->kind == LX__APPEND && last != NULL && last->kind == LX__APPEND) {
-        last->count++; /* contiguous with the last one */
+        last->count++; /* its records follow directly */
         return;
     }
     last = &buffer->operations[buffer->operation_count++];
@@ -87,12 +87,12 @@ void lx__write_buffer_add_operation(lx__write_buffer *buffer, const lx__operatio
     last->count = 1;
 }
 
-/** Copies a value to its place in the buffer's data, and sets the entry's offset. */
+/** Copies a value into the buffer's data and sets the entry's offset to its position there. */
 static void lay_out(lx__write_buffer *buffer, lx__entry *entry, const lx__entry_rules *rules,
                     const void *data, size_t size)
 {
     size_t at = (size_t)lx__align_up(buffer->used, rules->align);
-    memset(buffer->data + buffer->used, 0, at - buffer->used); /* zero the gap */
+    memset(buffer->data + buffer->used, 0, at - buffer->used);
     memcpy(buffer->data + at, data, size);
     entry->offset = at;
     buffer->used = at + size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Operations with copies of their values, between the caller and the flush.
+ * @brief Operations and copies of their values, on the way from the caller to the flush.
  *
- * A write buffer takes operations in the order of the calls, with copies of their values laid out
- * as they will lie in the chunk, until it is full. Then a flush task compresses the values of
- * compressed fields, writes the payloads, and completes the entries.
+ * A write buffer takes operations in the order of the calls until it is full. It copies their
+ * values, laying them out as they will be in the chunk. Then a flush task compresses the values of
+ * compressed fields, writes the payloads and completes the entries.
  */
 #ifndef LX_ZRECORD_WRITE_BUFFER_H
 #define LX_ZRECORD_WRITE_BUFFER_H
@@ -13,34 +13,34 @@
 #include "zrecord/format/entry.h"
 #include "zrecord/format/meta.h"
 
-/** A write buffer is full at this many payload bytes. A single larger record makes it larger. */
+/** A write buffer is full at this many payload bytes. A single record can make it larger. */
 #define LX__WRITE_BUFFER_BYTES ((size_t)1 << 20)
-/** A write buffer is full at this many values, or this many operations without values. */
+/** A write buffer is also full at this many values, or at this many operations without values. */
 #define LX__WRITE_BUFFER_VALUES ((size_t)1 << 15)
 
 typedef enum lx__operation_kind {
-    LX__APPEND,  /**< Appends `count` records with a value for every field. */
+    LX__APPEND,  /**< Appends `count` records, with a value for every field. */
     LX__MODIFY,  /**< Replaces the values of some fields of a record. */
     LX__DELETE,  /**< Moves the last record to this index. */
-    LX__TRUNCATE /**< Removes the records from this index on. */
+    LX__TRUNCATE /**< Removes all records starting at this index. */
 } lx__operation_kind;
 
-/** One operation. Its values follow those of the operation before it. */
+/** An operation. Its values follow those of the previous operation. */
 typedef struct lx__operation {
     lx__operation_kind kind;
     uint32_t values; /**< Number of values per record. */
-    uint64_t index;  /**< Index of the record; of appended records, of the first. */
+    uint64_t index;  /**< Index of the record, or of the first appended record. */
     uint64_t count;  /**< Number of appended records; set by the write buffer. */
 } lx__operation;
 
-/** One value of one record. */
+/** A value of a record. */
 typedef struct lx__buffered_value {
-    /** Before the flush: missing; or inline, complete except for its crc; or with sizes and, as
-     * offset, the place in the buffer's data. After the flush: complete except for the index's part
-     * of the crc. */
+    /** Before the flush, the entry is either missing, or inline and complete except for the CRC, or
+     * it has its sizes set and, as its offset, the position in the buffer's data. After the flush,
+     * it is complete except that the CRC does not include the index CRC. */
     lx__entry entry;
     uint32_t field; /**< Position in the schema. */
-    bool as_stored; /**< The data is already compressed, if the field is. */
+    bool as_stored; /**< If the field is compressed, the data already is too. */
 } lx__buffered_value;
 
 /** The progress of a write buffer. */
@@ -65,9 +65,9 @@ typedef struct lx__write_buffer {
     size_t count;
     size_t value_capacity;
     size_t align;                /**< The largest alignment of its values. */
-    lx__flush_state flush_state; /**< Under the flush's mutex. */
-    /** The extents of the chunks after this buffer's values were written. A frame must not name
-     * more. */
+    lx__flush_state flush_state; /**< Guarded by the flush's mutex. */
+    /** The chunk items after this buffer's values were written. A frame that commits this buffer,
+     * but no later one, must not cover more. */
     lx__chunk_item *chunks;
     size_t chunk_count;
     size_t chunk_capacity;
@@ -77,7 +77,7 @@ typedef struct lx__write_buffer {
 lx__write_buffer *lx__write_buffer_new(void);
 void lx__write_buffer_free(lx__write_buffer *buffer);
 
-/** Empties the buffer, and frees memory beyond the usual size. */
+/** Empties the buffer, and frees memory beyond its usual size. */
 void lx__write_buffer_clear(lx__write_buffer *buffer);
 
 static inline bool lx__write_buffer_is_full(const lx__write_buffer *buffer)
@@ -91,24 +91,26 @@ static inline bool lx__write_buffer_is_full(const lx__write_buffer *buffer)
 lx_status lx__write_buffer_reserve(lx__write_buffer *buffer, size_t values, uint64_t bytes,
                                    lx_error *error);
 
-/** Adds an operation; room is reserved. Merges an append with the append before it. */
+/** Adds an operation; room must have been reserved. An append is merged into a preceding append. */
 void lx__write_buffer_add_operation(lx__write_buffer *buffer, const lx__operation *operation);
 
-/** Adds a value of the last operation; room is reserved. A @p size of LX_NONE means missing. */
+/** Adds a value of the last operation; room must have been reserved. A @p size of LX_NONE means
+ * that the value is missing. */
 void lx__write_buffer_add(lx__write_buffer *buffer, uint32_t field, const lx__entry_rules *rules,
                           const void *data, uint64_t size);
 
-/** Like lx__write_buffer_add() for a value in stored form: @p physical bytes, whose decoded size @p
- * logical is above LX__INLINE_MAX. If both are equal, the value stays uncompressed. */
+/** Like lx__write_buffer_add(), for a value in stored form: @p physical bytes, whose decoded size
+ * @p logical is greater than LX__INLINE_MAX. If the two are equal, the value is not compressed. */
 void lx__write_buffer_add_stored(lx__write_buffer *buffer, uint32_t field,
                                  const lx__entry_rules *rules, const void *data, uint32_t physical,
                                  uint32_t logical);
 
-/** Records the extent of a chunk after a write to it. */
+/** Records the item of a chunk after a write to it. */
 lx_status lx__write_buffer_add_chunk(lx__write_buffer *buffer, const lx__chunk_item *item,
                                      lx_error *error);
 
-/** The most bytes that a value of @p size takes in a write buffer, padding included. */
+/** Returns the most bytes that a value of @p size bytes takes up in a write buffer, with
+ * padding. */
 static inline uint64_t lx__write_buffer_room(const lx__entry_rules *rules, uint64_t size)
 {
     return size == LX_NONE || size <= LX__INLINE_MAX ? 0 : size + rules->align - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The mutex of a writer. Long steps release it while they wait for the disk.
+ * @brief The mutex of a writer, which long steps release while they wait for the disk.
  */
 #ifndef LX_ZRECORD_WRITE_MUTEX_H
 #define LX_ZRECORD_WRITE_MUTEX_H
@@ -10,13 +10,13 @@
 #include <stdbool.h>
 
 typedef struct lx__write_mutex {
-    pthread_mutex_t mutex; /**< Protects the flags below and the rest of the writer. */
-    /** Signaled when a call or a commit ends that had released the mutex. */
+    pthread_mutex_t mutex; /**< Guards the flags below and the rest of the writer. */
+    /** Signaled when a call or a commit that had released the mutex ends. */
     pthread_cond_t over;
-    /** A call is waiting and has not added all its operations: no other call may add any, or
+    /** A call that has not added all of its operations is waiting. No other call may add any or
      * commit. */
     bool calling;
-    /** A commit is syncing with the mutex released: write buffers may be filled and flushed, but
+    /** A commit is syncing with the mutex released. Write buffers may be filled and flushed, but
      * not applied. */
     bool committing;
 } lx__write_mutex;
@@ -24,27 +24,28 @@ typedef struct lx__write_mutex {
 void lx__write_mutex_init(lx__write_mutex *self);
 void lx__write_mutex_destroy(lx__write_mutex *self);
 
-/** Locks the mutex when no call is half-done and, if @p alone, no commit either. */
+/** Locks the mutex once no call is half-done and, if @p alone is set, no commit either. */
 void lx__write_mutex_lock(lx__write_mutex *self, bool alone);
 
-/** Locks the mutex if it is free, even if a call or commit is half-done. Never waits. */
+/** Locks the mutex if it is free, even if a call or a commit is half-done. Never waits. */
 bool lx__write_mutex_try_lock(lx__write_mutex *self);
 
 void lx__write_mutex_unlock(lx__write_mutex *self);
 
-/** Whether a call or a commit is half-done. The caller holds the mutex. */
+/** Whether a call or a commit is half-done. The caller must hold the mutex. */
 static inline bool lx__write_mutex_is_busy(const lx__write_mutex *self)
 {
     return self->calling || self->committing;
 }
 
-/** Waits until a call or commit ends; other threads may lock the mutex meanwhile. */
+/** Waits until a call or a commit ends. Other threads may lock the mutex in the meantime. */
 void lx__write_mutex_wait(lx__write_mutex *self);
 
-/** Waits until no commit is in progress, for a call whose operations must stay together. */
+/** Waits until no commit is in progress; for a call whose operations must stay together. */
 void lx__write_mutex_wait_for_commit(lx__write_mutex *self);
 
-/** Begins a commit, which may release the mutex during syncs. No other may be in progress. */
+/** Begins a commit, which may release the mutex during syncs. No other commit may be in
+ * progress. */
 void lx__write_mutex_begin_commit(lx__write_mutex *self);
 void lx__write_mutex_end_commit(lx__write_mutex *self);
 

@@ -10,7 +10,7 @@
 
 #include "zrecord/write/write-buffer.h"
 
-/* One being filled, one being flushed, two waiting. */
+/* One buffer to fill, one to flush, and two that wait. */
 #define LX__WRITE_BUFFERS 4
 
 typedef struct lx__write_ring {
@@ -21,7 +21,7 @@ typedef struct lx__write_ring {
     bool filling; /**< The newest buffer is being filled. */
 } lx__write_ring;
 
-/** Returns the buffer at @p position among those in use, oldest first. */
+/** Returns the buffer at @p position among those in use, counting from the oldest. */
 static inline lx__write_buffer *lx__write_ring_at(const lx__write_ring *ring, size_t position)
 {
     return ring->buffers[(ring->oldest + position) % LX__WRITE_BUFFERS];
@@ -38,8 +38,8 @@ static inline bool lx__write_ring_is_full(const lx__write_ring *ring)
     return ring->count == LX__WRITE_BUFFERS;
 }
 
-/** Returns the buffer that is being filled, or begins another, for which the ring must have room.
- * NULL when out of memory. */
+/** Returns the buffer that is being filled; if there is none, begins a new one, for which the ring
+ * must have room. Returns NULL when out of memory. */
 lx__write_buffer *lx__write_ring_fill(lx__write_ring *ring);
 
 /** Empties the oldest buffer and takes it out of use. */

@@ -13,10 +13,10 @@ struct lx_writer_options {
     uint64_t chunk_records;
     uint64_t chunk_bytes;
     int level;
-    lx_executor *executor; /**< Referenced; NULL: the writer makes its own. */
+    lx_executor *executor; /**< Referenced; if NULL, the writer creates its own. */
 };
 
-/** The options of a writer that is opened with options NULL. */
+/** The options of a writer that is opened with NULL as options. */
 extern const lx_writer_options lx__writer_defaults;
 
 #endif

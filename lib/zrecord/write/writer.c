@@ -22,7 +22,7 @@
 
 /* ---- opening and closing */
 
-/** Creates the writer's own executor, which has threads for writing only. */
+/** Creates an executor for the writer itself, which has only threads for writing. */
 static lx_status own_executor(lx_writer *writer, lx_error *error)
 {
     lx_executor_options *options = lx_executor_options_new();
@@ -78,7 +78,7 @@ static void free_writer(lx_writer *writer)
     lx__file_close(&writer->chunk_directory);
     lx__file_close(&writer->directory);
     lx__atfork_remove(&writer->atfork);
-    /* Last: from now on another process can open the dataset for writing. */
+    /* This comes last: from now on, another process can open the dataset for writing. */
     lx__file_close(&writer->lock);
     if (writer->own_executor)
         lx_executor_close(writer->executor);
@@ -95,9 +95,10 @@ static lx_status read_meta(lx_writer *writer, lx_error *error)
     return lx__meta_load(&writer->meta, &writer->directory, error);
 }
 
-/** Makes what the opening found durable. Frames that the last writer did not sync are valid only in
- * this boot until a synced frame follows them. A frame flagged as synced is durable only once that
- * sync has completed; if the last writer died before that, it is done here. */
+/** Makes everything that was found on opening durable. Until a synced frame follows them, frames
+ * that the last writer did not sync are valid only in this boot. A frame flagged as synced is
+ * durable only once its sync has completed; if the last writer died before that, this function
+ * completes it. */
 static lx_status make_durable(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
@@ -110,7 +111,7 @@ static lx_status make_durable(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** Reads the dataset and prepares to append. The caller holds the lock and has opened the
+/** Reads the dataset and prepares for appending. The caller must hold the lock and have opened the
  * directory. */
 static lx_status prepare(lx_writer *writer, lx_error *error)
 {
@@ -165,7 +166,7 @@ lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_
     lx_status status = new_writer(options != NULL ? options : &lx__writer_defaults, &opened, error);
     if (status == LX_OK)
         status = lx__directory_open(&opened->directory, LX__CWD, path, error);
-    /* Checked before locking, so that no LOCK is created where there is no dataset. */
+    /* Check before locking, so that no LOCK is created where there is no dataset. */
     if (status == LX_OK)
         status = read_meta(opened, error);
     if (status == LX_OK)
@@ -204,10 +205,10 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
         status = lx__create_files(&made->directory, &meta, error);
     lx__meta_free(&meta);
     if (status == LX_OK) {
-        made->committed.opening_synced = true; /* creation has just synced everything */
+        made->committed.opening_synced = true; /* everything was synced during creation */
         status = prepare(made, error);
-        /* The directory cannot hold data yet. What cannot be removed is what an interrupted
-         * creation leaves. */
+        /* There cannot be any data in the directory yet. If some files cannot be removed, they are
+         * the same as those that an interrupted creation leaves. */
         if (status != LX_OK)
             (void)lx__file_remove(&made->directory, LX__META_NAME, NULL);
     }
@@ -218,8 +219,8 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     return status;
 }
 
-/** Commits at close. A failed or open transaction is not committed, but what was committed before
- * it is synced in any case. */
+/** Commits on closing. An open transaction is not committed, and neither are operations that need a
+ * rollback, but whatever was committed before is synced in any case. */
 static lx_status finish(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
@@ -240,9 +241,9 @@ static lx_status finish(lx_writer *writer, lx_error *error)
     return status != LX_OK ? status : synced;
 }
 
-/** Releases a writer in a child of fork(). The parent's threads do not exist here, and what they
- * were changing may be half-changed. An idle writer is freed completely; of a busy one, only the
- * descriptors are closed that never change during its life. */
+/** Releases a writer in a child of fork(). The parent's threads do not exist here, and may have
+ * been in the middle of a change. An idle writer is freed completely; of a busy one, only those
+ * descriptors are closed that never change while it is open. */
 static void abandon(lx_writer *writer)
 {
     if (lx__writer_is_at_rest(writer)) {
@@ -256,7 +257,7 @@ static void abandon(lx_writer *writer)
     close(writer->wal.file.fd);
     close(writer->chunk_directory.fd);
     close(writer->directory.fd);
-    close(writer->lock.fd); /* unless the atfork handler has closed it */
+    close(writer->lock.fd); /* fails if the atfork handler has already closed it */
 }
 
 lx_status lx_writer_close(lx_writer *writer, lx_error *error)
@@ -275,13 +276,13 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     lx__writer_leave(writer);
     lx__commit_requests_end(&writer->requests);
     lx__sync_timer_stop(&writer->timer);
-    /* After the requests: one of them may still have committed or checkpointed. */
+    /* This comes after the requests, one of which may still have committed or checkpointed. */
     if (status == LX_OK)
         lx__writer_close_log(writer);
     if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)
         lx__wal_writer_trim(&writer->wal, writer->committed.state.position.offset);
-    /* Unlock explicitly: a child that another library forked without running the atfork handlers
-     * shares the descriptor and must not keep the lock. */
+    /* Unlock explicitly. A child that another library forked without running the atfork handlers
+     * shares the descriptor, and must not keep the lock. */
     lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
     free_writer(writer);
     return status;
@@ -292,7 +293,7 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
 uint64_t lx_writer_get_length(lx_writer *writer)
 {
     if (lx__writer_enter(writer, NULL) != LX_OK)
-        return writer->length; /* the value at the fork */
+        return writer->length; /* the length at the time of the fork */
     uint64_t length = writer->length;
     lx__writer_leave(writer);
     return length;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A dataset open for writing.
+ * @brief A dataset that is open for writing.
  *
  * The path of an operation: operations.c takes it from the caller, add.c copies it into a write
  * buffer, flush.c writes the buffer's values to chunks, reap.c waits for that, apply.c turns the
  * operation into table entries, and commit.c makes these visible and durable with a frame of the
  * log.
  *
- * Lock order: writer.mutex, then flush.mutex, then the chunk pool's. The executor's locks come
- * after them. Each part below is used under writer.mutex, unless its header says otherwise.
+ * Lock order: writer.mutex, then flush.mutex, then the chunk pool's mutex. The executor's locks
+ * come after all of these. Each part below is used under writer.mutex, unless its header says
+ * otherwise.
  */
 #ifndef LX_ZRECORD_WRITER_H
 #define LX_ZRECORD_WRITER_H
@@ -32,11 +33,11 @@ struct lx_writer {
     lx__write_mutex mutex;
     lx_durability durability;
     int level;
-    lx_executor *executor; /**< Referenced. */
+    lx_executor *executor; /**< The writer has a reference. */
     bool own_executor;
 
     lx__file directory, chunk_directory, lock;
-    bool lock_linked; /**< LOCK had a name when it was opened, so this file system counts links. */
+    bool lock_linked; /**< LOCK was linked when it was opened, so this file system counts links. */
     lx__atfork atfork;
 
     lx__meta meta;
@@ -44,18 +45,18 @@ struct lx_writer {
     struct {
         lx_schema **list;
         size_t count, capacity;
-    } former; /**< Schemas from before a change of fields; callers may still hold them. */
+    } former; /**< Schemas from before fields were changed; callers may still be using them. */
 
-    /* The state of operations, from the caller to the log. */
-    uint64_t length;        /**< Includes all operations so far. */
-    uint64_t pending_bytes; /**< Payload bytes since the last frame. */
+    /* The state of the operations, on their way from the caller to the log. */
+    uint64_t length;        /**< With all operations so far. */
+    uint64_t pending_bytes; /**< Number of payload bytes since the last frame. */
     bool transaction;
     lx__calls calls;
     lx__commit_requests requests;
     lx__write_ring ring;
     lx__flush flush;
     lx__applied applied;
-    lx__table_writer tables; /**< tables.first is never below committed.state.rows. */
+    lx__table_writer tables; /**< tables.first is at least committed.state.rows. */
     lx__sync_list sync_list;
     lx__committed committed;
     lx__wal_writer wal;

@@ -150,7 +150,7 @@ START_TEST(reports_the_last_generation)
     uint32_t tables = writer->committed.state.table_generation;
     writer->committed.state.table_generation = UINT32_MAX;
     status = do_fold(writer, &error);
-    expect_error(status, LX_ERR_LIMIT, "table generations are used", "");
+    expect_error(status, LX_ERR_LIMIT, "table generations have been used", "");
     writer->committed.state.table_generation = tables;
     uint32_t next = writer->committed.state.next_chunk;
     writer->flush.pool.next_id = writer->committed.state.next_chunk = 0xffffffff;

@@ -196,7 +196,7 @@ START_TEST(reports_truncated_bytes)
     log_change_boot("lost", 72, 1);
     keep_warnings();
     expect_usable("lost", 0);
-    expect_warning("lost: dropped commits that were not synced before the machine stopped: 2");
+    expect_warning("lost: dropped 2 commits that were not synced before the machine stopped");
     lx_set_log_hook(NULL, NULL);
     scratch_remove(scratch);
 }
