@@ -78,7 +78,7 @@ def test_rejects_fields_that_do_not_match(loaderx, folder, images):
     loaderx.text('import', 'other', '--idx',
                  'data=' + write_idx(folder / 'd', values('uint8', (3, 2, 2))))
     line = loaderx.fails(1, 'copy', 'images', 'other', 'both')
-    assert 'another dtype or shape' in line
+    assert 'different dtype or shape' in line
     assert not (folder / 'both').exists()
 
 

@@ -78,8 +78,8 @@ def test_rejects_invalid_calls(loaderx, folder, images):
     os.mkfifo(folder / 'pipe')
     os.symlink('pipe', folder / 'to-pipe')
     os.symlink('nothing', folder / 'to-nothing')
-    for name, why in ('pipe', 'no regular file'), ('to-pipe', 'no regular file'), \
-            ('to-nothing', 'leads nowhere'):
+    for name, why in ('pipe', 'not a regular file'), ('to-pipe', 'not a regular file'), \
+            ('to-nothing', 'dangling link'):
         assert why in loaderx.fails(2, 'export', 'images', '--npy', f'data={name}')
 
 

@@ -165,7 +165,7 @@ def test_a_sealed_dataset_survives_a_damaged_log(loaderx, folder, images):
     for options in [], ['--apply']:
         assert '--into NEW' in loaderx.fails(1, 'repair', 'images', *options)
     findings, got = reports(loaderx, 'images', '--into', 'new')
-    assert actions(findings) == ['drop'] and 'has its state: 20 records' in findings[0]['message']
+    assert actions(findings) == ['drop'] and 'from meta.json: 20 records' in findings[0]['message']
     assert (got['missing'], got['deleted'], got['cut_bytes']) == (0, 0, 0)
     assert loaderx.json('verify', 'new')['records'] == 20
     assert loaderx('get', 'new', '19', '--field', 'data', '--raw').stdout == data[19].tobytes()
@@ -191,7 +191,7 @@ def test_truncates_a_log_and_keeps_its_tail(loaderx, folder, images):
     assert actions(recovered) == ['drop'] and more['cut_bytes'] == got['cut_bytes']
     findings, got = reports(loaderx, 'images', '--apply')
     assert actions(findings) == ['cut'] and got['changed'] is True
-    assert f'the other {len(damaged) - kept} bytes are kept in ' in findings[0]['message']
+    assert f'the remaining {len(damaged) - kept} bytes are kept in ' in findings[0]['message']
     assert findings[0]['message'].endswith('/images.log-tail-1')
     assert (folder / 'images.log-tail-1').read_bytes() == damaged[kept:]
     for name in 'images', 'new':

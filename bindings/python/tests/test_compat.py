@@ -120,7 +120,7 @@ def test_never_removes_other_than_datasets(tmp_path, spoil):
     converter(np.arange(50_000), folder)
     spoil(folder)
     before = snapshot(folder)
-    with pytest.raises(FileExistsError, match='nothing is removed'):
+    with pytest.raises(FileExistsError, match='nothing (is|was) removed'):
         converter(np.arange(3), folder, replace=True)
     assert snapshot(folder) == before
     assert [entry.name for entry in tmp_path.iterdir()] == ['d']

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies one snapshot, while a writer may continue. See doc/zrecord-format.md, 11.10. */
+/* Copies one snapshot, during which a writer may continue. See doc/zrecord-format.md, 11.10. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,18 +13,19 @@
 #include "zrecord/wal/wal-writer.h"
 #include "zrecord/write/create.h"
 
-/* Bytes between two calls of the progress function. */
+/* Number of bytes between two calls of the progress function. */
 #define STEP ((uint64_t)16 << 20)
 
 typedef struct backup {
     const lx__snapshot *snapshot;
-    lx__file directory, chunks, lock; /**< Of the copy. */
+    lx__file directory, chunks, lock; /**< These belong to the copy. */
     lx_progress_function progress;
     void *user;
     uint64_t done, total;
 } backup;
 
-/** What is done to each file of the copy: the first @p bytes of a file of the dataset. */
+/** Handles one file of the copy, which consists of the first @p bytes bytes of a file of the
+ * dataset. */
 typedef lx_status visit(backup *self, const lx__file *from, const lx__file *to, const char *name,
                         uint64_t bytes, lx_error *error);
 
@@ -51,7 +52,7 @@ static lx_status each_field(backup *self, visit *see, lx_error *error)
     return status;
 }
 
-/** All files but meta.json and LOCK; LOG is the last. */
+/** Visits all files except meta.json and LOCK. LOG comes last. */
 static lx_status each_file(backup *self, visit *see, lx_error *error)
 {
     const lx__store *store = self->snapshot->store;
@@ -99,7 +100,7 @@ static lx_status copy_file(backup *self, const lx__file *from, const lx__file *t
 {
     lx__file source = LX__FILE_CLOSED, target;
     lx_status status = LX_OK;
-    /* One of which nothing is committed may be absent: the copy has it all the same. */
+    /* A file with no committed bytes may be missing, but the copy gets one anyway. */
     if (bytes != 0)
         status = lx__committed_open(&source, from, name, O_RDONLY, bytes, false, error);
     if (status == LX_OK) {
@@ -126,7 +127,8 @@ static lx_status remove_file(backup *self, const lx__file *from, const lx__file 
 
 /* ---- the log of the copy */
 
-/** Checks that the copied log ends with the frame of the snapshot; reports whether that is synced. */
+/** Checks that the copied log ends with the frame of the snapshot. Sets @p synced to whether that
+ * frame is synced. */
 static lx_status scan_log(const backup *self, const lx__log_identity *identity, bool *synced,
                           lx_error *error)
 {
@@ -138,9 +140,11 @@ static lx_status scan_log(const backup *self, const lx__log_identity *identity, 
         return status;
     status = lx__log_scan_from(&log, &start, 0, &scan, error);
     if (status == LX_OK && (scan.valid.offset != end->offset || scan.valid.crc != end->crc)) {
-        /* What a loss of the cache within a boot has taken, a writer cuts off. */
+        /* If a page cache was lost within one boot, a writer truncates the frames that went with
+         * it. */
         status = lx__fail(error, LX_ERR_STATE,
-                          "the state that is being read is gone: refresh the dataset");
+                          "the snapshot that was being copied is no longer in the log: refresh the "
+                          "dataset and try again");
         lx__error_locate(error, self->snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
     }
     *synced = status == LX_OK && scan.durable.offset == end->offset;
@@ -163,7 +167,7 @@ static lx_status finish_log(const backup *self, lx_error *error)
     status = lx__file_open(&log, &self->directory, name, O_RDWR, error);
     if (status != LX_OK)
         return status;
-    /* All that the frames name is durable in the copy. */
+    /* Everything that the frames refer to is durable in the copy. */
     status = lx__wal_write_synced(&log, &identity, &self->snapshot->state, error);
     lx__file_close(&log);
     return status;
@@ -182,7 +186,8 @@ static lx_status make_chunk_directory(backup *self, lx_error *error)
     return lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, error);
 }
 
-/** meta.json comes last, when all that it names is durable: until then there is no dataset. */
+/** Makes the copy. meta.json comes last, once everything that it names is durable: until then, the
+ * copy is not a dataset. */
 static lx_status make_copy(backup *self, lx_error *error)
 {
     lx_status status = make_chunk_directory(self, error);
@@ -200,10 +205,10 @@ static lx_status make_copy(backup *self, lx_error *error)
         status = lx__sync_parent(&self->directory, error);
     if (status == LX_OK)
         status = lx__meta_replace(&self->snapshot->store->meta, &self->directory, error);
-    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer that could be */
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer to poison */
 }
 
-/** Removes the files of a copy that failed. */
+/** Removes the files of a failed copy. */
 static void undo(backup *self, const char *path, bool made)
 {
     (void)lx__file_remove(&self->directory, LX__META_NAME, NULL);
@@ -215,15 +220,15 @@ static void undo(backup *self, const char *path, bool made)
         (void)lx__directory_remove(LX__CWD, path, NULL);
 }
 
-/** Takes the writer's lock again, where its process could not be written. */
+/** Takes the writer's lock again if the process id could not be written to it. */
 static bool lock_again(backup *self)
 {
     return lx__file_open(&self->lock, &self->directory, LX__LOCK_NAME, O_RDWR, NULL) == LX_OK &&
            lx__file_lock(&self->lock, true, LX__LOCK_WRITER, 1, NULL) == LX_OK;
 }
 
-/** Takes away what was made of a directory that could not be had for the copy, for the reason
- * @p failed. What another process has put there meanwhile stays. */
+/** After lx__create_directory() failed with the status @p failed, removes what it made. Anything
+ * that another process has put there in the meantime stays. */
 static void undo_directory(backup *self, const char *path, bool made, lx_status failed)
 {
     if (failed == LX_ERR_EXISTS || failed == LX_ERR_BUSY)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Appends records of another dataset, their payloads as they are stored there. */
+/* Appends records of another dataset to this one, with their payloads as they are stored there. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/read/refresh.h"
@@ -7,16 +7,16 @@
 #include "zrecord/write/add.h"
 #include "zrecord/write/handle.h"
 
-/* A field that the other dataset does not have. */
+/* Stands for a field that the other dataset does not have. */
 #define NONE SIZE_MAX
 
 typedef struct copying {
     lx_writer *writer;
     lx__snapshot *from;
-    size_t *fields;     /* of the other dataset, one for each of the writer's */
-    lx__value *read;    /* of the record at hand, as they are stored */
-    lx__stored *values; /* of the record at hand */
-    uint8_t **buffers;  /* for values that are decompressed */
+    size_t *fields;     /* position in the other dataset, for each field of the writer */
+    lx__value *read;    /* the values of the current record, as they are stored */
+    lx__stored *values; /* the values of the current record, as they will be written */
+    uint8_t **buffers;  /* for values that must be decompressed */
     size_t *capacities;
     lx__value_reader reader;
 } copying;
@@ -40,8 +40,8 @@ static lx_status match_field(copying *c, const lx_schema *there, size_t position
     if (same_form(wanted, &lx__schema_field(there, c->fields[position])->shown))
         return LX_OK;
     lx_status status = lx__fail(error, LX_ERR_MISMATCH,
-                                "the field has another dtype or shape in the dataset that is "
-                                "copied from");
+                                "the field has a different dtype or shape in the dataset to copy "
+                                "from");
     lx__error_locate(error, c->from->store->directory.path, wanted->name, LX_NONE, LX_NONE);
     return status;
 }
@@ -63,10 +63,11 @@ static lx_status begin(copying *c, const lx_schema *there, lx_error *error)
         found += c->fields[i] != NONE;
     }
     if (status == LX_OK && found == 0)
-        status = lx__fail(error, LX_ERR_MISMATCH,
-                          "no field of %.200s, from which is to be copied, has a name that a field "
-                          "here has: rename one, or add it",
-                          c->from->store->directory.path);
+        status =
+            lx__fail(error, LX_ERR_MISMATCH,
+                     "cannot copy from %.200s: it has no field with the name of a field of this "
+                     "dataset: rename a field, or add one",
+                     c->from->store->directory.path);
     return status;
 }
 
@@ -84,7 +85,7 @@ static void end(copying *c)
 
 /* ---- values */
 
-/** Decompresses a value to memory that stays until the record is added. */
+/** Decompresses a value into memory that stays valid until the record is added. */
 static lx_status inflate(copying *c, size_t position, uint64_t index, const lx__value *value,
                          lx_error *error)
 {
@@ -98,8 +99,8 @@ static lx_status inflate(copying *c, size_t position, uint64_t index, const lx__
                             error);
 }
 
-/** Whether what the other dataset may have stored of the field is read so from the writer's, too.
- * What was made with a dictionary is not, since each field has one of its own. */
+/** Whether values of the field can be copied as the other dataset stores them, because the writer's
+ * field is compressed in the same way. Dictionaries rule this out, since each field has its own. */
 static bool same_compression(const copying *c, size_t position)
 {
     const lx__meta *here = &c->writer->meta, *there = &c->from->store->meta;
@@ -111,8 +112,8 @@ static bool same_compression(const copying *c, size_t position)
              lx__meta_find_dict(there, known, NULL));
 }
 
-/** Checked by its CRC, whatever the dataset is told to verify: the copy gets one of its own, which
- * must not make damage look right. */
+/** Takes one value of a record. Always checks its CRC, whatever the verify mode of the dataset,
+ * because the copy gets a CRC of its own, which must not make damage look intact. */
 static lx_status take_value(copying *c, size_t position, uint64_t index, lx_error *error)
 {
     size_t field = c->fields[position];
@@ -154,7 +155,7 @@ static lx_status copy_record(copying *c, uint64_t index, lx_error *error)
     return status;
 }
 
-/* ---- the call */
+/* ---- the whole call */
 
 static lx_status check_indices(const copying *c, const uint64_t *indices, uint64_t count,
                                lx_error *error)
@@ -162,7 +163,9 @@ static lx_status check_indices(const copying *c, const uint64_t *indices, uint64
     lx_status status = lx__writer_usable(c->writer, error);
     uint64_t length = c->from->state.length;
     if (status == LX_OK && count > LX__LENGTH_MAX - c->writer->length)
-        return lx__fail(error, LX_ERR_LIMIT, "more records than a dataset can have");
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "cannot copy %llu records: the dataset would become too long: copy fewer",
+                        (unsigned long long)count);
     if (status == LX_OK && indices == NULL && count > length)
         return lx__fail_index(c->from, 0, length, error);
     for (uint64_t i = 0; status == LX_OK && indices != NULL && i < count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The options of an export, as the export reads them.
+ * @brief The options of an export.
  */
 #ifndef LX_ZRECORD_EXPORT_OPTIONS_H
 #define LX_ZRECORD_EXPORT_OPTIONS_H
@@ -9,9 +9,9 @@
 #include <loaderx/maintenance.h>
 
 struct lx_export_options {
-    const uint64_t *indices; /**< The caller's. NULL: all records. */
+    const uint64_t *indices; /**< Owned by the caller; NULL: all records. */
     uint64_t count;
-    char suffix[LX_MAX_SUFFIX + 1]; /**< "" for none. */
+    char suffix[LX_MAX_SUFFIX + 1]; /**< Empty if there is none. */
     lx_progress_function progress;
     void *user;
 };

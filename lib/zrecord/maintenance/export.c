@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes records out of a dataset: an array to an .npy file, bytes to a file each. */
+/* Exports records from a dataset: dense values as one array to an .npy file, or byte values to one
+ * file each. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,12 +19,12 @@
 #include "zrecord/read/gather.h"
 #include "zrecord/write/create.h"
 
-/* Bytes that are gathered and written at once. */
+/* How many bytes to gather and write at a time. */
 #define BLOCK ((uint64_t)4 << 20)
 
-/* ---- what both have in common */
+/* ---- common to both exports */
 
-/** Memory that grows. */
+/** A block of memory that grows. */
 typedef struct buffer {
     uint8_t *data;
     size_t capacity;
@@ -31,18 +32,18 @@ typedef struct buffer {
 
 typedef struct exporting {
     lx__snapshot *from;
-    lx__damage_counter damages; /* its own, to count what it meets */
-    lx__damage_counter *all;    /* the dataset's */
+    lx__damage_counter damages; /* of this export, to count the damaged values that it meets */
+    lx__damage_counter *all;    /* of the dataset */
     size_t field;
     const lx_export_options *options;
-    uint64_t count;  /* records to export */
-    uint64_t *block; /* indices of the records at hand */
+    uint64_t count;  /* number of records to export */
+    uint64_t *block; /* indices of the records in the current block */
     uint64_t block_records;
     lx_export_result result;
-    lx__value_reader reader; /* for entries alone */
+    lx__value_reader reader; /* only for entries */
 } exporting;
 
-/** Pins a state of the dataset, and looks whether it has all records. */
+/** Pins a snapshot of the dataset, and checks that it has all records to export. */
 static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records, lx_error *error)
 {
     e->all = dataset->damages;
@@ -63,7 +64,8 @@ static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records
     return e->block != NULL ? LX_OK : lx__fail_memory(error, "records to be written");
 }
 
-/** The indices of the next records, from @p done on; how many there are. */
+/** Sets the indices of the next block to the records after the first @p done. Returns their
+ * number. */
 static size_t next_block(const exporting *e, uint64_t done)
 {
     uint64_t left = e->count - done;
@@ -73,8 +75,9 @@ static size_t next_block(const exporting *e, uint64_t done)
     return count;
 }
 
-/** Counts a record, if it is missing; one that is damaged is not, although it reads like that. */
-static bool note_missing(exporting *e, uint64_t index)
+/** Counts a record if it is missing. A damaged record is not counted, although it reads as
+ * missing. */
+static bool count_missing(exporting *e, uint64_t index)
 {
     lx__value value;
     lx_status status = lx__value_load(&e->reader, e->field, index, &value, NULL);
@@ -106,7 +109,7 @@ static lx_status finish(exporting *e, lx_status status, lx_export_result *result
     return status;
 }
 
-/* ---- an array */
+/* ---- as one array */
 
 static lx_status write_block(exporting *e, const lx__file *file, size_t count, uint8_t *data,
                              uint64_t at, lx_error *error)
@@ -115,7 +118,7 @@ static lx_status write_block(exporting *e, const lx__file *file, size_t count, u
     lx_status status = lx__gather_dense(e->from, &e->damages, e->field, e->block, count, data,
                                         (size_t)size, error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
-        (void)note_missing(e, e->block[i]);
+        (void)count_missing(e, e->block[i]);
     if (status == LX_OK)
         status = lx__file_write(file, data, (size_t)(count * size), at, error);
     return status == LX_OK ? advance(e, count, count * size, error) : status;
@@ -145,9 +148,10 @@ static lx_status fail_place(const char *path, const char *what, lx_error *error)
     return status;
 }
 
-static const char no_file[] = "what is there is no regular file, and stays";
+static const char no_file[] = "cannot replace this path: it is not a regular file";
 
-/** Finds where a path leads, to a regular file or to nothing, for lx__free(). */
+/** Finds the file that a path leads to, which must be a regular file or not exist. The caller frees
+ * @p place with lx__free(). */
 static lx_status find_place(const char *path, char **place, lx_error *error)
 {
     struct stat about;
@@ -158,7 +162,7 @@ static lx_status find_place(const char *path, char **place, lx_error *error)
         if (leads && !S_ISREG(about.st_mode))
             return fail_place(path, no_file, error);
         if (!leads || realpath(path, whole) == NULL)
-            return fail_place(path, "this is a link that leads nowhere", error);
+            return fail_place(path, "cannot write to this path: it is a dangling link", error);
         path = whole;
     } else if (there && !S_ISREG(about.st_mode)) {
         return fail_place(path, no_file, error);
@@ -167,7 +171,7 @@ static lx_status find_place(const char *path, char **place, lx_error *error)
     return *place != NULL ? LX_OK : lx__fail_memory(error, "a path");
 }
 
-/** Writes the array to the temporary file of @p path, then replaces what is there. */
+/** Writes the array to a temporary file next to @p path, and then replaces what is at @p path. */
 static lx_status export_array(exporting *e, const lx_field *field, const char *path,
                               lx_error *error)
 {
@@ -189,7 +193,7 @@ static lx_status export_array(exporting *e, const lx_field *field, const char *p
     return status;
 }
 
-/** What is exported when the caller passes no options. */
+/** The options of an export for which the caller passes none. */
 static const lx_export_options all_records;
 
 lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const char *path,
@@ -204,18 +208,19 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const char *p
     const lx_field *shown = lx_schema_get_field(dataset->schema, field);
     if (shown->size == LX_NONE)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "field '%s' has records of varying length, which make no array",
+                        "cannot export field '%s' as an array: its records vary in length",
                         shown->name);
     exporting e = {.field = field, .options = options != NULL ? options : &all_records};
     if (e.options->suffix[0] != '\0')
-        return lx__fail(error, LX_ERR_ARGUMENT, "the suffix has no effect on one file: omit it");
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "the suffix has no effect when exporting to one file: omit it");
     status = begin(&e, dataset, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
     if (status == LX_OK)
         status = export_array(&e, shown, path, error);
     return finish(&e, status, result);
 }
 
-/* ---- a file each */
+/* ---- as one file per record */
 
 static lx_status write_file(exporting *e, const lx__file *directory, uint64_t index, buffer *value,
                             lx_error *error)
@@ -227,7 +232,7 @@ static lx_status write_file(exporting *e, const lx__file *directory, uint64_t in
     lx_status status = lx__measure(e->from, &e->damages, e->field, &index, 1, offsets, &present,
                                    error);
     if (status == LX_OK && !present) {
-        if (!note_missing(e, index)) /* only what is gathered was counted */
+        if (!count_missing(e, index)) /* lx__measure() found damage, which it leaves uncounted */
             (void)lx__damage_count(&e->damages, LX_ERR_CORRUPT);
         return advance(e, 1, 0, error);
     }
@@ -243,12 +248,12 @@ static lx_status write_file(exporting *e, const lx__file *directory, uint64_t in
         return status;
     status = lx__file_write(&file, value->data, (size_t)offsets[1], 0, error);
     lx__file_close(&file);
-    if (status != LX_OK) /* it would look whole, and be in the way of another try */
+    if (status != LX_OK) /* the file would look complete, and would block another attempt */
         (void)lx__file_remove(directory, name, NULL);
     return status == LX_OK ? advance(e, 1, offsets[1], error) : status;
 }
 
-/** Makes the directory, or takes one that is there. */
+/** Opens the directory, creating it if it does not exist. */
 static lx_status make_directory(const char *path, lx__file *directory, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;

@@ -13,10 +13,10 @@
 #include "zrecord/wal/wal-writer.h"
 #include "zrecord/write/create.h"
 
-/* The most files of earlier repairs that are skipped. */
+/* Most files from earlier repairs to skip. */
 #define TAILS_MAX 10000
 
-/* ---- reading it */
+/* ---- reading the prefix */
 
 static lx_status replay(lx__log_prefix *prefix, lx__log_reader *log, const lx_schema *schema,
                         lx_error *error)
@@ -41,8 +41,8 @@ void lx__log_prefix_advise(lx_error *error)
 {
     if (error != NULL && error->status == LX_ERR_CORRUPT)
         lx__error_append(error,
-                         "; the records cannot be found without it: replace it by the log of "
-                         "a backup, or the dataset by the backup");
+                         "; without the log, the records cannot be found: replace it with the log "
+                         "of a backup, or the dataset with the backup");
 }
 
 lx_status lx__log_prefix_read(lx__log_prefix *prefix, const lx__file *directory,
@@ -65,7 +65,7 @@ void lx__log_prefix_free(lx__log_prefix *prefix)
     lx__state_free(&prefix->state);
 }
 
-/* ---- cutting off the rest */
+/* ---- truncating the rest */
 
 static lx_status find_chunk(void *user, const char *name, lx_error *error)
 {
@@ -84,8 +84,8 @@ lx_status lx__chunk_ids_above(const lx__file *chunks, uint32_t *next, lx_error *
     return status;
 }
 
-/** Creates the file for the tail. @p path receives its path, next to the dataset itself even if that
- * was opened through a link. */
+/** Creates the file for the tail and sets @p path to its path. The file is placed next to the
+ * dataset itself, even if that was opened through a link. */
 static lx_status create_tail(const lx__file *directory, lx__file *file, char **path,
                              lx_error *error)
 {
@@ -106,7 +106,7 @@ static lx_status create_tail(const lx__file *directory, lx__file *file, char **p
     return status;
 }
 
-/** Copies the tail to a file of its own, and makes that durable. */
+/** Copies the tail to a file of its own, and makes this file durable. */
 static lx_status keep_tail(const lx__log_prefix *prefix, const lx__file *directory,
                            const lx__file *log, char **path, lx_error *error)
 {
@@ -130,9 +130,9 @@ static lx_status keep_tail(const lx__log_prefix *prefix, const lx__file *directo
     return status;
 }
 
-/** Replaces the invalid frame by a synced one, then truncates the log after that. Without a later
- * synced frame, a power loss would drop unsynced frames of an earlier boot. It has no items, so it
- * is no longer than the frame that it overwrites. */
+/** Replaces the invalid frame with a synced one, and then truncates the log after it. Without a
+ * later synced frame, a power loss would drop unsynced frames of an earlier boot. The new frame has
+ * no items, so it is no longer than the frame that it overwrites. */
 static lx_status cut(lx__log_prefix *prefix, const lx__file *log, const lx__file *chunks,
                      lx_error *error)
 {

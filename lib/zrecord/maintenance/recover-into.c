@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovery into a new directory: it makes a dataset that can be opened from what can be read of a
- * damaged one, then repairs that in place. See doc/zrecord-format.md, 11.9. */
+/* Recovery into a new directory: from what can be read of a damaged dataset, makes a dataset that
+ * can be opened, and then repairs the new dataset in place. See doc/zrecord-format.md, 11.9. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 #include "zrecord/write/create.h"
 
 #define SUFFIX ".recovering"
-/* Bytes of a file that are copied at once, */
+/* How many bytes of a file to copy at a time. */
 #define STEP ((uint64_t)16 << 20)
-/* and in a range with a bad sector: a page. */
+/* The same, but in a range with a bad sector: one page. */
 #define PAGE ((uint64_t)4096)
 
 /* ---- copying */
 
-/** Lets the caller end the call while files are copied. */
+/** Reports progress while files are copied, so that the caller can end the call. */
 static lx_status report_progress(const lx__recovery *self, lx_error *error)
 {
     const lx_repair_options *options = self->repair.options;
@@ -33,8 +33,8 @@ static lx_status report_progress(const lx__recovery *self, lx_error *error)
                : LX_OK;
 }
 
-/** Copies a range in steps. Where the disk fails to return the bytes (EIO), it copies page by page;
- * pages that cannot be read stay zeros, which is damage that the repair finds. */
+/** Copies a range in steps. If the disk fails to return the bytes of a step (EIO), copies it page
+ * by page. Pages that cannot be read stay zeros, which the repair will find as damage. */
 static lx_status copy_range(const lx__recovery *self, const lx__file *from, const lx__file *to,
                             uint64_t start, uint64_t end, uint64_t step, lx_error *error)
 {
@@ -70,7 +70,8 @@ static lx_status copy_file(lx__recovery *self, const lx__file *file, const lx__f
     return status;
 }
 
-/** Links a file into the new dataset, or copies it, unless it is absent or empty. */
+/** Links a file into the new dataset or, if that fails, copies it. Skips a file that is missing or
+ * empty. */
 static lx_status take_file(lx__recovery *self, const lx__file *from, const lx__file *to,
                            const char *name, lx_error *error)
 {
@@ -87,7 +88,8 @@ static lx_status take_file(lx__recovery *self, const lx__file *from, const lx__f
 
 /* ---- the new dataset */
 
-/** Links the chunks. All count as full, because the damaged dataset has the same files. */
+/** Links the chunks. They all count as full, because their files belong to the damaged dataset as
+ * well. */
 static lx_status make_chunks(lx__recovery *self, lx_error *error)
 {
     char name[LX__NAME_SIZE];
@@ -105,7 +107,7 @@ static lx_status make_chunks(lx__recovery *self, lx_error *error)
     return status == LX_OK ? lx__file_sync(&self->chunks, error) : status;
 }
 
-/** Copies the rows of a table that are kept. The other rows are zeros: missing values. */
+/** Copies the rows of a table that are kept. All other rows are zeros, that is, missing values. */
 static lx_status make_table(lx__recovery *self, size_t field, bool checks, lx_error *error)
 {
     uint64_t size, row = checks ? LX__CHECK_ROW : LX__OFFSET_ROW;
@@ -122,7 +124,7 @@ static lx_status make_table(lx__recovery *self, size_t field, bool checks, lx_er
     return status;
 }
 
-/** Writes an update of the log to its row. */
+/** Writes an update from the log to its row. */
 static lx_status apply_update(void *user, const lx__update *update, lx_error *error)
 {
     const lx__recovery *self = user;
@@ -164,7 +166,7 @@ static lx_status make_dictionaries(lx__recovery *self, lx_error *error)
     return status;
 }
 
-/** Makes the log of the next generation, of one frame, then meta.json. */
+/** Makes a log with a single frame for the next generation, and then meta.json. */
 static lx_status make_log_and_meta(lx__recovery *self, lx_error *error)
 {
     lx__state *state = &self->log.state;
@@ -182,7 +184,7 @@ static lx_status make_log_and_meta(lx__recovery *self, lx_error *error)
         status = lx__file_sync(&self->directory, error);
     if (status == LX_OK)
         status = lx__meta_replace(&self->meta, &self->directory, error);
-    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer */
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer to poison */
 }
 
 static lx_status make_files(lx__recovery *self, lx_error *error)
@@ -199,16 +201,16 @@ static lx_status make_files(lx__recovery *self, lx_error *error)
     return status == LX_OK ? make_log_and_meta(self, error) : status;
 }
 
-/* ---- its directory */
+/* ---- the directory of the new dataset */
 
-/** Fails, before anything is made, if the path is taken or among the files of a dataset. */
+/** Fails, before anything is made, if the path exists or is inside a dataset. */
 static lx_status check_into(const lx__recovery *self, lx_error *error)
 {
     struct stat about;
     lx_status status = lx__check_outside(self->into, error);
     if (status != LX_OK || lstat(self->into, &about) == -1)
         return status;
-    status = lx__fail(error, LX_ERR_EXISTS, "it already exists: name a directory that does not");
+    status = lx__fail(error, LX_ERR_EXISTS, "the path already exists: choose one that does not");
     lx__error_locate(error, self->into, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -221,9 +223,10 @@ static lx_status make_directory(lx__recovery *self, lx_error *error)
     if (status == LX_OK)
         return lx__directory_open(&self->directory, LX__CWD, self->temporary, error);
     if (status == LX_ERR_EXISTS)
-        (void)snprintf(why.message, sizeof why.message,
-                       "the temporary directory of the recovery already exists: remove it if an "
-                       "interrupted recovery left it");
+        (void)snprintf(
+            why.message, sizeof why.message,
+            "the temporary directory of the recovery already exists: remove it if it was "
+            "left by an interrupted recovery");
     lx__error_propagate(error, &why);
     return status;
 }
@@ -235,7 +238,7 @@ static lx_status remove_name(void *user, const char *name, lx_error *error)
     return LX_OK;
 }
 
-/** Removes what a failed recovery made. */
+/** Removes what a failed recovery has made. */
 static void remove_directory(lx__recovery *self)
 {
     if (self->chunks.fd != -1)
@@ -265,7 +268,7 @@ static lx_status name_directories(lx__recovery *self, const char *into, lx_error
     return LX_OK;
 }
 
-/** Renames the complete directory. */
+/** Renames the directory once it is complete. */
 static lx_status install(lx__recovery *self, lx_error *error)
 {
     lx__file parent;

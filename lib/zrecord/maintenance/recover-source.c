@@ -12,7 +12,7 @@
 
 /* ---- the damaged dataset */
 
-/** Keeps writers out, if LOCK is a file. */
+/** Keeps writers out, if LOCK is a file that can be opened. */
 static lx_status lock_source(lx__recovery *self, lx_error *error)
 {
     if (lx__file_open(&self->lock, &self->source, LX__LOCK_NAME, O_RDONLY, NULL) != LX_OK ||
@@ -40,14 +40,15 @@ static lx_status open_source(lx__recovery *self, lx_error *error)
         return status;
     status = lx__directory_open(&self->source_chunks, &self->source, LX__CHUNK_DIRECTORY, &why);
     if (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT)
-        return LX_OK; /* the values in chunks are damaged */
+        return LX_OK; /* the values in chunks will be found damaged */
     lx__error_propagate(error, &why);
     return status;
 }
 
-/* ---- its state */
+/* ---- the state to recover */
 
-/** Whether a seal names both tables of each field, of one table generation. */
+/** Whether the seal names two tables for each field. Sets @p generation to their table
+ * generation. */
 static bool find_sealed_tables(const lx__meta *meta, uint32_t *generation)
 {
     char stem[LX__NAME_SIZE];
@@ -60,7 +61,7 @@ static bool find_sealed_tables(const lx__meta *meta, uint32_t *generation)
     return json_object_size(tables) == 2 * meta->schema->count;
 }
 
-/** Adds a chunk file of any size to the state; lx__repair_fit_chunks() measures it. */
+/** Adds a chunk file to the state, whatever its size; lx__repair_fit_chunks() will measure it. */
 static lx_status add_chunk(void *user, const char *name, lx_error *error)
 {
     lx__recovery *self = user;
@@ -71,7 +72,7 @@ static lx_status add_chunk(void *user, const char *name, lx_error *error)
     return lx__state_put_chunk(&self->log.state, &item, error);
 }
 
-/** Takes the state that was sealed: as many rows as records, no updates, all chunk files. */
+/** Takes the state from the seal: as many rows as records, no updates, and all chunk files. */
 static lx_status take_seal(lx__recovery *self, uint32_t table_generation, lx_error *error)
 {
     lx__state *state = &self->log.state;
@@ -83,28 +84,30 @@ static lx_status take_seal(lx__recovery *self, uint32_t table_generation, lx_err
     if (self->source_chunks.fd != -1)
         status = lx__directory_each(&self->source_chunks, add_chunk, self, error);
     lx__error_append(&self->log.damage,
-                     "; the dataset is sealed, and meta.json has its state: %" PRIu64 " records",
+                     "; the dataset is sealed, so its state is taken from meta.json: %" PRIu64
+                     " records",
                      state->length);
     return status == LX_OK
                ? lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, &self->log.damage, error)
                : status;
 }
 
-/** Reports the commits after an invalid frame, which are lost. */
+/** Reports that the commits after an invalid frame are lost. */
 static lx_status drop_tail(lx__recovery *self, lx_error *error)
 {
     lx__log_prefix *log = &self->log;
     lx__error_append(&log->damage,
-                     "; the commits before it are recovered, with %" PRIu64 " records; those in "
-                     "the other %" PRIu64 " bytes are lost",
+                     "; the commits before it, with %" PRIu64 " records, are recovered; those in "
+                     "the remaining %" PRIu64 " bytes are lost",
                      log->state.length, log->lost_bytes);
     self->repair.result.cut_bytes = log->lost_bytes;
     return lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, &log->damage, error);
 }
 
 /**
- * Finds the state: in the log, or, if that has not all that was sealed, in meta.json. A log with more
- * rows than meta.json comes before the seal, because meta.json may be an earlier one.
+ * Finds the state in the log or, if the log does not contain everything that was sealed, in
+ * meta.json. A log with more rows than meta.json takes precedence over the seal, because meta.json
+ * may be an older one.
  */
 static lx_status find_state(lx__recovery *self, lx_error *error)
 {
@@ -122,7 +125,8 @@ static lx_status find_state(lx__recovery *self, lx_error *error)
         if (!by_log) {
             log->damage = why;
         } else if (!log->damaged) {
-            (void)lx__fail(&log->damage, LX_ERR_CORRUPT, "the log ends before the seal");
+            (void)lx__fail(&log->damage, LX_ERR_CORRUPT,
+                           "the log ends before the commit that was sealed");
             lx__error_locate(&log->damage, self->source.path, NULL, LX_NONE, LX_NONE);
         }
         return take_seal(self, generation, error);
@@ -132,7 +136,7 @@ static lx_status find_state(lx__recovery *self, lx_error *error)
     return by_log && log->damaged ? drop_tail(self, error) : status;
 }
 
-/* ---- its rows */
+/* ---- the rows to recover */
 
 lx_status lx__recovery_open_table(const lx__recovery *self, size_t field, bool checks,
                                   lx__file *file, uint64_t *size, lx_error *error)
@@ -159,8 +163,8 @@ static lx_status count_rows(lx__recovery *self, size_t field, lx_error *error)
     return status;
 }
 
-/** Finds the length of the new dataset. A log may claim any number of rows: where the longest table
- * ends before them, the new dataset ends, too. */
+/** Determines the length of the new dataset. A log may claim any number of rows, so the new dataset
+ * ends where the longest table does, if that is earlier. */
 static void count_records(lx__recovery *self)
 {
     lx__state *state = &self->log.state;
@@ -175,7 +179,7 @@ static void count_records(lx__recovery *self)
     state->length = self->kept;
 }
 
-/** Reports a table that has fewer rows than are committed. */
+/** Reports the tables of a field if they have fewer rows than are committed. */
 static lx_status report_rows(lx__recovery *self, size_t field, lx_error *error)
 {
     const lx__field *about = lx__schema_field(self->meta.schema, field);
@@ -186,11 +190,12 @@ static lx_status report_rows(lx__recovery *self, size_t field, lx_error *error)
         return LX_OK;
     lx__table_name(about->stem, LX__OFFSET_KIND, self->log.state.table_generation, name);
     snprintf(path, sizeof path, "%.300s/%.160s", self->path, name);
-    (void)lx__fail(&damage, LX_ERR_CORRUPT,
-                   "the tables of the field have %" PRIu64 " of %" PRIu64 " committed rows: values "
-                   "of the other rows become missing, and records after the end of all tables are "
-                   "dropped",
-                   rows, self->committed);
+    (void)lx__fail(
+        &damage, LX_ERR_CORRUPT,
+        "the tables of the field have only %" PRIu64 " of %" PRIu64 " committed rows: "
+        "values in the other rows become missing, and records beyond the end of all tables "
+        "are dropped",
+        rows, self->committed);
     lx__error_locate(&damage, path, about->name, rows, rows * LX__OFFSET_ROW);
     self->repair.result.missing += rows < self->kept ? self->kept - rows : 0;
     return lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, &damage, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing a dataset: its own files alone, meta.json after all that it names. */
+/* Removes a dataset: only its own files, with meta.json after everything that it names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ typedef struct removal {
 static lx_status lock_all(removal *self, lx_error *error)
 {
     lx_status status = lx__writer_lock(&self->directory, &self->lock, error);
-    /* A writer may have switched since, and readers gone on to its generation. */
+    /* Since meta.json was read, a writer may have installed a new generation, and readers may have
+     * moved on to it. */
     if (status == LX_OK) {
         lx__meta_free(&self->meta);
         status = lx__meta_load(&self->meta, &self->directory, error);
@@ -35,17 +36,18 @@ static lx_status lock_all(removal *self, lx_error *error)
         return status;
     }
     status = lx__fail(error, LX_ERR_BUSY,
-                      "the dataset is being read, here or by another process: close it first");
+                      "the dataset is being read by this process or another one: close it first");
     lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
 static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_EXISTS,
-                                "nothing is removed: '%.100s' is no part of the dataset, put it "
-                                "elsewhere first",
-                                name);
+    lx_status status =
+        lx__fail(error, LX_ERR_EXISTS,
+                 "nothing was removed: '%.100s' does not belong to the dataset: move "
+                 "it elsewhere first",
+                 name);
     lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -78,7 +80,7 @@ static lx_status remove_chunk(void *user, const char *name, lx_error *error)
     return lx__file_remove(&self->chunks, name, error);
 }
 
-/** What goes before meta.json. */
+/** Removes a file of the dataset that must be removed before meta.json. */
 static lx_status remove_file(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
@@ -87,11 +89,11 @@ static lx_status remove_file(void *user, const char *name, lx_error *error)
     return status == LX_OK && ours ? lx__file_remove(&self->directory, name, error) : status;
 }
 
-/** Refuses a directory with anything else in it. */
-static lx_status look_through(removal *self, lx_error *error)
+/** Fails if the directory contains anything that does not belong to the dataset. */
+static lx_status check_contents(removal *self, lx_error *error)
 {
-    /* An interrupted removal may have taken the directory of chunks already; what is no directory
-     * is found by its name. */
+    /* An interrupted removal may already have removed the chunk directory. If chunk is not a
+     * directory, check_file() rejects it by its name. */
     lx_error why = LX_ERROR_INIT;
     lx_status status = lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY,
                                           &why);
@@ -103,7 +105,8 @@ static lx_status look_through(removal *self, lx_error *error)
     return status == LX_OK ? lx__directory_each(&self->directory, check_file, self, error) : status;
 }
 
-/** Until meta.json goes, the next try can do the rest; so it must be the last on disk, too. */
+/** Removes everything. As long as meta.json exists, another attempt can remove the rest, so it must
+ * be the last file to disappear from the disk as well. */
 static lx_status remove_all(removal *self, const char *path, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -147,7 +150,7 @@ lx_status lx_dataset_check_removable(const char *path, lx_error *error)
     removal self;
     lx_status status = open_all(&self, path, error);
     if (status == LX_OK)
-        status = look_through(&self, error);
+        status = check_contents(&self, error);
     close_all(&self);
     return status;
 }
@@ -159,11 +162,11 @@ lx_status lx_dataset_remove(const char *path, lx_error *error)
     if (status == LX_OK)
         status = lock_all(&self, error);
     if (status == LX_OK)
-        status = look_through(&self, error);
-    /* The directory itself, where the path is a link to it or ends in a dot. */
+        status = check_contents(&self, error);
+    /* Resolve the path, in case it is a link to the directory or ends in a dot. */
     char *real = status == LX_OK ? realpath(path, NULL) : NULL;
     if (status == LX_OK && real == NULL)
-        status = lx__fail_errno(error, errno, path, "cannot look at");
+        status = lx__fail_errno(error, errno, path, "cannot resolve the path");
     if (status == LX_OK)
         status = remove_all(&self, real, error);
     free(real);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Repair in place: one scanner finds the damage, a writer changes the values. See
- * doc/zrecord-format.md, 11.9. */
+/* Repair in place: the scanner of lx_dataset_verify() finds the damage, and a writer changes the
+ * values. See doc/zrecord-format.md, 11.9. */
 #include "zrecord/maintenance/repair.h"
 
 #include <inttypes.h>
@@ -29,20 +29,20 @@ typedef struct damaged_value {
     size_t field;
 } damaged_value;
 
-/** One run of a repair. */
+/** A single run of a repair. */
 typedef struct run {
     lx__repair *repair;
     lx__file directory, chunks, lock;
     lx__meta meta;
-    lx__snapshot *snapshot; /**< The one that was scanned. */
+    lx__snapshot *snapshot; /**< The snapshot that was scanned. */
     bool sealed;
-    bool restamped, cut;   /**< Changes that are done. */
-    bool shortens;         /**< Whether a chunk lacks committed bytes, */
-    bool acts;             /**< or anything else needs a writer. */
-    damaged_value *values; /**< Ascending by index, then by field. */
+    bool restamped, cut;   /**< What has been done: meta.json was restamped, the log truncated. */
+    bool shortens;         /**< A chunk lacks committed bytes. */
+    bool acts;             /**< Some damage needs a writer to repair it. */
+    damaged_value *values; /**< In ascending order of index, then of field. */
     size_t count, capacity;
     lx_error why;    /**< Why the scan could not continue. */
-    lx_error *error; /**< The caller's. */
+    lx_error *error; /**< The caller's error. */
 } run;
 
 static const lx_repair_options defaults = {.policy = LX_REPAIR_MISSING};
@@ -56,7 +56,7 @@ lx__repair lx__repair_of(const char *path, const lx_repair_options *options, boo
                         .shown = path};
 }
 
-/** Adds what to do about damage that cannot be repaired in place. */
+/** Adds advice to the error about damage that cannot be repaired in place. */
 static void advise(lx_error *error)
 {
     if (error->status == LX_ERR_CORRUPT)
@@ -65,7 +65,7 @@ static void advise(lx_error *error)
 
 /* ---- findings */
 
-/** Replaces the path of a recovery's temporary directory by that of the damaged dataset. */
+/** In a recovery, replaces the path of the temporary directory with that of the damaged dataset. */
 static void show_path(const lx__repair *self, lx_error *damage)
 {
     char path[sizeof damage->path];
@@ -91,7 +91,7 @@ lx_status lx__repair_report(lx__repair *self, lx_repair_action action, const lx_
                : LX_OK;
 }
 
-/** Adds a value to the list of those to change. */
+/** Adds a value to the list of values to change. */
 static lx_status add_value(run *self, const lx__found *found)
 {
     bool same = self->count != 0 && self->values[self->count - 1].index == found->index;
@@ -107,7 +107,7 @@ static lx_status add_value(run *self, const lx__found *found)
     return LX_OK;
 }
 
-/** Receives what the scanner finds. */
+/** Handles a finding of the scanner. */
 static lx_status take(void *user, const lx__found *found)
 {
     run *self = user;
@@ -132,7 +132,7 @@ static lx_status take(void *user, const lx__found *found)
 
 /* ---- meta.json and the log */
 
-/** Reports a wrong checksum of meta.json, and restamps it. */
+/** Reports that the checksum of meta.json is wrong, and restamps the file. */
 static lx_status restamp(run *self, const lx_error *damage, lx_error *error)
 {
     lx_status status = lx__repair_report(self->repair, LX_REPAIR_ACTION_RESTAMP, damage, error);
@@ -140,7 +140,7 @@ static lx_status restamp(run *self, const lx_error *damage, lx_error *error)
         return status;
     status = lx__meta_replace(&self->meta, &self->directory, error);
     self->restamped = status == LX_OK;
-    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer */
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer to poison */
 }
 
 static lx_status cut_log(run *self, lx__log_prefix *prefix, lx_error *error)
@@ -152,11 +152,11 @@ static lx_status cut_log(run *self, lx__log_prefix *prefix, lx_error *error)
         self->cut = status == LX_OK;
     }
     lx__error_append(&prefix->damage,
-                     "; the commits before it stay, with %" PRIu64
-                     " records; the log is cut there, "
-                     "and the other %" PRIu64 " bytes are kept in %s",
+                     "; the commits before it, with %" PRIu64
+                     " records, are kept; the log is truncated there, and the remaining %" PRIu64
+                     " bytes are kept in %s",
                      prefix->state.length, prefix->lost_bytes,
-                     tail != NULL ? tail : "a file beside the dataset");
+                     tail != NULL ? tail : "a file next to the dataset");
     lx__free(tail);
     self->repair->result.cut_bytes = prefix->lost_bytes;
     return status == LX_OK
@@ -164,9 +164,9 @@ static lx_status cut_log(run *self, lx__log_prefix *prefix, lx_error *error)
                : status;
 }
 
-/** Reports an invalid frame of the log, and cuts the log there. The log of a sealed dataset is not
- * cut: meta.json and the tables have the commits after an invalid frame.
- * @p stuck: the log stays damaged, so nothing else can be read. */
+/** Reports an invalid frame of the log, and truncates the log there. Does nothing if the dataset is
+ * sealed, because meta.json and the tables then contain the commits after an invalid frame as well.
+ * Sets @p stuck if the log stays damaged, so that nothing else can be read. */
 static lx_status check_log(run *self, bool *stuck, lx_error *error)
 {
     lx__log_prefix prefix = {0};
@@ -191,8 +191,8 @@ static lx_status refuse_link(void *user, const char *name, lx_error *error)
         return LX_OK;
     snprintf(path, sizeof path, "%.300s/%.100s", directory->path, name);
     lx_status status = lx__fail(error, LX_ERR_CORRUPT,
-                                "symbolic links are not followed here: put its target in its "
-                                "place");
+                                "this is a symbolic link, which is not followed here: replace it "
+                                "with its target");
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -268,7 +268,7 @@ static lx_status scan(run *self, lx_error *error)
     repair->result.records = done.records;
     repair->result.values = done.values;
     if (status == LX_ERR_CORRUPT)
-        status = LX_OK; /* all damage is reported */
+        status = LX_OK; /* all damage was reported */
     else if (status != LX_OK)
         lx__error_propagate(error, &self->why);
     lx_dataset_close(dataset);
@@ -277,7 +277,7 @@ static lx_status scan(run *self, lx_error *error)
 
 /* ---- changes, through a writer */
 
-/** Fails unless the writer has the snapshot that was scanned. */
+/** Fails unless the writer has the same state as the snapshot that was scanned. */
 static lx_status check_same(const run *self, const lx_writer *writer, lx_error *error)
 {
     const lx__store *store = self->snapshot->store;
@@ -286,8 +286,8 @@ static lx_status check_same(const run *self, const lx_writer *writer, lx_error *
         writer->meta.generation == store->meta.generation && now->length == then->length &&
         now->changed.offset == then->changed.offset && now->changed.crc == then->changed.crc)
         return LX_OK;
-    lx_status status = lx__fail(error, LX_ERR_BUSY,
-                                "a writer changed the dataset during the scan: repair it again");
+    lx_status status = lx__fail(
+        error, LX_ERR_BUSY, "a writer changed the dataset during the scan: run the repair again");
     lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -302,8 +302,8 @@ static lx_status make_missing(const run *self, lx_writer *writer, lx_error *erro
     return status;
 }
 
-/** Deletes from the highest index down, so that the last record, which takes the place of a deleted
- * one, is not damaged. */
+/** Deletes records in descending order of index, so that the last record, which takes the place of
+ * the deleted one, is never a damaged one. */
 static lx_status delete_records(const run *self, lx_writer *writer, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -325,8 +325,9 @@ static lx_status change_values(const run *self, lx_writer *writer, lx_error *err
     return status == LX_OK ? lx_writer_end_transaction(writer, error) : status;
 }
 
-/** Rotates the log, so that its snapshot frame has the chunks as they are. If commits were cut off,
- * no chunk takes more payloads: a reader may still refer to theirs. */
+/** Rotates the log, so that its snapshot frame has the chunks as they really are. If commits were
+ * truncated, no existing chunk takes more payloads, because a reader may still refer to the bytes
+ * of those commits. */
 static lx_status rotate(lx_writer *writer, void *user, lx_error *error)
 {
     const run *self = user;
@@ -362,7 +363,7 @@ static lx_status apply(run *self, lx_error *error)
                            : lx__fail_memory(error, "a repair");
     if (status == LX_OK && self->sealed)
         status = lx__unseal(&self->directory, error);
-    lx__writer_unlock(&self->lock); /* the writer takes it */
+    lx__writer_unlock(&self->lock); /* the writer will take the lock itself */
     if (status == LX_OK)
         status = lx_writer_open(self->repair->path, options, &writer, error);
     if (status == LX_OK)
@@ -380,8 +381,8 @@ static lx_status lock(run *self, lx_error *error)
     return status == LX_OK ? lx__writer_lock(&self->directory, &self->lock, error) : status;
 }
 
-/** Opens the dataset, and locks it if it is to be changed. meta.json is read before LOCK is created,
- * since the directory may not be a dataset, and again with the lock. */
+/** Opens the dataset and, if it is to be changed, locks it. Reads meta.json before LOCK is created,
+ * because the directory may not be a dataset, and once more under the lock. */
 static lx_status begin(run *self, lx_error *damage, lx_error *error)
 {
     lx_status status = lx__directory_open(&self->directory, LX__CWD, self->repair->path, error);
@@ -399,7 +400,7 @@ static lx_status begin(run *self, lx_error *damage, lx_error *error)
     return status;
 }
 
-/** Opens the directory of chunks. If it is absent, only a recovery helps. */
+/** Opens the chunk directory. If it is missing, only a recovery into a new directory can help. */
 static lx_status open_chunks(run *self, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;

@@ -20,22 +20,24 @@ static lx_status read_named(lx__meta *meta, const lx__file *directory, const cha
     return status;
 }
 
-/** Adds advice to the error about an absent or damaged meta.json. */
+/** Adds advice to the error about a missing or damaged meta.json. */
 static void advise(const lx__file *directory, lx_error *error)
 {
     lx__meta next = {0};
     if (error->status != LX_ERR_CORRUPT && error->status != LX_ERR_NOT_FOUND)
         return;
     if (read_named(&next, directory, LX__META_NEW_NAME, LX__META_CHECK) == LX_OK)
-        lx__error_append(error, "; meta.json.new is complete and was about to replace it: rename "
-                                "it to meta.json");
+        lx__error_append(error,
+                         "; meta.json.new is complete and was about to replace it: rename it "
+                         "to meta.json");
     else
-        lx__error_append(error, "; replace it by the meta.json of a backup of this dataset, or the "
-                                "dataset by the backup");
+        lx__error_append(error,
+                         "; replace it with the meta.json of a backup of this dataset, or the "
+                         "dataset with the backup");
     lx__meta_free(&next);
 }
 
-/** Whether the log begins with a valid frame: its CRC covers the uuid and the generation. */
+/** Whether the log starts with a valid frame, whose CRC covers the UUID and the generation. */
 static bool has_log(const lx__meta *meta, const lx__file *directory)
 {
     const lx__log_position start = {0};

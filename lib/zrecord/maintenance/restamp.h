@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief meta.json of a damaged dataset. If nothing but its checksum is wrong, it can be restamped:
- * written again with the right one. See doc/zrecord-format.md, 11.9.
+ * @brief The meta.json of a damaged dataset. If only its checksum is wrong, it can be restamped,
+ * that is, written again with the right checksum. See doc/zrecord-format.md, 11.9.
  */
 #ifndef LX_ZRECORD_RESTAMP_H
 #define LX_ZRECORD_RESTAMP_H
@@ -10,13 +10,13 @@
 #include "zrecord/format/meta.h"
 
 /**
- * Reads meta.json.
+ * Reads meta.json, even if it needs to be restamped.
  *
- * @param[out] meta       Receives it.
- * @param[in]  directory  The dataset's.
- * @param[out] damage     Receives a wrong or absent checksum, if everything else is right: the text
- *                        is valid, and the first frame of the log has its uuid and generation.
- *                        Unchanged if the checksum is right.
+ * @param[out] meta       Receives the contents of meta.json.
+ * @param[in]  directory  The dataset directory.
+ * @param[out] damage     Receives the error if the checksum is wrong or missing, but everything
+ * else                        is right: the text is valid, and the first frame of the log has the
+ * same                        UUID and generation. Unchanged if the checksum is right.
  * @param[out] error      Receives any other failure, with advice.
  */
 lx_status lx__restamp_load(lx__meta *meta, const lx__file *directory, lx_error *damage,

@@ -19,7 +19,7 @@ static void count_value(const lx__entry *entry, lx_field_stats *field)
     field->compressed += lx__entry_is_compressed(entry);
 }
 
-/** Called for each entry of a field, which obeys its rules. */
+/** Called for each entry of a field; the entry has been checked against the field's rules. */
 typedef lx_status visit(lx__snapshot *snapshot, const lx__entry *entry, void *sums,
                         lx_error *error);
 
@@ -52,7 +52,7 @@ static lx_status count_for_field(lx__snapshot *snapshot, const lx__entry *entry,
     return LX_OK;
 }
 
-/** @p sums are the infos of all chunks. */
+/** Counts an entry for its chunk. @p sums is the array of statistics of all chunks. */
 static lx_status count_for_chunk(lx__snapshot *snapshot, const lx__entry *entry, void *sums,
                                  lx_error *error)
 {
@@ -112,7 +112,7 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals, lx_fiel
     totals->live_ratio = totals->chunk_bytes != 0
                              ? (double)totals->live_bytes / (double)totals->chunk_bytes
                              : 1;
-    /* Entries may overlap, in a dataset that no correct writer has made. */
+    /* In a dataset that was not made by a correct writer, entries may overlap. */
     totals->dead_bytes = totals->chunk_bytes > totals->live_bytes
                              ? totals->chunk_bytes - totals->live_bytes
                              : 0;
@@ -120,7 +120,7 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals, lx_fiel
     return status;
 }
 
-/** What the log says of a chunk; @p live is where counting begins. */
+/** Returns what the log says about a chunk; @p live is the initial value of the live counts. */
 static lx_chunk_stats chunk_info(const lx__chunk_item *item, uint64_t live)
 {
     return (lx_chunk_stats){item->id, item->records, item->bytes, live, live};

@@ -20,9 +20,9 @@ lx_status lx__unseal(const lx__file *directory, lx_error *error)
         if (status == LX_OK)
             status = lx__meta_replace(&meta, directory, error);
         if (status == LX_ERR_POISONED)
-            status = LX_ERR_IO; /* there is no writer */
+            status = LX_ERR_IO; /* there is no writer to poison */
     } else {
-        /* The process that removed it may have died before that. */
+        /* The process that removed the seal may have died before it synced the directory. */
         status = lx__file_sync(directory, error);
     }
     lx__meta_free(&meta);
@@ -38,7 +38,7 @@ lx_status lx_dataset_unseal(const char *path, lx_error *error)
     lx_status status = lx__directory_open(&directory, LX__CWD, path, error);
     if (status != LX_OK)
         return status;
-    /* Looked at before it is locked, so that no LOCK is made where there is no dataset. */
+    /* Read meta.json before locking, so that no LOCK is created where there is no dataset. */
     status = lx__meta_load(&meta, &directory, error);
     if (status == LX_OK)
         status = lx__check_local(&directory, error);

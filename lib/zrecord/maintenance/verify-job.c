@@ -17,9 +17,9 @@ size_t lx__verify_files(const lx__snapshot *snapshot, bool sealed)
     return lx__verify_first_chunk(snapshot, sealed) + snapshot->state.chunk_count;
 }
 
-/** Keeps a damage; any other failure ends the job. */
-static lx_status note(lx__verify_job *job, lx_status status, const lx_error *damage,
-                      uint64_t records)
+/** Adds a finding if @p status means damage; any other failure ends the job. */
+static lx_status add_finding(lx__verify_job *job, lx_status status, const lx_error *damage,
+                             uint64_t records)
 {
     bool unreadable = job->file == LX__NO_FILE && lx__file_is_unreadable(damage);
     if (status != LX_ERR_CORRUPT && !unreadable) {
@@ -51,10 +51,11 @@ static lx_status check_value(lx__verify_job *job, uint64_t index, size_t field)
     job->sums.values++;
     if (status == LX_OK)
         return LX_OK;
-    /* Once more for the words: an lx_error is large, and most values are right. */
+    /* Check again to get the message; the first check did without, because an lx_error is large and
+     * most values are intact. */
     lx_error damage = LX_ERROR_INIT;
     status = lx__checker_check(&job->checker, field, index, &bytes, &damage);
-    return status != LX_OK ? note(job, status, &damage, 1) : LX_OK;
+    return status != LX_OK ? add_finding(job, status, &damage, 1) : LX_OK;
 }
 
 static lx_status check_records(lx__verify_job *job)
@@ -74,7 +75,7 @@ static lx_status check_records(lx__verify_job *job)
     return LX_OK;
 }
 
-/** The size and the CRC of the field's dictionary are those in meta.json, if it has one. */
+/** Checks the size and the CRC of the field's dictionary, if it has one, against meta.json. */
 static lx_status check_dictionary(const lx__store *store, size_t position, lx_error *error)
 {
     const lx__field *field = lx__schema_field(store->meta.schema, position);
@@ -90,8 +91,8 @@ static lx_status check_dictionary(const lx__store *store, size_t position, lx_er
         status = lx__file_sum(&file, &found.bytes, &found.crc, error);
         if (status == LX_OK && found.crc != dict.crc)
             status = lx__fail(error, LX_ERR_CORRUPT,
-                              "the checksum of the dictionary is %08x, meta.json says %08x",
-                              found.crc, dict.crc);
+                              "dictionary checksum mismatch: expected %08x, computed %08x",
+                              dict.crc, found.crc);
         lx__error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
         lx__file_close(&file);
     }
@@ -99,15 +100,15 @@ static lx_status check_dictionary(const lx__store *store, size_t position, lx_er
     return status;
 }
 
-/** A chunk has what is committed of it, also where no value refers to it; in a sealed dataset it
- * has that exactly. */
+/** Checks that a chunk has its committed bytes, even if no value refers to it. In a sealed dataset,
+ * it must have no other bytes. */
 static lx_status check_chunk(const lx__store *store, const lx__chunk_item *chunk, bool sealed,
                              lx_error *error)
 {
     char name[LX__NAME_SIZE];
     lx__file file;
     if (!sealed && chunk->bytes == 0)
-        return LX_OK; /* it may be absent */
+        return LX_OK; /* the file may be missing */
     lx__chunk_name(chunk->id, name);
     lx_status status = lx__committed_open(&file, &store->chunk_directory, name, O_RDONLY,
                                           chunk->bytes, sealed, error);
@@ -116,7 +117,8 @@ static lx_status check_chunk(const lx__store *store, const lx__chunk_item *chunk
     return status;
 }
 
-/** Dictionaries, of a sealed dataset the CRCs of all tables, and the sizes of all chunks. */
+/** Checks a file: the dictionary of a field, a table of a sealed dataset, or the size of a
+ * chunk. */
 static lx_status check_file(lx__verify_job *job)
 {
     static const char *const kinds[] = {LX__OFFSET_KIND, LX__CHECK_KIND};
@@ -134,7 +136,7 @@ static lx_status check_file(lx__verify_job *job)
     else
         status = check_chunk(store, &job->committed->chunks[number - first_chunk], job->sealed,
                              &damage);
-    return status != LX_OK ? note(job, status, &damage, 0) : LX_OK;
+    return status != LX_OK ? add_finding(job, status, &damage, 0) : LX_OK;
 }
 
 lx_status lx__verify_run(lx__verify_job *job)

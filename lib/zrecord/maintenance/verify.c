@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each range of records, then each file, is a job of the executor's readers. The caller's thread
- * schedules the jobs and reports their findings in the order of the records. Only that thread calls
- * the caller's functions. */
+/* Each range of records, and then each file, is a job for the readers of the executor. The caller's
+ * thread schedules the jobs and reports their findings in record order. The caller's functions are
+ * called only on that thread. */
 #include "zrecord/maintenance/verify.h"
 
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 #include "zrecord/read/prefetch.h"
 #include "zrecord/read/refresh.h"
 
-/* Jobs in flight, in addition to two for each reader. Their values are prefetched. */
+/* Number of jobs in flight, in addition to two per reader; their values are prefetched. */
 #define JOBS_MIN 8
 
 typedef struct verification verification;
@@ -24,24 +24,24 @@ typedef struct part {
     lx__task task;
     verification *verification;
     lx__verify_job job;
-    lx_status status;    /**< Of its last run. */
-    bool done, canceled; /**< Under the verification's mutex. */
+    lx_status status;    /**< The result of its last run. */
+    bool done, canceled; /**< Guarded by the verification's mutex. */
 } part;
 
 struct verification {
-    lx__snapshot *snapshot;     /**< Of which values are read, */
-    const lx__state *committed; /**< and what files are compared with. */
+    lx__snapshot *snapshot;     /**< The snapshot from which to read values. */
+    const lx__state *committed; /**< The state with which to compare files. */
     const lx__verify_watch *watch;
     bool sealed;
     lx_verify_result result;
-    lx_error *error; /**< The caller's, which keeps the first damage. */
+    lx_error *error; /**< The caller's error, which keeps the first finding. */
     lx__prefetch ahead;
     size_t next_file, file_count;
-    lx_executor *executor; /**< NULL: the caller's thread runs all jobs. */
+    lx_executor *executor; /**< If NULL, the caller's thread runs all jobs. */
     bool own_executor;
-    part *parts; /**< A ring of depth. */
+    part *parts; /**< A ring of @ref depth jobs. */
     size_t depth, first, count;
-    pthread_mutex_t mutex; /**< For the parts' done and canceled. */
+    pthread_mutex_t mutex; /**< Guards the members done and canceled of the parts. */
     pthread_cond_t changed;
 };
 
@@ -50,7 +50,7 @@ struct verification {
 static void run(lx__task *task, size_t number)
 {
     part *p = (part *)task;
-    (void)number; /* a task of one part */
+    (void)number; /* the task has only one part */
     p->status = lx__verify_run(&p->job);
 }
 
@@ -67,7 +67,7 @@ static void finish(lx__task *task, bool canceled)
 
 /* ---- scheduling and reporting, on the caller's thread */
 
-/** Submits a job; runs it on this thread if no executor accepts it. */
+/** Submits a job; if no executor accepts it, runs it on this thread. */
 static void submit(verification *v, part *p)
 {
     p->done = p->canceled = false;
@@ -86,7 +86,7 @@ static void wait_for(verification *v, const part *p)
     pthread_mutex_unlock(&v->mutex);
 }
 
-/** Adds the next job to the ring; false after the last one. */
+/** Adds the next job to the ring; returns false if no job is left. */
 static bool schedule(verification *v)
 {
     part *p = &v->parts[(v->first + v->count) % v->depth];
@@ -118,7 +118,7 @@ static void add(lx_verify_result *sums, const lx_verify_result *more)
     sums->bytes += more->bytes;
 }
 
-/** Reports the findings of a job so far, then the failure that ended it, if any. */
+/** Reports the findings of a job so far and, if a failure ended the job, also that failure. */
 static lx_status report(verification *v, part *p)
 {
     for (size_t i = 0; i < p->job.found_count; i++) {
@@ -135,7 +135,7 @@ static lx_status report(verification *v, part *p)
     if (p->status != LX_OK) {
         add(&v->result, &p->job.sums);
         if (v->error != NULL)
-            *v->error = p->job.failure; /* also after a damage: the status is this one's */
+            *v->error = p->job.failure; /* even after a finding, because its status is returned */
     }
     return p->status;
 }
@@ -150,7 +150,8 @@ static lx_status report_progress(verification *v)
                : LX_OK;
 }
 
-/** Waits for the oldest job and reports its findings. It stays in the ring until it is complete. */
+/** Waits for the oldest job and reports its findings. The job stays in the ring until it is
+ * complete. */
 static lx_status take_oldest(verification *v)
 {
     part *p = &v->parts[v->first];
@@ -174,7 +175,7 @@ static lx_status take_oldest(verification *v)
     return p->job.file == LX__NO_FILE ? report_progress(v) : LX_OK;
 }
 
-/** Waits for running jobs, and cancels the others. */
+/** Cancels all jobs that have not started, and waits for the others. */
 static void drop(verification *v)
 {
     for (size_t i = 0; v->executor != NULL && i < v->count; i++)
@@ -197,10 +198,11 @@ static lx_status check_all(verification *v)
     return status;
 }
 
-/* ---- chunks that have another size */
+/* ---- chunks whose size is wrong */
 
-/** Notes in @p item how long the file is, if that is too short, or, of a sealed dataset, too long.
- * An absent file is an error for each of its values. */
+/** Sets the bytes of @p item to the size of its file if that is too small or, in a sealed dataset,
+ * too large; returns whether it did. If the file is missing, each of its values is an error
+ * anyway. */
 static bool adapt(const lx__store *store, bool sealed, lx__chunk_item *item)
 {
     struct stat about;
@@ -216,8 +218,8 @@ static bool adapt(const lx__store *store, bool sealed, lx__chunk_item *item)
     return true;
 }
 
-/** Makes the snapshot whose values are read. A chunk that is too short damages only the values after
- * its end, although readers, which map it, refuse all its values. */
+/** Makes the snapshot from which values are read. In it, a chunk that is too short only damages the
+ * values beyond its end, whereas readers, which map it, cannot read any of its values. */
 static lx_status adapt_chunks(lx__snapshot *snapshot, bool sealed, lx__snapshot **adapted,
                               lx_error *error)
 {
@@ -237,7 +239,7 @@ static lx_status adapt_chunks(lx__snapshot *snapshot, bool sealed, lx__snapshot 
 
 /* ---- beginning and end */
 
-/** Uses @p executor if it belongs to this process, else opens one. */
+/** Uses @p executor if it belongs to this process; otherwise opens one. */
 static void find_executor(verification *v, lx_executor *executor)
 {
     v->executor = executor;
@@ -298,14 +300,14 @@ lx_status lx__verify_snapshot(lx__snapshot *snapshot, bool sealed, lx_executor *
 
 /* ---- the public call */
 
-/** The caller's functions. */
+/** The caller's function for damage, and its arguments. */
 typedef struct listener {
     lx_damage_function damaged;
     void *user;
     lx_error *error;
 } listener;
 
-static lx_status pass_damage(void *user, const lx__found *found)
+static lx_status report_damage(void *user, const lx__found *found)
 {
     const listener *to = user;
     return to->damaged(&found->error, to->user, to->error);
@@ -318,7 +320,7 @@ lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
     lx__snapshot *snapshot;
     lx_verify_result done = {0};
     listener to = {damaged, user, error};
-    const lx__verify_watch watch = {damaged != NULL ? pass_damage : NULL, &to, progress, user};
+    const lx__verify_watch watch = {damaged != NULL ? report_damage : NULL, &to, progress, user};
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");
     if (result != NULL)
@@ -326,7 +328,7 @@ lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
     lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    /* If the seal has been removed since the dataset was opened, files may have grown. */
+    /* If the seal was removed after the dataset was opened, files may have grown. */
     bool sealed = snapshot->store->meta.sealed && !lx__store_was_replaced(snapshot->store);
     status = lx__verify_snapshot(snapshot, sealed, dataset->options.executor, &watch, &done, error);
     lx__snapshot_unref(snapshot);
