@@ -119,7 +119,11 @@ LX_API lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_e
 
 /**
  * Limits the total size, in bytes, of the batches that are ready or in preparation but not yet
- * returned. One batch is always allowed.
+ * returned. One batch is always allowed, and never more than 4 for each reader thread.
+ *
+ * Batches of less than 128 KiB are not prepared ahead unless there is a transform:
+ * lx_loader_next() copies them faster than it could wake a thread. This does not hold for a source
+ * that is slow; give such a source larger batches.
  */
 LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint64_t bytes,
                                                       lx_error *error);
@@ -146,14 +150,14 @@ LX_API lx_status lx_loader_options_set_damage_policy(lx_loader_options *options,
 /**
  * Transforms a filled batch before it is returned: the function can modify its columns in place, or
  * store a result with lx_batch_set_result(). The executor's threads call it, possibly for several
- * batches at the same time.
+ * batches at the same time; without reader threads, the thread that calls lx_loader_next() does.
  *
  * @param batch  The batch.
  * @param user   The pointer that was passed to lx_loader_options_set_transform().
- * @param error  Never NULL; the function may describe its failure in it. If it does not, the error
- *               reports #LX_ERR_CALLBACK.
- * @return #LX_OK on success. For any other status, lx_loader_next() returns that status instead of
- *         this batch.
+ * @param error  Never NULL; the function may describe its failure in it.
+ * @return #LX_OK on success. For a failure, lx_loader_next() returns that status instead of this
+ *         batch. It returns #LX_ERR_CALLBACK for the statuses with which it reports about itself:
+ *         #LX_END, #LX_ERR_TIMEOUT, #LX_ERR_CANCELED and #LX_ERR_FORKED.
  */
 typedef lx_status (*lx_transform_function)(lx_batch *batch, void *user, lx_error *error);
 
@@ -268,6 +272,7 @@ LX_API void lx_loader_close(lx_loader *loader);
  * @retval LX_ERR_CORRUPT   A record is damaged; or, with #LX_DAMAGE_SKIP, all records of an epoch
  *                          are damaged.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_STATE     The executor was closed.
  * @retval LX_ERR_NOMEM     Out of memory.
  * @return Otherwise, the status that the source or the transform returned for this batch.
  */

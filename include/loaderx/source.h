@@ -65,7 +65,7 @@ typedef struct lx_column_info {
  * @retval LX_ERR_CORRUPT      The dataset or file is damaged.
  * @retval LX_ERR_UNSUPPORTED  This library cannot read this kind of file or array.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.
- * @retval LX_ERR_ARGUMENT     A pointer is NULL.
+ * @retval LX_ERR_ARGUMENT     A pointer is NULL, or @p options is not NULL for an .npy file.
  * @retval LX_ERR_NOMEM        Out of memory.
  * @return Otherwise, any status that lx_dataset_open() returns.
  */
@@ -122,7 +122,8 @@ typedef struct lx_target {
  * @param targets  One target per column.
  * @param user     The pointer that was passed to lx_source_options_set_fill().
  * @param error    Never NULL; the function describes its failure in it.
- * @return #LX_OK on success. Any other status fails the batch with that status.
+ * @return #LX_OK on success. A failure fails the batch with that status; see
+ *         ::lx_transform_function for exceptions.
  */
 typedef lx_status (*lx_fill_function)(const uint64_t *indices, size_t count,
                                       const lx_target *targets, void *user, lx_error *error);

@@ -28,6 +28,9 @@ LX_BEGIN_DECLS
  * description allows NULL. Any function that allocates memory can return #LX_ERR_NOMEM. Functions
  * that do not return a status do not check their arguments.
  *
+ * A callback of the caller returns #LX_OK, or a failure, which ends the call that runs it: the call
+ * returns the same status. A positive status is #LX_ERR_CALLBACK.
+ *
  * @code
  * lx_error error = LX_ERROR_INIT;
  * if (lx_source_open("fashion", NULL, &source, &error) != LX_OK) {

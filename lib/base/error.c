@@ -104,9 +104,12 @@ void lx__error_propagate(lx_error *error, const lx_error *failure)
         *error = *failure;
 }
 
-lx_status lx__error_return(lx_error *error, lx_status status)
+lx_status lx__error_return(lx_error *error, lx_status status, const char *callback)
 {
-    return status == LX_OK ? LX_OK : lx__fail(error, status, "the callback stopped the call");
+    if (status == LX_OK)
+        return LX_OK;
+    return lx__fail(error, status < 0 ? status : LX_ERR_CALLBACK,
+                    "the %s callback failed without a message", callback);
 }
 
 void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,

@@ -46,9 +46,10 @@ LX_API void lx__error_propagate(lx_error *error, const lx_error *failure);
  * through a pointer starts with this, as <loaderx/status.h> promises. */
 #define LX__CLEAR(out) ((out) != NULL ? (void)(*(out) = NULL) : (void)0)
 
-/** Propagates the result of a callback. A status other than LX_OK ends the operation and is
- * recorded, unless the callback has already filled in @p error. */
-LX_API lx_status lx__error_return(lx_error *error, lx_status status);
+/** Propagates the result of a callback, "progress" for instance. A status other than LX_OK ends the operation and is
+ * recorded, unless the callback has already filled in @p error. A positive status, which is no
+ * failure, becomes LX_ERR_CALLBACK. */
+LX_API lx_status lx__error_return(lx_error *error, lx_status status, const char *callback);
 
 /** Copies @p text to the array @p to. If it is too long, only its end is copied, after "...". */
 LX_API void lx__copy_tail(char *to, size_t size, const char *text);

@@ -25,6 +25,12 @@ static lx__job *job_of(lx__task *task)
     return (lx__job *)((char *)task - offsetof(lx__job, task));
 }
 
+/** The statuses with which lx_loader_next() reports about itself, without consuming a batch. */
+static bool is_of_loader(lx_status status)
+{
+    return status == LX_ERR_TIMEOUT || status == LX_ERR_CANCELED || status == LX_ERR_FORKED;
+}
+
 /** Parts start in order, and a started part always completes, so the number of the lowest failed
  * part does not depend on timing. */
 static void record_failure(lx__job *job, size_t part, lx_status status, const lx_error *error)
@@ -32,9 +38,10 @@ static void record_failure(lx__job *job, size_t part, lx_status status, const lx
     lx__task_stop(&job->task);
     pthread_mutex_lock(&job->pipeline->mutex);
     if (job->status == LX_OK || part < job->failed_part) {
-        job->status = status;
+        job->status = is_of_loader(status) ? LX_ERR_CALLBACK : status;
         job->failed_part = part;
         job->error = *error;
+        job->error.status = job->status;
     }
     pthread_mutex_unlock(&job->pipeline->mutex);
 }
@@ -114,11 +121,9 @@ static void run_transform(lx__job *job)
     lx_status status = pipeline->transform(job->batch, pipeline->transform_user, &error);
     atomic_fetch_add_explicit(&pipeline->transform_ns, lx__clock_now() - started,
                               memory_order_relaxed);
-    if (status == LX_OK)
-        return;
-    if (error.status >= 0)
-        lx__fail(&error, LX_ERR_CALLBACK, "the transform callback failed without a message");
-    record_failure(job, 0, status < 0 ? status : LX_ERR_CALLBACK, &error);
+    status = lx__error_return(&error, status, "transform");
+    if (status != LX_OK)
+        record_failure(job, 0, status, &error);
 }
 
 /** Drops the snapshot that the parts have read. Clears the pointer first, so that a child forked in

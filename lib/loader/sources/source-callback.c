@@ -22,12 +22,10 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     callback_source *self = (callback_source *)source;
     lx_error theirs = LX_ERROR_INIT;
     lx_status status = self->fill(indices, count, targets, self->user, &theirs);
-    if (status == LX_OK)
-        return LX_OK;
-    if (theirs.status >= 0)
-        lx__fail(&theirs, LX_ERR_CALLBACK, "the source's fill callback failed without a message");
+    status = lx__error_return(&theirs, status, "fill");
+    theirs.status = status;
     lx__error_propagate(error, &theirs);
-    return status < 0 ? status : LX_ERR_CALLBACK;
+    return status;
 }
 
 static int describe(const lx_source *source, json_t *object)

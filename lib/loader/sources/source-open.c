@@ -24,11 +24,15 @@ lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx
     }
     if (S_ISDIR(about.st_mode))
         return lx__source_open_zrecord(path, options, source, error);
-    if (S_ISREG(about.st_mode))
+    if (S_ISREG(about.st_mode) && options == NULL)
         return lx__source_open_npy(path, source, error);
-    lx_status status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                                "the path is neither a directory nor a regular file: pass a "
-                                "dataset or an .npy file");
+    lx_status status =
+        S_ISREG(about.st_mode)
+            ? lx__fail(error, LX_ERR_ARGUMENT,
+                       "the options of a dataset have no effect on a file: pass NULL")
+            : lx__fail(error, LX_ERR_UNSUPPORTED,
+                       "the path is neither a directory nor a regular file: pass a "
+                       "dataset or an .npy file");
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -89,8 +89,8 @@ static lx_status copy_bytes(backup *self, const lx__file *from, const lx__file *
         status = lx__file_copy(from, at, to, at, step, error);
         self->done += step;
         if (status == LX_OK && self->progress != NULL)
-            status = lx__error_return(error,
-                                      self->progress(self->done, self->total, self->user, error));
+            status = lx__error_return(
+                error, self->progress(self->done, self->total, self->user, error), "progress");
     }
     return status;
 }

@@ -94,7 +94,8 @@ static lx_status advance(exporting *e, size_t count, uint64_t bytes, lx_error *e
     const lx_export_options *o = e->options;
     if (o->progress == NULL)
         return LX_OK;
-    return lx__error_return(error, o->progress(e->result.records, e->count, o->user, error));
+    return lx__error_return(error, o->progress(e->result.records, e->count, o->user, error),
+                            "progress");
 }
 
 static lx_status finish(exporting *e, lx_status status, lx_export_result *result)

@@ -28,8 +28,10 @@ static lx_status report_progress(const lx__recovery *self, lx_error *error)
 {
     const lx_repair_options *options = self->repair.options;
     return options->progress != NULL
-               ? lx__error_return(error, options->progress(0, self->log.state.length,
-                                                           options->progress_user, error))
+               ? lx__error_return(
+                     error,
+                     options->progress(0, self->log.state.length, options->progress_user, error),
+                     "progress")
                : LX_OK;
 }
 

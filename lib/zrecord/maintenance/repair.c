@@ -87,7 +87,8 @@ lx_status lx__repair_report(lx__repair *self, lx_repair_action action, const lx_
         lx__error_propagate(&self->first, &finding.damage);
     return self->options->found != NULL
                ? lx__error_return(error,
-                                  self->options->found(&finding, self->options->found_user, error))
+                                  self->options->found(&finding, self->options->found_user, error),
+                                  "found")
                : LX_OK;
 }
 

@@ -129,7 +129,7 @@ static lx_status report(verification *v, part *p)
         lx_status status = v->watch->found != NULL ? v->watch->found(v->watch->user, one) : LX_OK;
         if (status != LX_OK) {
             add(&v->result, &one->sums);
-            return lx__error_return(v->error, status);
+            return lx__error_return(v->error, status, "damage");
         }
     }
     if (p->status != LX_OK) {
@@ -145,8 +145,10 @@ static lx_status report_progress(verification *v)
     const lx__verify_watch *watch = v->watch;
     uint64_t length = v->snapshot->state.length;
     return watch->progress != NULL
-               ? lx__error_return(v->error, watch->progress(v->result.records, length,
-                                                            watch->progress_user, v->error))
+               ? lx__error_return(
+                     v->error,
+                     watch->progress(v->result.records, length, watch->progress_user, v->error),
+                     "progress")
                : LX_OK;
 }
 

@@ -106,9 +106,9 @@ static lx_status report(rebalance *self, uint64_t done, lx_error *error)
     lx_status forked = lx__executor_check(self->next.writer->executor, error);
     if (forked != LX_OK)
         return forked;
-    self->progress_status = progress_status;
+    self->progress_status = lx__error_return(error, progress_status, "progress");
     /* A failure of the callback does not poison the writer. */
-    return lx__error_return(error, self->progress_status) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
+    return self->progress_status == LX_OK ? LX_OK : LX_ERR_CALLBACK;
 }
 
 static lx_status move_block(rebalance *self, lx_error *error)

@@ -114,15 +114,15 @@ END_TEST
 START_TEST(adds_a_message_to_a_bare_status_of_a_callback)
 {
     lx_error error = LX_ERROR_INIT;
-    ck_assert_int_eq(lx__error_return(&error, LX_OK), LX_OK);
+    ck_assert_int_eq(lx__error_return(&error, LX_OK, "progress"), LX_OK);
     ck_assert_int_eq(error.status, LX_OK);
-    ck_assert_int_eq(lx__error_return(&error, LX_ERR_CANCELED), LX_ERR_CANCELED);
+    ck_assert_int_eq(lx__error_return(&error, LX_ERR_CANCELED, "progress"), LX_ERR_CANCELED);
     ck_assert_int_eq(error.status, LX_ERR_CANCELED);
-    ck_assert_str_eq(error.message, "the callback stopped the call");
+    ck_assert_str_eq(error.message, "the progress callback failed without a message");
 
     lx_error_clear(&error);
     lx__fail(&error, LX_ERR_RANGE, "his own words");
-    ck_assert_int_eq(lx__error_return(&error, LX_ERR_CANCELED), LX_ERR_CANCELED);
+    ck_assert_int_eq(lx__error_return(&error, LX_ERR_CANCELED, "progress"), LX_ERR_CANCELED);
     ck_assert_int_eq(error.status, LX_ERR_RANGE);
     ck_assert_str_eq(error.message, "his own words");
 }
@@ -145,7 +145,7 @@ END_TEST
 
 START_TEST(accepts_no_error_object)
 {
-    ck_assert_int_eq(lx__error_return(NULL, LX_ERR_CANCELED), LX_ERR_CANCELED);
+    ck_assert_int_eq(lx__error_return(NULL, LX_ERR_CANCELED, "progress"), LX_ERR_CANCELED);
     ck_assert_int_eq(lx__fail(NULL, LX_ERR_RANGE, "x"), LX_ERR_RANGE);
     ck_assert_int_eq(lx__fail_errno(NULL, EIO, "p", "x"), LX_ERR_IO);
     lx__error_locate(NULL, "p", "f", 0, 0);

@@ -548,6 +548,32 @@ START_TEST(statistics_count_delivered_batches)
 }
 END_TEST
 
+START_TEST(a_status_of_its_own_from_a_callback_is_a_failed_batch)
+{
+    static const lx_status statuses[] = {LX_END, LX_ERR_TIMEOUT, LX_ERR_CANCELED, LX_ERR_FORKED};
+    for (size_t i = 0; i < 8; i++) {
+        lx_error error = LX_ERROR_INIT;
+        struct numbers numbers = {.length = 20,
+                                  .width = 5,
+                                  .failing = true,
+                                  .bad = 3,
+                                  .bad_of = 20,
+                                  .status = statuses[i / 2],
+                                  .silent = true};
+        lx_loader *loader = open_numbers(&numbers,
+                                         (struct setup){.batch_size = 8, .threads = i % 2});
+        lx_batch *batch;
+        ck_assert_int_eq(lx_loader_next_timed(loader, LX_NONE, &batch, &error), LX_ERR_CALLBACK);
+        ck_assert_int_eq(error.status, LX_ERR_CALLBACK);
+        ck_assert_uint_eq(lx_loader_tell(loader), 8);
+        batch = next_batch(loader);
+        ck_assert_uint_eq(lx_batch_get_position(batch), 8);
+        lx_batch_unref(batch);
+        lx_loader_close(loader);
+    }
+}
+END_TEST
+
 START_TEST(rejects_null_by_name)
 {
     struct numbers numbers = {.length = 20, .width = 5};
@@ -584,4 +610,5 @@ UNIT_MAIN("loader/loader", any_configuration_delivers_the_batches_of_its_positio
           more_ranks_than_records_share_the_records, returns_fields_in_the_requested_order,
           a_batch_larger_than_the_source_allocates_no_more_than_it, rejects_null_by_name,
           reports_why_opening_fails, the_length_of_the_order_is_that_of_an_epoch,
-          retries_after_failed_allocations, statistics_count_delivered_batches)
+          retries_after_failed_allocations, statistics_count_delivered_batches,
+          a_status_of_its_own_from_a_callback_is_a_failed_batch)

@@ -135,11 +135,12 @@ START_TEST(passes_on_errors_of_fill)
     lx_error_clear(&error);
     numbers.silent = true;
     ck_assert_int_eq(lx_source_fill(source, bad, 2, targets, &error), LX_ERR_IO);
-    ck_assert_int_eq(error.status, LX_ERR_CALLBACK);
+    ck_assert_int_eq(error.status, LX_ERR_IO);
     ck_assert_int_ne(error.message[0], '\0');
     lx_error_clear(&error);
     numbers.status = LX_END; /* a positive status is a failure, too */
     ck_assert_int_eq(lx_source_fill(source, bad, 2, targets, &error), LX_ERR_CALLBACK);
+    ck_assert_int_eq(error.status, LX_ERR_CALLBACK);
     lx_source_unref(source);
 }
 END_TEST

@@ -30,6 +30,19 @@ START_TEST(opens_files_and_directories)
 }
 END_TEST
 
+START_TEST(rejects_options_without_effect)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx_source *source;
+    lx_dataset_options *options = lx_dataset_options_new();
+    write_npy("a.npy", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", 16);
+    unit_fails(lx_source_open("a.npy", options, &source, &error), LX_ERR_ARGUMENT);
+    lx_dataset_options_free(options);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(rejects_other_files_without_waiting)
 {
     lx_error error = LX_ERROR_INIT;
@@ -57,5 +70,5 @@ START_TEST(reports_errno_of_system_errors)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-open", opens_files_and_directories, rejects_other_files_without_waiting,
-          reports_errno_of_system_errors)
+UNIT_MAIN("loader/source-open", opens_files_and_directories, rejects_options_without_effect,
+          rejects_other_files_without_waiting, reports_errno_of_system_errors)
