@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t size,
-                           lx__access access, lx_error *error)
+                           lx__advice advice, lx_error *error)
 {
     *mapping = (lx__mapping){NULL, 0};
     if (size == 0)
@@ -19,10 +19,10 @@ lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t 
     if (data == MAP_FAILED)
         return lx__fail_errno(error, errno, file->path, "cannot map");
     /* If the advice fails, only speed suffers. */
-    static const int advice[] = {[LX__ACCESS_RANDOM] = MADV_RANDOM,
-                                 [LX__ACCESS_SEQUENTIAL] = MADV_SEQUENTIAL,
-                                 [LX__ACCESS_USUAL] = MADV_NORMAL};
-    (void)madvise(data, (size_t)size, advice[access]);
+    static const int flags[] = {[LX__ADVICE_RANDOM] = MADV_RANDOM,
+                                [LX__ADVICE_SEQUENTIAL] = MADV_SEQUENTIAL,
+                                [LX__ADVICE_USUAL] = MADV_NORMAL};
+    (void)madvise(data, (size_t)size, flags[advice]);
     *mapping = (lx__mapping){data, (size_t)size};
     return LX_OK;
 }

@@ -23,15 +23,15 @@ typedef struct lx__mapping {
 } lx__mapping;
 
 /** The expected access pattern. */
-typedef enum lx__access {
-    LX__ACCESS_RANDOM,     /**< No read-ahead: a 4 KiB record costs one page. */
-    LX__ACCESS_SEQUENTIAL, /**< Read ahead, and drop pages after use. */
-    LX__ACCESS_USUAL       /**< The system's default, for mixed access. */
-} lx__access;
+typedef enum lx__advice {
+    LX__ADVICE_RANDOM,     /**< No read-ahead: a 4 KiB record costs one page. */
+    LX__ADVICE_SEQUENTIAL, /**< Read ahead, and drop pages after use. */
+    LX__ADVICE_USUAL       /**< The system's default, for mixed access. */
+} lx__advice;
 
 /** Maps @p size bytes of @p file; 0 bytes give an empty mapping whose data is NULL. */
 LX_API lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t size,
-                                  lx__access access, lx_error *error);
+                                  lx__advice advice, lx_error *error);
 
 /** Unmaps; pointers into the mapping become invalid. */
 LX_API void lx__mapping_close(lx__mapping *mapping);

@@ -15,7 +15,7 @@ extern const uint8_t forge_uuid[16];
 
 struct forge {
     const char *path;
-    lx__log_identity identity;
+    lx__wal_identity identity;
     lx__frame_builder builder;
     uint64_t offset; /**< Of the next frame. */
     uint64_t sequence;

@@ -30,7 +30,7 @@ static void make_sensible(uint8_t *frame, uint32_t chunks, uint32_t updates)
 static size_t repair(uint8_t *log, size_t size, unsigned options)
 {
     static uint64_t boot;
-    lx__log_identity identity = {.generation = 0};
+    lx__wal_identity identity = {.generation = 0};
     size_t at = 0;
     uint32_t crc = 0;
     if (boot == 0)

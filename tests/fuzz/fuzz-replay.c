@@ -15,7 +15,7 @@
 #include "zrecord/format/schema.h"
 #include "zrecord/wal/replay.h"
 
-static lx__log_reader reader;
+static lx__wal_reader reader;
 static lx_schema *schema;
 static int fd = -1;
 
@@ -24,7 +24,7 @@ static void begin(void)
 {
     static const char *const names[] = {"image", "label", "text", "blob"};
     lx_error error = LX_ERROR_INIT;
-    lx__log_identity identity = {.generation = 0};
+    lx__wal_identity identity = {.generation = 0};
     lx__file directory;
     memcpy(identity.uuid, fuzz_uuid, sizeof fuzz_uuid);
     fuzz_write("LOG", "", 0);
@@ -35,7 +35,7 @@ static void begin(void)
             LX_OK)
             fuzz_fail("a schema: %s", error.message);
     if (fd == -1 || lx__directory_open(&directory, LX__CWD, fuzz_directory(), &error) != LX_OK ||
-        lx__log_open(&reader, &directory, &identity, &error) != LX_OK)
+        lx__wal_open(&reader, &directory, &identity, &error) != LX_OK)
         fuzz_fail("a log: %s", error.message);
     lx__file_close(&directory);
 }

@@ -49,7 +49,7 @@ static void repair(lx__entry *entry, size_t field, uint64_t index, const uint8_t
     if (lx__entry_is_missing(entry))
         return;
     if (lx__entry_is_inline(entry) && entry->physical <= LX__INLINE_MAX)
-        lx__entry_seal_inline(entry, &own);
+        lx__entry_complete_inline(entry, &own);
     else if (!lx__entry_is_inline(entry) && lx__range_fits(entry->offset, entry->physical, size))
         entry->crc = lx__entry_crc(entry, &own, data + entry->offset);
     entry->crc ^= lx__index_crc(index);
@@ -70,7 +70,7 @@ void rows_make(const struct rows *rows, size_t field, uint8_t *offsets, uint8_t 
 
 void rows_write_log(const char *name, uint64_t count, size_t chunk_size)
 {
-    lx__log_identity identity = {.generation = 0};
+    lx__wal_identity identity = {.generation = 0};
     lx__frame_builder builder = {0};
     lx__frame first = {.flags = LX__FRAME_SNAPSHOT | LX__FRAME_SYNCED};
     uint8_t log[256];

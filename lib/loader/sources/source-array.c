@@ -58,7 +58,7 @@ lx_status lx__source_map_array(const lx__file *file, lx__array_kind kind, uint64
     array_source *self = (array_source *)made;
     status = lx__source_set_column(made, 0, column->name, column, error);
     if (status == LX_OK)
-        status = lx__mapping_open(&self->mapping, file, size, LX__ACCESS_RANDOM, error);
+        status = lx__mapping_open(&self->mapping, file, size, LX__ADVICE_RANDOM, error);
     if (status != LX_OK) {
         lx_source_unref(made);
         return status;

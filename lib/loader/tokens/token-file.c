@@ -76,7 +76,7 @@ lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dt
         return status;
     status = measure(file, &opened, length, &size, error);
     if (status == LX_OK)
-        status = lx__mapping_open(&file->tokens, &opened, size, LX__ACCESS_RANDOM, error);
+        status = lx__mapping_open(&file->tokens, &opened, size, LX__ADVICE_RANDOM, error);
     if (status == LX_OK && file->length != 0)
         file->data = file->tokens.data + offset;
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
@@ -96,7 +96,7 @@ lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *e
         return status;
     status = lx__file_size(&opened, &size, error);
     if (status == LX_OK)
-        status = lx__mapping_open(&file->index, &opened, size, LX__ACCESS_RANDOM, error);
+        status = lx__mapping_open(&file->index, &opened, size, LX__ADVICE_RANDOM, error);
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__file_close(&opened);
     return status;

@@ -169,7 +169,7 @@ static lx_status open_file(lx__index_table_file *self, const lx__file *file,
                       : NULL;
     if (self->whole == NULL)
         return lx__fail_memory(error, "opening a table");
-    return lx__mapping_open(&self->mapping, file, size, LX__ACCESS_USUAL, error);
+    return lx__mapping_open(&self->mapping, file, size, LX__ADVICE_USUAL, error);
 }
 
 lx_status lx__index_table_file_open(const lx__file *folder, const char *name,

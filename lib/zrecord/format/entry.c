@@ -78,7 +78,7 @@ uint32_t lx__index_crc(uint64_t index)
     return lx__crc32c(0, bytes, sizeof bytes);
 }
 
-void lx__entry_seal_inline(lx__entry *entry, const lx__entry_rules *rules)
+void lx__entry_complete_inline(lx__entry *entry, const lx__entry_rules *rules)
 {
     uint8_t slot[LX__INLINE_MAX];
     lx__store_le64(slot, entry->offset);

@@ -93,6 +93,6 @@ uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, con
 uint32_t lx__index_crc(uint64_t index);
 
 /** Sets the CRC of an inline entry, without the index CRC. */
-void lx__entry_seal_inline(lx__entry *entry, const lx__entry_rules *rules);
+void lx__entry_complete_inline(lx__entry *entry, const lx__entry_rules *rules);
 
 #endif

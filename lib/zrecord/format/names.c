@@ -8,12 +8,12 @@
 
 #include "zrecord/format/schema.h"
 
-void lx__log_name(uint64_t generation, char *name)
+void lx__wal_name(uint64_t generation, char *name)
 {
     if (generation == 0)
-        snprintf(name, LX__NAME_SIZE, LX__LOG_NAME);
+        snprintf(name, LX__NAME_SIZE, LX__WAL_NAME);
     else
-        snprintf(name, LX__NAME_SIZE, LX__LOG_NAME ".%" PRIu64, generation);
+        snprintf(name, LX__NAME_SIZE, LX__WAL_NAME ".%" PRIu64, generation);
 }
 
 void lx__chunk_name(uint32_t id, char *name)
@@ -59,7 +59,7 @@ static bool parse_generation(const char *name, const char *first, uint64_t *gene
 
 bool lx__name_is_log(const char *name, uint64_t *generation)
 {
-    return parse_generation(name, LX__LOG_NAME, generation);
+    return parse_generation(name, LX__WAL_NAME, generation);
 }
 
 bool lx__name_is_chunk(const char *name, uint64_t *id)

@@ -12,14 +12,14 @@
 #define LX__META_NAME "meta.json"
 #define LX__META_NEW_NAME "meta.json.new"
 #define LX__LOCK_NAME "LOCK"
-#define LX__LOG_NAME "LOG"
+#define LX__WAL_NAME "LOG"
 #define LX__CHUNK_DIRECTORY "chunk"
 /** Size of a buffer for any name; the longest is a stem with "~" and a number, followed by
  * ".offset." and a number. */
 #define LX__NAME_SIZE 160
 
 /** Makes the name of a generation's WAL, which is in the dataset directory. */
-void lx__log_name(uint64_t generation, char *name);
+void lx__wal_name(uint64_t generation, char *name);
 
 /** Makes the name of a chunk, which is in the directory LX__CHUNK_DIRECTORY. */
 void lx__chunk_name(uint32_t id, char *name);

@@ -66,7 +66,7 @@ static lx_status each_file(backup *self, visit *see, lx_error *error)
     }
     if (status == LX_OK)
         status = each_field(self, see, error);
-    lx__log_name(store->meta.generation, name);
+    lx__wal_name(store->meta.generation, name);
     return status == LX_OK
                ? see(self, &store->directory, &self->directory, name, state->position.offset, error)
                : status;
@@ -129,16 +129,16 @@ static lx_status remove_file(backup *self, const lx__file *from, const lx__file 
 
 /** Checks that the copied log ends with the frame of the snapshot. Sets @p synced to whether that
  * frame is synced. */
-static lx_status scan_log(const backup *self, const lx__log_identity *identity, bool *synced,
+static lx_status scan_log(const backup *self, const lx__wal_identity *identity, bool *synced,
                           lx_error *error)
 {
-    const lx__log_position start = {0}, *end = &self->snapshot->state.position;
-    lx__log_reader log;
-    lx__log_scan scan;
-    lx_status status = lx__log_open(&log, &self->directory, identity, error);
+    const lx__wal_position start = {0}, *end = &self->snapshot->state.position;
+    lx__wal_reader log;
+    lx__wal_scan scan;
+    lx_status status = lx__wal_open(&log, &self->directory, identity, error);
     if (status != LX_OK)
         return status;
-    status = lx__log_scan_from(&log, &start, 0, &scan, error);
+    status = lx__wal_scan_from(&log, &start, 0, &scan, error);
     if (status == LX_OK && (scan.valid.offset != end->offset || scan.valid.crc != end->crc)) {
         /* If a page cache was lost within one boot, a writer truncates the frames that went with
          * it. */
@@ -148,14 +148,14 @@ static lx_status scan_log(const backup *self, const lx__log_identity *identity, 
         lx__error_locate(error, self->snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
     }
     *synced = status == LX_OK && scan.durable.offset == end->offset;
-    lx__log_close(&log);
+    lx__wal_close(&log);
     return status;
 }
 
 static lx_status finish_log(const backup *self, lx_error *error)
 {
     const lx__meta *meta = &self->snapshot->store->meta;
-    lx__log_identity identity = {.generation = meta->generation};
+    lx__wal_identity identity = {.generation = meta->generation};
     char name[LX__NAME_SIZE];
     lx__file log;
     bool synced;
@@ -163,7 +163,7 @@ static lx_status finish_log(const backup *self, lx_error *error)
     lx_status status = scan_log(self, &identity, &synced, error);
     if (status != LX_OK || synced)
         return status;
-    lx__log_name(meta->generation, name);
+    lx__wal_name(meta->generation, name);
     status = lx__file_open(&log, &self->directory, name, O_RDWR, error);
     if (status != LX_OK)
         return status;

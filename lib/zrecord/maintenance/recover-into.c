@@ -173,7 +173,7 @@ static lx_status make_log_and_meta(lx__recovery *self, lx_error *error)
 {
     lx__state *state = &self->log.state;
     lx_status status = lx__meta_set_generation(&self->meta, self->meta.generation + 1, error);
-    state->position = (lx__log_position){0};
+    state->position = (lx__wal_position){0};
     state->rows = state->length;
     if (status == LX_OK)
         status = lx__create_log(&self->directory, &self->meta, state, error);
@@ -325,7 +325,7 @@ lx_status lx_dataset_recover(const char *path, const char *into, const lx_repair
     lx_status status = recover(&self, into, error);
     if (result != NULL)
         *result = self.repair.result;
-    lx__log_prefix_free(&self.log);
+    lx__wal_prefix_free(&self.log);
     lx__table_writer_close(&self.tables);
     lx__meta_free(&self.meta);
     lx__file_close(&self.chunks);

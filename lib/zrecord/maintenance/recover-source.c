@@ -95,7 +95,7 @@ static lx_status take_seal(lx__recovery *self, uint32_t table_generation, lx_err
 /** Reports that the commits after an invalid frame are lost. */
 static lx_status drop_tail(lx__recovery *self, lx_error *error)
 {
-    lx__log_prefix *log = &self->log;
+    lx__wal_prefix *log = &self->log;
     lx__error_append(&log->damage,
                      "; the commits before it, with %" PRIu64 " records, are recovered; those in "
                      "the remaining %" PRIu64 " bytes are lost",
@@ -114,8 +114,8 @@ static lx_status find_state(lx__recovery *self, lx_error *error)
     uint32_t generation;
     lx_error why = LX_ERROR_INIT;
     const lx__meta *meta = &self->meta;
-    lx__log_prefix *log = &self->log;
-    lx_status status = lx__log_prefix_read(log, &self->source, meta, &why);
+    lx__wal_prefix *log = &self->log;
+    lx_status status = lx__wal_prefix_read(log, &self->source, meta, &why);
     bool by_log = status == LX_OK;
     bool sealed = meta->sealed && meta->length <= LX__LENGTH_MAX &&
                   find_sealed_tables(meta, &generation);
@@ -131,7 +131,7 @@ static lx_status find_state(lx__recovery *self, lx_error *error)
         }
         return take_seal(self, generation, error);
     }
-    lx__log_prefix_advise(&why);
+    lx__wal_prefix_advise(&why);
     lx__error_propagate(error, &why);
     return by_log && log->damaged ? drop_tail(self, error) : status;
 }

@@ -7,7 +7,7 @@
 #ifndef LX_ZRECORD_RECOVER_SOURCE_H
 #define LX_ZRECORD_RECOVER_SOURCE_H
 
-#include "zrecord/maintenance/log-prefix.h"
+#include "zrecord/maintenance/wal-prefix.h"
 #include "zrecord/maintenance/repair.h"
 #include "zrecord/table/table-writer.h"
 
@@ -21,7 +21,7 @@ typedef struct lx__recovery {
     lx__file directory, chunks;           /**< Directories of the new dataset. */
     bool made;                            /**< The new directory exists and is to be removed. */
     lx__meta meta;                        /**< Of the damaged dataset; later, of the new one. */
-    lx__log_prefix log;                   /**< Its state is the one to recover. */
+    lx__wal_prefix log;                   /**< Its state is the one to recover. */
     lx__table_writer tables;              /**< The new tables. */
     uint64_t *rows;     /**< For each field, the number of rows that are in both tables. */
     uint64_t committed; /**< Number of committed rows of records in the state. */

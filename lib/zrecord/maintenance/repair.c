@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
-#include "zrecord/maintenance/log-prefix.h"
+#include "zrecord/maintenance/wal-prefix.h"
 #include "zrecord/maintenance/restamp.h"
 #include "zrecord/maintenance/unseal.h"
 #include "zrecord/maintenance/verify.h"
@@ -144,12 +144,12 @@ static lx_status restamp(run *self, const lx_error *damage, lx_error *error)
     return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer to poison */
 }
 
-static lx_status cut_log(run *self, lx__log_prefix *prefix, lx_error *error)
+static lx_status cut_log(run *self, lx__wal_prefix *prefix, lx_error *error)
 {
     char *tail = NULL;
     lx_status status = LX_OK;
     if (self->repair->apply) {
-        status = lx__log_prefix_cut(prefix, &self->directory, &self->chunks, &tail, error);
+        status = lx__wal_prefix_cut(prefix, &self->directory, &self->chunks, &tail, error);
         self->cut = status == LX_OK;
     }
     lx__error_append(&prefix->damage,
@@ -170,15 +170,15 @@ static lx_status cut_log(run *self, lx__log_prefix *prefix, lx_error *error)
  * Sets @p stuck if the log stays damaged, so that nothing else can be read. */
 static lx_status check_log(run *self, bool *stuck, lx_error *error)
 {
-    lx__log_prefix prefix = {0};
+    lx__wal_prefix prefix = {0};
     if (self->meta.sealed)
         return LX_OK;
-    lx_status status = lx__log_prefix_read(&prefix, &self->directory, &self->meta, error);
-    lx__log_prefix_advise(error);
+    lx_status status = lx__wal_prefix_read(&prefix, &self->directory, &self->meta, error);
+    lx__wal_prefix_advise(error);
     if (status == LX_OK && prefix.damaged)
         status = cut_log(self, &prefix, error);
     *stuck = prefix.damaged && !self->repair->apply;
-    lx__log_prefix_free(&prefix);
+    lx__wal_prefix_free(&prefix);
     return status;
 }
 

@@ -40,15 +40,15 @@ static void advise(const lx__file *directory, lx_error *error)
 /** Whether the log starts with a valid frame, whose CRC covers the UUID and the generation. */
 static bool has_log(const lx__meta *meta, const lx__file *directory)
 {
-    const lx__log_position start = {0};
-    lx__log_identity identity = {.generation = meta->generation};
-    lx__log_reader log;
-    lx__log_scan scan = {0};
+    const lx__wal_position start = {0};
+    lx__wal_identity identity = {.generation = meta->generation};
+    lx__wal_reader log;
+    lx__wal_scan scan = {0};
     memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
-    if (lx__log_open(&log, directory, &identity, NULL) != LX_OK)
+    if (lx__wal_open(&log, directory, &identity, NULL) != LX_OK)
         return false;
-    (void)lx__log_scan_from(&log, &start, 0, &scan, NULL);
-    lx__log_close(&log);
+    (void)lx__wal_scan_from(&log, &start, 0, &scan, NULL);
+    lx__wal_close(&log);
     return scan.valid.offset != 0;
 }
 

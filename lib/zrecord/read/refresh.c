@@ -39,7 +39,7 @@ static lx_status sync_log(const lx__store *store, lx_error *error)
 /** Replays the WAL of @p store to the newest frame, or to the newest durable one if the handle
  * requires durability. The caller must hold the log mutex. */
 static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__state *state,
-                            lx__log_scan *scan, lx_error *error)
+                            lx__wal_scan *scan, lx_error *error)
 {
     uint64_t from = state->position.offset;
     lx_status status = lx__state_replay(
@@ -54,7 +54,7 @@ static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__sta
 static lx_status replay_all(const lx_dataset *dataset, lx__store *store, lx__store *former,
                             lx__snapshot **snapshot, lx_error *error)
 {
-    lx__log_scan scan;
+    lx__wal_scan scan;
     lx__state state = {0};
     pthread_mutex_lock(&store->log_mutex);
     lx_status status = lx__store_open_log(store, error);
@@ -116,18 +116,18 @@ static lx_status read_new_frames(const lx_dataset *dataset, const lx__snapshot *
 {
     lx__store *store = now->store;
     lx__state state = {0};
-    lx__log_change change = LX__LOG_UNCHANGED;
+    lx__wal_change change = LX__WAL_UNCHANGED;
     *found = (outcome){0};
     pthread_mutex_lock(&store->log_mutex);
     lx_status status = lx__store_open_log(store, error);
     if (status == LX_OK)
-        status = lx__log_poll(&store->log, &now->state.position, &change, error);
-    if (status == LX_OK && change == LX__LOG_MAYBE_GROWN) {
+        status = lx__wal_poll(&store->log, &now->state.position, &change, error);
+    if (status == LX_OK && change == LX__WAL_MAYBE_GROWN) {
         lx__state_copy(&state, &now->state);
         status = follow_log(dataset, store, &state, NULL, error);
     }
     pthread_mutex_unlock(&store->log_mutex);
-    found->truncated = change == LX__LOG_TRUNCATED;
+    found->truncated = change == LX__WAL_TRUNCATED;
     if (status != LX_OK || state.position.offset <= now->state.position.offset) {
         lx__state_free(&state);
         return status;

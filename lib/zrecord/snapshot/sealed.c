@@ -76,7 +76,7 @@ static lx_status check_size(const lx__store *store, const char *name, uint64_t b
     return status;
 }
 
-lx_status lx__sealed_check(const lx__store *store, const lx__state *state, const lx__log_scan *scan,
+lx_status lx__sealed_check(const lx__store *store, const lx__state *state, const lx__wal_scan *scan,
                            lx_error *error)
 {
     if (state->rows != state->length || lx__overlay_count(&state->overlay) != 0 ||

@@ -11,7 +11,7 @@
 
 /** Checks meta.json against the state and the table sizes (doc/zrecord-format.md, 9.6, points 1 to
  * 4). */
-lx_status lx__sealed_check(const lx__store *store, const lx__state *state, const lx__log_scan *scan,
+lx_status lx__sealed_check(const lx__store *store, const lx__state *state, const lx__wal_scan *scan,
                            lx_error *error);
 
 /** Checks the CRC of one table of a field against meta.json (point 6). */

@@ -142,10 +142,10 @@ static lx_status map_file(const lx__store *store, const lx__file *file, uint64_t
     uint64_t limit = store->meta.chunk_limit < CHUNK_MAP_MAX ? store->meta.chunk_limit
                                                              : CHUNK_MAP_MAX;
     if (!store->meta.sealed && bytes < limit &&
-        lx__mapping_open(mapping, file, limit, LX__ACCESS_RANDOM, NULL) == LX_OK)
+        lx__mapping_open(mapping, file, limit, LX__ADVICE_RANDOM, NULL) == LX_OK)
         return LX_OK;
     /* Sealed, at or above the limit, or short of address space: map only the committed bytes. */
-    return lx__mapping_open(mapping, file, bytes, LX__ACCESS_RANDOM, error);
+    return lx__mapping_open(mapping, file, bytes, LX__ADVICE_RANDOM, error);
 }
 
 void lx__chunk_mapping_unref(lx__chunk_mapping *mapping)

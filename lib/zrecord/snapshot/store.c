@@ -264,11 +264,11 @@ lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error 
 
 lx_status lx__store_open_log(lx__store *store, lx_error *error)
 {
-    lx__log_identity identity = {.generation = store->meta.generation};
+    lx__wal_identity identity = {.generation = store->meta.generation};
     if (store->log.file.fd != -1)
         return LX_OK;
     memcpy(identity.uuid, store->meta.uuid, sizeof identity.uuid);
-    return lx__log_open(&store->log, &store->directory, &identity, error);
+    return lx__wal_open(&store->log, &store->directory, &identity, error);
 }
 
 /* ---- closing */
@@ -295,7 +295,7 @@ static void store_free(lx__store *store)
     lx__free(store->rules);
     lx_schema_free(store->schema);
     lx__meta_free(&store->meta);
-    lx__log_close(&store->log);
+    lx__wal_close(&store->log);
     lx__file_close(&store->meta_file);
     lx__file_close(&store->lock);
     lx__file_close(&store->chunk_directory);
@@ -324,7 +324,7 @@ static void reset_log(lx__store *store)
         return;
     }
     pthread_mutex_init(&store->log_mutex, NULL);
-    store->log = (lx__log_reader){.file = LX__FILE_CLOSED};
+    store->log = (lx__wal_reader){.file = LX__FILE_CLOSED};
 }
 
 static void reset_mappings(lx__store *store)

@@ -60,7 +60,7 @@ typedef struct lx__store {
     lx__process process; /**< The process that the mutexes belong to. */
 
     pthread_mutex_t log_mutex; /**< Guards @ref log. Locked before @ref mutex. */
-    lx__log_reader log;        /**< Opened by the first replay. */
+    lx__wal_reader log;        /**< Opened by the first replay. */
 
     pthread_mutex_t mutex;       /**< Guards the members below. A leaf lock. */
     lx__table **tables;          /**< The newest table of each field; NULL until it has rows. */

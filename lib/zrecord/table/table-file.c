@@ -76,7 +76,7 @@ static lx_status map_one(lx__mapping *mapping, lx__file_id *id, const lx__table_
     if (status != LX_OK)
         return status;
     if (!location->unmapped)
-        status = lx__mapping_open(mapping, &file, capacity * row, LX__ACCESS_RANDOM, error);
+        status = lx__mapping_open(mapping, &file, capacity * row, LX__ADVICE_RANDOM, error);
     *id = lx__file_get_id(&file);
     lx__file_close(&file);
     return status;

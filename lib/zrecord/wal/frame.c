@@ -36,7 +36,7 @@ bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER])
            frame->bytes == lx__frame_size(frame->chunk_count, frame->update_count);
 }
 
-uint32_t lx__frame_crc_start(const lx__log_identity *log)
+uint32_t lx__frame_crc_start(const lx__wal_identity *log)
 {
     uint8_t generation[8];
     lx__store_le64(generation, log->generation);
@@ -92,7 +92,7 @@ void lx__frame_add_update(lx__frame_builder *builder, const lx__update_item *ite
     builder->update_count++;
 }
 
-void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__log_identity *log)
+void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__wal_identity *log)
 {
     uint8_t *header = builder->data, *trailer = builder->data + builder->size;
     builder->size += LX__FRAME_TRAILER;

@@ -26,10 +26,10 @@
 #define LX__FRAME_SYNCED 2u
 
 /** Identifies a log. The CRC of a frame covers it, so a frame is invalid in any other log. */
-typedef struct lx__log_identity {
+typedef struct lx__wal_identity {
     uint8_t uuid[LX__UUID_BYTES];
     uint64_t generation;
-} lx__log_identity;
+} lx__wal_identity;
 
 /** The header of a frame, together with the CRC from its trailer. */
 typedef struct lx__frame {
@@ -61,7 +61,7 @@ uint64_t lx__frame_size(uint64_t chunk_count, uint64_t update_count);
 bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER]);
 
 /** Returns the CRC of the log's identity, from which the CRC of a frame continues. */
-uint32_t lx__frame_crc_start(const lx__log_identity *log);
+uint32_t lx__frame_crc_start(const lx__wal_identity *log);
 
 /** Compares two lx__chunk_item by id, for qsort() and bsearch(). */
 int lx__chunk_item_compare(const void *a, const void *b);
@@ -92,7 +92,7 @@ void lx__frame_add_chunk(lx__frame_builder *builder, const lx__chunk_item *item)
 void lx__frame_add_update(lx__frame_builder *builder, const lx__update_item *item);
 
 /** Fills in the header and the trailer. Sets the size, the counts and the CRC in @p frame. */
-void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__log_identity *log);
+void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__wal_identity *log);
 
 void lx__frame_builder_free(lx__frame_builder *builder);
 

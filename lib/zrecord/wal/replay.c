@@ -30,7 +30,7 @@ typedef struct drops {
 
 typedef struct replay {
     lx__state *state;
-    lx__log_reader *log;
+    lx__wal_reader *log;
     const lx_schema *schema;
     uint64_t rows;                            /**< Number of table rows before the first frame. */
     uint64_t end;                             /**< End of the last frame. */
@@ -213,7 +213,7 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
                                                : LX_OK;
     for (uint32_t i = 0; status == LX_OK && i < frame->chunk_count; i++) {
         uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)i * LX__FRAME_CHUNK;
-        status = lx__log_read(r->log, at, LX__FRAME_CHUNK, &bytes, error);
+        status = lx__wal_read(r->log, at, LX__FRAME_CHUNK, &bytes, error);
         if (status != LX_OK)
             break;
         lx__chunk_item item = lx__chunk_item_load(bytes);
@@ -286,7 +286,7 @@ static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool is
                              lx_error *error)
 {
     const uint8_t *bytes;
-    lx_status status = lx__log_read(r->log, offset, (size_t)count * LX__FRAME_UPDATE, &bytes,
+    lx_status status = lx__wal_read(r->log, offset, (size_t)count * LX__FRAME_UPDATE, &bytes,
                                     error);
     for (uint32_t i = 0; status == LX_OK && i < count; i++, bytes += LX__FRAME_UPDATE) {
         uint32_t id = lx__load_le32(bytes);
@@ -328,7 +328,7 @@ static lx_status check_trailer(replay *r, uint64_t offset, const lx__frame *fram
 {
     const uint8_t *bytes;
     uint64_t at = offset + frame->bytes - LX__FRAME_TRAILER;
-    lx_status status = lx__log_read(r->log, at, 4, &bytes, error);
+    lx_status status = lx__wal_read(r->log, at, 4, &bytes, error);
     if (status == LX_OK && lx__load_le32(bytes) != 0)
         status = fail_rule(r, at, error, "reserved bytes are not zero");
     return status;
@@ -339,7 +339,7 @@ static lx_status apply_frame(replay *r, lx_error *error)
     lx__state *state = r->state;
     uint64_t offset = state->position.offset;
     lx__frame frame;
-    lx_status status = lx__log_read_frame(r->log, offset, &frame, error);
+    lx_status status = lx__wal_read_frame(r->log, offset, &frame, error);
     if (status != LX_OK)
         return status;
     const char *broken = broken_rule(state, &frame);
@@ -368,7 +368,7 @@ static lx_status apply_frame(replay *r, lx_error *error)
     state->table_generation = frame.table_generation;
     state->next_chunk = frame.next_chunk;
     state->items += frame.update_count;
-    state->position = (lx__log_position){offset + frame.bytes, frame.sequence + 1, frame.crc};
+    state->position = (lx__wal_position){offset + frame.bytes, frame.sequence + 1, frame.crc};
     if (changes)
         state->changed = state->position;
     return LX_OK;
@@ -392,7 +392,7 @@ static lx_status finish(replay *r, lx_error *error)
 }
 
 /** Applies the frames up to @p end. */
-static lx_status apply_to(lx__state *state, lx__log_reader *log, const lx_schema *schema,
+static lx_status apply_to(lx__state *state, lx__wal_reader *log, const lx_schema *schema,
                           uint64_t end, lx_error *error)
 {
     replay r = {.state = state, .log = log, .schema = schema, .rows = state->rows, .end = end};
@@ -408,7 +408,7 @@ static lx_status apply_to(lx__state *state, lx__log_reader *log, const lx_schema
     return status;
 }
 
-lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log, const lx_schema *schema,
+lx_status lx__state_check_rest(const lx__state *state, lx__wal_reader *log, const lx_schema *schema,
                                uint64_t end, lx_error *error)
 {
     lx__state rest;
@@ -420,15 +420,15 @@ lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log, cons
     return status;
 }
 
-lx_status lx__state_replay(lx__state *state, lx__log_reader *log, const lx_schema *schema,
-                           lx__replay which, lx__log_scan *scan, lx_error *error)
+lx_status lx__state_replay(lx__state *state, lx__wal_reader *log, const lx_schema *schema,
+                           lx__replay which, lx__wal_scan *scan, lx_error *error)
 {
-    lx__log_scan found;
+    lx__wal_scan found;
     lx__state next;
-    lx_status status = lx__log_scan_from(log, &state->position, log->boot, &found, error);
+    lx_status status = lx__wal_scan_from(log, &state->position, log->boot, &found, error);
     if (status == LX_OK && found.valid.offset == 0)
-        status = lx__log_fail_first(log, error);
-    lx__log_suggest_repair(error, status);
+        status = lx__wal_fail_first(log, error);
+    lx__wal_suggest_repair(error, status);
     if (status != LX_OK)
         return status;
     lx__state_copy(&next, state);
@@ -448,7 +448,7 @@ lx_status lx__state_replay(lx__state *state, lx__log_reader *log, const lx_schem
     return LX_OK;
 }
 
-lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_schema *schema,
+lx_status lx__state_replay_to(lx__state *state, lx__wal_reader *log, const lx_schema *schema,
                               uint64_t end, lx_error *error)
 {
     lx__state next;

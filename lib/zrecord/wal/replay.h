@@ -12,8 +12,8 @@
 /** A committed state. Copy it with lx__state_copy() and free it with lx__state_free(). Copies share
  * large members until one of them changes. */
 typedef struct lx__state {
-    lx__log_position position; /**< The end of the last frame in the state. */
-    lx__log_position changed;  /**< The end of the last frame that changed something. */
+    lx__wal_position position; /**< The end of the last frame in the state. */
+    lx__wal_position changed;  /**< The end of the last frame that changed something. */
     uint64_t length;
     uint64_t rows; /**< Number of table rows. */
     uint32_t table_generation;
@@ -38,17 +38,17 @@ typedef enum lx__replay {
  * @param[in]     schema  The fields whose updates to keep; updates of other fields are skipped.
  * @param[out]    scan    Receives the result of the scan; may be NULL.
  */
-lx_status lx__state_replay(lx__state *state, lx__log_reader *log, const lx_schema *schema,
-                           lx__replay which, lx__log_scan *scan, lx_error *error);
+lx_status lx__state_replay(lx__state *state, lx__wal_reader *log, const lx_schema *schema,
+                           lx__replay which, lx__wal_scan *scan, lx_error *error);
 
 /** Like lx__state_replay(), but up to the frame that ends at @p end, which a scan must have found
  * valid. */
-lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_schema *schema,
+lx_status lx__state_replay_to(lx__state *state, lx__wal_reader *log, const lx_schema *schema,
                               uint64_t end, lx_error *error);
 
 /** Checks that the valid frames after @p state, up to @p end, follow the rules even though the
  * state does not include them. */
-lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log, const lx_schema *schema,
+lx_status lx__state_check_rest(const lx__state *state, lx__wal_reader *log, const lx_schema *schema,
                                uint64_t end, lx_error *error);
 
 /** Copies a state in constant time. */

@@ -46,7 +46,7 @@ void lx__wal_writer_close(lx__wal_writer *wal)
     lx__file_close(&wal->file);
 }
 
-lx_status lx__wal_write_synced(const lx__file *log, const lx__log_identity *identity,
+lx_status lx__wal_write_synced(const lx__file *log, const lx__wal_identity *identity,
                                const lx__state *state, lx_error *error)
 {
     bool first = state->position.offset == 0;

@@ -14,7 +14,7 @@
 
 typedef struct lx__wal_writer {
     lx__file file;
-    lx__log_identity identity;
+    lx__wal_identity identity;
     uint64_t boot;           /**< The current boot; 0 if unknown. */
     lx__frame_builder frame; /**< The next frame. */
     uint64_t zeros_end;      /**< End of the zeros after the last frame; 0 if there are none. */
@@ -49,7 +49,7 @@ void lx__wal_writer_close(lx__wal_writer *wal);
  * start of a log this is a snapshot frame. Later it is a frame that changes nothing, but makes all
  * earlier frames valid in any boot. Everything that these frames refer to must be durable.
  */
-lx_status lx__wal_write_synced(const lx__file *log, const lx__log_identity *identity,
+lx_status lx__wal_write_synced(const lx__file *log, const lx__wal_identity *identity,
                                const lx__state *state, lx_error *error);
 
 #endif

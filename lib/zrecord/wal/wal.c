@@ -25,12 +25,12 @@
 /* The magic and the size of a frame. If these bytes are zeros, no frame was written yet. */
 #define FRAME_START 8
 
-lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
-                       const lx__log_identity *identity, lx_error *error)
+lx_status lx__wal_open(lx__wal_reader *log, const lx__file *directory,
+                       const lx__wal_identity *identity, lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    *log = (lx__log_reader){.file = LX__FILE_CLOSED, .identity = *identity};
-    lx__log_name(identity->generation, name);
+    *log = (lx__wal_reader){.file = LX__FILE_CLOSED, .identity = *identity};
+    lx__wal_name(identity->generation, name);
     lx_status status = lx__file_open(&log->file, directory, name, O_RDONLY, error);
     if (status == LX_ERR_NOT_FOUND) {
         if (error != NULL && error->status == LX_ERR_NOT_FOUND)
@@ -40,35 +40,35 @@ lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
     if (status == LX_OK)
         status = lx__boot_id_read(&log->boot, error);
     if (status != LX_OK)
-        lx__log_close(log);
+        lx__wal_close(log);
     return status;
 }
 
-void lx__log_close(lx__log_reader *log)
+void lx__wal_close(lx__wal_reader *log)
 {
     lx__file_close(&log->file);
     lx__free(log->window);
     log->window = NULL;
 }
 
-static void clear_window(lx__log_reader *log)
+static void clear_window(lx__wal_reader *log)
 {
     log->window_start = log->window_end = 0;
 }
 
 /** Reads at least @p size bytes, unless the file ends earlier. */
-static lx_status fill_window(lx__log_reader *log, uint64_t offset, size_t size, lx_error *error)
+static lx_status fill_window(lx__wal_reader *log, uint64_t offset, size_t size, lx_error *error)
 {
     size_t got, step = size > log->step ? size : log->step;
     if (log->window == NULL)
-        log->window = lx__alloc(LX__LOG_WINDOW);
+        log->window = lx__alloc(LX__WAL_WINDOW);
     if (log->window == NULL)
         return lx__fail_memory(error, "the WAL read buffer");
     clear_window(log);
     /* Do not read beyond the last known size: finding the end of the file takes another call. */
     uint64_t there = offset < log->size ? log->size - offset : step;
     size_t wanted = there < step ? (size_t)there : step;
-    log->step = step < LX__LOG_WINDOW / 2 ? 2 * step : LX__LOG_WINDOW;
+    log->step = step < LX__WAL_WINDOW / 2 ? 2 * step : LX__WAL_WINDOW;
     lx_status status = lx__file_read_some(&log->file, log->window, wanted, offset, &got, error);
     if (status == LX_OK) {
         log->window_start = offset;
@@ -79,7 +79,7 @@ static lx_status fill_window(lx__log_reader *log, uint64_t offset, size_t size, 
 
 /** Returns bytes of the file, or NULL if the file ends before them: a writer may have truncated it
  * since the last fstat(). */
-static lx_status view_bytes(lx__log_reader *log, uint64_t offset, size_t size,
+static lx_status view_bytes(lx__wal_reader *log, uint64_t offset, size_t size,
                             const uint8_t **bytes, lx_error *error)
 {
     *bytes = NULL;
@@ -96,7 +96,7 @@ static lx_status view_bytes(lx__log_reader *log, uint64_t offset, size_t size,
     return LX_OK;
 }
 
-lx_status lx__log_read(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
+lx_status lx__wal_read(lx__wal_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
                        lx_error *error)
 {
     lx_status status = view_bytes(log, offset, size, bytes, error);
@@ -107,11 +107,11 @@ lx_status lx__log_read(lx__log_reader *log, uint64_t offset, size_t size, const 
     return status;
 }
 
-lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame,
+lx_status lx__wal_read_frame(lx__wal_reader *log, uint64_t offset, lx__frame *frame,
                              lx_error *error)
 {
     const uint8_t *bytes;
-    lx_status status = lx__log_read(log, offset, LX__FRAME_HEADER, &bytes, error);
+    lx_status status = lx__wal_read(log, offset, LX__FRAME_HEADER, &bytes, error);
     if (status != LX_OK)
         return status;
     /* The scan found the frame valid, but check it again, because callers advance by its size. */
@@ -120,7 +120,7 @@ lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fr
         lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
         return status;
     }
-    status = lx__log_read(log, offset + frame->bytes - 4, 4, &bytes, error);
+    status = lx__wal_read(log, offset + frame->bytes - 4, 4, &bytes, error);
     if (status == LX_OK)
         frame->crc = lx__load_le32(bytes);
     return status;
@@ -128,14 +128,14 @@ lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fr
 
 /** Computes the CRC of the frame at @p offset, window by window, and reads the stored CRC. Sets
  * @p all to whether the file contains the whole frame. */
-static lx_status compute_crc(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
+static lx_status compute_crc(lx__wal_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
                              bool *all, lx_error *error)
 {
     uint64_t left = frame->bytes - 4;
     const uint8_t *bytes;
     *crc = lx__frame_crc_start(&log->identity);
     while (left != 0) {
-        size_t step = left < LX__LOG_WINDOW ? (size_t)left : LX__LOG_WINDOW;
+        size_t step = left < LX__WAL_WINDOW ? (size_t)left : LX__WAL_WINDOW;
         lx_status status = view_bytes(log, offset, step, &bytes, error);
         if (status != LX_OK || bytes == NULL)
             return status;
@@ -152,7 +152,7 @@ static lx_status compute_crc(lx__log_reader *log, uint64_t offset, lx__frame *fr
 
 /** Reads the frame at @p offset. Sets @p all to whether its size is possible and the file contains
  * all of it, and @p crc to the CRC of its bytes. */
-static lx_status read_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
+static lx_status read_frame(lx__wal_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
                             bool *all, lx_error *error)
 {
     const uint8_t *bytes;
@@ -167,7 +167,7 @@ static lx_status read_frame(lx__log_reader *log, uint64_t offset, lx__frame *fra
 }
 
 /** Checks whether there is a whole frame with the right CRC at @p offset. */
-static lx_status check_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+static lx_status check_frame(lx__wal_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
                              lx_error *error)
 {
     uint32_t crc;
@@ -178,7 +178,7 @@ static lx_status check_frame(lx__log_reader *log, uint64_t offset, lx__frame *fr
 }
 
 /** Checks whether the frame at position @p at is valid and continues the chain. */
-static lx_status read_next(lx__log_reader *log, const lx__log_position *at, lx__frame *frame,
+static lx_status read_next(lx__wal_reader *log, const lx__wal_position *at, lx__frame *frame,
                            bool *valid, lx_error *error)
 {
     lx_status status = check_frame(log, at->offset, frame, valid, error);
@@ -188,7 +188,7 @@ static lx_status read_next(lx__log_reader *log, const lx__log_position *at, lx__
 
 /** Returns where the next data at or after @p offset starts, skipping a hole if there is one there.
  * The result is a multiple of 8. */
-static uint64_t skip_hole(const lx__log_reader *log, uint64_t offset)
+static uint64_t skip_hole(const lx__wal_reader *log, uint64_t offset)
 {
     off_t data = lseek(log->file.fd, (off_t)offset, SEEK_DATA);
     if (data == -1)
@@ -198,13 +198,13 @@ static uint64_t skip_hole(const lx__log_reader *log, uint64_t offset)
 }
 
 /** Finds the next frame magic at or after @p offset; sets it to the file size if there is none. */
-static lx_status find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error)
+static lx_status find_magic(lx__wal_reader *log, uint64_t *offset, lx_error *error)
 {
     uint64_t at = *offset;
     while (lx__range_fits(at, LX__FRAME_HEADER, log->size)) {
         if (at < log->window_start || at + LX__FRAME_HEADER > log->window_end) {
             at = skip_hole(log, at);
-            lx_status status = fill_window(log, at, LX__LOG_WINDOW, error);
+            lx_status status = fill_window(log, at, LX__WAL_WINDOW, error);
             if (status != LX_OK)
                 return status;
         }
@@ -224,14 +224,14 @@ static lx_status find_magic(lx__log_reader *log, uint64_t *offset, lx_error *err
     return LX_OK;
 }
 
-uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start)
+uint64_t lx__wal_find_end(lx__wal_reader *log, uint64_t start)
 {
     uint64_t end = start, at = start;
     while ((at = skip_hole(log, at)) < log->size) {
         const uint8_t *bytes;
         uint64_t left = log->size - at;
-        size_t step = left < LX__LOG_WINDOW ? (size_t)left : LX__LOG_WINDOW;
-        if (lx__log_read(log, at, step, &bytes, NULL) != LX_OK)
+        size_t step = left < LX__WAL_WINDOW ? (size_t)left : LX__WAL_WINDOW;
+        if (lx__wal_read(log, at, step, &bytes, NULL) != LX_OK)
             break;
         for (size_t i = step; i != 0 && at + i > end; i--)
             if (bytes[i - 1] != 0)
@@ -251,7 +251,7 @@ static bool is_of_boot(const lx__frame *frame, uint64_t boot)
 /** Searches for a whole frame at or after @p at that is synced or of this boot, and whose sequence
  * number is at least that of @p at. If there is one, the frame at @p at was whole when it was
  * written. */
-static lx_status find_later(lx__log_reader *log, const lx__log_position *at, uint64_t boot,
+static lx_status find_later(lx__wal_reader *log, const lx__wal_position *at, uint64_t boot,
                             bool *found, lx_error *error)
 {
     uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT, offset = at->offset;
@@ -280,7 +280,7 @@ static lx_status find_later(lx__log_reader *log, const lx__log_position *at, uin
     return status;
 }
 
-static void accept_frame(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool *unbroken)
+static void accept_frame(lx__wal_scan *scan, const lx__frame *frame, uint64_t boot, bool *unbroken)
 {
     uint64_t start = scan->valid.offset;
     scan->valid.offset += frame->bytes;
@@ -297,7 +297,7 @@ static void accept_frame(lx__log_scan *scan, const lx__frame *frame, uint64_t bo
         scan->valid_in_boot = scan->valid;
 }
 
-static lx_status fail_damaged(lx__log_reader *log, const lx__log_position *at, lx_error *error)
+static lx_status fail_damaged(lx__wal_reader *log, const lx__wal_position *at, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_CORRUPT, "WAL frame %" PRIu64 " is damaged",
                                 at->sequence);
@@ -305,13 +305,13 @@ static lx_status fail_damaged(lx__log_reader *log, const lx__log_position *at, l
     return status;
 }
 
-void lx__log_suggest_repair(lx_error *error, lx_status status)
+void lx__wal_suggest_repair(lx_error *error, lx_status status)
 {
     if (status == LX_ERR_CORRUPT)
         lx__error_append(error, ": 'loaderx repair' lists the possible repairs");
 }
 
-lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error)
+lx_status lx__wal_fail_first(const lx__wal_reader *log, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the first WAL frame is damaged");
     lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
@@ -319,18 +319,18 @@ lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error)
 }
 
 /** Updates the known file size, and discards the bytes in the window. */
-static lx_status stat_file(lx__log_reader *log, lx_error *error)
+static lx_status stat_file(lx__wal_reader *log, lx_error *error)
 {
     clear_window(log);
     return lx__file_size(&log->file, &log->size, error);
 }
 
-lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
-                       lx__log_change *change, lx_error *error)
+lx_status lx__wal_poll(lx__wal_reader *log, const lx__wal_position *position,
+                       lx__wal_change *change, lx_error *error)
 {
     uint8_t bytes[4 + FRAME_START]; /* the last frame's CRC and the start of the next frame */
     size_t got;
-    *change = LX__LOG_MAYBE_GROWN;
+    *change = LX__WAL_MAYBE_GROWN;
     if (position->offset == 0)
         return LX_OK;
     lx_status status = lx__file_read_once(&log->file, bytes, sizeof bytes, position->offset - 4,
@@ -338,14 +338,14 @@ lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
     if (status != LX_OK)
         return status;
     if (got < 4 || lx__load_le32(bytes) != position->crc)
-        *change = LX__LOG_TRUNCATED;
+        *change = LX__WAL_TRUNCATED;
     else if (got == 4 || (got == sizeof bytes && lx__load_le64(bytes + 4) == 0))
-        *change = LX__LOG_UNCHANGED;
+        *change = LX__WAL_UNCHANGED;
     return LX_OK;
 }
 
 /** Checks whether there are zeros where the next frame would begin. */
-static lx_status starts_with_zeros(lx__log_reader *log, uint64_t offset, bool *blank,
+static lx_status starts_with_zeros(lx__wal_reader *log, uint64_t offset, bool *blank,
                                    lx_error *error)
 {
     const uint8_t *bytes;
@@ -355,7 +355,7 @@ static lx_status starts_with_zeros(lx__log_reader *log, uint64_t offset, bool *b
 }
 
 /** Follows the chain to its current end. */
-static lx_status follow_chain(lx__log_reader *log, uint64_t boot, lx__log_scan *scan,
+static lx_status follow_chain(lx__wal_reader *log, uint64_t boot, lx__wal_scan *scan,
                               bool *unbroken, lx_error *error)
 {
     lx_status status = stat_file(log, error);
@@ -382,7 +382,7 @@ typedef struct evidence {
  * whole, or if it was completely written in this boot. A write that is cut short by a crash of the
  * writer leaves the beginning of a frame; where the CRC should be, there are zeros, or the file has
  * already ended. */
-static lx_status classify_invalid(lx__log_reader *log, const lx__log_position *at, uint64_t boot,
+static lx_status classify_invalid(lx__wal_reader *log, const lx__wal_position *at, uint64_t boot,
                                   evidence *rot, lx_error *error)
 {
     lx__frame frame;
@@ -401,14 +401,14 @@ static lx_status classify_invalid(lx__log_reader *log, const lx__log_position *a
     return status;
 }
 
-lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_position *from, uint64_t boot,
-                            lx__log_scan *scan, lx_error *error)
+lx_status lx__wal_scan_from(lx__wal_reader *log, const lx__wal_position *from, uint64_t boot,
+                            lx__wal_scan *scan, lx_error *error)
 {
     bool unbroken = true, blank = false;
     evidence before = {.offset = LX_NONE}, now;
-    *scan = (lx__log_scan){
+    *scan = (lx__wal_scan){
         .valid = *from, .valid_in_boot = *from, .durable = *from, .synced_start = LX_NONE};
-    log->step = from->offset != 0 ? FIRST_STEP : LX__LOG_WINDOW;
+    log->step = from->offset != 0 ? FIRST_STEP : LX__WAL_WINDOW;
     lx_status status = follow_chain(log, boot, scan, &unbroken, error);
     /* When a reader finds zeros, it leaves the search beyond them to the next opening. */
     if (status == LX_OK && from->offset != 0)

@@ -10,26 +10,26 @@
 #include "zrecord/wal/frame.h"
 
 /** A position in a log: the end of a frame. */
-typedef struct lx__log_position {
+typedef struct lx__wal_position {
     uint64_t offset;   /**< The offset where the frame ends. */
     uint64_t sequence; /**< Sequence number of the next frame. */
     uint32_t crc;      /**< CRC of the frame; 0 at the start. */
-} lx__log_position;
+} lx__wal_position;
 
 /** The result of a scan. */
-typedef struct lx__log_scan {
-    lx__log_position valid; /**< The end of the last valid frame. */
+typedef struct lx__wal_scan {
+    lx__wal_position valid; /**< The end of the last valid frame. */
     /** The end of the last frame that is durable or valid in this boot. */
-    lx__log_position valid_in_boot;
-    lx__log_position durable; /**< The end of the last synced frame. */
+    lx__wal_position valid_in_boot;
+    lx__wal_position durable; /**< The end of the last synced frame. */
     uint64_t synced_start;    /**< Start of the last synced frame; LX_NONE if there is none. */
     bool torn;                /**< There are bytes after the last valid frame. */
-} lx__log_scan;
+} lx__wal_scan;
 
 /** A log that is open for reading. Only one thread may use it at a time. */
-typedef struct lx__log_reader {
+typedef struct lx__wal_reader {
     lx__file file;
-    lx__log_identity identity;
+    lx__wal_identity identity;
     /** The current boot. Cached, because reading it costs more than reading a small frame. */
     uint64_t boot;
     uint64_t size; /**< Size of the file at the last fstat(). */
@@ -38,29 +38,29 @@ typedef struct lx__log_reader {
     uint64_t window_start;
     uint64_t window_end;
     size_t step; /**< Least number of bytes to read next. */
-} lx__log_reader;
+} lx__wal_reader;
 
-/** What lx__log_poll() found at the end of a state. */
-typedef enum lx__log_change {
-    LX__LOG_UNCHANGED,   /**< There is no new frame. */
-    LX__LOG_MAYBE_GROWN, /**< There may be new frames. */
+/** What lx__wal_poll() found at the end of a state. */
+typedef enum lx__wal_change {
+    LX__WAL_UNCHANGED,   /**< There is no new frame. */
+    LX__WAL_MAYBE_GROWN, /**< There may be new frames. */
     /** The last frame of the state is gone: it was not synced, and a writer truncated the log. */
-    LX__LOG_TRUNCATED
-} lx__log_change;
+    LX__WAL_TRUNCATED
+} lx__wal_change;
 
 /**
  * Opens the log of @p identity in @p directory.
  * @retval LX_ERR_CORRUPT  The log is missing.
  */
-lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
-                       const lx__log_identity *identity, lx_error *error);
+lx_status lx__wal_open(lx__wal_reader *log, const lx__file *directory,
+                       const lx__wal_identity *identity, lx_error *error);
 
-void lx__log_close(lx__log_reader *log);
+void lx__wal_close(lx__wal_reader *log);
 
 /** Checks whether a scan from @p position may find new frames. Takes a single system call if there
  * is nothing new. */
-lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
-                       lx__log_change *change, lx_error *error);
+lx_status lx__wal_poll(lx__wal_reader *log, const lx__wal_position *position,
+                       lx__wal_change *change, lx_error *error);
 
 /**
  * Follows the chain of frames from @p from (zeros: from the start) to its end.
@@ -74,29 +74,29 @@ lx_status lx__log_poll(lx__log_reader *log, const lx__log_position *position,
  *
  * @retval LX_ERR_CORRUPT  A frame is damaged.
  */
-lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_position *from, uint64_t boot,
-                            lx__log_scan *scan, lx_error *error);
+lx_status lx__wal_scan_from(lx__wal_reader *log, const lx__wal_position *from, uint64_t boot,
+                            lx__wal_scan *scan, lx_error *error);
 
 /** Adds advice on how to proceed to the error of a failed scan. */
-void lx__log_suggest_repair(lx_error *error, lx_status status);
+void lx__wal_suggest_repair(lx_error *error, lx_status status);
 
 /** Fails with LX_ERR_CORRUPT because the log has no valid first frame. */
-lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error);
+lx_status lx__wal_fail_first(const lx__wal_reader *log, lx_error *error);
 
 /** Returns the end of the nonzero bytes of the log, searching from @p start. */
-uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start);
+uint64_t lx__wal_find_end(lx__wal_reader *log, uint64_t start);
 
 /** Reads the header and the CRC of the frame at @p offset, which a scan must have found valid. */
-lx_status lx__log_read_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame,
+lx_status lx__wal_read_frame(lx__wal_reader *log, uint64_t offset, lx__frame *frame,
                              lx_error *error);
 
-/** Returns @p size bytes at @p offset, where @p size is at most LX__LOG_WINDOW; they must be in
+/** Returns @p size bytes at @p offset, where @p size is at most LX__WAL_WINDOW; they must be in
  * frames that a scan found valid. The bytes stay valid until the next call. */
-lx_status lx__log_read(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
+lx_status lx__wal_read(lx__wal_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
                        lx_error *error);
 
 /** Size of the window: large enough that a system call costs little per byte, and small enough to
  * fit into a second-level cache. */
-#define LX__LOG_WINDOW ((size_t)1 << 17)
+#define LX__WAL_WINDOW ((size_t)1 << 17)
 
 #endif

@@ -56,7 +56,7 @@ static lx_status begin(lx_writer *writer, const lx__operation *operation, uint64
 
 static lx_status finish(lx_writer *writer, const lx__write_buffer *buffer, lx_error *error)
 {
-    return lx__write_buffer_is_full(buffer) ? lx__writer_flush(writer, error) : LX_OK;
+    return lx__write_buffer_is_full(buffer) ? lx__writer_submit_buffer(writer, error) : LX_OK;
 }
 
 lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, const size_t *fields,
@@ -113,7 +113,7 @@ static lx_status commit_and_sync_due(lx_writer *writer, lx_error *error)
     lx_status status = LX_OK;
     if (writer->durability == LX_DURABILITY_PERIODIC && !writer->transaction &&
         writer->pending_bytes >= AUTO_COMMIT_BYTES) {
-        status = lx__writer_commit(writer, writer->calls.made, 0, error);
+        status = lx__group_commit(writer, writer->calls.made, 0, error);
         if (status == LX_OK)
             lx__writer_maintain(writer);
         lx__writer_start_timer(writer);

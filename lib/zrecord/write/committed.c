@@ -23,7 +23,7 @@ lx__frame lx__committed_next_frame(const lx__committed *committed, uint32_t flag
 
 void lx__committed_advance(lx__committed *committed, const lx__frame *frame)
 {
-    lx__log_position *position = &committed->state.position;
+    lx__wal_position *position = &committed->state.position;
     position->offset += frame->bytes;
     position->sequence++;
     position->crc = frame->crc;

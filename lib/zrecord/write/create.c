@@ -130,7 +130,7 @@ static bool is_ours(const lx__file *directory, const char *name)
     uint64_t generation;
     if (fstatat(directory->fd, name, &about, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISREG(about.st_mode))
         return false;
-    if (strcmp(name, LX__LOG_NAME) == 0)
+    if (strcmp(name, LX__WAL_NAME) == 0)
         return about.st_size <= LX__FRAME_HEADER + LX__FRAME_TRAILER &&
                begins_with(directory, name, "LXLF");
     if (lx__name_split_table(name, stem, &generation))
@@ -269,11 +269,11 @@ static lx_status make_tables(const lx__file *directory, const lx_schema *schema,
 lx_status lx__create_log(const lx__file *directory, const lx__meta *meta, const lx__state *state,
                          lx_error *error)
 {
-    lx__log_identity identity = {.generation = meta->generation};
+    lx__wal_identity identity = {.generation = meta->generation};
     char name[LX__NAME_SIZE];
     lx__file file;
     memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
-    lx__log_name(meta->generation, name);
+    lx__wal_name(meta->generation, name);
     lx_status status = lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_TRUNC, error);
     if (status != LX_OK)
         return status;

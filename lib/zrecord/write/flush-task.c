@@ -26,8 +26,8 @@ static lx_status write_chunk(const lx__flush_task *task, const lx__chunk_file *c
 }
 
 /** Completes the entry of a payload that is stored at offset @p start of @p chunk. */
-static void seal_stored(const lx__flush_task *task, lx__buffered_value *value,
-                        const lx__chunk_file *chunk, uint64_t start, const uint8_t *stored)
+static void complete_stored(const lx__flush_task *task, lx__buffered_value *value,
+                            const lx__chunk_file *chunk, uint64_t start, const uint8_t *stored)
 {
     value->entry.chunk = chunk->now.id;
     value->entry.offset = start;
@@ -40,13 +40,13 @@ static bool goes_to_chunk(const lx__buffered_value *value)
 }
 
 /** Completes the entries of inline values, and returns the number of values to store in chunks. */
-static uint64_t seal_inline_values(const lx__flush_task *task, lx__write_buffer *buffer)
+static uint64_t complete_inline_values(const lx__flush_task *task, lx__write_buffer *buffer)
 {
     uint64_t payloads = 0;
     for (size_t i = 0; i < buffer->count; i++) {
         lx__buffered_value *value = &buffer->values[i];
         if (lx__entry_is_inline(&value->entry))
-            lx__entry_seal_inline(&value->entry, &task->rules[value->field]);
+            lx__entry_complete_inline(&value->entry, &task->rules[value->field]);
         payloads += goes_to_chunk(value);
     }
     return payloads;
@@ -79,8 +79,8 @@ static lx_status write_whole(lx__flush_task *task, lx__write_buffer *buffer, uin
     for (size_t i = 0; i < buffer->count; i++) {
         lx__buffered_value *value = &buffer->values[i];
         if (goes_to_chunk(value))
-            seal_stored(task, value, chunk, start + value->entry.offset,
-                        buffer->data + value->entry.offset);
+            complete_stored(task, value, chunk, start + value->entry.offset,
+                            buffer->data + value->entry.offset);
     }
     chunk->dirty = true;
     status = write_chunk(task, chunk, buffer->data, buffer->used, start, error);
@@ -171,7 +171,7 @@ static lx_status append_value(lx__flush_task *task, lx__write_buffer *buffer, si
     uint8_t *to = task->output.data + task->output.used;
     memset(to, 0, gap);
     memcpy(to + gap, stored, size);
-    seal_stored(task, value, chunk, start, stored);
+    complete_stored(task, value, chunk, start, stored);
     task->output.used += gap + size;
     chunk->now.bytes = start + size;
     chunk->now.records++;
@@ -183,7 +183,7 @@ static lx_status append_value(lx__flush_task *task, lx__write_buffer *buffer, si
 lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, lx_error *error)
 {
     bool done;
-    uint64_t payloads = seal_inline_values(task, buffer);
+    uint64_t payloads = complete_inline_values(task, buffer);
     if (payloads == 0)
         return LX_OK;
     lx_status status = write_whole(task, buffer, payloads, &done, error);

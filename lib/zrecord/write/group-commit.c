@@ -44,7 +44,7 @@ static lx_status commit_frame(lx_writer *writer, uint64_t target, unsigned how, 
     return status;
 }
 
-lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
+lx_status lx__group_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
 {
     uint64_t rollbacks = writer->calls.rollbacks;
     for (;;) {
@@ -74,8 +74,8 @@ lx_status lx__writer_commit_submitted(lx_writer *writer, lx_error *error)
 {
     if (writer->calls.submitted <= writer->calls.committed)
         return LX_OK;
-    return lx__writer_commit(writer, writer->calls.submitted,
-                             LX__COMMIT_ALONE | LX__COMMIT_SUBMITTED, error);
+    return lx__group_commit(writer, writer->calls.submitted,
+                            LX__COMMIT_ALONE | LX__COMMIT_SUBMITTED, error);
 }
 
 bool lx__writer_sync_by_timer(lx__sync_timer *timer)
@@ -87,7 +87,7 @@ bool lx__writer_sync_by_timer(lx__sync_timer *timer)
                 lx__flush_is_idle(&writer->flush);
     /* The writer records a failure, and its next call returns it. */
     if (idle)
-        (void)lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, NULL);
+        (void)lx__group_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, NULL);
     lx__write_mutex_unlock(&writer->mutex);
     return idle;
 }
@@ -101,6 +101,6 @@ void lx__writer_start_timer(lx_writer *writer)
 lx_status lx__writer_sync_due(lx_writer *writer, lx_error *error)
 {
     return lx__sync_timer_take(&writer->timer)
-               ? lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, error)
+               ? lx__group_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, error)
                : LX_OK;
 }

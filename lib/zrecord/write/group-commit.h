@@ -10,7 +10,7 @@
 
 /** Commits all calls up to @p target, either on this thread or by waiting for another thread's
  * commit. May release the mutex in the meantime. */
-lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error);
+lx_status lx__group_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error);
 
 /** Syncs what has been committed. Called by the timer of periodic durability; returns false if the
  * writer is busy. */

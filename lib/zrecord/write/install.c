@@ -88,7 +88,7 @@ static lx_status add_updates(lx__install *self, lx__frame_builder *builder,
 static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_error *error)
 {
     lx__state *state = &self->state;
-    lx__log_identity identity = self->writer->wal.identity;
+    lx__wal_identity identity = self->writer->wal.identity;
     identity.generation = self->meta.generation;
     lx__frame frame = {.length = state->length,
                        .rows = state->rows,
@@ -97,10 +97,10 @@ static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_err
                        .table_generation = state->table_generation,
                        .next_chunk = state->next_chunk};
     lx__frame_finish(builder, &frame, &identity);
-    state->position = (lx__log_position){.offset = frame.bytes, .sequence = 1, .crc = frame.crc};
+    state->position = (lx__wal_position){.offset = frame.bytes, .sequence = 1, .crc = frame.crc};
     state->items = frame.update_count;
     char name[LX__NAME_SIZE];
-    lx__log_name(self->meta.generation, name);
+    lx__wal_name(self->meta.generation, name);
     lx_status status = lx__file_open(&self->log, &self->writer->directory, name,
                                      O_RDWR | O_CREAT | O_EXCL, error);
     if (status == LX_OK)
@@ -157,7 +157,7 @@ static void add_obsolete_files(lx__install *self)
     const lx__state *state = &writer->committed.state;
     uint64_t before = writer->meta.generation, end = before + 1;
     if (self->log.fd != -1) {
-        lx__log_name(before, name);
+        lx__wal_name(before, name);
         lx__obsolete_files_add(&writer->obsolete, false, name, before, end);
     }
     for (size_t i = 0; self->new_tables && i < writer->meta.schema->count; i++) {
@@ -249,7 +249,7 @@ static void remove_new(lx__install *self)
     if (lx__executor_check(writer->executor, NULL) != LX_OK)
         return;
     if (self->meta.generation > writer->meta.generation) {
-        lx__log_name(self->meta.generation, name);
+        lx__wal_name(self->meta.generation, name);
         (void)lx__file_remove(&writer->directory, name, NULL);
     }
     for (size_t i = 0; self->new_tables && i < writer->meta.schema->count; i++) {
@@ -283,10 +283,10 @@ void lx__install_end(lx__install *self)
 
 lx_status lx__install_commit(lx_writer *writer, lx_error *error)
 {
-    return lx__writer_commit(writer, writer->calls.made,
-                             LX__COMMIT_SYNCED | LX__COMMIT_ALONE |
-                                 (LX__FAULT(PENDING_ROWS) ? 0 : LX__COMMIT_ROWS),
-                             error);
+    return lx__group_commit(writer, writer->calls.made,
+                            LX__COMMIT_SYNCED | LX__COMMIT_ALONE |
+                                (LX__FAULT(PENDING_ROWS) ? 0 : LX__COMMIT_ROWS),
+                            error);
 }
 
 lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error)

@@ -14,16 +14,16 @@
 /** Reads the last state of a generation, leaving out its updates, which do not matter here. */
 static lx_status load(lx__reader *reader, const lx__file *directory, const lx__meta *meta)
 {
-    lx__log_identity identity = {.generation = reader->generation};
-    lx__log_reader log;
+    lx__wal_identity identity = {.generation = reader->generation};
+    lx__wal_reader log;
     lx_schema *none = lx_schema_new();
     if (none == NULL)
         return LX_ERR_NOMEM;
     memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
-    lx_status status = lx__log_open(&log, directory, &identity, NULL);
+    lx_status status = lx__wal_open(&log, directory, &identity, NULL);
     if (status == LX_OK) {
         status = lx__state_replay(&reader->state, &log, none, LX__REPLAY_NEWEST, NULL, NULL);
-        lx__log_close(&log);
+        lx__wal_close(&log);
     }
     lx_schema_free(none);
     return status;

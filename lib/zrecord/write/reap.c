@@ -30,7 +30,7 @@ lx_status lx__writer_reap_oldest(lx_writer *writer, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__writer_flush(lx_writer *writer, lx_error *error)
+lx_status lx__writer_submit_buffer(lx_writer *writer, lx_error *error)
 {
     if (!writer->ring.filling)
         return LX_OK;
@@ -52,7 +52,7 @@ static lx_status flush_last(lx_writer *writer, lx_error *error)
         writer->ring.filling = false;
         status = lx__flush_now(&writer->flush, last, &failure);
     } else {
-        status = lx__writer_flush(writer, &failure);
+        status = lx__writer_submit_buffer(writer, &failure);
     }
     return lx__calls_fail(&writer->calls, last->first_call, status, &failure, error);
 }

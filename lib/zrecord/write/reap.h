@@ -12,7 +12,7 @@
 lx_status lx__writer_reap_oldest(lx_writer *writer, lx_error *error);
 
 /** Submits the buffer that is being filled, if there is one, to the flush. */
-lx_status lx__writer_flush(lx_writer *writer, lx_error *error);
+lx_status lx__writer_submit_buffer(lx_writer *writer, lx_error *error);
 
 /** Applies the operations of the calls up to @p target: all of them or, if one cannot be flushed,
  * none. A failure is recorded in the writer. Afterwards no worker is flushing. */

@@ -99,20 +99,20 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *durable, u
 
 /** Reads the state at the last synced frame, and the state at the last frame that is valid in this
  * boot. Sets @p end to the end of the log, not counting trailing zeros. */
-static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan *scan,
+static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__wal_scan *scan,
                             uint64_t *end, lx_error *error)
 {
     lx__state *state = &writer->committed.state;
     const lx_schema *schema = writer->meta.schema;
-    const lx__log_position start = {0};
-    lx__log_reader log;
-    lx_status status = lx__log_open(&log, &writer->directory, &writer->wal.identity, error);
+    const lx__wal_position start = {0};
+    lx__wal_reader log;
+    lx_status status = lx__wal_open(&log, &writer->directory, &writer->wal.identity, error);
     if (status != LX_OK)
         return status;
-    status = lx__log_scan_from(&log, &start, log.boot, scan, error);
+    status = lx__wal_scan_from(&log, &start, log.boot, scan, error);
     if (status == LX_OK && scan->valid.offset == 0)
-        status = lx__log_fail_first(&log, error);
-    lx__log_suggest_repair(error, status);
+        status = lx__wal_fail_first(&log, error);
+    lx__wal_suggest_repair(error, status);
     if (status == LX_OK)
         status = lx__state_replay_to(durable, &log, schema, scan->durable.offset, error);
     if (status == LX_OK) {
@@ -124,14 +124,14 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
     if (status == LX_OK)
         status = lx__state_check_rest(state, &log, schema, scan->valid.offset, error);
     if (status == LX_OK)
-        *end = lx__log_find_end(&log, scan->valid.offset);
-    lx__log_close(&log);
+        *end = lx__wal_find_end(&log, scan->valid.offset);
+    lx__wal_close(&log);
     return status;
 }
 
 /** Fails if there are readers and the writer does not know the boot id, because it would truncate
  * frames that are valid for readers of this boot. */
-static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_error *error)
+static lx_status check_readers(lx_writer *writer, const lx__wal_scan *scan, lx_error *error)
 {
     if (writer->wal.boot != 0 || scan->valid.offset == writer->committed.state.position.offset)
         return LX_OK;
@@ -147,7 +147,7 @@ static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_e
 }
 
 /** Logs what is being truncated, not counting zeros. */
-static void report_truncation(const lx_writer *writer, const lx__log_scan *scan, uint64_t end)
+static void report_truncation(const lx_writer *writer, const lx__wal_scan *scan, uint64_t end)
 {
     const char *path = writer->directory.path;
     uint64_t commits = scan->valid.sequence - writer->committed.state.position.sequence;
@@ -164,7 +164,7 @@ static void report_truncation(const lx_writer *writer, const lx__log_scan *scan,
 }
 
 /** Truncates the log after the last frame of the committed state, and reports it. */
-static lx_status truncate_log(lx_writer *writer, const lx__log_scan *scan, uint64_t end,
+static lx_status truncate_log(lx_writer *writer, const lx__wal_scan *scan, uint64_t end,
                               lx_error *error)
 {
     uint64_t size;
@@ -282,14 +282,14 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
 {
     char name[LX__NAME_SIZE];
     lx__state durable = {0};
-    lx__log_scan scan;
+    lx__wal_scan scan;
     uint64_t end;
     lx_status status = replay_log(writer, &durable, &scan, &end, error);
     if (status == LX_OK)
         status = check_readers(writer, &scan, error);
     if (status == LX_OK)
         status = lx__orphans_remove(writer, error);
-    lx__log_name(writer->meta.generation, name);
+    lx__wal_name(writer->meta.generation, name);
     if (status == LX_OK)
         status = lx__file_open(&writer->wal.file, &writer->directory, name, O_RDWR, error);
     writer->wal.unsynced = writer->committed.state.position.offset > scan.durable.offset;

@@ -10,7 +10,7 @@
 static lx_status commit(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
-    return status == LX_OK ? lx__writer_commit(writer, writer->calls.made, how, error) : status;
+    return status == LX_OK ? lx__group_commit(writer, writer->calls.made, how, error) : status;
 }
 
 /** Does what is due after a commit that ended with @p status. */
@@ -45,7 +45,7 @@ lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
     } else {
         status = lx__writer_usable(writer, error);
         if (status == LX_OK)
-            status = lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, error);
+            status = lx__group_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, error);
     }
     lx__writer_leave(writer);
     return status;
@@ -62,7 +62,7 @@ static lx_status run(size_t part, void *user, lx_error *error)
     pthread_mutex_lock(&writer->mutex.mutex); /* even if a call or a commit is half-done */
     lx_status status = LX_OK;
     if (writer->calls.rollbacks == request->rollbacks)
-        status = lx__writer_commit(writer, request->target, LX__COMMIT_SUBMITTED, error);
+        status = lx__group_commit(writer, request->target, LX__COMMIT_SUBMITTED, error);
     else if (!request->committed)
         status = lx__fail(error, LX_ERR_STATE,
                           "the changes were not committed: a rollback came first");
@@ -89,7 +89,7 @@ static lx_status submit(lx_writer *writer, lx_ticket **ticket, lx_error *error)
         return lx__fail_memory(error, "a commit");
     /* Later calls must not share a write buffer with this request. */
     lx_error failure = LX_ERROR_INIT;
-    status = lx__writer_flush(writer, &failure);
+    status = lx__writer_submit_buffer(writer, &failure);
     lx__calls_fail(&writer->calls, writer->calls.made, status, &failure, error);
     if (status == LX_OK)
         status = lx_executor_submit(writer->executor, LX_QUEUE_WRITE, run, request, 1,

@@ -102,7 +102,7 @@ static lx_status read_meta(lx_writer *writer, lx_error *error)
 static lx_status make_durable(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    lx_status status = lx__writer_commit(
+    lx_status status = lx__group_commit(
         writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED | LX__COMMIT_ALONE, &failure);
     if (status == LX_ERR_POISONED)
         status = failure.status = LX_ERR_IO; /* no writer exists yet that could be poisoned */
@@ -236,8 +236,8 @@ static lx_status finish(lx_writer *writer, lx_error *error)
             return undone;
         status = status != LX_OK ? status : undone;
     }
-    lx_status synced = lx__writer_commit(writer, writer->calls.made,
-                                         LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
+    lx_status synced = lx__group_commit(writer, writer->calls.made,
+                                        LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
     return status != LX_OK ? status : synced;
 }
 

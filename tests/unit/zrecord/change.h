@@ -39,7 +39,7 @@ static inline void log_extend(const char *path, struct frame frame)
                       .sequence = state->position.sequence,
                       .crc = state->position.crc};
     memcpy(log.identity.uuid, meta->uuid, sizeof log.identity.uuid);
-    lx__log_name(meta->generation, name);
+    lx__wal_name(meta->generation, name);
     log.bytes = file_bytes(in(path, name), &log.size);
     ck_assert_uint_eq(log.size, state->position.offset);
     frame.flags = SYNCED;
@@ -61,7 +61,7 @@ static inline void log_change_boot(const char *path, size_t at, uint64_t boot)
     lx_dataset *dataset = open_dataset(path);
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
-    lx__log_identity log = identity_of(identity.uuid);
+    lx__wal_identity log = identity_of(identity.uuid);
     uint8_t *bytes = log_bytes(in(path, "LOG"), &size);
     uint32_t crc = lx__load_le32(bytes + at - 4);
     for (; at < size; at += frame.bytes) {

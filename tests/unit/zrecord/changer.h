@@ -100,7 +100,7 @@ static inline lx__update_item changer_update(const struct changer *changer, uint
                                       .physical = 8,
                                       .logical = 8,
                                       .offset = changer_value(version, field, index)}};
-    lx__entry_seal_inline(&item.entry, &changer->rules[field]);
+    lx__entry_complete_inline(&item.entry, &changer->rules[field]);
     item.entry.crc ^= lx__index_crc(index);
     return item;
 }

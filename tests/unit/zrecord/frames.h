@@ -16,14 +16,14 @@
 #define EMPTY_FRAME 72
 
 /** The log of the document's example. */
-static const lx__log_identity example_log = {{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
+static const lx__wal_identity example_log = {{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
                                               0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff},
                                              0};
 
 /** The first log of the dataset with that uuid. */
-static inline lx__log_identity identity_of(const char *uuid)
+static inline lx__wal_identity identity_of(const char *uuid)
 {
-    lx__log_identity identity = {.generation = 0};
+    lx__wal_identity identity = {.generation = 0};
     for (size_t digits = 0; *uuid != '\0'; uuid++) {
         if (*uuid == '-')
             continue;
@@ -68,7 +68,7 @@ struct frame {
 
 /** A log that grows frame by frame. */
 struct log {
-    lx__log_identity identity;
+    lx__wal_identity identity;
     uint8_t *bytes;
     size_t size;
     uint64_t sequence;
@@ -102,7 +102,7 @@ static inline void put_items(uint8_t *at, const struct frame *frame)
 }
 
 /** The CRC of a frame: over the uuid, the generation, and its bytes except the last four. */
-static inline uint32_t crc_of_frame(const lx__log_identity *identity, const uint8_t *frame,
+static inline uint32_t crc_of_frame(const lx__wal_identity *identity, const uint8_t *frame,
                                     size_t size)
 {
     uint8_t seed[24];
@@ -137,7 +137,7 @@ static inline void log_add(struct log *log, const struct frame *frame)
 }
 
 /** A log of @p identity with its first frame, that of a new dataset. */
-static inline struct log log_new(const lx__log_identity *identity)
+static inline struct log log_new(const lx__wal_identity *identity)
 {
     struct log log = {.identity = *identity};
     log_add(&log, &(struct frame){.flags = BASE | SYNCED});
@@ -151,17 +151,17 @@ static inline void log_free(struct log *log)
 }
 
 /** Writes the log to its path in the present directory, and opens it. */
-static inline lx__log_reader log_put(const struct log *log)
+static inline lx__wal_reader log_put(const struct log *log)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__log_reader reader;
+    lx__wal_reader reader;
     lx__file here;
     char name[64] = "LOG";
     if (log->identity.generation != 0)
         snprintf(name, sizeof name, "LOG.%llu", (unsigned long long)log->identity.generation);
     file_put(name, log->bytes, log->size);
     unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
-    unit_ok(lx__log_open(&reader, &here, &log->identity, &error));
+    unit_ok(lx__wal_open(&reader, &here, &log->identity, &error));
     lx__file_close(&here);
     return reader;
 }

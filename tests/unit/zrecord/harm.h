@@ -142,7 +142,7 @@ static inline void entry_reseal(const char *path, const char *field, uint64_t in
     unit_ok(lx_schema_find_field(schema, field, &position, &error));
     lx_dataset_get_identity(dataset, &identity);
     const lx_field *shown = lx_schema_get_field(schema, position);
-    lx__log_identity log = identity_of(identity.uuid);
+    lx__wal_identity log = identity_of(identity.uuid);
     lx__entry_rules rules = {.field = shown->id, .size = shown->size, .align = shown->align};
     memcpy(rules.uuid, log.uuid, sizeof rules.uuid);
     lx_dataset_close(dataset);

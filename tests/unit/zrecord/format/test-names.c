@@ -11,7 +11,7 @@
 START_TEST(the_first_generation_has_no_number)
 {
     char name[LX__NAME_SIZE];
-    lx__log_name(0, name);
+    lx__wal_name(0, name);
     ck_assert_str_eq(name, "LOG");
     lx__table_name("image", LX__OFFSET_KIND, 0, name);
     ck_assert_str_eq(name, "image.offset");
@@ -25,7 +25,7 @@ END_TEST
 START_TEST(later_generations_end_with_their_number)
 {
     char name[LX__NAME_SIZE];
-    lx__log_name(7, name);
+    lx__wal_name(7, name);
     ck_assert_str_eq(name, "LOG.7");
     lx__table_name("image", LX__OFFSET_KIND, 10, name);
     ck_assert_str_eq(name, "image.offset.10");
@@ -44,7 +44,7 @@ START_TEST(the_longest_names_fit)
     lx__table_name(stem, LX__OFFSET_KIND, UINT32_MAX, name);
     snprintf(expected, sizeof expected, "%s.offset.4294967295", stem);
     ck_assert_str_eq(name, expected);
-    lx__log_name(LX__GENERATION_MAX, name);
+    lx__wal_name(LX__GENERATION_MAX, name);
     ck_assert_str_eq(name, "LOG.4611686018427387904");
     lx__chunk_name(LX__CHUNK_ID_MAX, name);
     ck_assert_str_eq(name, "4294967294.zr");

@@ -81,7 +81,7 @@ static void add_frame(uint64_t rows)
     lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
-    lx__log_identity log = identity_of(identity.uuid);
+    lx__wal_identity log = identity_of(identity.uuid);
     log.generation = identity.generation;
     lx__frame_builder builder = {0};
     lx__frame frame = {.sequence = snapshot->state.position.sequence,

@@ -194,7 +194,7 @@ START_TEST(rejects_impossible_numbers_of_rows)
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
     for (size_t i = 0; i < 4; i++) {
-        struct log log = log_new(&(lx__log_identity){{0}, 0});
+        struct log log = log_new(&(lx__wal_identity){{0}, 0});
         log.size = 0;
         log.sequence = 0;
         log.crc = 0;

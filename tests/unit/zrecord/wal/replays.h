@@ -31,9 +31,9 @@ static inline lx_status replay(lx__state *state, const struct log *log, lx__repl
                                lx_error *error)
 {
     lx_schema *schema = three_fields();
-    lx__log_reader reader = log_put(log);
+    lx__wal_reader reader = log_put(log);
     lx_status status = lx__state_replay(state, &reader, schema, which, NULL, error);
-    lx__log_close(&reader);
+    lx__wal_close(&reader);
     lx_schema_free(schema);
     return status;
 }

@@ -11,23 +11,23 @@ START_TEST(replay_continues_where_it_ended)
     struct log log = log_new(&example_log);
     lx_schema *schema = three_fields();
     lx__state state = {0};
-    lx__log_change sight;
-    lx__log_reader reader = log_put(&log);
-    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_MAYBE_GROWN);
+    lx__wal_change sight;
+    lx__wal_reader reader = log_put(&log);
+    unit_ok(lx__wal_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__WAL_MAYBE_GROWN);
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &error));
-    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_UNCHANGED);
+    unit_ok(lx__wal_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__WAL_UNCHANGED);
     log_add(&log, &(struct frame){.length = 0, .boot = 7}); /* not valid in this boot */
     file_put("LOG", log.bytes, log.size);
-    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_MAYBE_GROWN);
+    unit_ok(lx__wal_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__WAL_MAYBE_GROWN);
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &error));
     ck_assert_uint_eq(state.position.sequence, 1);
     file_cut("LOG", 40);
-    unit_ok(lx__log_poll(&reader, &state.position, &sight, &error));
-    ck_assert_int_eq(sight, LX__LOG_TRUNCATED);
-    lx__log_close(&reader);
+    unit_ok(lx__wal_poll(&reader, &state.position, &sight, &error));
+    ck_assert_int_eq(sight, LX__WAL_TRUNCATED);
+    lx__wal_close(&reader);
     lx__state_free(&state);
     lx_schema_free(schema);
     log_free(&log);
@@ -51,7 +51,7 @@ START_TEST(keeps_updates_of_shown_fields)
     log_add(&log,
             &(struct frame){.length = 1, .flags = SYNCED, .updates = known, .update_count = 3});
     lx__state state = {0};
-    lx__log_reader reader = log_put(&log);
+    lx__wal_reader reader = log_put(&log);
     unit_ok(lx__state_replay(&state, &reader, shown, LX__REPLAY_NEWEST, NULL, &error));
     ck_assert_uint_eq(lx__overlay_find_update(&state.overlay, 0, 0)->rows[8], 'c');
     ck_assert_uint_eq(lx__overlay_find_update(&state.overlay, 1, 0)->rows[8], 'a');
@@ -61,7 +61,7 @@ START_TEST(keeps_updates_of_shown_fields)
     file_put("LOG", log.bytes, log.size);
     unit_ok(lx__state_replay(&state, &reader, shown, LX__REPLAY_NEWEST, NULL, &error));
     ck_assert_uint_eq(state.items, 4);
-    lx__log_close(&reader);
+    lx__wal_close(&reader);
     lx__state_free(&state);
     lx_schema_free(all);
     lx_schema_free(shown);
@@ -215,12 +215,12 @@ START_TEST(field_ids_can_differ_from_positions)
     struct log log = log_new(&example_log);
     log_add(&log,
             &(struct frame){.length = 1, .flags = SYNCED, .updates = updates, .update_count = 3});
-    lx__log_reader reader = log_put(&log);
+    lx__wal_reader reader = log_put(&log);
     lx__state state = {0};
     unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &error));
     ck_assert_uint_eq(lx__overlay_find_update(&state.overlay, 0, 0)->rows[8], 'a');
     ck_assert_uint_eq(lx__overlay_find_update(&state.overlay, 1, 0)->rows[8], 'b');
-    lx__log_close(&reader);
+    lx__wal_close(&reader);
     lx__state_free(&state);
     log_free(&log);
     lx_schema_free(schema);

@@ -12,11 +12,11 @@
 #define ELSE 8u /* another one */
 
 /** Scans a log from its start, in the present boot. */
-static lx_status scan(const struct log *log, lx__log_scan *found, lx_error *error)
+static lx_status scan(const struct log *log, lx__wal_scan *found, lx_error *error)
 {
-    lx__log_reader reader = log_put(log);
-    lx_status status = lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, found, error);
-    lx__log_close(&reader);
+    lx__wal_reader reader = log_put(log);
+    lx_status status = lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE, found, error);
+    lx__wal_close(&reader);
     return status;
 }
 
@@ -24,7 +24,7 @@ static lx_status scan(const struct log *log, lx__log_scan *found, lx_error *erro
 static void expect_end(const struct log *log, uint64_t frames, size_t offset, bool torn)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__log_scan found;
+    lx__wal_scan found;
     unit_ok(scan(log, &found, &error));
     ck_assert_uint_eq(found.valid.sequence, frames);
     ck_assert_uint_eq(found.valid.offset, offset);
@@ -35,7 +35,7 @@ static void expect_end(const struct log *log, uint64_t frames, size_t offset, bo
 static void expect_damage(const struct log *log, uint64_t sequence, size_t offset)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__log_scan found;
+    lx__wal_scan found;
     char frame[32];
     snprintf(frame, sizeof frame, "frame %d ", (int)sequence);
     lx_status status = scan(log, &found, &error);
@@ -78,10 +78,10 @@ START_TEST(replays_the_valid_frames)
     char *scratch = scratch_make();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lx_error error = LX_ERROR_INIT;
-        lx__log_scan found;
+        lx__wal_scan found;
         struct log log = make(cases[i].frames);
-        lx__log_reader reader = log_put(&log);
-        unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, cases[i].boot, &found,
+        lx__wal_reader reader = log_put(&log);
+        unit_ok(lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, cases[i].boot, &found,
                                   &error));
         const char *name = cases[i].frames;
         ck_assert_msg(found.valid.sequence == strlen(name) + 1, "valid of '%s'", name);
@@ -93,7 +93,7 @@ START_TEST(replays_the_valid_frames)
         ck_assert_uint_eq(found.synced_start, EMPTY_FRAME * (found.durable.sequence - 1));
         ck_assert_uint_eq(found.valid.crc, log.crc);
         ck_assert(!found.torn);
-        lx__log_close(&reader);
+        lx__wal_close(&reader);
         log_free(&log);
     }
     scratch_remove(scratch);
@@ -338,17 +338,17 @@ START_TEST(scans_many_false_frames_quickly)
     for (size_t s = 0; s < 2; s++) {
         for (size_t f = 0; f < sizeof frames / sizeof *frames; f++) {
             lx_error error = LX_ERROR_INIT;
-            lx__log_scan found;
+            lx__wal_scan found;
             struct log log = make_fakes(sizes[s], 64, frames[f]);
-            lx__log_reader reader = log_put(&log);
+            lx__wal_reader reader = log_put(&log);
             double start = now();
-            lx_status status = lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE,
+            lx_status status = lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE,
                                                  &found, &error);
             double took = now() - start;
             ck_assert(status == LX_OK || status == LX_ERR_CORRUPT);
             ck_assert_msg(took < (SANITIZED ? 30 : 1), "%.2f s for %zu bytes, frames of %llu", took,
                           sizes[s], (unsigned long long)frames[f]);
-            lx__log_close(&reader);
+            lx__wal_close(&reader);
             log_free(&log);
         }
     }
@@ -378,26 +378,26 @@ START_TEST(scans_a_hole_of_any_size_quickly)
         log_add(&log, &synced);
         log.size -= 4; /* the third is torn */
         lx_error error = LX_ERROR_INIT;
-        lx__log_scan found;
-        lx__log_reader reader = log_put(&log);
+        lx__wal_scan found;
+        lx__wal_reader reader = log_put(&log);
         if (truncate("LOG", (off_t)sizes[i]) != 0) {
             fprintf(stderr, "a_hole_of_any_size: no file can be that long here\n");
         } else {
             double start = now();
-            unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error));
+            unit_ok(lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE, &found, &error));
             ck_assert_uint_eq(found.valid.offset, torn);
             ck_assert(found.torn);
             /* A synced frame after the hole is still found. */
             file_patch("LOG", sizes[i] - 7208, log.bytes + torn - EMPTY_FRAME, 68);
-            unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error));
+            unit_ok(lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE, &found, &error));
             log.size += 4;
             file_patch("LOG", sizes[i] - 7208, log.bytes + torn, EMPTY_FRAME);
             unit_fails(
-                lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error),
+                lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE, &found, &error),
                 LX_ERR_CORRUPT);
             ck_assert_msg(now() - start < 1, "it took %f s", now() - start);
         }
-        lx__log_close(&reader);
+        lx__wal_close(&reader);
         log_free(&log);
     }
     scratch_remove(scratch);
@@ -420,17 +420,17 @@ START_TEST(reads_frames_larger_than_the_window)
         log.bytes[at] ^= 0x10;
     }
     lx_error error = LX_ERROR_INIT;
-    lx__log_reader reader = log_put(&log);
+    lx__wal_reader reader = log_put(&log);
     lx__frame frame;
     const uint8_t *bytes;
-    unit_ok(lx__log_read_frame(&reader, 216, &frame, &error));
+    unit_ok(lx__wal_read_frame(&reader, 216, &frame, &error));
     ck_assert_uint_eq(frame.update_count, 60000);
     ck_assert_uint_eq(frame.crc, lx__load_le32(log.bytes + log.size - EMPTY_FRAME - 4));
     for (size_t at = 0; at < log.size - 1000; at += 99991) {
-        unit_ok(lx__log_read(&reader, at, 1000, &bytes, &error));
+        unit_ok(lx__wal_read(&reader, at, 1000, &bytes, &error));
         ck_assert_mem_eq(bytes, log.bytes + at, 1000);
     }
-    lx__log_close(&reader);
+    lx__wal_close(&reader);
     log_free(&log);
     scratch_remove(scratch);
 }
@@ -440,21 +440,21 @@ START_TEST(a_scan_continues_from_an_offset)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx__log_scan first, second, again;
+    lx__wal_scan first, second, again;
     struct log log = make("su");
-    lx__log_reader reader = log_put(&log);
-    unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &first, &error));
+    lx__wal_reader reader = log_put(&log);
+    unit_ok(lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE, &first, &error));
     log_add(&log, &unsynced);
     log_add(&log, &synced);
     file_put("LOG", log.bytes, log.size);
-    unit_ok(lx__log_scan_from(&reader, &first.valid_in_boot, HERE, &second, &error));
+    unit_ok(lx__wal_scan_from(&reader, &first.valid_in_boot, HERE, &second, &error));
     ck_assert_uint_eq(second.valid.sequence, 5);
     ck_assert_uint_eq(second.durable.sequence, 5);
     ck_assert_uint_eq(second.synced_start, 4 * EMPTY_FRAME);
-    unit_ok(lx__log_scan_from(&reader, &second.valid_in_boot, HERE, &again, &error));
+    unit_ok(lx__wal_scan_from(&reader, &second.valid_in_boot, HERE, &again, &error));
     ck_assert_uint_eq(again.valid.offset, second.valid.offset);
     ck_assert_uint_eq(again.synced_start, LX_NONE);
-    lx__log_close(&reader);
+    lx__wal_close(&reader);
     log_free(&log);
     scratch_remove(scratch);
 }
@@ -469,11 +469,11 @@ START_TEST(rejects_a_frame_changed_after_the_scan)
         lx__frame frame;
         struct log log = make("su");
         memset(log.bytes + EMPTY_FRAME + places[i], i < 2 ? 0 : 1, 4);
-        lx__log_reader reader = log_put(&log);
-        unit_ok(lx__log_read_frame(&reader, 0, &frame, &error));
-        unit_fails(lx__log_read_frame(&reader, EMPTY_FRAME, &frame, &error), LX_ERR_CORRUPT);
-        unit_ok(lx__log_read_frame(&reader, 144, &frame, &error));
-        lx__log_close(&reader);
+        lx__wal_reader reader = log_put(&log);
+        unit_ok(lx__wal_read_frame(&reader, 0, &frame, &error));
+        unit_fails(lx__wal_read_frame(&reader, EMPTY_FRAME, &frame, &error), LX_ERR_CORRUPT);
+        unit_ok(lx__wal_read_frame(&reader, 144, &frame, &error));
+        lx__wal_close(&reader);
         log_free(&log);
     }
     scratch_remove(scratch);
@@ -483,7 +483,7 @@ END_TEST
 START_TEST(opens_the_log_of_a_generation)
 {
     char *scratch = scratch_make();
-    lx__log_identity identity = example_log;
+    lx__wal_identity identity = example_log;
     identity.generation = 12;
     struct log log = log_new(&identity);
     expect_end(&log, 1, EMPTY_FRAME, false);
@@ -497,17 +497,17 @@ START_TEST(rejects_a_log_that_is_not_a_file)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx__log_reader reader;
+    lx__wal_reader reader;
     lx__file here;
     unit_ok(lx__directory_open(&here, LX__CWD, ".", &error));
-    unit_fails(lx__log_open(&reader, &here, &example_log, &error), LX_ERR_CORRUPT);
-    ck_assert_int_eq(lx__log_open(&reader, &here, &example_log, NULL), LX_ERR_CORRUPT);
+    unit_fails(lx__wal_open(&reader, &here, &example_log, &error), LX_ERR_CORRUPT);
+    ck_assert_int_eq(lx__wal_open(&reader, &here, &example_log, NULL), LX_ERR_CORRUPT);
     struct log log = make("s");
-    lx__log_reader good = log_put(&log);
-    lx__log_close(&good);
+    lx__wal_reader good = log_put(&log);
+    lx__wal_close(&good);
     for (enum disguise what = 0; what < DISGUISES; what++) {
         file_disguise("LOG", what);
-        unit_fails(lx__log_open(&reader, &here, &example_log, &error), LX_ERR_CORRUPT);
+        unit_fails(lx__wal_open(&reader, &here, &example_log, &error), LX_ERR_CORRUPT);
         file_restore("LOG");
     }
     lx__file_close(&here);
@@ -555,19 +555,19 @@ START_TEST(never_reports_a_concurrent_write_as_damage)
     lx_error error = LX_ERROR_INIT;
     struct other_side side = {.log = make("s")};
     pthread_t thread;
-    lx__log_reader reader = log_put(&side.log);
-    lx__log_scan found = {0};
+    lx__wal_reader reader = log_put(&side.log);
+    lx__wal_scan found = {0};
     ck_assert_int_eq(pthread_create(&thread, NULL, write_frames, &side), 0);
     for (double end = now() + 1; now() < end;) {
-        lx__log_position from = found.valid_in_boot;
-        unit_ok(lx__log_scan_from(&reader, &from, HERE, &found, &error));
+        lx__wal_position from = found.valid_in_boot;
+        unit_ok(lx__wal_scan_from(&reader, &from, HERE, &found, &error));
         ck_assert_uint_ge(found.valid_in_boot.sequence, from.sequence);
     }
     atomic_store(&side.stop, true);
     pthread_join(thread, NULL);
-    unit_ok(lx__log_scan_from(&reader, &(lx__log_position){0, 0, 0}, HERE, &found, &error));
+    unit_ok(lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE, &found, &error));
     ck_assert_uint_eq(found.valid_in_boot.sequence, side.log.sequence);
-    lx__log_close(&reader);
+    lx__wal_close(&reader);
     log_free(&side.log);
     scratch_remove(scratch);
 }

@@ -19,7 +19,7 @@ static struct chain read_chain(const char *path)
     lx_dataset *dataset = open_dataset(path);
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
-    lx__log_identity log = identity_of(identity.uuid);
+    lx__wal_identity log = identity_of(identity.uuid);
     size_t size;
     uint32_t crc = 0;
     uint8_t *bytes = log_bytes(in(path, "LOG"), &size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "zrecord/maintenance/log-prefix.h"
+#include "zrecord/maintenance/wal-prefix.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@
 
 /* ---- reading the prefix */
 
-static lx_status replay(lx__log_prefix *prefix, lx__log_reader *log, const lx_schema *schema,
+static lx_status replay(lx__wal_prefix *prefix, lx__wal_reader *log, const lx_schema *schema,
                         lx_error *error)
 {
-    const lx__log_position start = {0};
-    lx__log_scan scan;
-    lx_status status = lx__log_scan_from(log, &start, log->boot, &scan, &prefix->damage);
+    const lx__wal_position start = {0};
+    lx__wal_scan scan;
+    lx_status status = lx__wal_scan_from(log, &start, log->boot, &scan, &prefix->damage);
     prefix->damaged = status == LX_ERR_CORRUPT;
     if (status != LX_OK && !prefix->damaged) {
         lx__error_propagate(error, &prefix->damage);
@@ -31,13 +31,13 @@ static lx_status replay(lx__log_prefix *prefix, lx__log_reader *log, const lx_sc
     }
     uint64_t end = prefix->damaged ? scan.valid.offset : scan.valid_in_boot.offset;
     status = end != 0 ? lx__state_replay_to(&prefix->state, log, schema, end, error)
-                      : lx__log_fail_first(log, error);
+                      : lx__wal_fail_first(log, error);
     if (status == LX_OK && prefix->damaged)
-        prefix->lost_bytes = lx__log_find_end(log, end) - end;
+        prefix->lost_bytes = lx__wal_find_end(log, end) - end;
     return status;
 }
 
-void lx__log_prefix_advise(lx_error *error)
+void lx__wal_prefix_advise(lx_error *error)
 {
     if (error != NULL && error->status == LX_ERR_CORRUPT)
         lx__error_append(error,
@@ -45,22 +45,22 @@ void lx__log_prefix_advise(lx_error *error)
                          "of a backup, or the dataset with the backup");
 }
 
-lx_status lx__log_prefix_read(lx__log_prefix *prefix, const lx__file *directory,
+lx_status lx__wal_prefix_read(lx__wal_prefix *prefix, const lx__file *directory,
                               const lx__meta *meta, lx_error *error)
 {
-    lx__log_reader log;
-    *prefix = (lx__log_prefix){.damage = LX_ERROR_INIT};
+    lx__wal_reader log;
+    *prefix = (lx__wal_prefix){.damage = LX_ERROR_INIT};
     prefix->identity.generation = meta->generation;
     memcpy(prefix->identity.uuid, meta->uuid, sizeof prefix->identity.uuid);
-    lx_status status = lx__log_open(&log, directory, &prefix->identity, error);
+    lx_status status = lx__wal_open(&log, directory, &prefix->identity, error);
     if (status != LX_OK)
         return status;
     status = replay(prefix, &log, meta->schema, error);
-    lx__log_close(&log);
+    lx__wal_close(&log);
     return status;
 }
 
-void lx__log_prefix_free(lx__log_prefix *prefix)
+void lx__wal_prefix_free(lx__wal_prefix *prefix)
 {
     lx__state_free(&prefix->state);
 }
@@ -107,7 +107,7 @@ static lx_status create_tail(const lx__file *directory, lx__file *file, char **p
 }
 
 /** Copies the tail to a file of its own, and makes this file durable. */
-static lx_status keep_tail(const lx__log_prefix *prefix, const lx__file *directory,
+static lx_status keep_tail(const lx__wal_prefix *prefix, const lx__file *directory,
                            const lx__file *log, char **path, lx_error *error)
 {
     lx__file file;
@@ -133,7 +133,7 @@ static lx_status keep_tail(const lx__log_prefix *prefix, const lx__file *directo
 /** Replaces the invalid frame with a synced one, and then truncates the log after it. Without a
  * later synced frame, a power loss would drop unsynced frames of an earlier boot. The new frame has
  * no items, so it is no longer than the frame that it overwrites. */
-static lx_status cut(lx__log_prefix *prefix, const lx__file *log, const lx__file *chunks,
+static lx_status cut(lx__wal_prefix *prefix, const lx__file *log, const lx__file *chunks,
                      lx_error *error)
 {
     lx_status status = lx__chunk_ids_above(chunks, &prefix->state.next_chunk, error);
@@ -145,13 +145,13 @@ static lx_status cut(lx__log_prefix *prefix, const lx__file *log, const lx__file
     return status == LX_OK ? lx__file_sync(log, error) : status;
 }
 
-lx_status lx__log_prefix_cut(lx__log_prefix *prefix, const lx__file *directory,
+lx_status lx__wal_prefix_cut(lx__wal_prefix *prefix, const lx__file *directory,
                              const lx__file *chunks, char **tail, lx_error *error)
 {
     char name[LX__NAME_SIZE];
     lx__file log;
     *tail = NULL;
-    lx__log_name(prefix->identity.generation, name);
+    lx__wal_name(prefix->identity.generation, name);
     lx_status status = lx__file_open(&log, directory, name, O_RDWR, error);
     if (status != LX_OK)
         return status;

@@ -4,19 +4,19 @@
  * @brief The valid frames at the beginning of a damaged write-ahead log, and truncation of the
  * rest.
  */
-#ifndef LX_ZRECORD_LOG_PREFIX_H
-#define LX_ZRECORD_LOG_PREFIX_H
+#ifndef LX_ZRECORD_WAL_PREFIX_H
+#define LX_ZRECORD_WAL_PREFIX_H
 
 #include "zrecord/wal/replay.h"
 
 /** The part of a log that can be replayed. If zeroed, it is empty. */
-typedef struct lx__log_prefix {
-    lx__log_identity identity;
+typedef struct lx__wal_prefix {
+    lx__wal_identity identity;
     lx__state state;     /**< The state at the last frame that counts. */
     bool damaged;        /**< Whether the next frame is invalid, and not just torn. */
     lx_error damage;     /**< If so, why it is invalid. */
     uint64_t lost_bytes; /**< If so, the bytes from there to the last nonzero one. */
-} lx__log_prefix;
+} lx__wal_prefix;
 
 /**
  * Replays the log of @p meta in @p directory up to its first invalid frame. All valid frames before
@@ -26,13 +26,13 @@ typedef struct lx__log_prefix {
  * @retval LX_ERR_CORRUPT  The log is missing, its first frame is invalid, or a valid frame violates
  *                         a rule.
  */
-lx_status lx__log_prefix_read(lx__log_prefix *prefix, const lx__file *directory,
+lx_status lx__wal_prefix_read(lx__wal_prefix *prefix, const lx__file *directory,
                               const lx__meta *meta, lx_error *error);
 
-void lx__log_prefix_free(lx__log_prefix *prefix);
+void lx__wal_prefix_free(lx__wal_prefix *prefix);
 
 /** If a log could not be read because it is corrupt, adds advice to the error. */
-void lx__log_prefix_advise(lx_error *error);
+void lx__wal_prefix_advise(lx_error *error);
 
 /**
  * Truncates a damaged log after its prefix. The rest is first copied to DIR.log-tail-1,
@@ -43,7 +43,7 @@ void lx__log_prefix_advise(lx_error *error);
  * @param[in]  chunks  The chunk directory: the ids of the files in it are not used again.
  * @param[out] tail    Receives the path of the file, to be freed with lx__free(); NULL on failure.
  */
-lx_status lx__log_prefix_cut(lx__log_prefix *prefix, const lx__file *directory,
+lx_status lx__wal_prefix_cut(lx__wal_prefix *prefix, const lx__file *directory,
                              const lx__file *chunks, char **tail, lx_error *error);
 
 /** Raises @p next so that it is greater than the ids of all chunk files in @p chunks. */
