@@ -251,11 +251,12 @@ LX_API const char *lx_dataset_get_network(lx_dataset *dataset);
 
 /** Identifies a dataset and one snapshot of it. */
 typedef struct lx_dataset_identity {
-    char uuid[40];       /**< The dataset's UUID: 36 characters and a NUL. */
-    uint64_t generation; /**< The generation of the WAL. */
-    uint64_t sequence;   /**< The sequence number of the last frame in the WAL. */
-    uint32_t checksum;   /**< The checksum of that frame. */
-    bool sealed;         /**< Whether the dataset is sealed. */
+    char uuid[40];        /**< The dataset's UUID: 36 characters and a NUL. */
+    uint64_t generation;  /**< The generation of the WAL. */
+    uint64_t sequence;    /**< The sequence number of the last frame in the WAL. */
+    uint32_t checksum;    /**< The checksum of that frame. */
+    bool sealed;          /**< Whether the dataset is sealed. */
+    uint64_t reserved[4]; /**< Zero. */
 } lx_dataset_identity;
 
 /**

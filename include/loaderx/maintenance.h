@@ -190,6 +190,7 @@ typedef struct lx_chunk_stats {
     uint64_t bytes;        /**< The number of committed bytes. */
     uint64_t live_records; /**< The number of payloads that records refer to. */
     uint64_t live_bytes;   /**< The size of the live payloads in bytes. */
+    uint64_t reserved[4];  /**< Zero. */
 } lx_chunk_stats;
 
 /**
@@ -200,10 +201,11 @@ typedef struct lx_chunk_stats {
  * @param[out] infos     Receives the sizes of up to @p capacity chunks; may be NULL if @p capacity
  *                       is 0.
  * @param[in]  capacity  The number of chunks that fit in @p infos.
- * @param[out] count     Receives the number of chunks, even if it exceeds @p capacity.
+ * @param[out] count     Receives the number of chunks.
  * @param[out] error     Receives the first failure; may be NULL.
  *
  * @retval LX_OK            @p infos holds the sizes. With a @p capacity of 0, nothing was read.
+ * @retval LX_ERR_LIMIT     There are more than @p capacity chunks; @p count holds their number.
  * @retval LX_ERR_CORRUPT   An entry is damaged.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @return Otherwise, any status that lx_dataset_gather() returns.

@@ -137,6 +137,7 @@ LX_API lx_status lx_source_get_padding(const lx_source *source, uint64_t *paddin
 typedef struct lx_segment_sizes {
     size_t count;    /**< The number of offsets, which is the number of pieces plus 1. */
     int32_t longest; /**< The number of tokens in the longest piece; 0 if there are no pieces. */
+    uint64_t reserved[4]; /**< Zero. */
 } lx_segment_sizes;
 
 /**

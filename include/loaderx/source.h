@@ -91,8 +91,8 @@ LX_API lx_status lx_source_open_flat(const char *path, const lx_column_info *col
                                      uint64_t offset, lx_source **source, lx_error *error);
 
 /**
- * Creates a source that reads the current snapshot of an open dataset. The caller still owns the
- * dataset, and must not close it before the source is freed, nor refresh it unless it is live.
+ * Creates a source that reads the current snapshot of an open dataset. The source has a handle of
+ * its own: the caller may refresh or close @p dataset at any time.
  *
  * With a live dataset (lx_dataset_options_set_live()), all columns of a batch come from one
  * snapshot: the newest one when the loader begins to prepare the batch, which may be several

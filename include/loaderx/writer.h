@@ -151,7 +151,8 @@ typedef struct lx_writer lx_writer;
  * @retval LX_ERR_BUSY         Another writer is creating the dataset.
  * @retval LX_ERR_ARGUMENT     The schema has no fields, @p path is inside the directory of another
  *                             dataset, or a pointer is NULL.
- * @retval LX_ERR_UNSUPPORTED  @p path is on a network file system; the error names it.
+ * @retval LX_ERR_UNSUPPORTED  @p path is on a network file system, or this library cannot write the
+ *                             compression of a field; the error names it.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM        Out of memory.
  */

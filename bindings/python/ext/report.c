@@ -65,22 +65,21 @@ static PyObject *chunk_stat(const lx_chunk_stats *chunk)
 /** Returns all chunks of the snapshot, to be freed; NULL with an exception. */
 static lx_chunk_stats *find_chunks(lxpy_reading *self, size_t *count)
 {
-    size_t capacity = 0;
     lx_chunk_stats *chunks = NULL;
-    for (*count = 1; *count > capacity;) { /* a refresh may add chunks */
-        lx_error error = LX_ERROR_INIT;
-        capacity = *count;
+    lx_error error = {.status = LX_ERR_LIMIT};
+    for (*count = 1; error.status == LX_ERR_LIMIT;) { /* a refresh may add chunks */
+        size_t capacity = *count;
+        lx_error_clear(&error);
         PyMem_Free(chunks);
         chunks = PyMem_Calloc(capacity, sizeof *chunks);
         if (chunks == NULL)
             return (lx_chunk_stats *)PyErr_NoMemory();
         LXPY_WITHOUT_GIL(lx_dataset_stat_chunks(self->handle, chunks, capacity, count, &error));
-        if (error.status != LX_OK) {
-            PyMem_Free(chunks);
-            return (lx_chunk_stats *)lxpy_raise(self->state, &error);
-        }
     }
-    return chunks;
+    if (error.status == LX_OK)
+        return chunks;
+    PyMem_Free(chunks);
+    return (lx_chunk_stats *)lxpy_raise(self->state, &error);
 }
 
 static PyObject *chunks_stat(lxpy_reading *self)

@@ -9,8 +9,7 @@
 
 typedef struct zrecord_source {
     lx_source source;
-    lx_dataset *dataset;
-    bool owned; /**< Whether the source closes the dataset. */
+    lx_dataset *dataset; /**< A handle of its own. */
 } zrecord_source;
 
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
@@ -59,16 +58,13 @@ static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
         return status;
     }
     ((zrecord_source *)made)->dataset = dataset;
-    ((zrecord_source *)made)->owned = true;
     *pinned = made;
     return LX_OK;
 }
 
 static void dispose(lx_source *source)
 {
-    zrecord_source *self = (zrecord_source *)source;
-    if (self->owned)
-        lx_dataset_close(self->dataset);
+    lx_dataset_close(((zrecord_source *)source)->dataset);
 }
 
 static const lx__source_class class = {.kind = "zrecord",
@@ -78,20 +74,18 @@ static const lx__source_class class = {.kind = "zrecord",
                                        .pin = pin,
                                        .dispose = dispose};
 
-lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)
+/** Makes a source that owns @p dataset, even on failure. */
+static lx_status make(lx_dataset *dataset, lx_source **source, lx_error *error)
 {
-    LX__CLEAR(source);
-    if (dataset == NULL)
-        return lx__fail_null(error, "dataset");
-    if (source == NULL)
-        return lx__fail_null(error, "source");
     const lx_schema *schema = lx_dataset_get_schema(dataset);
     lx_source *made;
     lx_status status = lx__source_new(&class, sizeof(zrecord_source),
                                       lx_dataset_get_length(dataset),
                                       lx_schema_get_field_count(schema), &made, error);
-    if (status != LX_OK)
+    if (status != LX_OK) {
+        lx_dataset_close(dataset);
         return status;
+    }
     ((zrecord_source *)made)->dataset = dataset;
     made->live = lx__dataset_is_live(dataset);
     for (size_t i = 0; status == LX_OK && i < made->column_count; i++) {
@@ -107,17 +101,22 @@ lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_erro
     return status;
 }
 
+lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)
+{
+    LX__CLEAR(source);
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    lx_dataset *shared;
+    lx_status status = lx__dataset_share(dataset, &shared, error);
+    return status == LX_OK ? make(shared, source, error) : status;
+}
+
 lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
                                   lx_source **source, lx_error *error)
 {
     lx_dataset *dataset;
     lx_status status = lx_dataset_open(path, options, &dataset, error);
-    if (status != LX_OK)
-        return status;
-    status = lx_source_new_dataset(dataset, source, error);
-    if (status == LX_OK)
-        ((zrecord_source *)*source)->owned = true;
-    else
-        lx_dataset_close(dataset);
-    return status;
+    return status == LX_OK ? make(dataset, source, error) : status;
 }

@@ -120,27 +120,16 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals, lx_fiel
     return status;
 }
 
-/** Returns what the log says about a chunk; @p live is the initial value of the live counts. */
-static lx_chunk_stats chunk_info(const lx__chunk_item *item, uint64_t live)
-{
-    return (lx_chunk_stats){item->id, item->records, item->bytes, live, live};
-}
-
-static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_stats *infos, size_t capacity,
-                             lx_error *error)
+static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_stats *infos, lx_error *error)
 {
     size_t count = snapshot->state.chunk_count, fields = snapshot->store->schema->count;
-    lx_chunk_stats *all = lx__alloc_array(count, sizeof *all);
     lx_status status = LX_OK;
-    if (all == NULL)
-        return lx__fail_memory(error, "statistics");
-    for (size_t i = 0; i < count; i++)
-        all[i] = chunk_info(&snapshot->state.chunks[i], 0);
+    for (size_t i = 0; i < count; i++) {
+        const lx__chunk_item *item = &snapshot->state.chunks[i];
+        infos[i] = (lx_chunk_stats){.id = item->id, .records = item->records, .bytes = item->bytes};
+    }
     for (size_t i = 0; status == LX_OK && i < fields; i++)
-        status = each_entry(snapshot, i, count_for_chunk, all, error);
-    for (size_t i = 0; status == LX_OK && i < count && i < capacity; i++)
-        infos[i] = all[i];
-    lx__free(all);
+        status = each_entry(snapshot, i, count_for_chunk, infos, error);
     return status;
 }
 
@@ -158,8 +147,11 @@ lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *infos, siz
     if (status != LX_OK)
         return status;
     *count = snapshot->state.chunk_count;
-    if (capacity != 0)
-        status = stat_chunks(snapshot, infos, capacity, error);
+    if (capacity != 0 && *count > capacity)
+        status = lx__fail(error, LX_ERR_LIMIT, "the dataset has %zu chunks: there is room for %zu",
+                          *count, capacity);
+    else if (capacity != 0)
+        status = stat_chunks(snapshot, infos, error);
     lx__snapshot_unref(snapshot);
     return status;
 }

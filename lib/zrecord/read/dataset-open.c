@@ -133,13 +133,8 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, l
     return LX_OK;
 }
 
-lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *error)
+lx_status lx__dataset_share(lx_dataset *dataset, lx_dataset **shared, lx_error *error)
 {
-    LX__CLEAR(pinned);
-    if (dataset == NULL)
-        return lx__fail_null(error, "dataset");
-    if (pinned == NULL)
-        return lx__fail_null(error, "pinned");
     lx_dataset *made = NULL;
     lx_status status = make_handle(dataset->path, &dataset->options, &made, error);
     if (status == LX_OK)
@@ -153,9 +148,21 @@ lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *err
     made->damages = lx__shared_ref(dataset->damages);
     made->absolute_path = dataset->absolute_path != NULL ? lx__strdup(dataset->absolute_path)
                                                          : NULL;
-    made->options.live = false;
-    *pinned = made;
+    *shared = made;
     return LX_OK;
+}
+
+lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *error)
+{
+    LX__CLEAR(pinned);
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (pinned == NULL)
+        return lx__fail_null(error, "pinned");
+    lx_status status = lx__dataset_share(dataset, pinned, error);
+    if (status == LX_OK)
+        (*pinned)->options.live = false;
+    return status;
 }
 
 void lx_dataset_close(lx_dataset *dataset)

@@ -182,6 +182,17 @@ lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_
     return status;
 }
 
+/** Checks that this library can write all fields; a schema of a dataset may have others. */
+static lx_status check_codecs(const lx_schema *schema, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(schema); i++) {
+        const lx_field *field = lx_schema_get_field(schema, i);
+        status = lx__compression_check(field->name, field->compression, error);
+    }
+    return status;
+}
+
 lx_status lx_writer_create(const char *path, const lx_schema *schema,
                            const lx_writer_options *options, lx_writer **writer, lx_error *error)
 {
@@ -194,7 +205,9 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
         return lx__fail(error, LX_ERR_ARGUMENT, "a dataset needs at least one field");
     if (options == NULL)
         options = &lx__writer_defaults;
-    lx_status status = new_writer(options, &made, error);
+    lx_status status = check_codecs(schema, error);
+    if (status == LX_OK)
+        status = new_writer(options, &made, error);
     if (status == LX_OK)
         status = lx__check_local_path(path, error);
     if (status == LX_OK)

@@ -290,9 +290,10 @@ static inline bool chunk_at(lx_dataset *dataset, size_t position, lx_chunk_stats
 {
     lx_error error = LX_ERROR_INIT;
     size_t count;
-    lx_chunk_stats *all = calloc(position + 1, sizeof *all);
+    unit_ok(lx_dataset_stat_chunks(dataset, NULL, 0, &count, &error));
+    lx_chunk_stats *all = calloc(count + 1, sizeof *all);
     ck_assert_ptr_nonnull(all);
-    unit_ok(lx_dataset_stat_chunks(dataset, all, position + 1, &count, &error));
+    unit_ok(lx_dataset_stat_chunks(dataset, all, count, &count, &error));
     if (position < count)
         *info = all[position];
     free(all);

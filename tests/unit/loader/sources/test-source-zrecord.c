@@ -71,6 +71,22 @@ START_TEST(opens_a_directory_as_a_dataset)
 }
 END_TEST
 
+START_TEST(reads_after_the_caller_has_closed_its_dataset)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx_dataset *dataset;
+    lx_source *source;
+    write_dataset();
+    unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
+    unit_ok(lx_source_new_dataset(dataset, &source, &error));
+    lx_dataset_close(dataset);
+    check_epoch(source, 0);
+    lx_source_unref(source);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(the_caller_keeps_its_dataset)
 {
     lx_error error = LX_ERROR_INIT;
@@ -357,7 +373,7 @@ START_TEST(rejects_null_by_name)
 END_TEST
 
 UNIT_MAIN("loader/source-zrecord", opens_a_directory_as_a_dataset, the_caller_keeps_its_dataset,
-          rejects_fields_of_varying_length_by_name, rejects_other_than_datasets,
-          a_damaged_record_fails_only_its_batch, each_batch_of_a_live_dataset_is_of_one_snapshot,
-          the_length_of_a_live_source_is_constant, reports_a_live_dataset_that_cannot_refresh,
-          rejects_null_by_name)
+          reads_after_the_caller_has_closed_its_dataset, rejects_fields_of_varying_length_by_name,
+          rejects_other_than_datasets, a_damaged_record_fails_only_its_batch,
+          each_batch_of_a_live_dataset_is_of_one_snapshot, the_length_of_a_live_source_is_constant,
+          reports_a_live_dataset_that_cannot_refresh, rejects_null_by_name)
