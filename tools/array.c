@@ -9,11 +9,12 @@ lx_status array_measure(array_header *header, const uint64_t *extents, size_t co
                         lx_error *error)
 {
     if (count == 0)
-        return fail(error, LX_ERR_UNSUPPORTED,
-                    "the array is a single value: its first axis must count records");
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "the array is a single value: its first axis must count records");
     if (count - 1 > LX_MAX_NDIM)
-        return fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, but at most %d are allowed",
-                    count, LX_MAX_NDIM + 1);
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "the array has %zu axes, but at most %d are allowed", count,
+                       LX_MAX_NDIM + 1);
     header->length = extents[0];
     header->ndim = count - 1;
     memcpy(header->shape, extents + 1, (count - 1) * sizeof *extents);
@@ -21,11 +22,12 @@ lx_status array_measure(array_header *header, const uint64_t *extents, size_t co
     uint64_t size = lx_dtype_get_size(header->dtype), total;
     for (size_t i = 0; i < header->ndim; i++)
         if (__builtin_mul_overflow(size, header->shape[i], &size) || size > LX_MAX_VALUE)
-            return fail(error, LX_ERR_UNSUPPORTED, "a record has more than %u bytes", LX_MAX_VALUE);
+            return lx_fail(error, LX_ERR_UNSUPPORTED, "a record has more than %u bytes",
+                           LX_MAX_VALUE);
     if (size == 0 && header->length != 0)
-        return fail(error, LX_ERR_UNSUPPORTED, "a record has no bytes");
+        return lx_fail(error, LX_ERR_UNSUPPORTED, "a record has no bytes");
     if (__builtin_mul_overflow(size, header->length, &total))
-        return fail(error, LX_ERR_CORRUPT, "the header declares more than 2^64 bytes");
+        return lx_fail(error, LX_ERR_CORRUPT, "the header declares more than 2^64 bytes");
     header->size = size;
     return LX_OK;
 }

@@ -22,7 +22,7 @@ lx_status atomic_write_begin(atomic_write *self, const char *path, lx_error *err
     strcat(self->name, SUFFIX);
     self->file = mkstemp(self->name);
     if (self->file == -1)
-        return fail_errno(error, errno, path, "cannot create a temporary file next to it");
+        return lx_fail_errno(error, errno, path, "cannot create a temporary file next to it");
     return LX_OK;
 }
 
@@ -37,9 +37,9 @@ static int give_rights(int file)
 lx_status atomic_write_finish(atomic_write *self, lx_error *error)
 {
     if (give_rights(self->file) == -1 || fsync(self->file) == -1)
-        return fail_errno(error, errno, self->path, "cannot write the file");
+        return lx_fail_errno(error, errno, self->path, "cannot write the file");
     if (rename(self->name, self->path) == -1)
-        return fail_errno(error, errno, self->path, "cannot install the file");
+        return lx_fail_errno(error, errno, self->path, "cannot install the file");
     close(self->file);
     self->file = -1;
     return directory_sync_parent(self->path, error);

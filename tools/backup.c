@@ -37,7 +37,7 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     if (r->path == NULL)
         return command_take_directory(&r->path, text, error);
     if (r->copy != NULL)
-        return fail(error, LX_ERR_ARGUMENT, "unexpected argument '%.200s'", text);
+        return lx_fail(error, LX_ERR_ARGUMENT, "unexpected argument '%.200s'", text);
     return command_take_directory(&r->copy, text, error);
 }
 
@@ -64,7 +64,7 @@ static lx_status copy(request *r, lx_dataset *dataset, lx_error *error)
     }
     dataset_advise_repair(error);
     advise(error, LX_ERR_EXISTS, "choose a new directory");
-    locate(error, r->copy, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, r->copy, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -91,7 +91,8 @@ static lx_status run(int argc, char **argv, lx_error *error)
     if (status == LX_OK)
         status = command_need_directory(r.path, error);
     if (status == LX_OK && r.copy == NULL)
-        status = fail(error, LX_ERR_ARGUMENT, "COPY is missing: give the directory for the copy");
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "COPY is missing: give the directory for the copy");
     if (status == LX_OK)
         status = dataset_open(r.path, &dataset, error);
     if (status == LX_OK)

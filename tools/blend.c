@@ -53,11 +53,11 @@ static lx_status take_option(void *user, const command_option *option, char *val
 static lx_status check_request(request *r, lx_error *error)
 {
     if (r->until_given && r->until < r->from)
-        return fail(error, LX_ERR_ARGUMENT, "--until %" PRIu64 " is less than --from %" PRIu64,
-                    r->until, r->from);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--until %" PRIu64 " is less than --from %" PRIu64,
+                       r->until, r->from);
     if (r->tables != NULL && r->mixed.method == MIXING_CLOSED)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--tables: --method closed has no table; use greedy or exhaustive");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--tables: --method closed has no table; use greedy or exhaustive");
     return mixing_check(&r->mixed, r->length, error);
 }
 

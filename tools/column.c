@@ -19,14 +19,14 @@ static lx_status check_bound(const column *self, lx_error *error)
         return LX_OK;
     uint64_t room = bound > begin ? bound - begin : 0;
     if (bytes > room)
-        return fail(error, LX_ERR_CORRUPT,
-                    "the header declares %" PRIu64 " records of %" PRIu64
-                    " bytes, more than the file can hold: the file is truncated or damaged",
-                    header->length, header->size);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "the header declares %" PRIu64 " records of %" PRIu64
+                       " bytes, more than the file can hold: the file is truncated or damaged",
+                       header->length, header->size);
     if (exact && bytes < room)
-        return fail(error, LX_ERR_CORRUPT,
-                    "%" PRIu64 " bytes follow the %" PRIu64 " records that the header declares",
-                    room - bytes, header->length);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "%" PRIu64 " bytes follow the %" PRIu64 " records that the header declares",
+                       room - bytes, header->length);
     return LX_OK;
 }
 
@@ -38,7 +38,7 @@ lx_status column_open(column *self, lx_error *error)
                                           : npy_read_header(self->in, &self->header, error);
     if (status == LX_OK)
         status = check_bound(self, error);
-    locate(error, self->path, self->field, LX_NONE, LX_NONE);
+    lx_error_locate(error, self->path, self->field, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -48,10 +48,10 @@ lx_status column_reserve(column *self, uint64_t records, lx_error *error)
     for (size_t i = 0; i < COLUMN_BLOCKS; i++) {
         self->blocks[i] = bytes < SIZE_MAX ? malloc(bytes != 0 ? (size_t)bytes : 1) : NULL;
         if (self->blocks[i] == NULL) {
-            lx_status status = fail(error, LX_ERR_NOMEM,
-                                    "no memory for records of %" PRIu64 " bytes",
-                                    self->header.size);
-            locate(error, self->path, self->field, LX_NONE, LX_NONE);
+            lx_status status = lx_fail(error, LX_ERR_NOMEM,
+                                       "no memory for records of %" PRIu64 " bytes",
+                                       self->header.size);
+            lx_error_locate(error, self->path, self->field, LX_NONE, LX_NONE);
             return status;
         }
     }
@@ -65,15 +65,15 @@ lx_status column_read(column *self, size_t block, uint64_t records, lx_error *er
     lx_status status = input_read(self->in, self->blocks[block], (size_t)(records * header->size),
                                   error);
     if (status == LX_ERR_CORRUPT)
-        locate(error, self->path, self->field,
-               self->read + (input_tell(self->in) - before) / header->size, LX_NONE);
+        lx_error_locate(error, self->path, self->field,
+                        self->read + (input_tell(self->in) - before) / header->size, LX_NONE);
     if (status == LX_OK) {
         array_swap(header, self->blocks[block], records);
         self->read += records;
         if (self->read == header->length)
             status = input_finish(self->in, error);
     }
-    locate(error, self->path, self->field, LX_NONE, LX_NONE);
+    lx_error_locate(error, self->path, self->field, LX_NONE, LX_NONE);
     return status;
 }
 

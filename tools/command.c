@@ -48,19 +48,19 @@ static lx_status fail_option(const command *self, int answer, const char *word, 
 {
     const command_option *option = optopt != 0 ? find_option(self, optopt) : NULL;
     if (option != NULL && answer == ':')
-        return fail(error, LX_ERR_ARGUMENT, "--%s requires a value: %s", option->name,
-                    option->value);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--%s requires a value: %s", option->name,
+                       option->value);
     if (option != NULL)
-        return fail(error, LX_ERR_ARGUMENT, "--%s takes no value", option->name);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--%s takes no value", option->name);
     int length = (int)strcspn(word, "=");
     for (size_t i = 0; i < self->option_count; i++)
         if (length > 2 && strncmp(self->options[i].name, word + 2, (size_t)length - 2) == 0)
-            return fail(error, LX_ERR_ARGUMENT,
-                        "%.*s is ambiguous: it may mean --%s; write the option in full", length,
-                        word, self->options[i].name);
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "%.*s is ambiguous: it may mean --%s; write the option in full", length,
+                           word, self->options[i].name);
     if (optopt != 0 && word[1] != '-')
-        return fail(error, LX_ERR_ARGUMENT, "unknown option -%c", optopt);
-    return fail(error, LX_ERR_ARGUMENT, "unknown option %.*s", length, word);
+        return lx_fail(error, LX_ERR_ARGUMENT, "unknown option -%c", optopt);
+    return lx_fail(error, LX_ERR_ARGUMENT, "unknown option %.*s", length, word);
 }
 
 /** -1 and -5:20 are indices, not options. */
@@ -112,8 +112,8 @@ lx_status command_parse(const command *self, int argc, char **argv, const comman
 lx_status command_take_directory(const char **directory, const char *text, lx_error *error)
 {
     if (*directory != NULL)
-        return fail(error, LX_ERR_ARGUMENT, "unexpected argument '%.200s': only one DIR is allowed",
-                    text);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "unexpected argument '%.200s': only one DIR is allowed", text);
     *directory = text;
     return LX_OK;
 }
@@ -121,15 +121,15 @@ lx_status command_take_directory(const char **directory, const char *text, lx_er
 lx_status command_take_nothing(void *user, const char *text, lx_error *error)
 {
     (void)user;
-    return fail(error, LX_ERR_ARGUMENT,
-                "unexpected argument '%.200s': the command only takes options", text);
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "unexpected argument '%.200s': the command only takes options", text);
 }
 
 lx_status command_need_directory(const char *directory, lx_error *error)
 {
     if (directory != NULL)
         return LX_OK;
-    return fail(error, LX_ERR_ARGUMENT, "DIR is missing: give the directory of a dataset");
+    return lx_fail(error, LX_ERR_ARGUMENT, "DIR is missing: give the directory of a dataset");
 }
 
 /* ---- help */

@@ -86,11 +86,11 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
 static lx_status check_request(const request *r, lx_error *error)
 {
     if (r->path_count < 2)
-        return fail(error, LX_ERR_ARGUMENT, "SOURCE or DIR is missing");
+        return lx_fail(error, LX_ERR_ARGUMENT, "SOURCE or DIR is missing");
     if (r->range_given && r->indices_path != NULL)
-        return fail(error, LX_ERR_ARGUMENT, "--range and --indices are mutually exclusive");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--range and --indices are mutually exclusive");
     if (r->append && r->field_count != 0)
-        return fail(
+        return lx_fail(
             error, LX_ERR_ARGUMENT,
             "--field and --append are mutually exclusive: --append uses the fields of the dataset");
     return LX_OK;
@@ -101,7 +101,8 @@ static void locate_line(lx_error *error, const char *path, uint64_t line)
 {
     size_t used = strlen(error->message);
     snprintf(error->message + used, sizeof error->message - used, ", in line %" PRIu64, line);
-    locate(error, strcmp(path, "-") == 0 ? "standard input" : path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, strcmp(path, "-") == 0 ? "standard input" : path, NULL, LX_NONE,
+                    LX_NONE);
 }
 
 static lx_status read_indices(request *r, lx_error *error)
@@ -113,7 +114,7 @@ static lx_status read_indices(request *r, lx_error *error)
         return LX_OK;
     FILE *from = strcmp(r->indices_path, "-") == 0 ? stdin : fopen(r->indices_path, "r");
     if (from == NULL)
-        return fail_errno(error, errno, r->indices_path, "cannot open");
+        return lx_fail_errno(error, errno, r->indices_path, "cannot open");
     while (status == LX_OK && getline(&line, &size, from) != -1) {
         line[strcspn(line, "\r\n")] = '\0';
         if (r->index_count == capacity) {
@@ -132,7 +133,7 @@ static lx_status read_indices(request *r, lx_error *error)
             locate_line(error, r->indices_path, r->index_count + 1);
     }
     if (status == LX_OK && ferror(from))
-        status = fail_errno(error, errno, r->indices_path, "cannot read");
+        status = lx_fail_errno(error, errno, r->indices_path, "cannot read");
     free(line);
     if (from != stdin)
         fclose(from);
@@ -153,7 +154,7 @@ static lx_status choose_records(const request *r, lx_dataset *source, uint64_t *
     }
     if (r->range_given) {
         lx_status status = index_range_resolve(&r->range, end, &first, &end, error);
-        locate(error, lx_dataset_get_path(source), NULL, LX_NONE, LX_NONE);
+        lx_error_locate(error, lx_dataset_get_path(source), NULL, LX_NONE, LX_NONE);
         if (status != LX_OK)
             return status;
     }
@@ -238,7 +239,7 @@ static lx_status add_named(const request *r, lx_dataset **sources, const char *n
         if (status == LX_OK)
             return add_field(schema, lx_schema_get_field(from, position), error);
     }
-    locate(error, r->paths[count - 1], NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, r->paths[count - 1], NULL, LX_NONE, LX_NONE);
     return LX_ERR_NOT_FOUND;
 }
 

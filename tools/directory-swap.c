@@ -32,7 +32,7 @@ static lx_status resolve(directory_swap *self, const char *path, lx_error *error
         length--;
     self->path = realpath(path, NULL);
     if (self->path == NULL && errno != ENOENT)
-        return fail_errno(error, errno, path, "cannot resolve the path");
+        return lx_fail_errno(error, errno, path, "cannot resolve the path");
     if (self->path == NULL)
         self->path = strndup(path, length);
     return self->path != NULL ? LX_OK : fail_memory(error, "a name");
@@ -44,10 +44,11 @@ static lx_status check_made(const directory_swap *self, lx_error *error)
     struct stat about;
     if (lstat(self->made, &about) == -1 || is_empty_directory(self->made))
         return LX_OK;
-    lx_status status = fail(error, LX_ERR_EXISTS,
-                            "cannot create the new dataset because the name is in use: remove it "
-                            "if an earlier --replace left it there");
-    locate(error, self->made, NULL, LX_NONE, LX_NONE);
+    lx_status status =
+        lx_fail(error, LX_ERR_EXISTS,
+                "cannot create the new dataset because the name is in use: remove it "
+                "if an earlier --replace left it there");
+    lx_error_locate(error, self->made, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -66,8 +67,8 @@ static lx_status look(directory_swap *self, lx_error *error)
         *error = why;
         return status;
     }
-    fail(error, LX_ERR_EXISTS, "not a dataset, so it was not replaced");
-    locate(error, self->path, NULL, LX_NONE, LX_NONE);
+    lx_fail(error, LX_ERR_EXISTS, "not a dataset, so it was not replaced");
+    lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
     return LX_ERR_EXISTS;
 }
 
@@ -117,7 +118,7 @@ lx_status directory_swap_finish(directory_swap *self, lx_error *error)
         renamed = renameat2(AT_FDCWD, self->made, AT_FDCWD, self->path, 0);
     }
     if (renamed == -1)
-        return fail_errno(error, errno, self->made, "cannot rename the new dataset");
+        return lx_fail_errno(error, errno, self->made, "cannot rename the new dataset");
     lx_writer_close(self->lock, NULL);
     self->lock = NULL;
     lx_status status = directory_sync_parent(self->path, error);

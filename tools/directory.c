@@ -17,8 +17,8 @@ lx_status directory_check(const char *path, lx_error *error)
     struct stat about;
     if (stat(path, &about) == -1 || S_ISDIR(about.st_mode))
         return LX_OK; /* opening the dataset reports this error */
-    lx_status status = fail(error, LX_ERR_ARGUMENT, "not a dataset: a dataset is a directory");
-    locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_ARGUMENT, "not a dataset: a dataset is a directory");
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -41,11 +41,11 @@ lx_status directory_check_parent(const char *path, lx_error *error)
         return fail_memory(error, "a name");
     lx_status status = LX_OK;
     if (path[0] == '\0')
-        status = fail(error, LX_ERR_ARGUMENT, "the path is empty");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "the path is empty");
     else if (parent[0] != '\0' && stat(parent, &about) == -1 && errno == ENOENT)
-        status = fail(error, LX_ERR_NOT_FOUND, "the parent directory '%.200s' does not exist",
-                      parent);
-    locate(error, path, NULL, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_NOT_FOUND, "the parent directory '%.200s' does not exist",
+                         parent);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     free(parent);
     return status;
 }
@@ -62,7 +62,7 @@ lx_status directory_sync_parent(const char *path, lx_error *error)
     if (at != -1)
         close(at);
     return synced == 0 ? LX_OK
-                       : fail_errno(error, errnum, path, "cannot sync its parent directory");
+                       : lx_fail_errno(error, errnum, path, "cannot sync its parent directory");
 }
 
 lx_status directory_make(const char *path, bool *made, lx_error *error)
@@ -73,7 +73,7 @@ lx_status directory_make(const char *path, bool *made, lx_error *error)
     int errnum = errno;
     lx_status status = directory_check_parent(path, error);
     return status != LX_OK ? status
-                           : fail_errno(error, errnum, path, "cannot create the directory");
+                           : lx_fail_errno(error, errnum, path, "cannot create the directory");
 }
 
 static bool has_ending(const char *name, const char *ending)

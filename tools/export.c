@@ -49,12 +49,13 @@ static lx_status take_target(request *r, const command_option *option, char *tex
 {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || equals[1] == '\0')
-        return fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is not %s", option->name, text,
-                    option->value);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is not %s", option->name, text,
+                       option->value);
     for (size_t i = 0; i < r->count; i++)
         if (strcmp(r->targets[i].path, equals + 1) == 0)
-            return fail(error, LX_ERR_ARGUMENT, "--%s '%.200s': two fields have this destination",
-                        option->name, equals + 1);
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "--%s '%.200s': two fields have this destination", option->name,
+                           equals + 1);
     target *more = realloc(r->targets, (r->count + 1) * sizeof *more);
     if (more == NULL)
         return fail_memory(error, "a field");
@@ -68,8 +69,8 @@ static lx_status take_target(request *r, const command_option *option, char *tex
 static lx_status take_damage(request *r, const char *text, lx_error *error)
 {
     if (strcmp(text, "raise") != 0 && strcmp(text, "zeros") != 0)
-        return fail(error, LX_ERR_ARGUMENT, "--on-damage '%.64s' is invalid: use raise or zeros",
-                    text);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--on-damage '%.64s' is invalid: use raise or zeros",
+                       text);
     r->damage = text[0] == 'z' ? LX_DAMAGE_ZEROS : LX_DAMAGE_RAISE;
     return LX_OK;
 }
@@ -109,10 +110,10 @@ static lx_status check_request(const request *r, lx_error *error)
         files = files || r->targets[i].files;
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "no field is given: use --npy F=FILE or --files F=FOLDER");
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "no field is given: use --npy F=FILE or --files F=FOLDER");
     if (status == LX_OK && r->suffix != NULL && !files)
-        status = fail(error, LX_ERR_ARGUMENT, "--suffix requires --files F=FOLDER");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--suffix requires --files F=FOLDER");
     return status;
 }
 
@@ -135,7 +136,7 @@ static lx_status list_records(const request *r, lx_dataset *dataset, uint64_t **
         return LX_OK;
     lx_status status = index_range_resolve(&r->range, lx_dataset_get_length(dataset), &first, &end,
                                            error);
-    locate(error, r->path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, r->path, NULL, LX_NONE, LX_NONE);
     if (status != LX_OK)
         return status;
     *count = end - first;
@@ -169,7 +170,7 @@ static lx_status export_target(request *r, lx_dataset *dataset, target *to, cons
     size_t field;
     lx_status status = lx_schema_find_field(lx_dataset_get_schema(dataset), to->field, &field,
                                             error);
-    locate(error, r->path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, r->path, NULL, LX_NONE, LX_NONE);
     if (status != LX_OK)
         return status;
     if (!to->files && (status = directory_check_parent(to->path, error)) != LX_OK)

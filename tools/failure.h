@@ -13,18 +13,8 @@
 /** Exit statuses; 128 + number after a signal. */
 enum { EXIT_DONE = 0, EXIT_DATA = 1, EXIT_CALL = 2 };
 
-/** Records a failure, unless @p error already holds one, and returns @p status. */
-lx_status fail(lx_error *error, lx_status status, const char *format, ...) LX_PRINTF(3, 4);
-
-/** Records a failed system call related to @p path. */
-lx_status fail_errno(lx_error *error, int errnum, const char *path, const char *format, ...)
-    LX_PRINTF(4, 5);
-
 /** Records exhausted memory; @p purpose names its use. */
 lx_status fail_memory(lx_error *error, const char *purpose);
-
-/** Adds context that is not set yet. @p path and @p field may be NULL. */
-void locate(lx_error *error, const char *path, const char *field, uint64_t record, uint64_t offset);
 
 /** Adds advice if the failure has this status. */
 void advise(lx_error *error, lx_status status, const char *advice);

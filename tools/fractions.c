@@ -13,14 +13,14 @@
 static lx_status check_name(const fractions *self, const char *name, lx_error *error)
 {
     if (name[0] == '\0')
-        return fail(error, LX_ERR_ARGUMENT, "--fractions: the name of a set is empty");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--fractions: the name of a set is empty");
     for (const char *at = name; *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7F || *at == '/')
-            return fail(error, LX_ERR_ARGUMENT,
-                        "--fractions: a name must not contain slashes or control characters");
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "--fractions: a name must not contain slashes or control characters");
     for (size_t i = 0; i < self->count; i++)
         if (strcmp(self->sets[i].name, name) == 0)
-            return fail(error, LX_ERR_ARGUMENT, "--fractions: set '%.64s' is given twice", name);
+            return lx_fail(error, LX_ERR_ARGUMENT, "--fractions: set '%.64s' is given twice", name);
     return LX_OK;
 }
 
@@ -30,10 +30,10 @@ static lx_status take_set(fractions *self, char *text, lx_error *error)
     char *sign = strrchr(text, '='), *at = sign != NULL ? sign + 1 : text;
     fraction set = {.name = text};
     if (sign == NULL || !number_take_real(&at, &set.part) || *at != '\0' || set.part > 1)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--fractions: '%.64s' is not NAME=F with a number from 0 to 1, such as "
-                    "train=0.9",
-                    text);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--fractions: '%.64s' is not NAME=F with a number from 0 to 1, such as "
+                       "train=0.9",
+                       text);
     *sign = '\0';
     lx_status status = check_name(self, text, error);
     if (status == LX_OK)
@@ -53,7 +53,8 @@ static lx_status add_up(fractions *self, lx_error *error)
     }
     double whole = sum + lost;
     if (whole > 1 + ROUNDING)
-        return fail(error, LX_ERR_ARGUMENT, "--fractions: their sum is %.9g, more than 1", whole);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--fractions: their sum is %.9g, more than 1",
+                       whole);
     for (size_t i = 0; i < self->count; i++)
         if (self->sets[i].end > 1 || (whole >= 1 - ROUNDING && self->sets[i].end >= whole))
             self->sets[i].end = 1;

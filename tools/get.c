@@ -57,7 +57,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
     if (option->id == OPTION_NPY)
         r->npy_path = value;
     if (r->hex + r->raw + (r->npy_path != NULL) > 1)
-        return fail(error, LX_ERR_ARGUMENT, "--hex, --raw and --npy are mutually exclusive");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--hex, --raw and --npy are mutually exclusive");
     return LX_OK;
 }
 
@@ -77,8 +77,8 @@ static lx_status check_request(const request *r, lx_error *error)
 {
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "INDEX is missing: use, for example, 5, -1 for the last record, or 10:20");
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "INDEX is missing: use, for example, 5, -1 for the last record, or 10:20");
     return status;
 }
 
@@ -115,10 +115,11 @@ static lx_status read_record(getting *g, uint64_t index, uint64_t *size, lx_erro
 /** Raw bytes cannot distinguish a missing record from an empty one, or from zeros. */
 static lx_status fail_missing(const getting *g, uint64_t index, lx_error *error)
 {
-    lx_status status = fail(error, LX_ERR_MISMATCH,
-                            "the value is missing, which %s cannot represent: exclude this record",
-                            g->request->raw ? "--raw" : "--npy");
-    locate(error, g->request->path, g->field->name, index, LX_NONE);
+    lx_status status =
+        lx_fail(error, LX_ERR_MISMATCH,
+                "the value is missing, which %s cannot represent: exclude this record",
+                g->request->raw ? "--raw" : "--npy");
+    lx_error_locate(error, g->request->path, g->field->name, index, LX_NONE);
     return status;
 }
 
@@ -128,7 +129,7 @@ static lx_status write_record(getting *g, uint64_t index, uint64_t size, lx_erro
         return fail_missing(g, index, error);
     if (fwrite(g->buffer, 1, (size_t)size, g->to) == size)
         return LX_OK;
-    return fail_errno(error, errno, g->request->npy_path, "cannot write");
+    return lx_fail_errno(error, errno, g->request->npy_path, "cannot write");
 }
 
 static void print_record(const getting *g, uint64_t index, uint64_t size)
@@ -172,7 +173,7 @@ static lx_status get_all(getting *g, lx_error *error)
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < g->request->count; i++) {
         status = index_range_resolve(&g->request->ranges[i], length, &first, &end, error);
-        locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
+        lx_error_locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
         if (status == LX_OK)
             status = get_range(g, first, end, error);
     }
@@ -189,7 +190,7 @@ static lx_status count_records(const getting *g, uint64_t *count, lx_error *erro
         status = index_range_resolve(&g->request->ranges[i], length, &first, &end, error);
         *count += status == LX_OK ? end - first : 0;
     }
-    locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -263,13 +264,13 @@ static lx_status write_stream(getting *g, const char *path, uint64_t count, lx_e
     size_t size = lx_npy_format_header(g->field, count, header);
     g->to = fopen(path, "wb");
     if (g->to == NULL)
-        return fail_errno(error, errno, path, "cannot open for writing");
+        return lx_fail_errno(error, errno, path, "cannot open for writing");
     lx_status status = fwrite(header, 1, size, g->to) == size
                            ? get_all(g, error)
-                           : fail_errno(error, errno, path, "cannot write");
+                           : lx_fail_errno(error, errno, path, "cannot write");
     errno = 0;
     if (fclose(g->to) != 0 && status == LX_OK)
-        status = fail_errno(error, errno, path, "cannot write");
+        status = lx_fail_errno(error, errno, path, "cannot write");
     return status;
 }
 
@@ -279,9 +280,10 @@ static lx_status get_npy(getting *g, lx_error *error)
     struct stat about;
     uint64_t count;
     if (g->field->dtype == LX_BYTES)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "the records of field '%s' vary in length and do not form an array: use --raw",
-                    g->field->name);
+        return lx_fail(
+            error, LX_ERR_ARGUMENT,
+            "the records of field '%s' vary in length and do not form an array: use --raw",
+            g->field->name);
     lx_status status = count_records(g, &count, error);
     if (status == LX_OK)
         status = directory_check_parent(path, error);
@@ -303,9 +305,10 @@ static lx_status find_field(getting *g, lx_error *error)
     if (g->request->field_name != NULL)
         status = lx_schema_find_field(schema, g->request->field_name, &g->position, error);
     else if (lx_schema_get_field_count(schema) != 1)
-        status = fail(error, LX_ERR_ARGUMENT, "the dataset has %zu fields: choose one with --field",
-                      lx_schema_get_field_count(schema));
-    locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "the dataset has %zu fields: choose one with --field",
+                         lx_schema_get_field_count(schema));
+    lx_error_locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
     g->field = lx_schema_get_field(schema, g->position);
     return status;
 }

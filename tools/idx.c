@@ -35,12 +35,12 @@ static bool find_dtype(unsigned char type, lx_dtype *dtype)
 static lx_status fail_magic(input *in, const unsigned char *magic, lx_error *error)
 {
     lx_status status =
-        fail(error, LX_ERR_CORRUPT,
-             "not an IDX file: it begins with %02x %02x %02x %02x instead of 00 00, a type of "
-             "08, 09, 0b, 0c, 0d or 0e, and the number of axes%s",
-             magic[0], magic[1], magic[2], magic[3],
-             memcmp(magic, "\x93NUM", 4) == 0 ? "; use --npy for .npy files" : "");
-    locate(error, input_path(in), NULL, LX_NONE, 0);
+        lx_fail(error, LX_ERR_CORRUPT,
+                "not an IDX file: it begins with %02x %02x %02x %02x instead of 00 00, a type of "
+                "08, 09, 0b, 0c, 0d or 0e, and the number of axes%s",
+                magic[0], magic[1], magic[2], magic[3],
+                memcmp(magic, "\x93NUM", 4) == 0 ? "; use --npy for .npy files" : "");
+    lx_error_locate(error, input_path(in), NULL, LX_NONE, 0);
     return status;
 }
 
@@ -62,6 +62,6 @@ lx_status idx_read_header(input *in, array_header *header, lx_error *error)
                      (uint64_t)extent[2] << 8 | extent[3];
     }
     status = array_measure(header, extents, magic[3], error);
-    locate(error, input_path(in), NULL, LX_NONE, 4);
+    lx_error_locate(error, input_path(in), NULL, LX_NONE, 4);
     return status;
 }

@@ -63,8 +63,8 @@ static lx_status split(const command_option *option, char *text, const char **re
 {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || equals[1] == '\0')
-        return fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is not %s", option->name, text,
-                    option->value);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is not %s", option->name, text,
+                       option->value);
     *equals = '\0';
     *rest = equals + 1;
     return LX_OK;
@@ -77,7 +77,7 @@ static lx_status take_column(request *r, const command_option *option, char *tex
     added.field = text;
     for (size_t i = 0; status == LX_OK && i < r->count; i++)
         if (strcmp(r->columns[i].field, added.field) == 0)
-            status = fail(error, LX_ERR_ARGUMENT, "field '%.64s' is given twice", added.field);
+            status = lx_fail(error, LX_ERR_ARGUMENT, "field '%.64s' is given twice", added.field);
     if (status != LX_OK)
         return status;
     column *more = realloc(r->columns, (r->count + 1) * sizeof *more);
@@ -160,7 +160,8 @@ static lx_status apply_compress(request *r, char *text, bool *any, lx_error *err
     if (status != LX_OK)
         return status;
     if (strcmp(how, "raw") != 0 && strcmp(how, "flate") != 0)
-        return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: use raw or flate", text, how);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: use raw or flate", text,
+                       how);
     for (size_t i = 0; i < r->count; i++) {
         column *named = &r->columns[i];
         if (strcmp(named->field, text) != 0)
@@ -169,8 +170,8 @@ static lx_status apply_compress(request *r, char *text, bool *any, lx_error *err
         *any = *any || named->compression == LX_COMPRESSION_FLATE;
         return LX_OK;
     }
-    return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: no file is given for this field",
-                text, how);
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "--compress %.64s=%.32s: no file is given for this field", text, how);
 }
 
 static lx_status check_request(request *r, lx_error *error)
@@ -178,18 +179,18 @@ static lx_status check_request(request *r, lx_error *error)
     bool flate = false;
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "no field is given: use --idx F=FILE or --npy F=FILE");
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "no field is given: use --idx F=FILE or --npy F=FILE");
     if (status == LX_OK && r->append && r->replace)
-        status = fail(error, LX_ERR_ARGUMENT, "--append and --replace are mutually exclusive");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--append and --replace are mutually exclusive");
     if (status == LX_OK && r->append && (r->compress_count != 0 || r->chunk_given))
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "%s cannot be set with --append: it is fixed when a dataset is created",
-                      r->chunk_given ? "the chunk size" : "compression");
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "%s cannot be set with --append: it is fixed when a dataset is created",
+                         r->chunk_given ? "the chunk size" : "compression");
     for (size_t i = 0; status == LX_OK && i < r->compress_count; i++)
         status = apply_compress(r, r->compress[i], &flate, error);
     if (status == LX_OK && r->level_given && !flate && !r->append)
-        status = fail(error, LX_ERR_ARGUMENT, "--level requires --compress F=flate");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--level requires --compress F=flate");
     return status;
 }
 

@@ -24,11 +24,11 @@ static lx_status check_lengths(const importer *self, lx_error *error)
         const column *other = &self->columns[i];
         if (other->header.length == first->header.length)
             continue;
-        lx_status status = fail(error, LX_ERR_MISMATCH,
-                                "the file has %" PRIu64 " records, but %.200s has %" PRIu64
-                                ": all files must have the same number",
-                                other->header.length, first->path, first->header.length);
-        locate(error, other->path, other->field, LX_NONE, LX_NONE);
+        lx_status status = lx_fail(error, LX_ERR_MISMATCH,
+                                   "the file has %" PRIu64 " records, but %.200s has %" PRIu64
+                                   ": all files must have the same number",
+                                   other->header.length, first->path, first->header.length);
+        lx_error_locate(error, other->path, other->field, LX_NONE, LX_NONE);
         return status;
     }
     return LX_OK;
@@ -59,12 +59,12 @@ static lx_status check_field(const lx_field *field, const column *given, lx_erro
         return LX_OK;
     const lx_field shown = {.ndim = given->header.ndim, .shape = given->header.shape};
     lx_status status =
-        fail(error, LX_ERR_MISMATCH,
-             "the records are %s of shape %s, but those of the dataset are %s%s%s",
-             lx_dtype_get_name(given->header.dtype), report_shape(&shown, ours, sizeof ours),
-             lx_dtype_get_name(field->dtype), field->dtype != LX_BYTES ? " of shape " : "",
-             field->dtype != LX_BYTES ? report_shape(field, theirs, sizeof theirs) : "");
-    locate(error, given->path, given->field, LX_NONE, LX_NONE);
+        lx_fail(error, LX_ERR_MISMATCH,
+                "the records are %s of shape %s, but those of the dataset are %s%s%s",
+                lx_dtype_get_name(given->header.dtype), report_shape(&shown, ours, sizeof ours),
+                lx_dtype_get_name(field->dtype), field->dtype != LX_BYTES ? " of shape " : "",
+                field->dtype != LX_BYTES ? report_shape(field, theirs, sizeof theirs) : "");
+    lx_error_locate(error, given->path, given->field, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -74,7 +74,7 @@ static lx_status match_schema(importer *self, const lx_schema *schema, lx_error 
     size_t fields = lx_schema_get_field_count(schema), position;
     for (size_t i = 0; i < self->count; i++) {
         lx_status status = lx_schema_find_field(schema, self->columns[i].field, &position, error);
-        locate(error, self->path, NULL, LX_NONE, LX_NONE);
+        lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
         if (status != LX_OK)
             return status;
     }
@@ -84,8 +84,9 @@ static lx_status match_schema(importer *self, const lx_schema *schema, lx_error 
         while (at < self->count && strcmp(self->columns[at].field, field->name) != 0)
             at++;
         if (at >= self->count) {
-            fail(error, LX_ERR_ARGUMENT, "the dataset has this field, but no file is given for it");
-            locate(error, self->path, field->name, LX_NONE, LX_NONE);
+            lx_fail(error, LX_ERR_ARGUMENT,
+                    "the dataset has this field, but no file is given for it");
+            lx_error_locate(error, self->path, field->name, LX_NONE, LX_NONE);
             return LX_ERR_ARGUMENT;
         }
         column found = self->columns[at];

@@ -53,7 +53,7 @@ static lx_status await(const input *in, lx_error *error)
         if (ready > 0)
             return LX_OK;
         if (ready == -1 && errno != EINTR)
-            return fail_errno(error, errno, in->path, "cannot wait for");
+            return lx_fail_errno(error, errno, in->path, "cannot wait for");
     }
 }
 
@@ -68,7 +68,7 @@ static lx_status read_some(input *in, void *data, size_t size, size_t *got, lx_e
         count = read(in->fd, data, size < INFLATE_STEP ? size : INFLATE_STEP);
     } while (count == -1 && errno == EINTR);
     if (count == -1)
-        return fail_errno(error, errno, in->path, "cannot read");
+        return lx_fail_errno(error, errno, in->path, "cannot read");
     *got = (size_t)count;
     in->file_read += *got;
     in->file_ended = count == 0;
@@ -100,8 +100,8 @@ static uint64_t file_place(const input *in)
 
 static lx_status fail_here(const input *in, lx_error *error, const char *message)
 {
-    lx_status status = fail(error, LX_ERR_CORRUPT, "%s", message);
-    locate(error, in->path, NULL, LX_NONE, file_place(in));
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT, "%s", message);
+    lx_error_locate(error, in->path, NULL, LX_NONE, file_place(in));
     return status;
 }
 
@@ -160,9 +160,9 @@ static lx_status inflate_some(input *in, void *data, size_t size, size_t *got, l
         if (answer == Z_BUF_ERROR && in->file_ended)
             return fail_here(in, error, "the gzip data ends too early: the file is truncated");
         if (answer != Z_OK && answer != Z_STREAM_END && answer != Z_BUF_ERROR) {
-            fail(error, LX_ERR_CORRUPT, "the gzip data is damaged (%s)",
-                 in->stream.msg != NULL ? in->stream.msg : "zlib gives no reason");
-            locate(error, in->path, NULL, LX_NONE, file_place(in));
+            lx_fail(error, LX_ERR_CORRUPT, "the gzip data is damaged (%s)",
+                    in->stream.msg != NULL ? in->stream.msg : "zlib gives no reason");
+            lx_error_locate(error, in->path, NULL, LX_NONE, file_place(in));
             return LX_ERR_CORRUPT;
         }
     }
@@ -180,9 +180,9 @@ static lx_status open_file(input *in, lx_error *error)
     if (in->fd == -1 && errno == EINTR)
         return interrupt_check(error);
     if (in->fd == -1 || fstat(in->fd, &about) == -1)
-        return fail_errno(error, errno, in->path, "cannot open");
+        return lx_fail_errno(error, errno, in->path, "cannot open");
     if (S_ISDIR(about.st_mode))
-        return fail_errno(error, EISDIR, in->path, "cannot read");
+        return lx_fail_errno(error, EISDIR, in->path, "cannot read");
     in->regular = S_ISREG(about.st_mode);
     in->file_size = in->regular ? (uint64_t)about.st_size : LX_NONE;
 #ifdef POSIX_FADV_SEQUENTIAL

@@ -40,5 +40,5 @@ lx_status interrupt_check(lx_error *error)
     int number = interrupted();
     if (number == 0)
         return LX_OK;
-    return fail(error, LX_ERR_CANCELED, "stopped by signal: %s", strsignal(number));
+    return lx_fail(error, LX_ERR_CANCELED, "stopped by signal: %s", strsignal(number));
 }

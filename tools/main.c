@@ -37,8 +37,8 @@ static lx_status fail_command(const char *name, lx_error *error)
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, " %s", commands[i]->name);
     }
-    return fail(error, LX_ERR_ARGUMENT, "unknown %s '%.64s'; the commands are:%s",
-                name[0] == '-' ? "option" : "command", name, names);
+    return lx_fail(error, LX_ERR_ARGUMENT, "unknown %s '%.64s'; the commands are:%s",
+                   name[0] == '-' ? "option" : "command", name, names);
 }
 
 static const command *find_command(const char *name)
@@ -72,7 +72,7 @@ static lx_status flush_output(lx_error *error)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return LX_OK;
-    return fail_errno(error, errno, NULL, "cannot write the output");
+    return lx_fail_errno(error, errno, NULL, "cannot write the output");
 }
 
 /** Prints where to find help after a usage error. */

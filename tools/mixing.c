@@ -18,12 +18,12 @@ static lx_status take_set(mixing *self, char *value, lx_error *error)
 {
     char what[96], *sign = strrchr(value, '=');
     if (sign == NULL || sign == value)
-        return fail(error, LX_ERR_ARGUMENT, "--set: '%.64s' is not NAME=LENGTH, such as text=60000",
-                    value);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--set: '%.64s' is not NAME=LENGTH, such as text=60000", value);
     for (const char *at = value; *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7F)
-            return fail(error, LX_ERR_ARGUMENT,
-                        "--set: a name must not contain control characters");
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "--set: a name must not contain control characters");
     *sign = '\0';
     mixing_set set = {.name = value};
     snprintf(what, sizeof what, "--set %.64s", value);
@@ -66,7 +66,7 @@ static lx_status take_weights(mixing *self, char *value, lx_error *error)
     for (size_t i = 0; i < count; i++, at++) {
         char *begin = at;
         if (!number_take_real(&at, &weighting->weights[i]) || *at != (i + 1 < count ? ',' : '\0'))
-            return fail(
+            return lx_fail(
                 error, LX_ERR_ARGUMENT,
                 "--weights: '%.*s' is not a weight: use numbers of 0 or more, such as 3 or 0.25,"
                 " separated by commas",
@@ -93,8 +93,8 @@ lx_status mixing_take(mixing *self, const command_option *option, char *value, l
                 self->exhausted = (lx_exhausted_policy)i;
             return LX_OK;
         }
-    return fail(error, LX_ERR_ARGUMENT, "--%s: invalid value '%.64s': use %s, %s or %s",
-                option->name, value, words[0], words[1], words[2]);
+    return lx_fail(error, LX_ERR_ARGUMENT, "--%s: invalid value '%.64s': use %s, %s or %s",
+                   option->name, value, words[0], words[1], words[2]);
 }
 
 /* ---- checking the options */
@@ -115,9 +115,9 @@ static lx_status check_names(const mixing *self, lx_error *error)
         qsort(sorted, self->count, sizeof *sorted, compare_names);
     for (size_t i = 1; status == LX_OK && i < self->count; i++)
         if (compare_names(&sorted[i - 1], &sorted[i]) == 0)
-            status = fail(error, LX_ERR_ARGUMENT,
-                          "--set: set '%.64s' is given twice: use a different name for each",
-                          sorted[i]->name);
+            status = lx_fail(error, LX_ERR_ARGUMENT,
+                             "--set: set '%.64s' is given twice: use a different name for each",
+                             sorted[i]->name);
     free(sorted);
     return status;
 }
@@ -125,14 +125,14 @@ static lx_status check_names(const mixing *self, lx_error *error)
 static lx_status check_sets(mixing *self, lx_error *error)
 {
     if (self->count == 0)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--set is missing: use --set NAME=LENGTH for each set of records");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--set is missing: use --set NAME=LENGTH for each set of records");
     self->together = 0;
     for (size_t i = 0; i < self->count; i++) {
         mixing_set *set = &self->sets[i];
         if (set->records > UINT64_MAX - self->together)
-            return fail(error, LX_ERR_ARGUMENT,
-                        "--set: the sets have more than 2^64 - 1 records in total");
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "--set: the sets have more than 2^64 - 1 records in total");
         set->begin = self->together;
         self->together += set->records;
     }
@@ -160,20 +160,20 @@ static lx_status check_weighting(const mixing *self, size_t number, lx_error *er
     uint64_t before = number != 0 ? weighting[-1].begin : 0;
     bool any = false;
     if (weighting->count != self->count)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--weights: %zu weights are given for %zu sets: give one for each --set, in "
-                    "the same order",
-                    weighting->count, self->count);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--weights: %zu weights are given for %zu sets: give one for each --set, in "
+                       "the same order",
+                       weighting->count, self->count);
     if (number != 0 && weighting->begin <= before)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--weights: offset %" PRIu64 " is followed by "
-                    "%" PRIu64 ": use OFFSET:W,W,... with increasing offsets",
-                    before, weighting->begin);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--weights: offset %" PRIu64 " is followed by "
+                       "%" PRIu64 ": use OFFSET:W,W,... with increasing offsets",
+                       before, weighting->begin);
     for (size_t i = 0; i < weighting->count; i++)
         any = any || weighting->weights[i] > 0;
     return any ? LX_OK
-               : fail(error, LX_ERR_ARGUMENT,
-                      "--weights: all weights are 0: at least one must be positive");
+               : lx_fail(error, LX_ERR_ARGUMENT,
+                         "--weights: all weights are 0: at least one must be positive");
 }
 
 /** Rejects options that the methods of Megatron do not use. */
@@ -183,21 +183,21 @@ static lx_status check_method(const mixing *self, uint64_t length, lx_error *err
     if (self->method == MIXING_CLOSED)
         return LX_OK;
     if ((length != 0 ? length : self->together) > (uint64_t)1 << 53)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--method %s: an epoch would have more than 2^53 positions, which are "
-                    "computed one by one",
-                    mixing_method(self));
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--method %s: an epoch would have more than 2^53 positions, which are "
+                       "computed one by one",
+                       mixing_method(self));
     if (weightings > 0 && self->weightings[weightings - 1].begin != 0)
-        return fail(error, LX_ERR_ARGUMENT, "--weights: an offset requires --method closed");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--weights: an offset requires --method closed");
     if (self->method == MIXING_GREEDY)
         return LX_OK;
     if (weightings > 0)
-        return fail(error, LX_ERR_ARGUMENT, "--weights cannot be used with --method exhaustive");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--weights cannot be used with --method exhaustive");
     if (length != 0)
-        return fail(error, LX_ERR_ARGUMENT, "--length cannot be used with --method exhaustive");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--length cannot be used with --method exhaustive");
     if (self->exhausted == LX_EXHAUSTED_STOP)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--exhausted stop cannot be used with --method exhaustive");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--exhausted stop cannot be used with --method exhaustive");
     return LX_OK;
 }
 
@@ -217,10 +217,10 @@ lx_status mixing_check(mixing *self, uint64_t length, lx_error *error)
     uint64_t last = self->weightings[self->weighting_count - 1].begin;
     length = length != 0 ? length : self->together;
     if (last >= length)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--weights: offset %" PRIu64 " is not within an epoch, which has "
-                    "%" PRIu64 " positions: increase --length",
-                    last, length);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--weights: offset %" PRIu64 " is not within an epoch, which has "
+                       "%" PRIu64 " positions: increase --length",
+                       last, length);
     return LX_OK;
 }
 

@@ -26,7 +26,8 @@ static lx_status read_header(input *in, lx_npy_info *npy, lx_error *error)
         header = larger;
         status = input_read(in, header + have, size - have, error);
         if (status == LX_OK && header[0] == 0 && header[1] == 0)
-            status = fail(error, LX_ERR_UNSUPPORTED, "not an .npy file; use --idx for IDX files");
+            status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                             "not an .npy file; use --idx for IDX files");
         else if (status == LX_OK)
             status = lx_npy_parse_header(header, size, npy, error);
         have = size;
@@ -43,6 +44,6 @@ lx_status npy_read_header(input *in, array_header *header, lx_error *error)
         *header = (array_header){.dtype = npy.dtype, .big_endian = npy.big_endian};
         status = array_measure(header, npy.shape, npy.ndim, error);
     }
-    locate(error, input_path(in), NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, input_path(in), NULL, LX_NONE, LX_NONE);
     return status;
 }

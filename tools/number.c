@@ -37,8 +37,9 @@ lx_status number_parse_within(const char *what, const char *text, uint64_t least
     const char *at = text;
     if (take_digits(&at, number) && *at == '\0' && *number >= least && *number <= most)
         return LX_OK;
-    return fail(error, LX_ERR_ARGUMENT, "%s: '%.64s' is not a number from %" PRIu64 " to %" PRIu64,
-                what, text, least, most);
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "%s: '%.64s' is not a number from %" PRIu64 " to %" PRIu64, what, text, least,
+                   most);
 }
 
 bool number_take_real(char **text, double *number)
@@ -65,9 +66,9 @@ lx_status number_parse_size(const char *what, const char *text, uint64_t *bytes,
         shift = valid ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
     }
     if (!valid || *bytes > UINT64_MAX >> shift)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "%s: '%.64s' is not a size in bytes, such as 4096, 64k, 512M or 1G", what,
-                    text);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "%s: '%.64s' is not a size in bytes, such as 4096, 64k, 512M or 1G", what,
+                       text);
     *bytes <<= shift;
     return LX_OK;
 }
@@ -101,9 +102,9 @@ lx_status index_range_parse(const char *text, index_range *range, lx_error *erro
     }
     if (valid && *at == '\0')
         return LX_OK;
-    return fail(error, LX_ERR_ARGUMENT,
-                "'%.64s' is not an index: use, for example, 5, -1 for the last record, or 10:20",
-                text);
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "'%.64s' is not an index: use, for example, 5, -1 for the last record, or 10:20",
+                   text);
 }
 
 lx_status index_range_parse_option(const char *option, const char *text, index_range *range,
@@ -117,9 +118,9 @@ lx_status index_range_parse_option(const char *option, const char *text, index_r
         snprintf(end, sizeof end, "%" PRIu64, range->start + 1);
     else if (range->start > 1)
         snprintf(end, sizeof end, "-%" PRIu64, range->start - 1);
-    return fail(error, LX_ERR_ARGUMENT,
-                "%s %.64s is an index, not a range A:B; use %.64s:%s for this record", option, text,
-                text, end);
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "%s %.64s is an index, not a range A:B; use %.64s:%s for this record", option,
+                   text, text, end);
 }
 
 /** The position of an end of a range, limited to 0 .. length. */
@@ -137,9 +138,10 @@ lx_status index_range_resolve(const index_range *range, uint64_t length, uint64_
         bool there = range->start_from_end ? range->start >= 1 && range->start <= length
                                            : range->start < length;
         if (!there)
-            return fail(error, LX_ERR_RANGE,
-                        "record %s%" PRIu64 " does not exist: the dataset has %" PRIu64 " records",
-                        range->start_from_end ? "-" : "", range->start, length);
+            return lx_fail(error, LX_ERR_RANGE,
+                           "record %s%" PRIu64 " does not exist: the dataset has %" PRIu64
+                           " records",
+                           range->start_from_end ? "-" : "", range->start, length);
         *first = clamp(range->start_from_end, range->start, length);
         *end = *first + 1;
         return LX_OK;

@@ -14,14 +14,14 @@ lx_status ordering_settle(ordering *self, int option, uint64_t count, const char
     const char *path = ordering_path(self, option);
     if (ordering_said(self, OPTION_LENGTH) && length != count)
         return option != OPTION_SUBSET && ordering_said(self, OPTION_SUBSET)
-                   ? fail(error, LX_ERR_ARGUMENT,
-                          "%" PRIu64 " indices in %.200s do not match %" PRIu64
-                          " %s in %.200s: each index needs one",
-                          length, ordering_path(self, OPTION_SUBSET), count, several, path)
-                   : fail(error, LX_ERR_ARGUMENT,
-                          "--length %" PRIu64 " is not the number of %s in %.200s, which is "
-                          "%" PRIu64 ": omit --length",
-                          length, several, path, count);
+                   ? lx_fail(error, LX_ERR_ARGUMENT,
+                             "%" PRIu64 " indices in %.200s do not match %" PRIu64
+                             " %s in %.200s: each index needs one",
+                             length, ordering_path(self, OPTION_SUBSET), count, several, path)
+                   : lx_fail(error, LX_ERR_ARGUMENT,
+                             "--length %" PRIu64 " is not the number of %s in %.200s, which is "
+                             "%" PRIu64 ": omit --length",
+                             length, several, path, count);
     self->numbers[0] = count;
     self->said |= ORDERING_BIT(OPTION_LENGTH);
     return LX_OK;
@@ -101,7 +101,7 @@ static lx_status cut(const ordering *self, lx_order *part, lx_order **made, lx_e
                                        ordering_number(self, OPTION_BUDGET), options, made, error);
     lx_order_options_free(options);
     if (status == LX_ERR_ARGUMENT || status == LX_ERR_MISMATCH)
-        locate(error, ordering_path(self, OPTION_COSTS), NULL, LX_NONE, LX_NONE);
+        lx_error_locate(error, ordering_path(self, OPTION_COSTS), NULL, LX_NONE, LX_NONE);
     return status;
 }
 

@@ -74,9 +74,9 @@ static lx_status read_weights(ordering *self, vector *weights, uint64_t *some, l
         *some += weights->reals[i] > 0;
     if (status != LX_OK || *some != 0)
         return status;
-    status = fail(error, LX_ERR_CORRUPT, "%s: at least one weight must be positive",
-                  weights->count != 0 ? "all weights are 0" : "the file is empty");
-    locate(error, path, NULL, LX_NONE, LX_NONE);
+    status = lx_fail(error, LX_ERR_CORRUPT, "%s: at least one weight must be positive",
+                     weights->count != 0 ? "all weights are 0" : "the file is empty");
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -116,10 +116,10 @@ static lx_status make_weighted_shuffle(ordering *self, lx_order **order, lx_erro
     uint64_t some;
     lx_status status = read_weights(self, &weights, &some, error);
     if (status == LX_OK && samples_or(self, 0) > some)
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "--samples must be at most %" PRIu64
-                      ", the number of positive weights in %.200s",
-                      some, ordering_path(self, OPTION_WEIGHTS_FILE));
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "--samples must be at most %" PRIu64
+                         ", the number of positive weights in %.200s",
+                         some, ordering_path(self, OPTION_WEIGHTS_FILE));
     if (status == LX_OK)
         status = set_options(self, samples_or(self, some), &options, error);
     if (status == LX_OK)
@@ -151,8 +151,8 @@ static lx_status make_bucketed(ordering *self, lx_order **order, lx_error *error
     uint64_t batch = ordering_number(self, OPTION_BATCH);
     uint64_t bucket = ordering_number(self, OPTION_BUCKET);
     if (has_bucket && bucket % batch != 0)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--bucket %" PRIu64 " is not a multiple of --batch %" PRIu64, bucket, batch);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--bucket %" PRIu64 " is not a multiple of --batch %" PRIu64, bucket, batch);
     lx_status status = read_file(self, OPTION_LENGTHS, VECTOR_LENGTHS, "lengths", &lengths, error);
     if (status == LX_OK)
         status = set_options(self, LX_NONE, &options, error);
@@ -174,14 +174,14 @@ static lx_status check_most(const ordering *self, const char *option, uint64_t n
     bool replaced = bits < 32;
     return number >> bits == 0
                ? LX_OK
-               : fail(error, LX_ERR_ARGUMENT, "--%s of %s%s must be less than 2^%d", option,
-                      self->type->name, replaced ? " with --replacement" : "", bits);
+               : lx_fail(error, LX_ERR_ARGUMENT, "--%s of %s%s must be less than 2^%d", option,
+                         self->type->name, replaced ? " with --replacement" : "", bits);
 }
 
 static lx_status make_torch_random(ordering *self, lx_order **order, lx_error *error)
 {
     if (LENGTH == 0)
-        return fail(error, LX_ERR_ARGUMENT, "--length of torch-random must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--length of torch-random must be at least 1");
     bool replaced = ordering_said(self, OPTION_REPLACEMENT);
     lx_status status = check_most(self, "length", LENGTH, replaced ? 28 : 32, error);
     if (status == LX_OK)
@@ -291,6 +291,6 @@ lx_status ordering_type_fail(const char *name, lx_error *error)
     for (size_t i = 0; i < sizeof types / sizeof *types && length < sizeof names; i++)
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                    i != 0 ? ", " : "", types[i].name);
-    return fail(error, LX_ERR_ARGUMENT, "--order: unknown order '%.64s': use one of %s", name,
-                names);
+    return lx_fail(error, LX_ERR_ARGUMENT, "--order: unknown order '%.64s': use one of %s", name,
+                   names);
 }

@@ -137,34 +137,34 @@ static lx_status check_options(const ordering *self, lx_error *error)
         uint64_t bit = ORDERING_BIT(rows[i].id);
         bool said = (self->said & bit) != 0;
         if (said && ((COMMON | type->takes | type->needs) & bit) == 0)
-            return fail(error, LX_ERR_ARGUMENT, "--%s cannot be used with --order %s", rows[i].name,
-                        type->name);
+            return lx_fail(error, LX_ERR_ARGUMENT, "--%s cannot be used with --order %s",
+                           rows[i].name, type->name);
         if (!said && (type->needs & bit) != 0)
-            return fail(error, LX_ERR_ARGUMENT, "--order %s requires --%s", type->name,
-                        rows[i].name);
+            return lx_fail(error, LX_ERR_ARGUMENT, "--order %s requires --%s", type->name,
+                           rows[i].name);
         if (said && rows[i].form == NUMBER && ordering_number(self, rows[i].id) < rows[i].least)
-            return fail(error, LX_ERR_ARGUMENT, "--%s must be at least %" PRIu64, rows[i].name,
-                        rows[i].least);
+            return lx_fail(error, LX_ERR_ARGUMENT, "--%s must be at least %" PRIu64, rows[i].name,
+                           rows[i].least);
         if (said && (CUTS & bit) != 0 && !ordering_is_cut(self))
-            return fail(error, LX_ERR_ARGUMENT, "--%s requires --budget", rows[i].name);
+            return lx_fail(error, LX_ERR_ARGUMENT, "--%s requires --budget", rows[i].name);
     }
     if (ordering_is_cut(self) && !ordering_said(self, OPTION_COSTS))
-        return fail(error, LX_ERR_ARGUMENT, "--budget requires --costs");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--budget requires --costs");
     return LX_OK;
 }
 
 static lx_status check_nanoset(ordering *self, lx_error *error)
 {
     if (ordering_said(self, OPTION_LENGTH))
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--length cannot be used with --order nanoset: the sets determine it");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--length cannot be used with --order nanoset: the sets determine it");
     if (ordering_said(self, OPTION_SEED) && ordering_number(self, OPTION_SEED) > UINT32_MAX)
-        return fail(error, LX_ERR_ARGUMENT, "--seed of nanoset must be less than 2^32");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--seed of nanoset must be less than 2^32");
     if (ordering_said(self, OPTION_UNDIVIDED) && !ordering_said(self, OPTION_WEIGHTS))
-        return fail(error, LX_ERR_ARGUMENT, "--undivided requires --weights");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--undivided requires --weights");
     lx_status status = mixing_check(&self->mixed, 0, error);
     if (status == LX_OK && self->mixed.weighting_count > 1)
-        status = fail(error, LX_ERR_ARGUMENT, "--weights: nanoset does not support offsets");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--weights: nanoset does not support offsets");
     return status;
 }
 
@@ -173,7 +173,7 @@ static lx_status check_sets(ordering *self, lx_error *error)
     if ((ORDERING_BIT(OPTION_METHOD) & self->type->takes) == 0)
         return check_nanoset(self, error);
     if (ordering_said(self, OPTION_LENGTH) && ordering_number(self, OPTION_LENGTH) == 0)
-        return fail(error, LX_ERR_ARGUMENT, "--length of blend must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--length of blend must be at least 1");
     return mixing_check(&self->mixed, ordering_number(self, OPTION_LENGTH), error);
 }
 
@@ -192,8 +192,8 @@ static lx_status check_tables(const ordering *self, lx_error *error)
 {
     if (!ordering_said(self, OPTION_TABLES) || has_table(self))
         return LX_OK;
-    return fail(error, LX_ERR_ARGUMENT, "--tables: this order of --order %s has no table",
-                self->type->name);
+    return lx_fail(error, LX_ERR_ARGUMENT, "--tables: this order of --order %s has no table",
+                   self->type->name);
 }
 
 lx_status ordering_check(ordering *self, lx_error *error)
@@ -206,7 +206,7 @@ lx_status ordering_check(ordering *self, lx_error *error)
     if (ordering_has_sets(self))
         return check_sets(self, error);
     if (!ordering_said(self, OPTION_LENGTH) && (self->said & FILES) == 0)
-        return fail(error, LX_ERR_ARGUMENT, "--length is missing");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--length is missing");
     return LX_OK;
 }
 

@@ -213,13 +213,13 @@ static lx_status repair(request *r, lx_error *error)
     else if (!r->json && !r->quiet && (status == LX_OK || would))
         print_summary(r, &result);
     if (would)
-        fail(error, status, "%" PRIu64 " finding%s; nothing was changed: use --apply to repair",
-             result.damages, result.damages == 1 ? "" : "s");
+        lx_fail(error, status, "%" PRIu64 " finding%s; nothing was changed: use --apply to repair",
+                result.damages, result.damages == 1 ? "" : "s");
     else if (status == LX_ERR_CANCELED)
         interrupt_check(error);
     else if (status != LX_OK)
         *error = first;
-    locate(error, r->path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, r->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -231,8 +231,9 @@ static lx_status run(int argc, char **argv, lx_error *error)
     if (status == LX_OK)
         status = command_need_directory(r.path, error);
     if (status == LX_OK && r.apply && r.into != NULL)
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "--apply changes DIR, but --into leaves it unchanged: use only one of them");
+        status =
+            lx_fail(error, LX_ERR_ARGUMENT,
+                    "--apply changes DIR, but --into leaves it unchanged: use only one of them");
     if (status == LX_OK)
         status = directory_check(r.path, error);
     return status == LX_OK ? repair(&r, error) : status;

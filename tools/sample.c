@@ -67,12 +67,13 @@ static lx_status check_request(request *r, lx_error *error)
 {
     lx_status status = ordering_check(&r->ordering, error);
     if (status == LX_OK && r->sets && !ordering_has_sets(&r->ordering))
-        status = fail(error, LX_ERR_ARGUMENT, "--sets requires --order blend or nanoset");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--sets requires --order blend or nanoset");
     if (status == LX_OK && r->sets && ordering_is_cut(&r->ordering))
-        status = fail(error, LX_ERR_ARGUMENT, "--sets cannot be used with --budget");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--sets cannot be used with --budget");
     if (status == LX_OK && r->rank >= r->world)
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "--rank %" PRIu64 " must be less than --world %" PRIu64, r->rank, r->world);
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "--rank %" PRIu64 " must be less than --world %" PRIu64, r->rank,
+                         r->world);
     return status;
 }
 

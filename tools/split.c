@@ -73,12 +73,12 @@ static lx_status take_option(void *user, const command_option *option, char *val
 static lx_status check_request(const request *r, lx_error *error)
 {
     if (!r->length_given && r->keys_path == NULL)
-        return fail(error, LX_ERR_ARGUMENT, "--length or --keys is missing");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--length or --keys is missing");
     if (r->sets.count == 0)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--fractions is missing: use, for example, train=0.9,validation=0.1");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--fractions is missing: use, for example, train=0.9,validation=0.1");
     if (r->out != NULL && r->out[0] == '\0')
-        return fail(error, LX_ERR_ARGUMENT, "--out is empty: use . for the current directory");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--out is empty: use . for the current directory");
     return LX_OK;
 }
 
@@ -88,10 +88,11 @@ static lx_status read_keys(request *r, lx_error *error)
         return LX_OK;
     lx_status status = vector_read(&r->keys, VECTOR_KEYS, r->keys_path, error);
     if (status == LX_OK && r->length_given && r->length != r->keys.count)
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "--length %" PRIu64 " is not the number of keys in %.200s, which is %" PRIu64
-                      ": omit --length",
-                      r->length, r->keys_path, r->keys.count);
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "--length %" PRIu64
+                         " is not the number of keys in %.200s, which is %" PRIu64
+                         ": omit --length",
+                         r->length, r->keys_path, r->keys.count);
     r->length = r->keys.count;
     return status;
 }
@@ -135,7 +136,7 @@ static lx_status write_npy(int file, const char *path, uint64_t *indices, uint64
     size_t size = lx_npy_format_header(&field, count, header);
     FILE *to = fdopen(dup(file), "wb");
     if (to == NULL)
-        return fail_errno(error, errno, path, "cannot write the file");
+        return lx_fail_errno(error, errno, path, "cannot write the file");
     for (uint64_t i = 0; i < count; i++) {
         unsigned char bytes[sizeof *indices];
         for (size_t byte = 0; byte < sizeof bytes; byte++)
@@ -147,7 +148,7 @@ static lx_status write_npy(int file, const char *path, uint64_t *indices, uint64
     int errnum = errno;
     if (fclose(to) == 0 && written)
         return LX_OK;
-    return fail_errno(error, written ? errno : errnum, path, "cannot write the file");
+    return lx_fail_errno(error, written ? errno : errnum, path, "cannot write the file");
 }
 
 static lx_status write_set(const request *r, size_t set, uint64_t *indices, lx_error *error)

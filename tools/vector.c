@@ -81,10 +81,10 @@ static lx_status take_block(const column *file, vector_kind kind, uint64_t count
     for (uint64_t i = 0; i < count; i++, at += size) {
         const char *wrong = take(file->header.dtype, size, kind, at, &numbers[i]);
         if (wrong != NULL) {
-            lx_status status = fail(error, LX_ERR_CORRUPT,
-                                    "the value is %s, which is not a valid %s", wrong,
-                                    words[kind].one);
-            locate(error, file->path, NULL, file->read - count + i, LX_NONE);
+            lx_status status = lx_fail(error, LX_ERR_CORRUPT,
+                                       "the value is %s, which is not a valid %s", wrong,
+                                       words[kind].one);
+            lx_error_locate(error, file->path, NULL, file->read - count + i, LX_NONE);
             return status;
         }
     }
@@ -99,12 +99,12 @@ static lx_status check_form(const column *file, vector_kind kind, lx_error *erro
     bool integers = is_signed(dtype) || (dtype >= LX_UINT8 && dtype <= LX_UINT64);
     lx_status status = LX_OK;
     if (!integers && !(kind == VECTOR_WEIGHTS && is_real(dtype)))
-        status = fail(error, LX_ERR_UNSUPPORTED, "the elements are %s, but %s must be %s",
-                      lx_dtype_get_name(dtype), words[kind].several, words[kind].types);
+        status = lx_fail(error, LX_ERR_UNSUPPORTED, "the elements are %s, but %s must be %s",
+                         lx_dtype_get_name(dtype), words[kind].several, words[kind].types);
     else if (file->header.ndim != 0)
-        status = fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, but %s have one",
-                      file->header.ndim + 1, words[kind].several);
-    locate(error, file->path, NULL, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, but %s have one",
+                         file->header.ndim + 1, words[kind].several);
+    lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 

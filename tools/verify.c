@@ -142,12 +142,12 @@ static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
     else if (status == LX_OK && !v->quiet)
         print_summary(v, &result);
     if (status == LX_ERR_CORRUPT)
-        fail(error, status, "%" PRIu64 " finding%s; everything that is not listed can be read",
-             result.damages, result.damages == 1 ? "" : "s");
+        lx_fail(error, status, "%" PRIu64 " finding%s; everything that is not listed can be read",
+                result.damages, result.damages == 1 ? "" : "s");
     else if (status != LX_OK)
         *error = first;
     dataset_advise_repair(error);
-    locate(error, v->path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, v->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 

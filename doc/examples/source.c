@@ -34,9 +34,8 @@ static lx_status fill_waves(const uint64_t *indices, size_t count, const lx_targ
     for (size_t i = 0; i < count; i++) {
         int64_t period = 2 + (int64_t)(indices[i] % (all->period - 1));
         if (indices[i] == BROKEN) {
-            error->status = LX_ERR_IO;
-            error->record = indices[i];
-            snprintf(error->message, sizeof error->message, "the sensor was off");
+            lx_fail(error, LX_ERR_IO, "the sensor was off");
+            lx_error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return LX_ERR_IO;
         }
         float *wave = place(&targets[WAVE_COLUMN], i);

@@ -200,7 +200,7 @@ LX_API lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx
  * lx_ticket *ticket = NULL;
  * lx_executor_submit(executor, LX_QUEUE_READ, sum_part, &job, 64, &ticket,
  *                    &error);
- * lx_ticket_wait(ticket, &error); // error still holds the failure of a failed submit
+ * lx_ticket_wait(ticket, &error); // error keeps the failure of the submit
  * lx_ticket_unref(ticket);
  * @endcode
  * @see lx_error, lx_executor, loaderx(7)

@@ -126,6 +126,44 @@ LX_API void lx_error_clear(lx_error *error);
 LX_API size_t lx_error_describe(const lx_error *error, char *text, size_t size);
 
 /**
+ * Describes a failure in @p error, in a callback or in a program that reports its own failures like
+ * those of the library. It does nothing if @p error is NULL or already describes a failure.
+ *
+ * @param error   The error.
+ * @param status  The status of the failure, which is negative.
+ * @param format  The format of the message, as for printf(3). Control characters of the message
+ *                become "?".
+ * @return @p status, which allows `return lx_fail(error, LX_ERR_RANGE, ...)`.
+ */
+LX_API lx_status lx_fail(lx_error *error, lx_status status, const char *format, ...)
+    LX_PRINTF(3, 4);
+
+/**
+ * Describes a failed system call as lx_fail() does.
+ *
+ * @param error   The error.
+ * @param errnum  The errno of the system call.
+ * @param path    The file or directory concerned; may be NULL.
+ * @param format  The format of the message, as for printf(3).
+ * @return #LX_ERR_NOMEM for ENOMEM, #LX_ERR_IO for all others.
+ */
+LX_API lx_status lx_fail_errno(lx_error *error, int errnum, const char *path, const char *format,
+                               ...) LX_PRINTF(4, 5);
+
+/**
+ * Adds context to the failure in @p error. Context that is already set stays: the innermost caller
+ * knows best. It does nothing if @p error is NULL or describes no failure.
+ *
+ * @param error   The error.
+ * @param path    The file or directory concerned; NULL leaves it unset.
+ * @param field   The name of the field; NULL leaves it unset.
+ * @param record  The index of the record; #LX_NONE leaves it unset.
+ * @param offset  The offset in the file in bytes; #LX_NONE leaves it unset.
+ */
+LX_API void lx_error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
+                            uint64_t offset);
+
+/**
  * Returns the name of a status, for example "LX_ERR_RANGE"; "LX_ERR_UNKNOWN" for an invalid value.
  */
 LX_API const char *lx_status_get_name(lx_status status);

@@ -40,8 +40,8 @@ lx_status lx_set_allocator(const lx_allocator *allocator, lx_error *error)
     if (allocator == NULL)
         allocator = &plain;
     if (allocator->alloc == NULL || allocator->resize == NULL || allocator->release == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "allocator: alloc, resize and release must not be NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "allocator: alloc, resize and release must not be NULL");
     current = *allocator;
     return LX_OK;
 }

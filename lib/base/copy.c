@@ -51,7 +51,7 @@ lx_status lx__file_copy(const lx__file *from, uint64_t source, const lx__file *t
         size_t step = size < CALL ? (size_t)size : CALL;
         ssize_t moved = copy_file_range(from->fd, &here, to->fd, &there, step, 0);
         if (moved == -1 && is_failure(errno))
-            return lx__fail_errno(error, errno, to->path, "cannot copy to the file");
+            return lx_fail_errno(error, errno, to->path, "cannot copy to the file");
         /* End of file, an interruption, or a file system that accepts the call without performing
          * it. */
         if (moved <= 0)

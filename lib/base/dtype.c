@@ -43,7 +43,7 @@ lx_status lx_dtype_parse(const char *name, lx_dtype *dtype, lx_error *error)
     LX_DTYPE_MAP(COMPARE)
 #undef COMPARE
 #define LIST(constant, value, text, size) " " text
-    return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "unknown dtype '%.64s'; the known dtypes are" LX_DTYPE_MAP(LIST), name);
+    return lx_fail(error, LX_ERR_UNSUPPORTED,
+                   "unknown dtype '%.64s'; the known dtypes are" LX_DTYPE_MAP(LIST), name);
 #undef LIST
 }

@@ -52,7 +52,7 @@ static void record(lx_error *error, lx_status status, int errnum, const char *fo
     replace_control_characters(error->message);
 }
 
-lx_status lx__fail(lx_error *error, lx_status status, const char *format, ...)
+lx_status lx_fail(lx_error *error, lx_status status, const char *format, ...)
 {
     if (!has_failure(error)) {
         va_list args;
@@ -63,7 +63,7 @@ lx_status lx__fail(lx_error *error, lx_status status, const char *format, ...)
     return status;
 }
 
-lx_status lx__fail_errno(lx_error *error, int errnum, const char *path, const char *format, ...)
+lx_status lx_fail_errno(lx_error *error, int errnum, const char *path, const char *format, ...)
 {
     lx_status status = errnum == ENOMEM ? LX_ERR_NOMEM : LX_ERR_IO;
     if (!has_failure(error)) {
@@ -71,19 +71,19 @@ lx_status lx__fail_errno(lx_error *error, int errnum, const char *path, const ch
         va_start(args, format);
         record(error, status, errnum, format, args);
         va_end(args);
-        lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+        lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     }
     return status;
 }
 
 lx_status lx__fail_memory(lx_error *error, const char *purpose)
 {
-    return lx__fail(error, LX_ERR_NOMEM, "no memory for %s", purpose);
+    return lx_fail(error, LX_ERR_NOMEM, "no memory for %s", purpose);
 }
 
 lx_status lx__fail_null(lx_error *error, const char *argument)
 {
-    return lx__fail(error, LX_ERR_ARGUMENT, "%s is NULL", argument);
+    return lx_fail(error, LX_ERR_ARGUMENT, "%s is NULL", argument);
 }
 
 void lx__error_append(lx_error *error, const char *format, ...)
@@ -108,12 +108,12 @@ lx_status lx__error_return(lx_error *error, lx_status status, const char *callba
 {
     if (status == LX_OK)
         return LX_OK;
-    return lx__fail(error, status < 0 ? status : LX_ERR_CALLBACK,
-                    "the %s callback failed without a message", callback);
+    return lx_fail(error, status < 0 ? status : LX_ERR_CALLBACK,
+                   "the %s callback failed without a message", callback);
 }
 
-void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
-                      uint64_t offset)
+void lx_error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
+                     uint64_t offset)
 {
     if (error == NULL || error->status >= 0)
         return;

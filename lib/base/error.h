@@ -8,33 +8,12 @@
 
 #include <loaderx/status.h>
 
-/**
- * Records @p status with its message, unless @p error is NULL or already holds a failure. Returns
- * @p status, which allows `return lx__fail(error, LX_ERR_RANGE, ...)`.
- */
-LX_API lx_status lx__fail(lx_error *error, lx_status status, const char *format, ...)
-    LX_PRINTF(3, 4);
-
-/**
- * Like lx__fail(), for a failed system call: the status follows from @p errnum (LX_ERR_NOMEM for
- * ENOMEM, LX_ERR_IO for all others), and @p path, which may be NULL, is recorded.
- */
-LX_API lx_status lx__fail_errno(lx_error *error, int errnum, const char *path, const char *format,
-                                ...) LX_PRINTF(4, 5);
-
 /** Reports that the library ran out of memory; the message says what the memory was for. Returns
  * LX_ERR_NOMEM. */
 LX_API lx_status lx__fail_memory(lx_error *error, const char *purpose);
 
 /** Reports an argument that must not be NULL; the message names it. Returns LX_ERR_ARGUMENT. */
 LX_API lx_status lx__fail_null(lx_error *error, const char *argument);
-
-/**
- * Adds context to the failure in @p error. Context that is already set is kept, because the
- * innermost caller knows best. Pass NULL, or LX_NONE for a number, to leave an item unset.
- */
-LX_API void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
-                             uint64_t offset);
 
 /** Appends text, such as advice, to the message of a failure; does nothing if @p error is NULL. */
 LX_API void lx__error_append(lx_error *error, const char *format, ...) LX_PRINTF(2, 3);
@@ -46,9 +25,9 @@ LX_API void lx__error_propagate(lx_error *error, const lx_error *failure);
  * through a pointer starts with this, as <loaderx/status.h> promises. */
 #define LX__CLEAR(out) ((out) != NULL ? (void)(*(out) = NULL) : (void)0)
 
-/** Propagates the result of a callback, "progress" for instance. A status other than LX_OK ends the operation and is
- * recorded, unless the callback has already filled in @p error. A positive status, which is no
- * failure, becomes LX_ERR_CALLBACK. */
+/** Propagates the result of a callback, whose name is @p callback ("progress"). A status other than
+ * LX_OK ends the operation and is recorded, unless the callback has already filled in @p error. A
+ * positive status, which is not a failure, becomes LX_ERR_CALLBACK. */
 LX_API lx_status lx__error_return(lx_error *error, lx_status status, const char *callback);
 
 /** Copies @p text to the array @p to. If it is too long, only its end is copied, after "...". */

@@ -50,9 +50,9 @@ static lx_status fail_name(lx_error *error, const lx__file *directory, const cha
                            const char *what)
 {
     int errnum = errno;
-    lx_status status = lx__fail_errno(error, errnum, NULL, "cannot %s", what);
+    lx_status status = lx_fail_errno(error, errnum, NULL, "cannot %s", what);
     char *path = join(directory, name);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__free(path);
     return status;
 }
@@ -70,33 +70,33 @@ static lx_status fail_open(lx_error *error, const lx__file *directory, const cha
     lx_status status;
     switch (errno) {
     case ENOENT:
-        status = lx__fail(error, LX_ERR_NOT_FOUND, "%s not found",
-                          is_directory ? "directory" : "file");
+        status = lx_fail(error, LX_ERR_NOT_FOUND, "%s not found",
+                         is_directory ? "directory" : "file");
         break;
     case EEXIST:
-        status = lx__fail(error, LX_ERR_EXISTS, "the file already exists");
+        status = lx_fail(error, LX_ERR_EXISTS, "the file already exists");
         break;
     case ELOOP:
-        status = lx__fail(error, LX_ERR_CORRUPT, "symbolic links are not followed here");
+        status = lx_fail(error, LX_ERR_CORRUPT, "symbolic links are not followed here");
         break;
     case ENOTDIR:
         /* A path given by the user simply does not exist; within a dataset, something else has
          * replaced the directory. */
-        status = lx__fail(error,
-                          is_directory && directory != LX__CWD ? LX_ERR_CORRUPT : LX_ERR_NOT_FOUND,
-                          directory != LX__CWD && lx__file_is_link(directory, name)
-                              ? "symbolic links are not followed here"
-                              : "not a directory");
+        status = lx_fail(error,
+                         is_directory && directory != LX__CWD ? LX_ERR_CORRUPT : LX_ERR_NOT_FOUND,
+                         directory != LX__CWD && lx__file_is_link(directory, name)
+                             ? "symbolic links are not followed here"
+                             : "not a directory");
         break;
     case EISDIR: /* opened for writing */
     case ENXIO:  /* a socket, or a FIFO without a reader */
-        status = lx__fail(error, LX_ERR_CORRUPT, "not a regular file");
+        status = lx_fail(error, LX_ERR_CORRUPT, "not a regular file");
         break;
     default:
         return fail_name(error, directory, name, "open");
     }
     char *path = join(directory, name);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__free(path);
     return status;
 }
@@ -122,10 +122,10 @@ static lx_status open_as(lx__file *file, const lx__file *directory, const char *
     else if (fstat(fd, &about) == -1)
         status = fail_name(error, directory, name, "examine");
     else if ((about.st_mode & S_IFMT) != type)
-        status = lx__fail(error, LX_ERR_CORRUPT, "not a %s",
-                          S_ISDIR(type) ? "directory" : "regular file");
+        status = lx_fail(error, LX_ERR_CORRUPT, "not a %s",
+                         S_ISDIR(type) ? "directory" : "regular file");
     if (status != LX_OK) {
-        lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+        lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
         lx__free(file->path);
         close(fd);
         if ((flags & O_EXCL) != 0) /* this call created the file */
@@ -154,15 +154,15 @@ lx_status lx__directory_make(const lx__file *directory, const char *name, lx_err
     if (mkdirat(directory_fd(directory), name, 0777) == 0)
         return LX_OK;
     if (name[0] == '\0')
-        return lx__fail(error, LX_ERR_ARGUMENT, "path is empty");
+        return lx_fail(error, LX_ERR_ARGUMENT, "path is empty");
     if (errno != EEXIST && (errno != ENOENT || directory != LX__CWD))
         return fail_name(error, directory, name, "create the directory");
     lx_status status = errno == EEXIST
-                           ? lx__fail(error, LX_ERR_EXISTS, "it already exists")
-                           : lx__fail(error, LX_ERR_NOT_FOUND,
-                                      "the parent directory does not exist: create it first");
+                           ? lx_fail(error, LX_ERR_EXISTS, "it already exists")
+                           : lx_fail(error, LX_ERR_NOT_FOUND,
+                                     "the parent directory does not exist: create it first");
     char *path = join(directory, name);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__free(path);
     return status;
 }
@@ -179,7 +179,7 @@ lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error)
 {
     struct stat about;
     if (fstat(file->fd, &about) == -1)
-        return lx__fail_errno(error, errno, file->path, "cannot get the length");
+        return lx_fail_errno(error, errno, file->path, "cannot get the length");
     *size = (uint64_t)about.st_size;
     return LX_OK;
 }
@@ -215,8 +215,8 @@ lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint
     ssize_t moved;
     RETRY(moved, pread(file->fd, data, size < TRANSFER ? size : TRANSFER, (off_t)offset));
     if (moved == -1) {
-        lx_status status = lx__fail_errno(error, errno, file->path, CANNOT_READ);
-        lx__error_locate(error, NULL, NULL, LX_NONE, offset);
+        lx_status status = lx_fail_errno(error, errno, file->path, CANNOT_READ);
+        lx_error_locate(error, NULL, NULL, LX_NONE, offset);
         return status;
     }
     *got = (size_t)moved;
@@ -245,9 +245,9 @@ lx_status lx__file_read(const lx__file *file, void *data, size_t size, uint64_t 
     lx_status status = lx__file_read_some(file, data, size, offset, &got, error);
     if (status != LX_OK || got == size)
         return status;
-    status = lx__fail(error, LX_ERR_CORRUPT, "the file is truncated: %zu bytes are missing",
-                      size - got);
-    lx__error_locate(error, file->path, NULL, LX_NONE, offset + got);
+    status = lx_fail(error, LX_ERR_CORRUPT, "the file is truncated: %zu bytes are missing",
+                     size - got);
+    lx_error_locate(error, file->path, NULL, LX_NONE, offset + got);
     return status;
 }
 
@@ -259,8 +259,8 @@ lx_status lx__file_read_all(const lx__file *file, size_t limit, char **data, siz
     if (status != LX_OK)
         return status;
     if (length > limit) {
-        status = lx__fail(error, LX_ERR_LIMIT, "the file is larger than %zu bytes", limit);
-        lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_LIMIT, "the file is larger than %zu bytes", limit);
+        lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
         return status;
     }
     char *text = lx__alloc((size_t)length + 1);
@@ -287,9 +287,9 @@ lx_status lx__file_write(const lx__file *file, const void *data, size_t size, ui
         RETRY(moved, pwrite(file->fd, (const char *)data + done, wanted, (off_t)(offset + done)));
         if (moved <= 0) {
             /* A write of 0 bytes without an error: treat it as a full file system. */
-            lx_status status = lx__fail_errno(error, moved == 0 ? ENOSPC : errno, file->path,
-                                              "cannot write");
-            lx__error_locate(error, NULL, NULL, LX_NONE, offset + done);
+            lx_status status = lx_fail_errno(error, moved == 0 ? ENOSPC : errno, file->path,
+                                             "cannot write");
+            lx_error_locate(error, NULL, NULL, LX_NONE, offset + done);
             return status;
         }
         done += (size_t)moved;
@@ -301,19 +301,19 @@ lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error
 {
     int result;
     RETRY(result, ftruncate(file->fd, (off_t)size));
-    return result == 0 ? LX_OK : lx__fail_errno(error, errno, file->path, "cannot set the length");
+    return result == 0 ? LX_OK : lx_fail_errno(error, errno, file->path, "cannot set the length");
 }
 
 lx_status lx__file_sync_data(const lx__file *file, lx_error *error)
 {
     /* EINTR is not retried: POSIX does not say whether the pages are still dirty after it. */
     return fdatasync(file->fd) == 0 ? LX_OK
-                                    : lx__fail_errno(error, errno, file->path, "cannot sync");
+                                    : lx_fail_errno(error, errno, file->path, "cannot sync");
 }
 
 lx_status lx__file_sync(const lx__file *file, lx_error *error)
 {
-    return fsync(file->fd) == 0 ? LX_OK : lx__fail_errno(error, errno, file->path, "cannot sync");
+    return fsync(file->fd) == 0 ? LX_OK : lx_fail_errno(error, errno, file->path, "cannot sync");
 }
 
 lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
@@ -355,7 +355,7 @@ lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *u
     RETRY(fd, openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR *list = fd != -1 ? fdopendir(fd) : NULL;
     if (list == NULL) {
-        status = lx__fail_errno(error, errno, directory->path, "cannot list");
+        status = lx_fail_errno(error, errno, directory->path, "cannot list");
         if (fd != -1)
             close(fd);
         return status;
@@ -364,7 +364,7 @@ lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *u
         errno = 0; /* readdir() leaves errno unchanged at the end of the directory */
         const struct dirent *entry = readdir(list);
         if (entry == NULL && errno != 0)
-            status = lx__fail_errno(error, errno, directory->path, "cannot list");
+            status = lx_fail_errno(error, errno, directory->path, "cannot list");
         if (entry == NULL)
             break;
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
@@ -386,9 +386,9 @@ lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset, u
     if (result == 0)
         return LX_OK;
     if (errno != EAGAIN && errno != EACCES)
-        return lx__fail_errno(error, errno, file->path, "cannot lock");
-    lx_status status = lx__fail(error, LX_ERR_BUSY, "the lock is held by another handle");
-    lx__error_locate(error, file->path, NULL, LX_NONE, offset);
+        return lx_fail_errno(error, errno, file->path, "cannot lock");
+    lx_status status = lx_fail(error, LX_ERR_BUSY, "the lock is held by another handle");
+    lx_error_locate(error, file->path, NULL, LX_NONE, offset);
     return status;
 }
 

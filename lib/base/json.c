@@ -63,8 +63,8 @@ static lx_status fail_text(const json_error_t *what, lx_error *error)
     /* jansson gives no reason if it cannot allocate its own buffers. */
     if (json_error_code(what) == json_error_out_of_memory || what->text[0] == '\0')
         return lx__fail_memory(error, "JSON");
-    return lx__fail(error, LX_ERR_CORRUPT, "invalid JSON at line %d, column %d: %s", what->line,
-                    what->column, what->text);
+    return lx_fail(error, LX_ERR_CORRUPT, "invalid JSON at line %d, column %d: %s", what->line,
+                   what->column, what->text);
 }
 
 /** Parses twice: when an allocation for a string fails, jansson may silently drop characters or
@@ -92,19 +92,19 @@ lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_erro
     json_t *value;
     bounds found = find_bounds(text, size);
     if (found.longest_word > LX__JSON_NUMBER)
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "the JSON contains a number longer than %d characters", LX__JSON_NUMBER);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "the JSON contains a number longer than %d characters", LX__JSON_NUMBER);
     if (found.values > LX__JSON_VALUES)
-        return lx__fail(error, LX_ERR_LIMIT, "the JSON contains more than %zu values",
-                        LX__JSON_VALUES);
+        return lx_fail(error, LX_ERR_LIMIT, "the JSON contains more than %zu values",
+                       LX__JSON_VALUES);
     lx_status status = load(text, size, &value, error);
     if (status != LX_OK)
         return status;
     if (!json_is_object(value))
-        status = lx__fail(error, LX_ERR_CORRUPT, "the JSON text is not an object");
+        status = lx_fail(error, LX_ERR_CORRUPT, "the JSON text is not an object");
     else if (too_deep(value, LX__JSON_DEPTH))
-        status = lx__fail(error, LX_ERR_CORRUPT, "the JSON is nested deeper than %d",
-                          LX__JSON_DEPTH);
+        status = lx_fail(error, LX_ERR_CORRUPT, "the JSON is nested deeper than %d",
+                         LX__JSON_DEPTH);
     if (status == LX_OK)
         *object = value;
     else
@@ -124,7 +124,7 @@ static const char *type_name(json_type type)
 static lx_status get_any(const json_t *object, const char *key, json_t **value, lx_error *error)
 {
     *value = json_object_get(object, key);
-    return *value != NULL ? LX_OK : lx__fail(error, LX_ERR_CORRUPT, "\"%s\" is missing", key);
+    return *value != NULL ? LX_OK : lx_fail(error, LX_ERR_CORRUPT, "\"%s\" is missing", key);
 }
 
 lx_status lx__json_get(const json_t *object, const char *key, json_type type, json_t **value,
@@ -133,8 +133,8 @@ lx_status lx__json_get(const json_t *object, const char *key, json_type type, js
     lx_status status = get_any(object, key, value, error);
     if (status != LX_OK || json_typeof(*value) == type)
         return status;
-    return lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be %s, not %s", key, type_name(type),
-                    type_name(json_typeof(*value)));
+    return lx_fail(error, LX_ERR_CORRUPT, "\"%s\" must be %s, not %s", key, type_name(type),
+                   type_name(json_typeof(*value)));
 }
 
 lx_status lx__json_get_integer(const json_t *object, const char *key, uint64_t least, uint64_t most,
@@ -146,9 +146,9 @@ lx_status lx__json_get_integer(const json_t *object, const char *key, uint64_t l
         return status;
     json_int_t number = json_integer_value(found);
     if (number < 0 || (uint64_t)number < least || (uint64_t)number > most)
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "\"%s\" is %" JSON_INTEGER_FORMAT ", outside %llu .. %llu", key, number,
-                        (unsigned long long)least, (unsigned long long)most);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "\"%s\" is %" JSON_INTEGER_FORMAT ", outside %llu .. %llu", key, number,
+                       (unsigned long long)least, (unsigned long long)most);
     *value = (uint64_t)number;
     return LX_OK;
 }
@@ -170,8 +170,8 @@ lx_status lx__json_get_bool(const json_t *object, const char *key, bool *value, 
     if (status != LX_OK)
         return status;
     if (!json_is_boolean(found))
-        return lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be true or false, not %s", key,
-                        type_name(json_typeof(found)));
+        return lx_fail(error, LX_ERR_CORRUPT, "\"%s\" must be true or false, not %s", key,
+                       type_name(json_typeof(found)));
     *value = json_is_true(found);
     return LX_OK;
 }

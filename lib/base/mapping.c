@@ -13,11 +13,11 @@ lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t 
     if (size == 0)
         return LX_OK;
     if (size > SIZE_MAX / 2)
-        return lx__fail(error, LX_ERR_LIMIT, "the file is too large to map on this machine");
+        return lx_fail(error, LX_ERR_LIMIT, "the file is too large to map on this machine");
 
     void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (data == MAP_FAILED)
-        return lx__fail_errno(error, errno, file->path, "cannot map");
+        return lx_fail_errno(error, errno, file->path, "cannot map");
     /* If the advice fails, only speed suffers. */
     static const int flags[] = {[LX__ADVICE_RANDOM] = MADV_RANDOM,
                                 [LX__ADVICE_SEQUENTIAL] = MADV_SEQUENTIAL,

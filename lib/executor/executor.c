@@ -33,7 +33,7 @@ lx_status lx_executor_open(const lx_executor_options *options, lx_executor **exe
     LX__CLEAR(executor);
     static const char *const names[LX__QUEUES] = {"lx-read", "lx-write"};
     if (executor == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "executor is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "executor is NULL");
     if (options == NULL)
         options = &lx__executor_defaults;
     lx_executor *made = lx__alloc_array(1, sizeof *made);
@@ -59,9 +59,8 @@ lx_status lx__executor_check(const lx_executor *executor, lx_error *error)
 {
     return lx__process_is_this(&executor->process)
                ? LX_OK
-               : lx__fail(
-                     error, LX_ERR_FORKED,
-                     "the executor belongs to the parent process: open a new one after fork()");
+               : lx_fail(error, LX_ERR_FORKED,
+                         "the executor belongs to the parent process: open a new one after fork()");
 }
 
 static void stop(lx_executor *executor)
@@ -111,9 +110,9 @@ lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx_queue_
                                 lx_error *error)
 {
     if (executor == NULL || stats == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "executor or stats is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "executor or stats is NULL");
     if ((unsigned)queue >= LX__QUEUES)
-        return lx__fail(error, LX_ERR_ARGUMENT, "invalid queue %d", (int)queue);
+        return lx_fail(error, LX_ERR_ARGUMENT, "invalid queue %d", (int)queue);
     lx_status status = lx__executor_check(executor, error);
     if (status == LX_OK)
         lx__queue_read_stats(&executor->queues[queue], stats);

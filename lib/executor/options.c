@@ -20,10 +20,10 @@ static lx_status check(const lx_executor_options *options, uint32_t count, uint3
                        uint32_t most, const char *what, lx_error *error)
 {
     if (options == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "options is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "options is NULL");
     if (count < least || count > most)
-        return lx__fail(error, LX_ERR_ARGUMENT, "%s must be from %u to %u, not %u", what, least,
-                        most, count);
+        return lx_fail(error, LX_ERR_ARGUMENT, "%s must be from %u to %u, not %u", what, least,
+                       most, count);
     return LX_OK;
 }
 

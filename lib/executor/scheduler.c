@@ -21,7 +21,7 @@ static lx_status start_threads(lx__queue *queue, size_t parts, bool timed, lx_er
         if (errnum == 0)
             continue;
         if (queue->started == 0)
-            return lx__fail_errno(
+            return lx_fail_errno(
                 error, errnum, NULL,
                 "cannot start a thread: the limit on threads or memory has been reached");
         queue->limit = queue->started; /* avoids a retry for each task */
@@ -33,10 +33,10 @@ static lx_status add_task(lx__queue *queue, lx__task *task, uint64_t due, lx_err
 {
     assert(task->state == LX__TASK_FREE && task->parts != 0 && task->parts <= SIZE_MAX / 2);
     if (queue->stopped)
-        return lx__fail(error, LX_ERR_STATE, "cannot submit a task: the executor is closed");
+        return lx_fail(error, LX_ERR_STATE, "cannot submit a task: the executor is closed");
     if (due != 0 && queue->limit == 0)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "cannot submit a timed task: its queue has no threads");
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "cannot submit a timed task: its queue has no threads");
     lx_status status = start_threads(queue, due == 0 ? task->parts : 0, due != 0, error);
     if (status == LX_OK)
         lx__queue_add(queue, task, due);

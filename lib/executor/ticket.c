@@ -36,8 +36,7 @@ static void run(lx__task *task, size_t part)
     /* Parts begin in order, so all parts before the first failing one have begun: which failure has
      * the lowest number does not depend on timing. */
     lx__task_stop(task);
-    lx__fail(&error, status, "part %zu of the task failed: %s", part,
-             lx_status_get_message(status));
+    lx_fail(&error, status, "part %zu of the task failed: %s", part, lx_status_get_message(status));
     error.status = status;
     pthread_mutex_lock(&ticket->lock);
     if (part < ticket->failed_part) {
@@ -53,8 +52,8 @@ static void finish(lx__task *task, bool canceled)
     pthread_mutex_lock(&ticket->lock);
     ticket->over = true;
     if (canceled)
-        lx__fail(&ticket->failure, LX_ERR_CANCELED,
-                 "the task was canceled before all of its parts had begun");
+        lx_fail(&ticket->failure, LX_ERR_CANCELED,
+                "the task was canceled before all of its parts had begun");
     pthread_cond_broadcast(&ticket->ended);
     pthread_mutex_unlock(&ticket->lock);
     lx_ticket_unref(ticket);
@@ -90,14 +89,14 @@ lx_status lx_executor_submit(lx_executor *executor, lx_queue queue, lx_task_func
 {
     LX__CLEAR(ticket);
     if (ticket == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "ticket is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "ticket is NULL");
     if (executor == NULL || function == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "executor or function is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "executor or function is NULL");
     if ((unsigned)queue >= LX__QUEUES)
-        return lx__fail(error, LX_ERR_ARGUMENT, "invalid queue %d", (int)queue);
+        return lx_fail(error, LX_ERR_ARGUMENT, "invalid queue %d", (int)queue);
     if (parts == 0 || parts > SIZE_MAX / 2)
-        return lx__fail(error, LX_ERR_ARGUMENT, "parts must be from 1 to %zu, not %zu",
-                        SIZE_MAX / 2, parts);
+        return lx_fail(error, LX_ERR_ARGUMENT, "parts must be from 1 to %zu, not %zu", SIZE_MAX / 2,
+                       parts);
     lx_status status = lx__executor_check(executor, error);
     if (status != LX_OK)
         return status;
@@ -146,14 +145,14 @@ bool lx__ticket_is_over(lx_ticket *ticket)
 lx_status lx_ticket_wait(lx_ticket *ticket, lx_error *error)
 {
     if (ticket == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "ticket is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "ticket is NULL");
     return wait_until(ticket, LX__NEVER, error);
 }
 
 lx_status lx_ticket_wait_timed(lx_ticket *ticket, uint64_t nanoseconds, lx_error *error)
 {
     if (ticket == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "ticket is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "ticket is NULL");
     return wait_until(ticket, lx__clock_after(nanoseconds), error);
 }
 

@@ -22,12 +22,12 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                                      .epochs = options->epochs,
                                      .drop_last = options->drop_last};
     if (has_own && options->batch_size_set)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the order is cut into batches already: do not set batch_size, or pass "
-                        "the order that it was made from");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the order is cut into batches already: do not set batch_size, or pass "
+                       "the order that it was made from");
     if (!lx__multiply_fits(schedule->batch_size, options->world, &schedule->global_batch))
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "batch_size times world exceeds 2^64 - 1: lower batch_size");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "batch_size times world exceeds 2^64 - 1: lower batch_size");
     lx__batch_schedule_seek(schedule, 0);
     return LX_OK;
 }

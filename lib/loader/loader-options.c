@@ -41,7 +41,7 @@ lx_status lx_loader_options_set_batch_size(lx_loader_options *options, uint64_t 
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (size == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "batch_size must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT, "batch_size must be at least 1");
     options->batch_size = size;
     options->batch_size_set = true;
     return LX_OK;
@@ -141,8 +141,8 @@ lx_status lx_loader_options_set_reader_count(lx_loader_options *options, uint32_
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (threads > LX_MAX_READERS)
-        return lx__fail(error, LX_ERR_ARGUMENT, "reader_count must be from 0 to %d, not %u",
-                        LX_MAX_READERS, threads);
+        return lx_fail(error, LX_ERR_ARGUMENT, "reader_count must be from 0 to %d, not %u",
+                       LX_MAX_READERS, threads);
     options->threads = threads;
     options->threads_set = true;
     return LX_OK;
@@ -172,8 +172,8 @@ lx_status lx_loader_options_set_damage_policy(lx_loader_options *options, lx_dam
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (damage != LX_DAMAGE_RAISE && damage != LX_DAMAGE_ZEROS && damage != LX_DAMAGE_SKIP)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "damage_policy must be raise, zeros or skip, not %d", (int)damage);
+        return lx_fail(error, LX_ERR_ARGUMENT, "damage_policy must be raise, zeros or skip, not %d",
+                       (int)damage);
     options->damage = damage;
     return LX_OK;
 }

@@ -61,7 +61,7 @@ lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error *error
     json_t *state;
     uint64_t position;
     if (loader == NULL || text == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "loader or text is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "loader or text is NULL");
     lx_status status = lx__state_parse(text, WHAT, STATE_VERSION, &state, error);
     if (status != LX_OK)
         return status;

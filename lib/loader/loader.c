@@ -20,19 +20,19 @@ static lx_status make_order(lx_loader *loader, const lx_loader_options *options,
     if (status != LX_OK)
         return status;
     if (lx__order_get_bound(loader->order) > length)
-        return lx__fail(error, LX_ERR_MISMATCH,
-                        "the order has indices below %llu, but the source has only %llu records: "
-                        "make the order for this source",
-                        (unsigned long long)lx__order_get_bound(loader->order),
-                        (unsigned long long)length);
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "the order has indices below %llu, but the source has only %llu records: "
+                       "make the order for this source",
+                       (unsigned long long)lx__order_get_bound(loader->order),
+                       (unsigned long long)length);
     return lx__scratch_new(loader->order, &loader->scratch, error);
 }
 
 static lx_status make_executor(lx_loader *loader, const lx_loader_options *options, lx_error *error)
 {
     if (options->executor != NULL && options->threads_set)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "reader_count and executor are both set: set only one of them");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "reader_count and executor are both set: set only one of them");
     if (options->executor != NULL) {
         loader->executor = lx_executor_ref(options->executor);
         return LX_OK;
@@ -98,7 +98,7 @@ lx_status lx_loader_open(lx_source *source, const lx_loader_options *options, lx
 {
     LX__CLEAR(loader);
     if (source == NULL || loader == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "source or loader is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "source or loader is NULL");
     lx_loader *opened = lx__alloc_array(1, sizeof *opened);
     if (opened == NULL)
         return lx__fail_memory(error, "a loader");
@@ -245,9 +245,9 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
         if (status != LX_OK)
             return status;
         if (passed >= most)
-            return lx__fail(error, LX_ERR_CORRUPT,
-                            "no batch is left, because all records of an epoch are damaged: repair "
-                            "the dataset, or set damage_policy to zeros");
+            return lx_fail(error, LX_ERR_CORRUPT,
+                           "no batch is left, because all records of an epoch are damaged: repair "
+                           "the dataset, or set damage_policy to zeros");
     }
 }
 

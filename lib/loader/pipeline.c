@@ -142,9 +142,9 @@ static void finish(lx__task *task, bool canceled)
     lx__pipeline *pipeline = job->pipeline;
     if (canceled && job->status == LX_OK) {
         lx_error error = LX_ERROR_INIT;
-        lx__fail(&error, LX_ERR_STATE,
-                 "the executor was closed before the batch was filled: "
-                 "close the loader first");
+        lx_fail(&error, LX_ERR_STATE,
+                "the executor was closed before the batch was filled: "
+                "close the loader first");
         record_failure(job, 0, LX_ERR_STATE, &error);
     }
     release_job(job);
@@ -254,7 +254,7 @@ lx_status lx__pipeline_check(lx__pipeline *pipeline, lx_error *error)
     pthread_mutex_lock(&pipeline->mutex);
     bool canceled = pipeline->canceled;
     pthread_mutex_unlock(&pipeline->mutex);
-    return canceled ? lx__fail(error, LX_ERR_CANCELED, "the loader was canceled") : LX_OK;
+    return canceled ? lx_fail(error, LX_ERR_CANCELED, "the loader was canceled") : LX_OK;
 }
 
 lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch **batch,
@@ -271,7 +271,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
     }
     lx_status status = wait_for(pipeline, job, deadline, true);
     if (status == LX_ERR_CANCELED)
-        return lx__fail(error, status, "the loader was canceled");
+        return lx_fail(error, status, "the loader was canceled");
     if (status != LX_OK)
         return status;
     *end = job->end;

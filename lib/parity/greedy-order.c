@@ -202,9 +202,9 @@ lx_status lx_order_new_greedy(const lx_mixture *mixture, const lx_order_options 
     if (status == LX_OK)
         status = lx__mixture_check(mixture, error);
     if (status == LX_OK && mixture->weighting_count != 1)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the weights of a greedy mixture must not change: use "
-                          "lx_order_new_blend() for weights that change");
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the weights of a greedy mixture must not change: use "
+                         "lx_order_new_blend() for weights that change");
     if (status == LX_OK)
         status = lx__order_new(&greedy_class, sizeof(struct greedy_blend), 0, 0, order, error);
     if (status != LX_OK)

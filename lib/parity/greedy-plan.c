@@ -180,8 +180,8 @@ static lx_status find_most(const lx_mixture *mixture, uint64_t *most, lx_error *
         if (__builtin_add_overflow(*most, mixture->sets[i].order->length, most))
             *most = UINT64_MAX;
     if (*most > LX__GREEDY_POSITIONS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "an epoch would exceed the limit of 2^53 positions: set a length");
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "an epoch would exceed the limit of 2^53 positions: set a length");
     return LX_OK;
 }
 

@@ -46,18 +46,18 @@ static lx_status count_epochs(lx__gpt_plan *plan, uint64_t num_samples, lx_error
     if (num_samples == LX_NONE)
         return LX_OK;
     if (!lx__multiply_fits(num_samples, plan->sequence_length, &asked) || asked >= INT64_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "num_samples is %" PRIu64 ", which takes 2^63 tokens or more: lower it",
-                        num_samples);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "num_samples is %" PRIu64 ", which takes 2^63 tokens or more: lower it",
+                       num_samples);
     asked += plan->extra;
     if (asked > plan->tokens)
         plan->epochs = (asked - 1) / plan->tokens + 1;
     if (plan->epochs <= INT32_MAX)
         return LX_OK;
-    return lx__fail(error, LX_ERR_LIMIT,
-                    "num_samples is %" PRIu64 ", which takes %" PRIu64 " epochs of %" PRIu64
-                    " tokens: the limit is 2^31 - 1 epochs",
-                    num_samples, plan->epochs, plan->tokens);
+    return lx_fail(error, LX_ERR_LIMIT,
+                   "num_samples is %" PRIu64 ", which takes %" PRIu64 " epochs of %" PRIu64
+                   " tokens: the limit is 2^31 - 1 epochs",
+                   num_samples, plan->epochs, plan->tokens);
 }
 
 static lx_status check_size(const lx__gpt_plan *plan, uint64_t num_samples, lx_error *error)
@@ -67,32 +67,32 @@ static lx_status check_size(const lx__gpt_plan *plan, uint64_t num_samples, lx_e
         lx__multiply_fits(plan->samples, 3, &pairs) && lx__add_fits(places, pairs, &all) &&
         all < NUMBERS_MAX - 2)
         return LX_OK;
-    return lx__fail(error, LX_ERR_LIMIT,
-                    "num_samples is %" PRIu64
-                    ", which takes tables of 2^48 numbers or more: lower it",
-                    num_samples);
+    return lx_fail(error, LX_ERR_LIMIT,
+                   "num_samples is %" PRIu64
+                   ", which takes tables of 2^48 numbers or more: lower it",
+                   num_samples);
 }
 
 lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *error)
 {
     uint64_t all;
     if (plan->tokens == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the %" PRIu64 " documents starting at %" PRIu64 " have no tokens",
-                        plan->count, plan->first);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the %" PRIu64 " documents starting at %" PRIu64 " have no tokens",
+                       plan->count, plan->first);
     lx_status status = count_epochs(plan, num_samples, error);
     if (status != LX_OK)
         return status;
     if (!lx__multiply_fits(plan->epochs, plan->tokens, &all) || all > INT64_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "%" PRIu64 " epochs have 2^63 tokens or more",
-                        plan->epochs);
+        return lx_fail(error, LX_ERR_LIMIT, "%" PRIu64 " epochs have 2^63 tokens or more",
+                       plan->epochs);
     plan->samples = plan->partial ? count_partial(plan, all) : samples_of(plan, all);
     plan->before_last = plan->samples;
     if (plan->samples == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a sequence_length of %" PRIu64
-                        " exceeds the length of the documents, %" PRIu64 " tokens",
-                        plan->sequence_length, plan->tokens);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "a sequence_length of %" PRIu64
+                       " exceeds the length of the documents, %" PRIu64 " tokens",
+                       plan->sequence_length, plan->tokens);
     if (plan->epochs > 1) {
         uint64_t before = samples_of(plan, all - plan->tokens);
         uint64_t least = (uint64_t)(THRESHOLD * (double)samples_of(plan, plan->tokens));
@@ -214,10 +214,10 @@ static lx_status make(void *user, lx__index_table *table, lx_error *error)
     void *numbers = table->count <= SIZE_MAX / size ? lx__alloc_array((size_t)table->count, size)
                                                     : NULL;
     if (numbers == NULL)
-        return lx__fail(error, LX_ERR_NOMEM,
-                        "out of memory for the tables of %" PRIu64 " samples: %" PRIu64
-                        " numbers of %zu bytes",
-                        m->plan->samples, table->count, size);
+        return lx_fail(error, LX_ERR_NOMEM,
+                       "out of memory for the tables of %" PRIu64 " samples: %" PRIu64
+                       " numbers of %zu bytes",
+                       m->plan->samples, table->count, size);
     if (narrow)
         table->narrow = m->narrow = numbers;
     else

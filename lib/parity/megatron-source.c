@@ -29,8 +29,8 @@ typedef struct megatron_source {
 /** Reports an inconsistency that only a change after the checks can explain. */
 static lx_status fail_changed(lx_error *error)
 {
-    return lx__fail(error, LX_ERR_CORRUPT,
-                    "the document index or its table changed while it was open: reopen the source");
+    return lx_fail(error, LX_ERR_CORRUPT,
+                   "the document index or its table changed while it was open: reopen the source");
 }
 
 /** A place among the documents of all epochs: the tokens of its document, starting at @ref at. */
@@ -165,7 +165,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     }
     lx_status status = fill_rows(self, indices, count, targets, text, &at, error);
     if (status != LX_OK)
-        lx__error_locate(error, NULL, NULL, indices[at], LX_NONE);
+        lx_error_locate(error, NULL, NULL, indices[at], LX_NONE);
     lx__free(text);
     return status;
 }
@@ -206,21 +206,21 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
         return lx__fail_null(error, source == NULL ? "source" : "numbers");
     const megatron_source *self = (const megatron_source *)source;
     if (source->class != &class)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the source has no tables: pass one from lx_source_new_megatron()");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the source has no tables: pass one from lx_source_new_megatron()");
     const uint64_t begins[] = {0, lx__gpt_places(&self->plan), lx__gpt_shuffle_at(&self->plan, 0),
                                self->table.count};
     if ((unsigned)index > LX_MEGATRON_SHUFFLE)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "index must be one of Megatron's three tables, not %u", (unsigned)index);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "index must be one of Megatron's three tables, not %u", (unsigned)index);
     uint64_t all = begins[index + 1] - begins[index];
     if (length != NULL)
         *length = all;
     if (!lx__range_fits(first, count, all))
-        return lx__fail(error, LX_ERR_RANGE,
-                        "%" PRIu64 " numbers starting at %" PRIu64
-                        " exceed the table's length of %" PRIu64,
-                        count, first, all);
+        return lx_fail(error, LX_ERR_RANGE,
+                       "%" PRIu64 " numbers starting at %" PRIu64
+                       " exceed the table's length of %" PRIu64,
+                       count, first, all);
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = begins[index] + first + i;
     return count != 0 ? lx__index_table_map(&self->table, numbers, (size_t)count, error) : LX_OK;
@@ -231,19 +231,19 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
 static lx_status check_numbers(const lx_megatron_options *how, lx_error *error)
 {
     if (how->sequence_length == 0 || how->sequence_length >= INT32_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "sequence_length is %" PRIu64 ", but must be from 1 to 2^31 - 2",
-                        how->sequence_length);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "sequence_length is %" PRIu64 ", but must be from 1 to 2^31 - 2",
+                       how->sequence_length);
     if (how->seed > UINT32_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", how->seed);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", how->seed);
     if (how->eod < LX_SEPARATOR_NONE ||
         (how->vocabulary != 0 && how->eod >= 0 && (uint64_t)how->eod >= how->vocabulary))
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "eod is %" PRId64 ", which is not a token of the vocabulary", how->eod);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "eod is %" PRId64 ", which is not a token of the vocabulary", how->eod);
     if (how->eod == LX_SEPARATOR_NONE && (how->split_at_eod || how->mask_eod))
-        return lx__fail(error, LX_ERR_ARGUMENT, "%s is set, but eod is not: set both or neither",
-                        how->split_at_eod ? "split_at_eod" : "mask_eod");
+        return lx_fail(error, LX_ERR_ARGUMENT, "%s is set, but eod is not: set both or neither",
+                       how->split_at_eod ? "split_at_eod" : "mask_eod");
     lx_status status = lx__row_check_number("pad", how->pad, how->dtype, error);
     return status == LX_OK ? lx__row_check_number("eod", how->eod, how->dtype, error) : status;
 }
@@ -256,14 +256,14 @@ static lx_status check(lx_tokens *tokens, const lx_megatron_options *how, lx_sou
     uint64_t there = tokens->documents, first = how->first_document;
     uint64_t count = how->document_count;
     if (first > there || (count != LX_NONE && count > there - first))
-        return lx__fail(error, LX_ERR_RANGE,
-                        "first_document is %" PRIu64 " and document_count %" PRIu64
-                        ", but there are %" PRIu64 " documents",
-                        first, count == LX_NONE ? 0 : count, there);
+        return lx_fail(error, LX_ERR_RANGE,
+                       "first_document is %" PRIu64 " and document_count %" PRIu64
+                       ", but there are %" PRIu64 " documents",
+                       first, count == LX_NONE ? 0 : count, there);
     if (there > INT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "the tokens have %" PRIu64 " documents: Megatron's limit is 2^31 - 1",
-                        there);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the tokens have %" PRIu64 " documents: Megatron's limit is 2^31 - 1",
+                       there);
     return check_numbers(how, error);
 }
 
@@ -281,10 +281,10 @@ static lx_status read_lengths(megatron_source *self, uint32_t **lengths, lx_erro
         if (status != LX_OK)
             return status;
         if (length > INT32_MAX)
-            return lx__fail(error, LX_ERR_LIMIT,
-                            "document %" PRIu64 " has %" PRIu64
-                            " tokens: Megatron's limit is 2^31 - 1",
-                            plan->first + i, length);
+            return lx_fail(error, LX_ERR_LIMIT,
+                           "document %" PRIu64 " has %" PRIu64
+                           " tokens: Megatron's limit is 2^31 - 1",
+                           plan->first + i, length);
         (*lengths)[i] = (uint32_t)length;
         plan->tokens += length;
         plan->lengths_crc = lx__state_add(plan->lengths_crc, length);

@@ -133,14 +133,14 @@ static const lx__order_class nanoset_class = {.kind = "nanoset",
 static lx_status add_lengths(making *m, lx_error *error)
 {
     if (m->count == 0 || m->count > LX__GREEDY_SETS_MAX)
-        return lx__fail(error, m->count == 0 ? LX_ERR_ARGUMENT : LX_ERR_LIMIT,
-                        "the number of sets is %zu, but a mixture has 1 to %u", m->count,
-                        LX__GREEDY_SETS_MAX);
+        return lx_fail(error, m->count == 0 ? LX_ERR_ARGUMENT : LX_ERR_LIMIT,
+                       "the number of sets is %zu, but a mixture has 1 to %u", m->count,
+                       LX__GREEDY_SETS_MAX);
     for (size_t i = 0; i < m->count; i++) {
         if (m->lengths[i] == 0)
-            return lx__fail(error, LX_ERR_ARGUMENT, "set %zu is empty: leave it out", i);
+            return lx_fail(error, LX_ERR_ARGUMENT, "set %zu is empty: leave it out", i);
         if (m->lengths[i] > LX__GREEDY_POSITIONS_MAX - m->total)
-            return lx__fail(error, LX_ERR_LIMIT, "the sets together exceed 2^53 samples");
+            return lx_fail(error, LX_ERR_LIMIT, "the sets together exceed 2^53 samples");
         m->total += m->lengths[i];
     }
     return LX_OK;
@@ -225,8 +225,8 @@ lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, s
         return status;
     m.seed = (how.given & LX__ORDER_SEED) != 0 ? how.seed : NANOTRON_SEED;
     if (m.seed > UINT32_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", m.seed);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", m.seed);
     status = add_lengths(&m, error);
     if (status != LX_OK)
         return status;

@@ -17,6 +17,8 @@ cat "$top_srcdir"/tests/faults/failing/*.c "$top_srcdir"/tests/faults/plain.c |
 # Exceptions: setters that only store a number, and functions without allocations or system calls.
 cat >"$work/harmless" <<'END'
 lx_dtype_parse
+lx_fail
+lx_fail_errno
 lx_loader_next_timed
 lx_loader_options_set_drop_last
 lx_loader_options_set_executor

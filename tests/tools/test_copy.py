@@ -117,7 +117,7 @@ def test_rejects_a_zstd_field_by_name(loaderx, folder, images):
 
 def test_rejects_invalid_calls(loaderx, folder, images):
     assert 'SOURCE or DIR' in loaderx.fails(2, 'copy', 'images')
-    assert 'exclude' in loaderx.fails(2, 'copy', 'images', 'x', '--range', ':', '--indices', 'y')
+    assert 'exclusive' in loaderx.fails(2, 'copy', 'images', 'x', '--range', ':', '--indices', 'y')
     assert '--append' in loaderx.fails(2, 'copy', 'images', 'images')
     assert '--field' in loaderx.fails(2, 'copy', 'images', 'x', '--append', '--field', 'label')
     (folder / 'list').write_text('3\nfour\n')

@@ -183,7 +183,7 @@ def test_npy_to_other_than_files(loaderx, folder, images, varied):
     done = loaderx('get', 'images', '3:5', '--field', 'label', '--npy', '/dev/stdout')
     assert done.returncode == 0 and np.load(io.BytesIO(done.stdout)).tolist() == [3, 4]
     done = loaderx('get', 'varied', ':', '--field', 'number', '--npy', '/dev/stdout')
-    assert done.returncode == 1 and b'record is missing' in done.stderr
+    assert done.returncode == 1 and b'value is missing' in done.stderr
     loaderx.fails(2, 'get', 'images', 3, '--field', 'label', '--npy', 'images')
 
 
@@ -198,9 +198,9 @@ def test_values_that_vary_are_empty_or_missing(loaderx, varied):
 
 def test_raw_bytes_do_not_distinguish_missing_values(loaderx, folder, varied):
     line = loaderx.fails(1, 'get', 'varied', 2, '--field', 'text', '--raw')
-    assert "varied, field 'text', record 2: the record is missing, which --raw" in line
+    assert "varied, field 'text', record 2: the value is missing, which --raw" in line
     line = loaderx.fails(1, 'get', 'varied', ':', '--field', 'number', '--npy', 'x.npy')
-    assert 'record 1: the record is missing, which --npy' in line
+    assert 'record 1: the value is missing, which --npy' in line
     assert not (folder / 'x.npy').exists()
     assert 'vary in length' in loaderx.fails(2, 'get', 'varied', 0, '--field', 'text', '--npy',
                                              'x.npy')

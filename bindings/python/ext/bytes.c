@@ -25,10 +25,8 @@ static void drop_joined(joined *j)
 static void *allocate(size_t size, lx_error *error)
 {
     void *memory = PyMem_RawMalloc(size);
-    if (memory == NULL && error->status == LX_OK) {
-        error->status = LX_ERR_NOMEM;
-        snprintf(error->message, sizeof error->message, "no memory for %zu bytes of records", size);
-    }
+    if (memory == NULL)
+        lx_fail(error, LX_ERR_NOMEM, "no memory for %zu bytes of records", size);
     return memory;
 }
 

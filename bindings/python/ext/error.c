@@ -159,12 +159,8 @@ PyObject *lxpy_raise_closed(lxpy_state *state, const char *what, PyObject *path)
     PyObject *bytes = PyUnicode_EncodeFSDefault(path);
     if (bytes == NULL)
         return NULL;
-    /* keep the end of a long path */
-    size_t length = (size_t)PyBytes_GET_SIZE(bytes), room = sizeof error.path - 1;
-    size_t left_out = length > room ? length - room : 0;
-    memcpy(error.path, PyBytes_AS_STRING(bytes) + left_out, length - left_out + 1);
-    PyOS_snprintf(error.message, sizeof error.message, "the %s is closed", what);
-    error.status = LX_ERR_STATE;
+    lx_fail(&error, LX_ERR_STATE, "the %s is closed", what);
+    lx_error_locate(&error, PyBytes_AS_STRING(bytes), NULL, LX_NONE, LX_NONE);
     Py_DECREF(bytes);
     return lxpy_raise(state, &error);
 }

@@ -102,18 +102,12 @@ static bool make_own(void)
 
 lx_status lxpy_gil_take(PyGILState_STATE *gil, lx_error *error)
 {
-    const char *problem = NULL;
-    if (atomic_load(&stopped)) {
-        error->status = LX_ERR_CANCELED;
-        problem = "cannot run the transform: the interpreter is ending";
-    } else if (PyGILState_GetThisThreadState() == NULL && !make_own()) {
-        error->status = LX_ERR_NOMEM;
-        problem = "cannot run the transform: out of memory for a thread state";
-    }
-    if (problem != NULL) {
-        snprintf(error->message, sizeof error->message, "%s", problem);
-        return error->status;
-    }
+    if (atomic_load(&stopped))
+        return lx_fail(error, LX_ERR_CANCELED,
+                       "cannot run the transform: the interpreter is ending");
+    if (PyGILState_GetThisThreadState() == NULL && !make_own())
+        return lx_fail(error, LX_ERR_NOMEM,
+                       "cannot run the transform: out of memory for a thread state");
     *gil = PyGILState_Ensure();
     return LX_OK;
 }

@@ -25,13 +25,6 @@ bool lxpy_in_transform(const lxpy_engine *engine)
     return here != NULL;
 }
 
-static lx_status fail(lx_error *error, lx_status status, const char *message)
-{
-    error->status = status;
-    snprintf(error->message, sizeof error->message, "%s", message);
-    return status;
-}
-
 /** Keeps the current exception. StopIteration would silently end the consumer's loop. */
 static void catch (lxpy_result *result)
 {
@@ -53,10 +46,10 @@ static void catch (lxpy_result *result)
 static lx_status run(lxpy_engine *engine, lx_batch *batch, lx_error *error)
 {
     if (engine->orphan)
-        return fail(error, LX_ERR_CANCELED, "the loader was garbage-collected");
+        return lx_fail(error, LX_ERR_CANCELED, "the loader was garbage-collected");
     lxpy_result *result = calloc(1, sizeof *result);
     if (result == NULL)
-        return fail(error, LX_ERR_NOMEM, "out of memory for the result of a transform");
+        return lx_fail(error, LX_ERR_NOMEM, "out of memory for the result of a transform");
     PyObject *dict = lxpy_batch_to_dict(engine->state, &engine->columns, lx_batch_ref(batch));
     if (dict != NULL)
         result->value = PyObject_CallOneArg(engine->transform, dict);

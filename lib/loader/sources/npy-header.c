@@ -15,18 +15,18 @@ static lx_status check_length(const lx__file *file, const lx_npy_info *npy, lx_e
     for (size_t i = 0; i < npy->ndim; i++) {
         empty = empty || npy->shape[i] == 0;
         if (npy->shape[i] != 0 && !lx__multiply_fits(bytes, npy->shape[i], &bytes))
-            return lx__fail(error, LX_ERR_CORRUPT,
-                            "the header is invalid: the array's size "
-                            "exceeds 2^64 bytes");
+            return lx_fail(error, LX_ERR_CORRUPT,
+                           "the header is invalid: the array's size "
+                           "exceeds 2^64 bytes");
     }
     if (empty)
         return LX_OK;
     lx_status status = lx__file_size(file, &size, error);
     if (status == LX_OK && !lx__range_fits(npy->header_size, bytes, size))
-        status = lx__fail(error, LX_ERR_CORRUPT,
-                          "the file is truncated: the array has %" PRIu64
-                          " bytes, but only %" PRIu64 " follow the header",
-                          bytes, size - npy->header_size);
+        status = lx_fail(error, LX_ERR_CORRUPT,
+                         "the file is truncated: the array has %" PRIu64 " bytes, but only %" PRIu64
+                         " follow the header",
+                         bytes, size - npy->header_size);
     return status;
 }
 
@@ -54,7 +54,7 @@ lx_status lx__npy_read(const lx__file *file, lx_npy_info *npy, lx_error *error)
 {
     lx_status status = read_header(file, npy, error);
     if (status == LX_OK && npy->big_endian)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the array is big-endian: save it with astype(dtype.newbyteorder('<'))");
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the array is big-endian: save it with astype(dtype.newbyteorder('<'))");
     return status == LX_OK ? check_length(file, npy, error) : status;
 }

@@ -51,11 +51,11 @@ static lx_status check_arguments(const lx_source_options *options, size_t column
                                  lx_error *error)
 {
     if (options == NULL || options->fill == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a source needs a fill function: set fill");
+        return lx_fail(error, LX_ERR_ARGUMENT, "a source needs a fill function: set fill");
     if (column_count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a source needs at least one column");
+        return lx_fail(error, LX_ERR_ARGUMENT, "a source needs at least one column");
     if (options->identity != NULL && !lx__utf8_valid(options->identity))
-        return lx__fail(error, LX_ERR_ARGUMENT, "the identity is not valid UTF-8");
+        return lx_fail(error, LX_ERR_ARGUMENT, "the identity is not valid UTF-8");
     return LX_OK;
 }
 
@@ -81,10 +81,10 @@ lx_status lx_source_new(uint64_t length, const lx_column_info *columns, size_t c
     for (size_t i = 0; status == LX_OK && i < column_count; i++) {
         status = lx__source_set_column(made, i, columns[i].name, &columns[i], error);
         if (status == LX_OK && made->columns[i].size == LX_NONE) {
-            status = lx__fail(error, LX_ERR_ARGUMENT,
-                              "its records vary in length, which only a dataset supports: give "
-                              "the column a fixed shape");
-            lx__error_locate(error, NULL, columns[i].name, LX_NONE, LX_NONE);
+            status = lx_fail(error, LX_ERR_ARGUMENT,
+                             "its records vary in length, which only a dataset supports: give "
+                             "the column a fixed shape");
+            lx_error_locate(error, NULL, columns[i].name, LX_NONE, LX_NONE);
         }
     }
     if (status == LX_OK)

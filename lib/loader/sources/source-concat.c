@@ -217,15 +217,15 @@ static lx_status check_columns(const lx_source *first, const lx_source *other, s
 {
     lx_status status = LX_OK;
     if (first->column_count != other->column_count)
-        return lx__fail(error, LX_ERR_MISMATCH, "source 0 has %zu columns, but source %zu has %zu",
-                        first->column_count, number, other->column_count);
+        return lx_fail(error, LX_ERR_MISMATCH, "source 0 has %zu columns, but source %zu has %zu",
+                       first->column_count, number, other->column_count);
     for (size_t i = 0; status == LX_OK && i < first->column_count; i++)
         if (!are_alike(&first->columns[i], &other->columns[i])) {
-            status = lx__fail(error, LX_ERR_MISMATCH,
-                              "column %zu of source %zu is '%.64s': its name, dtype or shape "
-                              "differs from that in source 0",
-                              i, number, other->columns[i].name);
-            lx__error_locate(error, NULL, first->columns[i].name, LX_NONE, LX_NONE);
+            status = lx_fail(error, LX_ERR_MISMATCH,
+                             "column %zu of source %zu is '%.64s': its name, dtype or shape "
+                             "differs from that in source 0",
+                             i, number, other->columns[i].name);
+            lx_error_locate(error, NULL, first->columns[i].name, LX_NONE, LX_NONE);
         }
     return status;
 }
@@ -234,10 +234,10 @@ static lx_status check(lx_source *const *sources, size_t count, uint64_t *length
 {
     *length = 0;
     if (count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a concatenation needs at least one source");
+        return lx_fail(error, LX_ERR_ARGUMENT, "a concatenation needs at least one source");
     if (count > UINT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "too many sources: %zu exceed the limit of 2^32 - 1",
-                        count);
+        return lx_fail(error, LX_ERR_LIMIT, "too many sources: %zu exceed the limit of 2^32 - 1",
+                       count);
     for (size_t i = 0; i < count; i++) {
         if (sources == NULL || sources[i] == NULL)
             return lx__fail_null(error, "a source of the concatenation");
@@ -245,7 +245,7 @@ static lx_status check(lx_source *const *sources, size_t count, uint64_t *length
         if (status != LX_OK)
             return status;
         if (sources[i]->length > UINT64_MAX - *length)
-            return lx__fail(error, LX_ERR_LIMIT, "the sources together exceed 2^64 - 1 records");
+            return lx_fail(error, LX_ERR_LIMIT, "the sources together exceed 2^64 - 1 records");
         *length += sources[i]->length;
     }
     return LX_OK;

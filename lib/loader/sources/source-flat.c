@@ -17,9 +17,9 @@ static lx_status find_size(const lx_column_info *column, uint64_t *size, lx_erro
         fits = lx__multiply_fits(*size, column->shape[i], size);
     if (fits && *size != 0)
         return LX_OK;
-    return lx__fail(error, LX_ERR_ARGUMENT,
-                    "records of a flat file need a fixed-size dtype, a shape, and a size of 1 to "
-                    "2^64 - 1 bytes");
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "records of a flat file need a fixed-size dtype, a shape, and a size of 1 to "
+                   "2^64 - 1 bytes");
 }
 
 static lx_status map(const lx__file *file, const lx_column_info *column, uint64_t offset,
@@ -32,14 +32,14 @@ static lx_status map(const lx__file *file, const lx_column_info *column, uint64_
     if (status != LX_OK)
         return status;
     if (offset > bytes)
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "the file has %" PRIu64 " bytes, but its records begin at offset %" PRIu64,
-                        bytes, offset);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "the file has %" PRIu64 " bytes, but its records begin at offset %" PRIu64,
+                       bytes, offset);
     if ((bytes - offset) % size != 0)
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "the file has %" PRIu64 " bytes after the last whole record of %" PRIu64
-                        " bytes: the file is truncated, or the record size is wrong",
-                        (bytes - offset) % size, size);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "the file has %" PRIu64 " bytes after the last whole record of %" PRIu64
+                       " bytes: the file is truncated, or the record size is wrong",
+                       (bytes - offset) % size, size);
     return lx__source_map_array(file, LX__ARRAY_FLAT, offset, (bytes - offset) / size, column,
                                 source, error);
 }
@@ -57,7 +57,7 @@ lx_status lx_source_open_flat(const char *path, const lx_column_info *column, ui
     if (status != LX_OK)
         return status;
     status = map(&file, column, offset, source, error);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__file_close(&file);
     return status;
 }

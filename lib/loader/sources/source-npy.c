@@ -11,9 +11,9 @@ static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
     lx_npy_info npy;
     lx_status status = lx__npy_read(file, &npy, error);
     if (status == LX_OK && npy.ndim == 0)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the array has no dimensions: a source needs at least one, along which "
-                          "its records follow each other");
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the array has no dimensions: a source needs at least one, along which "
+                         "its records follow each other");
     if (status != LX_OK)
         return status;
     lx_column_info column = {
@@ -29,7 +29,7 @@ lx_status lx__source_open_npy(const char *path, lx_source **source, lx_error *er
     if (status != LX_OK)
         return status;
     status = map(&file, source, error);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__file_close(&file);
     return status;
 }

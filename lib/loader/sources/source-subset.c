@@ -71,11 +71,11 @@ static lx_status check(const lx_source *part, const uint64_t *indices, uint64_t 
         return lx__fail_null(error, part == NULL ? "part" : "indices");
     for (uint64_t i = 0; i < count; i++)
         if (indices[i] >= part->length) {
-            lx_status status = lx__fail(error, LX_ERR_RANGE,
-                                        "index %" PRIu64 " of the subset is %" PRIu64
-                                        ", but the source has length %" PRIu64,
-                                        i, indices[i], part->length);
-            lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
+            lx_status status = lx_fail(error, LX_ERR_RANGE,
+                                       "index %" PRIu64 " of the subset is %" PRIu64
+                                       ", but the source has length %" PRIu64,
+                                       i, indices[i], part->length);
+            lx_error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;
         }
     return LX_OK;

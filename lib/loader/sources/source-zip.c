@@ -38,19 +38,19 @@ static lx_status count_columns(lx_source *const *sources, const char *const *nam
 {
     *columns = 0;
     if (count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a zip needs at least one source");
+        return lx_fail(error, LX_ERR_ARGUMENT, "a zip needs at least one source");
     for (size_t i = 0; i < count; i++) {
         if (sources == NULL || sources[i] == NULL)
             return lx__fail_null(error, "a source of the zip");
         if (sources[i]->length != sources[0]->length)
-            return lx__fail(
+            return lx_fail(
                 error, LX_ERR_MISMATCH, "source 0 has %llu records, but source %zu has %llu",
                 (unsigned long long)sources[0]->length, i, (unsigned long long)sources[i]->length);
         if (names != NULL && names[i] != NULL && sources[i]->column_count != 1)
-            return lx__fail(error, LX_ERR_ARGUMENT,
-                            "source %zu has %zu columns, so it cannot be renamed to '%s': only a "
-                            "source with one column can",
-                            i, sources[i]->column_count, names[i]);
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "source %zu has %zu columns, so it cannot be renamed to '%s': only a "
+                           "source with one column can",
+                           i, sources[i]->column_count, names[i]);
         *columns += sources[i]->column_count;
     }
     return LX_OK;

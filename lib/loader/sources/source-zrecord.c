@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "loader/sources/source.h"
 #include "sampler/core/saved-state.h"
+#include "zrecord/read/dataset-open.h"
 #include "zrecord/read/dataset.h"
 
 typedef struct zrecord_source {

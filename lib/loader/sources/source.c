@@ -55,7 +55,7 @@ static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_er
 {
     uint64_t total = lx_dtype_get_size(column->dtype);
     if (total == 0 || column->ndim > LX_MAX_NDIM)
-        return lx__fail(error, LX_ERR_ARGUMENT, "the column's dtype or shape is invalid");
+        return lx_fail(error, LX_ERR_ARGUMENT, "the column's dtype or shape is invalid");
     if (column->dtype == LX_BYTES) {
         *size = LX_NONE;
         return LX_OK;
@@ -66,7 +66,7 @@ static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_er
     for (size_t i = 0; i < column->ndim; i++) {
         empty = empty || column->shape[i] == 0;
         if (column->shape[i] != 0 && !lx__multiply_fits(total, column->shape[i], &total))
-            return lx__fail(error, LX_ERR_ARGUMENT, "the size of a record exceeds 2^64 - 1 bytes");
+            return lx_fail(error, LX_ERR_ARGUMENT, "the size of a record exceeds 2^64 - 1 bytes");
     }
     *size = empty ? 0 : total;
     return LX_OK;
@@ -77,17 +77,17 @@ lx_status lx__source_set_column(lx_source *source, size_t position, const char *
 {
     uint64_t size = 0;
     if (name == NULL || name[0] == '\0' || strlen(name) > LX__COLUMN_NAME_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a column name must have 1 to %d bytes",
-                        LX__COLUMN_NAME_MAX);
+        return lx_fail(error, LX_ERR_ARGUMENT, "a column name must have 1 to %d bytes",
+                       LX__COLUMN_NAME_MAX);
     if (!lx__utf8_valid(name))
-        return lx__fail(error, LX_ERR_ARGUMENT, "a column name is not valid UTF-8");
+        return lx_fail(error, LX_ERR_ARGUMENT, "a column name is not valid UTF-8");
     lx_status status = column_size(column, &size, error);
     if (status == LX_OK && column->size != 0 && column->size != size)
-        status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "a size of %llu bytes per record contradicts the column's dtype and "
-                          "shape",
-                          (unsigned long long)column->size);
-    lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "a size of %llu bytes per record contradicts the column's dtype and "
+                         "shape",
+                         (unsigned long long)column->size);
+    lx_error_locate(error, NULL, name, LX_NONE, LX_NONE);
     if (status != LX_OK)
         return status;
 
@@ -110,8 +110,8 @@ lx_status lx__source_check_names(const lx_source *source, lx_error *error)
     for (size_t i = 0; i < source->column_count; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(source->columns[i].name, source->columns[j].name) == 0)
-                return lx__fail(error, LX_ERR_ARGUMENT, "two columns are named '%s': rename one",
-                                source->columns[i].name);
+                return lx_fail(error, LX_ERR_ARGUMENT, "two columns are named '%s': rename one",
+                               source->columns[i].name);
     return LX_OK;
 }
 
@@ -223,18 +223,18 @@ lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t coun
         wanted = wanted || targets[i].data != NULL;
         if (targets[i].data == NULL || column->size == LX_NONE || targets[i].stride >= column->size)
             continue;
-        lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                    "stride %zu is less than the record size of %llu bytes",
-                                    targets[i].stride, (unsigned long long)column->size);
-        lx__error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
+        lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
+                                   "stride %zu is less than the record size of %llu bytes",
+                                   targets[i].stride, (unsigned long long)column->size);
+        lx_error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
         return status;
     }
     for (size_t i = 0; i < count; i++) {
         if (indices[i] >= source->length) {
             lx_status status =
-                lx__fail(error, LX_ERR_RANGE, "index %llu is out of range: the length is %llu",
-                         (unsigned long long)indices[i], (unsigned long long)source->length);
-            lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
+                lx_fail(error, LX_ERR_RANGE, "index %llu is out of range: the length is %llu",
+                        (unsigned long long)indices[i], (unsigned long long)source->length);
+            lx_error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;
         }
     }

@@ -15,8 +15,8 @@ lx_status lx__row_check_number(const char *what, int64_t number, lx_dtype dtype,
 {
     if (dtype == LX_INT64 || (number >= INT32_MIN && number <= INT32_MAX))
         return LX_OK;
-    return lx__fail(error, LX_ERR_ARGUMENT, "%s is %" PRId64 ", which does not fit in int32", what,
-                    number);
+    return lx_fail(error, LX_ERR_ARGUMENT, "%s is %" PRId64 ", which does not fit in int32", what,
+                   number);
 }
 
 lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_t length,
@@ -25,9 +25,9 @@ lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_
 {
     lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
     if (widen == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "the dtype of the samples must be int32 or int64");
+        return lx_fail(error, LX_ERR_ARGUMENT, "the dtype of the samples must be int32 or int64");
     if ((columns & ~(unsigned)(LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS)) != 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "columns has unknown bits: 0x%x", columns);
+        return lx_fail(error, LX_ERR_ARGUMENT, "columns has unknown bits: 0x%x", columns);
     *format = (lx__row_format){.tokens = lx_tokens_ref(tokens),
                                .length = length,
                                .limit = lx__widen_limit(tokens->dtype, dtype, vocabulary),
@@ -97,8 +97,8 @@ lx_status lx__row_add_tokens(const lx__row_format *format, lx__row *row, uint64_
     lx_status status = LX_OK;
     if (count > format->length - row->filled ||
         !lx__range_fits(first, count, format->tokens->length))
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "the document index changed while it was open: reopen the tokens");
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "the document index changed while it was open: reopen the tokens");
     if (row->tokens != NULL && count != 0)
         status = lx__tokens_copy(format->tokens, first, count, format->widen, format->limit,
                                  format->wide, row->tokens + row->filled * format->wide, error);

@@ -51,11 +51,11 @@ static size_t find_end(const int32_t *row, size_t at, size_t length)
 static lx_status check_column(const lx_column *segments, uint64_t *total, lx_error *error)
 {
     if (segments->dtype != LX_INT32 || segments->ndim != 1)
-        return lx__fail(error, LX_ERR_ARGUMENT, "segments is not a one-dimensional int32 column");
+        return lx_fail(error, LX_ERR_ARGUMENT, "segments is not a one-dimensional int32 column");
     if (!lx__multiply_fits(segments->rows, segments->shape[0], total) || *total > INT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "%llu rows of %llu tokens reach the limit of 2^31 tokens: pass fewer rows",
-                        (unsigned long long)segments->rows, (unsigned long long)segments->shape[0]);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "%llu rows of %llu tokens reach the limit of 2^31 tokens: pass fewer rows",
+                       (unsigned long long)segments->rows, (unsigned long long)segments->shape[0]);
     return segments->data != NULL || *total == 0 ? LX_OK : lx__fail_null(error, "segments->data");
 }
 
@@ -90,6 +90,6 @@ lx_status lx_segments_get_sizes(const lx_column *segments, bool padding, int32_t
     *sizes = (lx_segment_sizes){.count = found.count, .longest = found.longest};
     if (capacity == 0 || found.count <= capacity)
         return LX_OK;
-    return lx__fail(error, LX_ERR_LIMIT, "there are %zu offsets, but there is room for only %zu",
-                    found.count, capacity);
+    return lx_fail(error, LX_ERR_LIMIT, "there are %zu offsets, but there is room for only %zu",
+                   found.count, capacity);
 }

@@ -118,7 +118,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
         }
     }
     if (status != LX_OK)
-        lx__error_locate(error, NULL, NULL, indices[at], LX_NONE);
+        lx_error_locate(error, NULL, NULL, indices[at], LX_NONE);
     return status;
 }
 
@@ -165,9 +165,9 @@ static lx_status read_lengths(joined_source *self, lx_error *error)
             self->starts[i / STRIDE] = self->places;
         if (!lx__add_fits(length, self->separated, &places) ||
             !lx__add_fits(self->places, places, &self->places))
-            return lx__fail(error, LX_ERR_LIMIT,
-                            "the documents have 2^64 tokens or more: join "
-                            "parts of them");
+            return lx_fail(error, LX_ERR_LIMIT,
+                           "the documents have 2^64 tokens or more: join "
+                           "parts of them");
         self->lengths_crc = lx__state_add(self->lengths_crc, length);
     }
     return LX_OK;
@@ -191,15 +191,15 @@ static lx_status check(const lx_tokens *tokens, uint64_t sequence_length,
     if (tokens == NULL || source == NULL)
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
     if (sequence_length == 0 || sequence_length >= INT32_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "sequence_length is %" PRIu64 ", but must be from 1 to 2^31 - 2",
-                        sequence_length);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "sequence_length is %" PRIu64 ", but must be from 1 to 2^31 - 2",
+                       sequence_length);
     int64_t separator = how->separator;
     if (separator < LX_SEPARATOR_NONE ||
         (how->vocabulary != 0 && separator >= 0 && (uint64_t)separator >= how->vocabulary))
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "separator is %" PRId64 ", which is not a token of the vocabulary",
-                        separator);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "separator is %" PRId64 ", which is not a token of the vocabulary",
+                       separator);
     return lx__row_check_number("separator", separator, how->dtype, error);
 }
 

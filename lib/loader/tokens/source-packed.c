@@ -128,7 +128,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
             prefetch(self, indices[i + 1]);
         lx_status status = fill_row(self, indices[i], &row, error);
         if (status != LX_OK) {
-            lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
+            lx_error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;
         }
     }
@@ -188,9 +188,9 @@ static lx_status read_lengths(packed_source *self, uint32_t *remainders, uint32_
         if (status == LX_OK && length >= capacity)
             status = add_long(self, i, length / capacity, error);
         if (status == LX_OK && !lx__add_fits(self->packed, length, &self->packed))
-            status = lx__fail(error, LX_ERR_LIMIT,
-                              "the documents have 2^64 tokens or more: pack "
-                              "parts of them");
+            status = lx_fail(error, LX_ERR_LIMIT,
+                             "the documents have 2^64 tokens or more: pack "
+                             "parts of them");
         if (status != LX_OK)
             return status;
         remainders[i] = (uint32_t)(length % capacity);
@@ -204,9 +204,9 @@ static lx_status pack(packed_source *self, lx_error *error)
     uint64_t documents = lx_tokens_get_document_count(self->format.tokens);
     uint32_t capacity = (uint32_t)self->format.length;
     if (documents >= UINT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "%" PRIu64 " documents exceed the limit of 2^32 - 2: pack parts of them",
-                        documents);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "%" PRIu64 " documents exceed the limit of 2^32 - 2: pack parts of them",
+                       documents);
     uint32_t count = (uint32_t)documents, *remainders = lx__alloc_array(count, sizeof *remainders);
     if (remainders == NULL)
         return lx__fail_memory(error, "the lengths of documents");
@@ -228,9 +228,9 @@ static lx_status check(const lx_tokens *tokens, uint64_t capacity, lx_dtype dtyp
     if (tokens == NULL || source == NULL)
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
     if (capacity == 0 || capacity > LX__CAPACITY_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "capacity is %" PRIu64 ", but must be from 1 to %" PRIu32, capacity,
-                        LX__CAPACITY_MAX);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "capacity is %" PRIu64 ", but must be from 1 to %" PRIu32, capacity,
+                       LX__CAPACITY_MAX);
     return lx__row_check_number("pad", pad, dtype, error);
 }
 
@@ -274,12 +274,12 @@ lx_status lx_source_get_padding(const lx_source *source, uint64_t *padding, uint
                                 lx_error *error)
 {
     if (source == NULL || padding == NULL || total == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "source, padding or total is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "source, padding or total is NULL");
     if (source->class != &class)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a source of kind '%s' has no padding: pass a "
-                        "packed source",
-                        source->class->kind);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "a source of kind '%s' has no padding: pass a "
+                       "packed source",
+                       source->class->kind);
     const packed_source *self = (const packed_source *)source;
     *padding = self->padding;
     *total = self->packed + self->padding;

@@ -30,7 +30,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
                                            self->widen, self->limit, self->wide,
                                            out + i * targets[0].stride, error);
         if (status != LX_OK) {
-            lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
+            lx_error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;
         }
     }
@@ -81,12 +81,12 @@ static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step,
     lx_dtype dtype = how.dtype;
     lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
     if (widen == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "the dtype of the samples must be int32 or int64");
+        return lx_fail(error, LX_ERR_ARGUMENT, "the dtype of the samples must be int32 or int64");
     if (step == 0 || size == 0 || !lx__multiply_fits(size, lx_dtype_get_size(dtype), &bytes))
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "%s is %" PRIu64
-                        ", but must be at least 1 and make a sample smaller than 2^64 bytes",
-                        size == step ? "size" : "sequence_length", step);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "%s is %" PRIu64
+                       ", but must be at least 1 and make a sample smaller than 2^64 bytes",
+                       size == step ? "size" : "sequence_length", step);
     uint64_t length = tokens->length < size ? 0 : (tokens->length - size) / step + 1;
     status = lx__source_new(&class, sizeof(tokens_source), length, 1, &made, error);
     if (status != LX_OK)

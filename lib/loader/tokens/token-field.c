@@ -31,7 +31,7 @@
 static lx_status add_context(const lx__token_field *self, uint64_t record, lx_error *error,
                              lx_status status)
 {
-    lx__error_locate(error, lx_dataset_get_path(self->dataset), self->field->name, record, LX_NONE);
+    lx_error_locate(error, lx_dataset_get_path(self->dataset), self->field->name, record, LX_NONE);
     return status;
 }
 
@@ -40,13 +40,13 @@ static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t byt
     uint64_t length = bytes / self->width;
     if (bytes % self->width != 0)
         return add_context(self, record, error,
-                           lx__fail(error, LX_ERR_CORRUPT,
-                                    "a record of %" PRIu64
-                                    " bytes does not contain a whole number of %s tokens",
-                                    bytes, lx_dtype_get_name(self->dtype)));
+                           lx_fail(error, LX_ERR_CORRUPT,
+                                   "a record of %" PRIu64
+                                   " bytes does not contain a whole number of %s tokens",
+                                   bytes, lx_dtype_get_name(self->dtype)));
     if (!lx__add_fits(self->length, length, &self->length))
         return add_context(self, record, error,
-                           lx__fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more"));
+                           lx_fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more"));
     if (self->ends != NULL)
         self->ends[record] = self->length;
     self->lengths_crc = lx__state_add(self->lengths_crc, length);
@@ -189,10 +189,10 @@ static lx_status fail_token(const copying *c, const uint8_t *from, uint64_t coun
     uint64_t record = find(c->self, at);
     lx__token_field_document(c->self, record, &first, &length);
     return add_context(c->self, record, error,
-                       lx__fail(error, LX_ERR_CORRUPT,
-                                "token %" PRIu64 " of the record is 0x%" PRIx64
-                                ", but must be below %" PRIu64,
-                                at - first, token, c->limit));
+                       lx_fail(error, LX_ERR_CORRUPT,
+                               "token %" PRIu64 " of the record is 0x%" PRIx64
+                               ", but must be below %" PRIu64,
+                               at - first, token, c->limit));
 }
 
 /** Adds the selected tokens up to @p end; the next one is at @p from. */
@@ -225,9 +225,9 @@ static lx_status add_slice(copying *c, uint64_t record, const lx_slice *slice, l
     }
     if (slice->size != length * c->self->width)
         return add_context(c->self, record, error,
-                           lx__fail(error, LX_ERR_CORRUPT,
-                                    "the length of the record changed while the dataset was open: "
-                                    "another process wrote to its table"));
+                           lx_fail(error, LX_ERR_CORRUPT,
+                                   "the length of the record changed while the dataset was open: "
+                                   "another process wrote to its table"));
     const uint8_t *data = slice->data;
     return add_tokens(c, data + (c->at - first) * c->self->width, first + length, error);
 }

@@ -42,10 +42,10 @@ static lx_status parse_width(char *text, lx_dtype *dtype, lx_error *error)
     else if (bar != NULL && strcmp(bar, "|4") == 0)
         *dtype = LX_UINT32;
     else if (bar != NULL)
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "the first line ends with \"%.16s\" instead of the bytes per token, "
-                        "\"|2\" or \"|4\"",
-                        bar);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "the first line ends with \"%.16s\" instead of the bytes per token, "
+                       "\"|2\" or \"|4\"",
+                       bar);
     return LX_OK;
 }
 
@@ -66,7 +66,7 @@ static lx_status read_metadata(const char *path, lx_dtype *dtype, lx_error *erro
     if (status == LX_OK)
         status = parse_width(text, dtype, error);
     lx__free(text);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -83,7 +83,7 @@ static lx_status find_dtype(lx__token_file *file, lx_dtype dtype, lx_error *erro
     if (said == LX_BYTES)
         said = dtype != LX_BYTES ? dtype : LX_UINT16;
     status = lx__token_file_set_dtype(file, dtype, said, error);
-    lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -106,11 +106,11 @@ static lx_status find_ends(lx__token_file *file, lx_error *error)
     uint64_t end = size < 8 ? 0 : lx__load_le64(file->places + size / 8 * 8 - 8);
     if (size % 8 == 0 && end == file->length)
         return LX_OK;
-    status = lx__fail(error, LX_ERR_CORRUPT,
-                      "the index of %zu bytes ends at token %" PRIu64 ", but the file has %" PRIu64
-                      " tokens: the index is truncated, or belongs to a different file",
-                      size, end, file->length);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    status = lx_fail(error, LX_ERR_CORRUPT,
+                     "the index of %zu bytes ends at token %" PRIu64 ", but the file has %" PRIu64
+                     " tokens: the index is truncated, or belongs to a different file",
+                     size, end, file->length);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 

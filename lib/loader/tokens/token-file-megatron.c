@@ -29,7 +29,7 @@ static char *with_suffix(const char *path, const char *suffix)
 static lx_status fail_index(const lx__token_file *file, uint64_t offset, lx_status status,
                             lx_error *error)
 {
-    lx__error_locate(error, file->index_path, NULL, LX_NONE, offset);
+    lx_error_locate(error, file->index_path, NULL, LX_NONE, offset);
     return status;
 }
 
@@ -39,11 +39,11 @@ static lx_status find_dtype(const lx__token_file *file, lx_dtype *dtype, lx_erro
                                      LX_INT64, LX_FLOAT64, LX_FLOAT32, LX_UINT16};
     unsigned code = file->index.data[17];
     if (code == 0 || code >= sizeof codes / sizeof *codes)
-        return lx__fail(error, LX_ERR_CORRUPT, "dtype code %u is unknown", code);
+        return lx_fail(error, LX_ERR_CORRUPT, "dtype code %u is unknown", code);
     *dtype = codes[code];
     if (*dtype == LX_FLOAT32 || *dtype == LX_FLOAT64)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "the tokens are %s: tokens must be integers",
-                        lx_dtype_get_name(*dtype));
+        return lx_fail(error, LX_ERR_UNSUPPORTED, "the tokens are %s: tokens must be integers",
+                       lx_dtype_get_name(*dtype));
     return LX_OK;
 }
 
@@ -52,16 +52,16 @@ static lx_status check_header(const lx__token_file *file, lx_error *error)
     const uint8_t *bytes = file->index.data;
     if (file->index.size < HEADER || memcmp(bytes, magic, sizeof magic) != 0)
         return fail_index(file, 0,
-                          lx__fail(error, LX_ERR_UNSUPPORTED,
-                                   "the file is not a Megatron index: its magic number MMIDIDX is "
-                                   "missing"),
+                          lx_fail(error, LX_ERR_UNSUPPORTED,
+                                  "the file is not a Megatron index: its magic number MMIDIDX is "
+                                  "missing"),
                           error);
     if (lx__load_le64(bytes + 9) == INDEX_VERSION)
         return LX_OK;
     return fail_index(file, 9,
-                      lx__fail(error, LX_ERR_UNSUPPORTED,
-                               "index version %" PRIu64 " is not supported: only version %d is",
-                               lx__load_le64(bytes + 9), INDEX_VERSION),
+                      lx_fail(error, LX_ERR_UNSUPPORTED,
+                              "index version %" PRIu64 " is not supported: only version %d is",
+                              lx__load_le64(bytes + 9), INDEX_VERSION),
                       error);
 }
 
@@ -76,10 +76,10 @@ static lx_status find_arrays(lx__token_file *file, lx_error *error)
     if (!fits || arrays != size)
         return fail_index(
             file, 18,
-            lx__fail(error, LX_ERR_CORRUPT,
-                     "the index of %" PRIu64 " sequences and %" PRIu64
-                     " documents cannot have %zu bytes: it is truncated, or has extra bytes",
-                     sequences, documents, file->index.size),
+            lx_fail(error, LX_ERR_CORRUPT,
+                    "the index of %" PRIu64 " sequences and %" PRIu64
+                    " documents cannot have %zu bytes: it is truncated, or has extra bytes",
+                    sequences, documents, file->index.size),
             error);
     file->how = LX__DOCUMENTS_MEGATRON;
     file->documents = sequences;
@@ -98,11 +98,11 @@ static lx_status check_end(const lx__token_file *file, lx_error *error)
         status = lx__token_file_document(file, file->documents - 1, &first, &length, error);
     if (status != LX_OK || first + length == file->length)
         return status;
-    status = lx__fail(error, LX_ERR_CORRUPT,
-                      "the file has %" PRIu64 " tokens, but the index ends at token %" PRIu64
-                      ": the index belongs to a different file",
-                      file->length, first + length);
-    lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+    status = lx_fail(error, LX_ERR_CORRUPT,
+                     "the file has %" PRIu64 " tokens, but the index ends at token %" PRIu64
+                     ": the index belongs to a different file",
+                     file->length, first + length);
+    lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 

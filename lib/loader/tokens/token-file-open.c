@@ -23,19 +23,19 @@ static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
     status = lx__npy_read(&opened, &npy, error);
     lx__file_close(&opened);
     if (status == LX_OK && npy.ndim != 1)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the array has %zu dimensions: tokens need a one-dimensional array",
-                          npy.ndim);
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the array has %zu dimensions: tokens need a one-dimensional array",
+                         npy.ndim);
     if (status == LX_OK && lx__widen_find(npy.dtype, LX_INT64) == NULL)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the array contains %s: tokens must be integers",
-                          lx_dtype_get_name(npy.dtype));
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the array contains %s: tokens must be integers",
+                         lx_dtype_get_name(npy.dtype));
     if (status == LX_OK)
         status = lx__token_file_set_dtype(file, dtype, npy.dtype, error);
     if (status == LX_OK)
         status = lx__token_file_map(file, file->path, npy.dtype, npy.header_size, npy.shape[0],
                                     error);
-    lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -114,7 +114,7 @@ static lx_status open_field(lx__token_file *file, lx_dataset *dataset, size_t po
         status = lx__token_file_check_dtype(file->dtype, error);
     if (status == LX_OK)
         status = lx__token_field_open(dataset, position, file->dtype, &file->field, error);
-    lx__error_locate(error, file->path, field->name, LX_NONE, LX_NONE);
+    lx_error_locate(error, file->path, field->name, LX_NONE, LX_NONE);
     if (status != LX_OK)
         return status;
     file->how = LX__DOCUMENTS_RECORDS;

@@ -14,12 +14,12 @@ lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error)
 {
     const char *name = lx_dtype_get_name(dtype);
     if (dtype == LX_BYTES)
-        return lx__fail(
+        return lx_fail(
             error, LX_ERR_ARGUMENT,
             "a file of raw tokens does not state a dtype: pass one, usually uint16 or uint32");
     if (lx__widen_find(dtype, LX_INT64) == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "tokens cannot be %s: tokens must be integers",
-                        name != NULL ? name : "this");
+        return lx_fail(error, LX_ERR_ARGUMENT, "tokens cannot be %s: tokens must be integers",
+                       name != NULL ? name : "this");
     return LX_OK;
 }
 
@@ -27,8 +27,8 @@ lx_status lx__token_file_set_dtype(lx__token_file *file, lx_dtype dtype, lx_dtyp
                                    lx_error *error)
 {
     if (dtype != LX_BYTES && dtype != said)
-        return lx__fail(error, LX_ERR_MISMATCH, "%s tokens were requested, but these are %s",
-                        lx_dtype_get_name(dtype), lx_dtype_get_name(said));
+        return lx_fail(error, LX_ERR_MISMATCH, "%s tokens were requested, but these are %s",
+                       lx_dtype_get_name(dtype), lx_dtype_get_name(said));
     file->dtype = said;
     return LX_OK;
 }
@@ -45,18 +45,18 @@ static lx_status measure(lx__token_file *file, const lx__file *opened, uint64_t 
         file->length = remaining / width;
         if (remaining % width == 0)
             return LX_OK;
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "after the last whole token of %" PRIu64 " bytes the file has %" PRIu64
-                        " more bytes: the file is truncated, or its tokens have a different dtype",
-                        width, remaining % width);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "after the last whole token of %" PRIu64 " bytes the file has %" PRIu64
+                       " more bytes: the file is truncated, or its tokens have a different dtype",
+                       width, remaining % width);
     }
     file->length = length;
     if (lx__multiply_fits(length, width, &bytes) && bytes <= remaining)
         return LX_OK;
-    return lx__fail(error, LX_ERR_CORRUPT,
-                    "the file is truncated: it should have %" PRIu64
-                    " tokens, but has only %" PRIu64,
-                    length, remaining / width);
+    return lx_fail(error, LX_ERR_CORRUPT,
+                   "the file is truncated: it should have %" PRIu64
+                   " tokens, but has only %" PRIu64,
+                   length, remaining / width);
 }
 
 lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dtype,
@@ -66,7 +66,7 @@ lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dt
     uint64_t size;
     lx_status status = lx__token_file_check_dtype(dtype, error);
     if (status != LX_OK) {
-        lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+        lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
         return status;
     }
     file->dtype = dtype;
@@ -79,7 +79,7 @@ lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dt
         status = lx__mapping_open(&file->tokens, &opened, size, LX__ADVICE_RANDOM, error);
     if (status == LX_OK && file->length != 0)
         file->data = file->tokens.data + offset;
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__file_close(&opened);
     return status;
 }
@@ -97,7 +97,7 @@ lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *e
     status = lx__file_size(&opened, &size, error);
     if (status == LX_OK)
         status = lx__mapping_open(&file->index, &opened, size, LX__ADVICE_RANDOM, error);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__file_close(&opened);
     return status;
 }
@@ -125,8 +125,8 @@ void lx__token_file_unref(lx__token_file *file)
 static lx_status fail_place(const lx__token_file *file, uint64_t number, const uint8_t *at,
                             const char *what, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "document %" PRIu64 " %s", number, what);
-    lx__error_locate(error, file->index_path, NULL, LX_NONE, (uint64_t)(at - file->index.data));
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT, "document %" PRIu64 " %s", number, what);
+    lx_error_locate(error, file->index_path, NULL, LX_NONE, (uint64_t)(at - file->index.data));
     return status;
 }
 

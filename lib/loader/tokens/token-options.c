@@ -69,8 +69,7 @@ lx_status lx__token_options_take(const lx_token_options *options, unsigned allow
     *taken = options != NULL ? *options : (lx_token_options)LX__TOKEN_DEFAULTS;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if ((taken->given & ~allowed & 1U << i) != 0)
-            return lx__fail(error, LX_ERR_ARGUMENT,
-                            "%s: this option has no effect on the source: leave it unset",
-                            names[i]);
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "%s: this option has no effect on the source: leave it unset", names[i]);
     return LX_OK;
 }

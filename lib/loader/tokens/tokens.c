@@ -78,17 +78,17 @@ static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *file
 {
     *files = 0;
     if (parts == NULL || count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "no tokens to concatenate: count must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "no tokens to concatenate: count must be at least 1");
     for (size_t i = 0; i < count; i++) {
         if (parts[i] == NULL)
             return lx__fail_null(error, "one of the parts");
         if (parts[i]->dtype != parts[0]->dtype)
-            return lx__fail(error, LX_ERR_MISMATCH,
-                            "part %zu has %s tokens, but part 0 has %s tokens: concatenate parts "
-                            "of the same dtype",
-                            i, lx_dtype_get_name(parts[i]->dtype),
-                            lx_dtype_get_name(parts[0]->dtype));
+            return lx_fail(error, LX_ERR_MISMATCH,
+                           "part %zu has %s tokens, but part 0 has %s tokens: concatenate parts "
+                           "of the same dtype",
+                           i, lx_dtype_get_name(parts[i]->dtype),
+                           lx_dtype_get_name(parts[0]->dtype));
         *files += parts[i]->part_count;
     }
     return LX_OK;
@@ -113,7 +113,7 @@ lx_status lx_tokens_new_concat(lx_tokens *const *parts, size_t count, lx_tokens 
             fits = add(made, lx__token_file_ref(parts[i]->parts[k].file)) && fits;
     if (!fits) {
         lx_tokens_unref(made);
-        return lx__fail(error, LX_ERR_LIMIT, "the parts together exceed 2^64 - 1 tokens");
+        return lx_fail(error, LX_ERR_LIMIT, "the parts together exceed 2^64 - 1 tokens");
     }
     *tokens = made;
     return LX_OK;
@@ -172,11 +172,11 @@ lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint6
                                  uint64_t *length, lx_error *error)
 {
     if (tokens == NULL || first == NULL || length == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "tokens, first or length is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "tokens, first or length is NULL");
     if (number >= tokens->documents)
-        return lx__fail(error, LX_ERR_RANGE,
-                        "document %" PRIu64 " is out of range: the number of documents is %" PRIu64,
-                        number, tokens->documents);
+        return lx_fail(error, LX_ERR_RANGE,
+                       "document %" PRIu64 " is out of range: the number of documents is %" PRIu64,
+                       number, tokens->documents);
     size_t low = 0, high = tokens->part_count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -212,11 +212,11 @@ static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t co
 {
     uint64_t token;
     at += lx__widen_find_bad(widen, file->data + at * width, count, width, limit, &token);
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
-                                "token %" PRIu64 " of the file is 0x%" PRIx64
-                                ", but must be below %" PRIu64,
-                                at, token, limit);
-    lx__error_locate(error, file->path, NULL, LX_NONE, file->offset + at * width);
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT,
+                               "token %" PRIu64 " of the file is 0x%" PRIx64
+                               ", but must be below %" PRIu64,
+                               at, token, limit);
+    lx_error_locate(error, file->path, NULL, LX_NONE, file->offset + at * width);
     return status;
 }
 
@@ -249,11 +249,11 @@ lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_t count
         return lx__fail_null(error, tokens == NULL ? "tokens" : "data");
     lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
     if (widen == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "the requested dtype must be int32 or int64");
+        return lx_fail(error, LX_ERR_ARGUMENT, "the requested dtype must be int32 or int64");
     if (!lx__range_fits(first, count, tokens->length))
-        return lx__fail(error, LX_ERR_RANGE,
-                        "%" PRIu64 " tokens starting at %" PRIu64 " exceed the length of %" PRIu64,
-                        count, first, tokens->length);
+        return lx_fail(error, LX_ERR_RANGE,
+                       "%" PRIu64 " tokens starting at %" PRIu64 " exceed the length of %" PRIu64,
+                       count, first, tokens->length);
     return lx__tokens_copy(tokens, first, count, widen, lx__widen_limit(tokens->dtype, dtype, 0),
                            lx_dtype_get_size(dtype), data, error);
 }

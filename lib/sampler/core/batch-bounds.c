@@ -155,9 +155,9 @@ static lx_status find(const lx_order *order, uint64_t position, lx__batch_bounds
     if (order == NULL)
         return lx__fail_null(error, "order");
     if (order->batch_bounds == NULL)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "the order is not cut into batches: pass a "
-                        "budgeted order");
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "the order is not cut into batches: pass a "
+                       "budgeted order");
     if (order->length == 0 || position == LX__POSITION_END)
         return LX_END;
     lx_status status = lx__batch_bounds_find(order, &held, position, bounds, error);

@@ -73,7 +73,7 @@ lx_status lx__index_table_cache_folder(const char *folder, char **path, lx_error
         return status;
     lx__file_close(&opened);
     if (realpath(folder, whole) == NULL)
-        return lx__fail_errno(error, errno, folder, "cannot resolve the path");
+        return lx_fail_errno(error, errno, folder, "cannot resolve the path");
     *path = lx__strdup(whole);
     return *path != NULL ? LX_OK : lx__fail_memory(error, "a path");
 }

@@ -61,10 +61,10 @@ struct lx__index_table_file {
 lx_status lx__index_table_file_fail(const lx__index_table_file *file, const char *why,
                                     lx_error *error)
 {
-    lx_status status =
-        lx__fail(error, LX_ERR_CORRUPT,
-                 "the table file is damaged: %s: delete it to have the table rebuilt", why);
-    lx__error_locate(error, file != NULL ? file->path : NULL, NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT,
+                               "the table file is damaged: %s: delete it to have the table rebuilt",
+                               why);
+    lx_error_locate(error, file != NULL ? file->path : NULL, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -73,9 +73,9 @@ lx_status lx__index_table_file_fail(const lx__index_table_file *file, const char
 static lx_status check_machine(lx_error *error)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "tables in files are little-endian, but this machine is big-endian: use "
-                    "tables in memory");
+    return lx_fail(error, LX_ERR_UNSUPPORTED,
+                   "tables in files are little-endian, but this machine is big-endian: use "
+                   "tables in memory");
 #else
     (void)error;
     return LX_OK;
@@ -95,10 +95,10 @@ static lx_status read_head(const lx__file *file, const lx__index_table_file *sel
         return lx__index_table_file_fail(self, "it is not the table of an order", error);
     uint32_t version = lx__load_le32(first + AT_VERSION);
     if (version != TABLE_VERSION)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "the table has version %" PRIu32 ", but this library reads version %d: "
-                        "delete the file",
-                        version, TABLE_VERSION);
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "the table has version %" PRIu32 ", but this library reads version %d: "
+                       "delete the file",
+                       version, TABLE_VERSION);
     *what_size = lx__load_le32(first + AT_WHAT_SIZE);
     if (*what_size > LX__INDEX_TABLE_JSON_MAX)
         return lx__index_table_file_fail(self, "its header is too long", error);
@@ -130,9 +130,9 @@ static lx_status match(const uint8_t *head, size_t what_size, const lx__index_ta
     if (what_size != strlen(form->inputs) || memcmp(head + AT_WHAT, form->inputs, what_size) != 0) {
         char theirs[200];
         print_safely(theirs, sizeof theirs, head + AT_WHAT, what_size);
-        return lx__fail(error, LX_ERR_MISMATCH,
-                        "the file contains the table of %s, not that of %.199s: was it renamed?",
-                        theirs, form->inputs);
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "the file contains the table of %s, not that of %.199s: was it renamed?",
+                       theirs, form->inputs);
     }
     uint64_t count = lx__load_le64(head + AT_COUNT);
     if (lx__load_le32(head + AT_WIDTH) != form->width ||
@@ -192,7 +192,7 @@ lx_status lx__index_table_file_open(const lx__file *folder, const char *name,
     file.path = NULL;
     lx__file_close(&file);
     if (status != LX_OK) {
-        lx__error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
+        lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
         lx__index_table_file_close(self);
         return status;
     }
@@ -230,7 +230,7 @@ static lx_status check_block(lx__index_table_file *file, uint64_t block, lx_erro
         return LX_OK;
     }
     lx_status status = lx__index_table_file_fail(file, "a block checksum does not match", error);
-    lx__error_locate(error, NULL, NULL, LX_NONE, offset);
+    lx_error_locate(error, NULL, NULL, LX_NONE, offset);
     return status;
 }
 
@@ -311,9 +311,9 @@ lx_status lx__index_table_file_write(const lx__file *file, const lx__index_table
         return status;
     if (strlen(form->inputs) > LX__INDEX_TABLE_JSON_MAX ||
         !lay_out(strlen(form->inputs), form->count, form->width, &places))
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "the table is too large for a file: use a table in "
-                        "memory");
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the table is too large for a file: use a table in "
+                       "memory");
     status = write_head(file, form, &places, error);
     if (status == LX_OK)
         status = write_numbers(file, &places, data, error);

@@ -14,7 +14,7 @@ lx_status lx__index_table_measure(const uint64_t *indices, uint64_t count, lx__i
     *table = (lx__index_table){.count = count};
     for (uint64_t i = 0; i < count; i++) {
         if (indices[i] == UINT64_MAX)
-            return lx__fail(
+            return lx_fail(
                 error, LX_ERR_ARGUMENT,
                 "index %" PRIu64 " is 2^64 - 1, which exceeds the largest index of any order", i);
         if (indices[i] >= table->bound)

@@ -88,7 +88,7 @@ lx_status lx__order_options_take(const lx_order_options *options, unsigned allow
     *taken = options != NULL ? *options : (lx_order_options){0};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if ((taken->given & ~allowed & 1U << i) != 0)
-            return lx__fail(error, LX_ERR_ARGUMENT,
-                            "%s: this option has no effect on the order: leave it unset", names[i]);
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "%s: this option has no effect on the order: leave it unset", names[i]);
     return LX_OK;
 }

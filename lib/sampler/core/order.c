@@ -15,7 +15,7 @@ lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t leng
                         lx_order **order, lx_error *error)
 {
     if (order == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "order is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "order is NULL");
     *order = lx__alloc_array(1, size);
     if (*order == NULL)
         return lx__fail_memory(error, "an order");

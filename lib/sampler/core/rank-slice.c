@@ -9,13 +9,13 @@
 lx_status lx__shard_check(lx__shard shard, lx_error *error)
 {
     if (shard.world == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "world must be at least 1: a single rank is rank 0 of world 1");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "world must be at least 1: a single rank is rank 0 of world 1");
     if (shard.rank >= shard.world)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "rank is %" PRIu64 ", but the ranks of a world of %" PRIu64
-                        " are 0 to %" PRIu64,
-                        shard.rank, shard.world, shard.world - 1);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "rank is %" PRIu64 ", but the ranks of a world of %" PRIu64
+                       " are 0 to %" PRIu64,
+                       shard.rank, shard.world, shard.world - 1);
     return LX_OK;
 }
 

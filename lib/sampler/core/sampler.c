@@ -116,9 +116,9 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, uint64_t
     if (indices == NULL && capacity != 0)
         return lx__fail_null(error, "indices");
     if (sampler->order->batch_bounds == NULL)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "the order is not cut into batches: pass a "
-                        "budgeted order");
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "the order is not cut into batches: pass a "
+                       "budgeted order");
     uint64_t position = sampler->position;
     lx_status status = lx__rank_assignment_next(sampler->order, &sampler->batch_bounds,
                                                 sampler->shard, false, &position, LX__POSITION_END,
@@ -129,9 +129,9 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, uint64_t
         return status;
     if (slice.count > capacity) {
         *taken = slice.count;
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "the batch has %" PRIu64 " samples, but the buffer has room for %" PRIu64,
-                        slice.count, capacity);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the batch has %" PRIu64 " samples, but the buffer has room for %" PRIu64,
+                       slice.count, capacity);
     }
     status = lx__order_read(sampler->order, sampler->scratch, slice.first, 1, slice.count, indices,
                             error);

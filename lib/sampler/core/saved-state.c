@@ -46,7 +46,7 @@ lx_status lx__state_get_number(const json_t *object, const char *key, uint64_t *
         return lx__json_get_integer(object, key, 0, INT64_MAX, value, error);
     if (read_digits(json_string_value(found), value))
         return LX_OK;
-    return lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be a number from 2^63 to 2^64 - 1", key);
+    return lx_fail(error, LX_ERR_CORRUPT, "\"%s\" must be a number from 2^63 to 2^64 - 1", key);
 }
 
 uint32_t lx__state_add(uint32_t crc, uint64_t word)
@@ -136,8 +136,8 @@ lx_status lx__state_write(json_t *state, char *text, size_t size, size_t *length
         memcpy(text, whole, needed + 1);
     } else if (size != 0) {
         text[0] = '\0';
-        status = lx__fail(error, LX_ERR_LIMIT, "the state takes %zu bytes, but the buffer has %zu",
-                          needed + 1, size);
+        status = lx_fail(error, LX_ERR_LIMIT, "the state takes %zu bytes, but the buffer has %zu",
+                         needed + 1, size);
     }
     lx__free(whole);
     return status;
@@ -151,14 +151,14 @@ static lx_status check_head(const json_t *state, const char *what, int version, 
     if (status != LX_OK)
         return status;
     if (strcmp(found, what) != 0)
-        return lx__fail(error, LX_ERR_MISMATCH, "this is the state of a %.40s, not of a %s", found,
-                        what);
+        return lx_fail(error, LX_ERR_MISMATCH, "this is the state of a %.40s, not of a %s", found,
+                       what);
     status = lx__json_get_integer(state, "version", 0, INT64_MAX, &number, error);
     if (status == LX_OK && number != (uint64_t)version)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the state has version %" PRIu64 ", but this library reads version %d: "
-                          "use the libloaderx that wrote it",
-                          number, version);
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the state has version %" PRIu64 ", but this library reads version %d: "
+                         "use the libloaderx that wrote it",
+                         number, version);
     return status;
 }
 
@@ -189,10 +189,10 @@ lx_status lx__state_check(const json_t *state, lx_error *error)
     if (status == LX_OK)
         status = checksum(state, digits, error);
     if (status == LX_OK && strcmp(found, digits) != 0)
-        status = lx__fail(error, LX_ERR_CORRUPT,
-                          "the state was changed after it was written: its \"" CHECKSUM
-                          "\" is %.16s, but its content gives %s",
-                          found, digits);
+        status = lx_fail(error, LX_ERR_CORRUPT,
+                         "the state was changed after it was written: its \"" CHECKSUM
+                         "\" is %.16s, but its content gives %s",
+                         found, digits);
     return status;
 }
 
@@ -215,10 +215,10 @@ static lx_status fail_difference(const char *path, const json_t *theirs, const j
         print_value(theirs, there, sizeof there);
     if (ours != NULL)
         print_value(ours, here, sizeof here);
-    return lx__fail(error, LX_ERR_MISMATCH,
-                    "\"%s\" is %s in the state and %s here: use the value of the state, or start "
-                    "without the state",
-                    path, there, here);
+    return lx_fail(error, LX_ERR_MISMATCH,
+                   "\"%s\" is %s in the state and %s here: use the value of the state, or start "
+                   "without the state",
+                   path, there, here);
 }
 
 static lx_status match(const char *path, const json_t *theirs, const json_t *ours, lx_error *error);

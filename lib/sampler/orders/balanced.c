@@ -220,9 +220,9 @@ lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count,
     if (status == LX_OK)
         status = lx__group_members_check("classes", classes, count, order, error);
     if (status == LX_OK && count == 0 && length != 0)
-        status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "classes is empty, but the length of an epoch is not 0: pass classes, or "
-                          "set length to 0");
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "classes is empty, but the length of an epoch is not 0: pass classes, or "
+                         "set length to 0");
     if (status == LX_OK)
         status = lx__order_new(&balanced_class, sizeof(struct balanced), length, count, order,
                                error);

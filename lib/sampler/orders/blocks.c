@@ -124,13 +124,13 @@ lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed, lx
     if (order == NULL)
         return lx__fail_null(error, "order");
     if (block == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "block must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT, "block must be at least 1");
     uint64_t count = length / block + (length % block != 0), whole;
     if (!lx__multiply_fits(count, block, &whole))
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "%" PRIu64 " blocks of %" PRIu64 " exceed 2^64 - 1 positions: use smaller "
-                        "blocks",
-                        count, block);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "%" PRIu64 " blocks of %" PRIu64 " exceed 2^64 - 1 positions: use smaller "
+                       "blocks",
+                       count, block);
     lx_status status = lx__order_new(&blocks_class, sizeof(struct blocks), length, length, order,
                                      error);
     if (status != LX_OK)

@@ -142,12 +142,12 @@ static lx_status sort(struct bucketed *self, const uint64_t *lengths, const char
 static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
 {
     if (batch == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "batch must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT, "batch must be at least 1");
     if (bucket == 0 || bucket % batch != 0)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "bucket_size %" PRIu64 " is not a multiple of batch %" PRIu64
-                        ": a bucket consists of one or more whole batches",
-                        bucket, batch);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "bucket_size %" PRIu64 " is not a multiple of batch %" PRIu64
+                       ": a bucket consists of one or more whole batches",
+                       bucket, batch);
     return LX_OK;
 }
 

@@ -167,15 +167,15 @@ static lx_status check_costs(const uint64_t *costs, uint64_t count, uint64_t bud
 {
     for (uint64_t i = 0; i < count; i++) {
         if (costs[i] == 0)
-            return lx__fail(error, LX_ERR_ARGUMENT,
-                            "index %" PRIu64 " costs 0: a cost must be at least 1", i);
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "index %" PRIu64 " costs 0: a cost must be at least 1", i);
         if (costs[i] > budget)
-            return lx__fail(error, LX_ERR_ARGUMENT,
-                            "index %" PRIu64 " costs %" PRIu64
-                            ", which alone exceeds the budget of %" PRIu64
-                            ": raise the budget, shorten the sample, or leave it out of the source "
-                            "and the costs",
-                            i, costs[i], budget);
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "index %" PRIu64 " costs %" PRIu64
+                           ", which alone exceeds the budget of %" PRIu64
+                           ": raise the budget, shorten the sample, or leave it out of the source "
+                           "and the costs",
+                           i, costs[i], budget);
         range->least = costs[i] < range->least ? costs[i] : range->least;
         range->most = costs[i] > range->most ? costs[i] : range->most;
         range->crc = lx__state_add(range->crc, costs[i]);
@@ -189,17 +189,17 @@ static lx_status check(const lx_order *part, const uint64_t *costs, uint64_t cou
     if (costs == NULL && count != 0)
         return lx__fail_null(error, "costs");
     if (part->length > LENGTH_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "an epoch has %" PRIu64 " positions, but at most 2^32 - 1 can be cut into "
-                        "batches",
-                        part->length);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "an epoch has %" PRIu64 " positions, but at most 2^32 - 1 can be cut into "
+                       "batches",
+                       part->length);
     if (part->bound > count)
-        return lx__fail(error, LX_ERR_MISMATCH,
-                        "the order has indices below %" PRIu64 ", but there are only %" PRIu64
-                        " costs: pass a cost for each index",
-                        part->bound, count);
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "the order has indices below %" PRIu64 ", but there are only %" PRIu64
+                       " costs: pass a cost for each index",
+                       part->bound, count);
     if (budget == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "budget must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT, "budget must be at least 1");
     return check_costs(costs, count, budget, range, error);
 }
 

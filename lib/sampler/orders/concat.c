@@ -123,18 +123,18 @@ static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t
     for (size_t i = 0; i < count; i++) {
         uint64_t highest;
         if (parts[i] == NULL)
-            return lx__fail(error, LX_ERR_ARGUMENT, "part %zu is NULL", i);
+            return lx_fail(error, LX_ERR_ARGUMENT, "part %zu is NULL", i);
         size += parts[i]->size;
         lx_status status = lx__inner_order_check_size(parts[i], size, error);
         if (status != LX_OK)
             return status;
         if (!lx__add_fits(*length, parts[i]->length, length))
-            return lx__fail(error, LX_ERR_ARGUMENT, "the parts together exceed 2^64 - 1 positions");
+            return lx_fail(error, LX_ERR_ARGUMENT, "the parts together exceed 2^64 - 1 positions");
         if (!lx__add_fits(parts[i]->bound, offsets != NULL ? offsets[i] : 0, &highest))
-            return lx__fail(error, LX_ERR_ARGUMENT,
-                            "the indices of part %zu with the offset %" PRIu64
-                            " exceed 2^64 - 1: lower the offset",
-                            i, offsets[i]);
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "the indices of part %zu with the offset %" PRIu64
+                           " exceed 2^64 - 1: lower the offset",
+                           i, offsets[i]);
         *bound = highest > *bound ? highest : *bound;
     }
     return LX_OK;
@@ -150,8 +150,8 @@ lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, s
     if (parts == NULL)
         return lx__fail_null(error, "parts");
     if (count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "count must be at least 1: a concatenation needs at least one order");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "count must be at least 1: a concatenation needs at least one order");
     lx_status status = measure(parts, offsets, count, &length, &bound, error);
     if (status != LX_OK)
         return status;

@@ -17,10 +17,10 @@ lx_status lx__group_members_check(const char *what, const void *given, uint64_t 
     if (given == NULL && count != 0)
         return lx__fail_null(error, what);
     if (count > LX__GROUP_MEMBERS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "%s has %" PRIu64 " elements, more than the limit of %" PRIu32
-                        ": split the order",
-                        what, count, LX__GROUP_MEMBERS_MAX);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "%s has %" PRIu64 " elements, more than the limit of %" PRIu32
+                       ": split the order",
+                       what, count, LX__GROUP_MEMBERS_MAX);
     return LX_OK;
 }
 

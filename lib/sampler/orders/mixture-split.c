@@ -55,8 +55,8 @@ lx_status lx__mixture_split_new(const double *weights, size_t count, lx__mixture
     size_t used = 0;
     *split = (lx__mixture_split){0};
     if (count > LX__MIXTURE_SETS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "%zu parts exceed the limit of %u: nest mixtures",
-                        count, LX__MIXTURE_SETS_MAX);
+        return lx_fail(error, LX_ERR_LIMIT, "%zu parts exceed the limit of %u: nest mixtures",
+                       count, LX__MIXTURE_SETS_MAX);
     lx_status status = lx__weights_check(weights, count, &largest, error);
     if (status != LX_OK)
         return status;

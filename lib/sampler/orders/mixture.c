@@ -37,23 +37,22 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
     if (mixture == NULL || order == NULL)
         return lx__fail_null(error, mixture == NULL ? "mixture" : "order");
     if (mixture->weighting_count > 1)
-        return lx__fail(error, LX_ERR_STATE,
-                        "weights were set already: add all parts before setting weights");
+        return lx_fail(error, LX_ERR_STATE,
+                       "weights were set already: add all parts before setting weights");
     if (mixture->count >= LX__MIXTURE_SETS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "the mixture already has %u parts, which is the limit: nest mixtures",
-                        LX__MIXTURE_SETS_MAX);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the mixture already has %u parts, which is the limit: nest mixtures",
+                       LX__MIXTURE_SETS_MAX);
     lx_status status = lx__inner_order_check_size(order, mixture->size + order->size, error);
     if (status != LX_OK)
         return status;
     if (order->length == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "part %zu is empty: leave it out", mixture->count);
+        return lx_fail(error, LX_ERR_ARGUMENT, "part %zu is empty: leave it out", mixture->count);
     if (!lx__add_fits(order->bound, offset, &bound))
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the indices of part %zu with the offset %" PRIu64
-                        " exceed 2^64 - 1: lower "
-                        "the offset",
-                        mixture->count, offset);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the indices of part %zu with the offset %" PRIu64 " exceed 2^64 - 1: lower "
+                       "the offset",
+                       mixture->count, offset);
     return lx__weight_check(mixture->count, weight, error);
 }
 
@@ -103,16 +102,16 @@ static lx_status check_weights(const lx_mixture *mixture, uint64_t begin, const 
     if (mixture == NULL || weights == NULL)
         return lx__fail_null(error, mixture == NULL ? "mixture" : "weights");
     if (count != mixture->count || count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the number of weights, %zu, differs from the number of parts, %zu: pass "
-                        "one weight per part",
-                        count, mixture->count);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the number of weights, %zu, differs from the number of parts, %zu: pass "
+                       "one weight per part",
+                       count, mixture->count);
     uint64_t last = mixture->weightings[mixture->weighting_count - 1].begin;
     if (begin <= last)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "begin is %" PRIu64 ", but must be greater than %" PRIu64
-                        ", where the last weights that were set begin",
-                        begin, last);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "begin is %" PRIu64 ", but must be greater than %" PRIu64
+                       ", where the last weights that were set begin",
+                       begin, last);
     return lx__weights_check(weights, count, &largest, error);
 }
 
@@ -150,9 +149,9 @@ lx_status lx_mixture_set_exhausted_policy(lx_mixture *mixture, lx_exhausted_poli
     if (mixture == NULL)
         return lx__fail_null(error, "mixture");
     if (exhausted < LX_EXHAUSTED_REPEAT || exhausted > LX_EXHAUSTED_REDISTRIBUTE)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "exhausted_policy must be repeat, stop or redistribute, not %d",
-                        (int)exhausted);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "exhausted_policy must be repeat, stop or redistribute, not %d",
+                       (int)exhausted);
     mixture->exhausted = exhausted;
     return LX_OK;
 }
@@ -163,7 +162,7 @@ lx_status lx__mixture_check(const lx_mixture *mixture, lx_error *error)
     if (mixture == NULL)
         return lx__fail_null(error, "mixture");
     if (mixture->count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "the mixture has no parts: add at least one");
+        return lx_fail(error, LX_ERR_ARGUMENT, "the mixture has no parts: add at least one");
     return lx__weights_check(mixture->weightings[0].weights, mixture->count, &largest, error);
 }
 

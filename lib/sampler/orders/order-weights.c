@@ -18,10 +18,10 @@ lx_status lx__order_weights_check(const double *weights, uint64_t count, lx_orde
     if (weights == NULL)
         return lx__fail_null(error, "weights");
     if (count > LX__WEIGHTS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "the number of weights, %" PRIu64 ", exceeds the limit of %" PRIu64
-                        ": split the order",
-                        count, LX__WEIGHTS_MAX);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the number of weights, %" PRIu64 ", exceeds the limit of %" PRIu64
+                       ": split the order",
+                       count, LX__WEIGHTS_MAX);
     for (uint64_t i = 0; i < count; i++) {
         double weight = weights[i] + 0.0; /* converts -0 to 0 */
         uint64_t bits;

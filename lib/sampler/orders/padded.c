@@ -54,12 +54,12 @@ lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **orde
     if (status != LX_OK)
         return status;
     if (multiple == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "multiple must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT, "multiple must be at least 1");
     uint64_t missing = part->length % multiple != 0 ? multiple - part->length % multiple : 0;
     if (missing > UINT64_MAX - part->length)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "%" PRIu64 " positions padded to a multiple of %" PRIu64 " exceed 2^64 - 1",
-                        part->length, multiple);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "%" PRIu64 " positions padded to a multiple of %" PRIu64 " exceed 2^64 - 1",
+                       part->length, multiple);
     status = lx__order_new(&padded_class, sizeof(struct padded), part->length + missing,
                            part->bound, order, error);
     if (status != LX_OK)

@@ -87,10 +87,10 @@ lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t 
     if (indices == NULL && count != 0)
         return lx__fail_null(error, "indices");
     if (part->bound > count)
-        return lx__fail(error, LX_ERR_MISMATCH,
-                        "the order has indices below %" PRIu64 ", but there are only %" PRIu64
-                        " indices to choose from: pass one for each index of the order",
-                        part->bound, count);
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "the order has indices below %" PRIu64 ", but there are only %" PRIu64
+                       " indices to choose from: pass one for each index of the order",
+                       part->bound, count);
     status = make_table(indices, count, how.tables, &table, error);
     if (status != LX_OK)
         return status;

@@ -10,9 +10,9 @@ lx_status lx__weight_check(uint64_t number, double weight, lx_error *error)
 {
     if (weight >= 0 && !isinf(weight))
         return LX_OK;
-    return lx__fail(error, LX_ERR_ARGUMENT,
-                    "weight %" PRIu64 " is %g: weights must be finite and not negative", number,
-                    weight);
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "weight %" PRIu64 " is %g: weights must be finite and not negative", number,
+                   weight);
 }
 
 lx_status lx__weights_check(const double *weights, uint64_t count, double *largest, lx_error *error)
@@ -24,8 +24,7 @@ lx_status lx__weights_check(const double *weights, uint64_t count, double *large
         *largest = weights[i] > *largest ? weights[i] : *largest;
     }
     if (status == LX_OK && *largest == 0)
-        status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "all weights are 0: at least one must be above 0");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "all weights are 0: at least one must be above 0");
     return status;
 }
 

@@ -88,9 +88,9 @@ static lx_status take_id(lx__chunk_pool *pool, uint32_t *id, lx_error *error)
     lx_status status = LX_OK;
     pthread_mutex_lock(&pool->mutex);
     if (pool->next_id > LX__CHUNK_ID_MAX)
-        status = lx__fail(error, LX_ERR_LIMIT,
-                          "all %u chunk ids have been used: copy the dataset to continue",
-                          LX__CHUNK_ID_MAX);
+        status = lx_fail(error, LX_ERR_LIMIT,
+                         "all %u chunk ids have been used: copy the dataset to continue",
+                         LX__CHUNK_ID_MAX);
     else
         *id = pool->next_id++;
     pthread_mutex_unlock(&pool->mutex);
@@ -241,8 +241,8 @@ lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list
     }
     pthread_mutex_unlock(&pool->mutex);
     if (failed)
-        return lx__fail(error, LX_ERR_POISONED,
-                        "an earlier sync of a chunk failed: close the writer and open it again");
+        return lx_fail(error, LX_ERR_POISONED,
+                       "an earlier sync of a chunk failed: close the writer and open it again");
     for (size_t i = 0; i < files->count; i++) {
         lx__chunk_file *chunk = &files->list[i];
         if (chunk->dirty && !LX__FAULT(CHUNK_SYNC)) {

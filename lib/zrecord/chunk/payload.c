@@ -6,11 +6,11 @@
 static lx_status check_range(const lx__entry *entry, const lx__chunk_item *chunk, lx_error *error)
 {
     if (chunk == NULL)
-        return lx__fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
+        return lx_fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
     if (!lx__range_fits(entry->offset, entry->physical, chunk->bytes))
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "%u bytes at offset %llu exceed the %llu committed bytes", entry->physical,
-                        (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "%u bytes at offset %llu exceed the %llu committed bytes", entry->physical,
+                       (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
     return LX_OK;
 }
 
@@ -30,8 +30,8 @@ lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rule
 /** Fails, reporting that @p crc differs from the entry's CRC. */
 static lx_status fail_crc(const lx__entry *entry, uint32_t crc, lx_error *error)
 {
-    return lx__fail(error, LX_ERR_CORRUPT, "checksum mismatch: expected %08x, computed %08x",
-                    entry->crc, crc);
+    return lx_fail(error, LX_ERR_CORRUPT, "checksum mismatch: expected %08x, computed %08x",
+                   entry->crc, crc);
 }
 
 lx_status lx__payload_check(const lx__entry *entry, const lx__entry_rules *rules, uint64_t index,
@@ -46,9 +46,9 @@ lx_status lx__payload_check_codec(const lx__entry *entry, const lx__entry_rules 
 {
     if (!lx__entry_is_compressed(entry) || rules->codec->inflate != NULL)
         return LX_OK;
-    return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "cannot decompress the record: this library lacks the codec %s",
-                    rules->codec->name);
+    return lx_fail(error, LX_ERR_UNSUPPORTED,
+                   "cannot decompress the record: this library lacks the codec %s",
+                   rules->codec->name);
 }
 
 lx_status lx__payload_decode(const lx__entry *entry, const lx__entry_rules *rules,
@@ -71,9 +71,9 @@ lx_status lx__payload_decode(const lx__entry *entry, const lx__entry_rules *rule
     if (*inflater == NULL)
         return lx__fail_memory(error, "decompression");
     if (!lx__inflate(*inflater, stored, entry->physical, value, entry->logical))
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "cannot decompress the record: %u stored bytes are not a %s stream of %u "
-                        "bytes",
-                        entry->physical, rules->codec->name, entry->logical);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "cannot decompress the record: %u stored bytes are not a %s stream of %u "
+                       "bytes",
+                       entry->physical, rules->codec->name, entry->logical);
     return LX_OK;
 }

@@ -10,34 +10,34 @@
 static lx_status check_inline(const lx__entry *entry, lx_error *error)
 {
     if (entry->physical > LX__INLINE_MAX)
-        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes: at most %u fit",
-                        entry->physical, LX__INLINE_MAX);
+        return lx_fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes: at most %u fit",
+                       entry->physical, LX__INLINE_MAX);
     if (entry->physical != entry->logical)
-        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes, but its length is %u",
-                        entry->physical, entry->logical);
+        return lx_fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes, but its length is %u",
+                       entry->physical, entry->logical);
     if (entry->physical < LX__INLINE_MAX && entry->offset >> 8 * entry->physical != 0)
-        return lx__fail(error, LX_ERR_CORRUPT, "the padding after an inline value is not zero");
+        return lx_fail(error, LX_ERR_CORRUPT, "the padding after an inline value is not zero");
     return LX_OK;
 }
 
 static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rules, lx_error *error)
 {
     if (entry->physical == 0)
-        return lx__fail(error, LX_ERR_CORRUPT, "a stored value has no bytes");
+        return lx_fail(error, LX_ERR_CORRUPT, "a stored value has no bytes");
     if ((entry->offset & (rules->align - 1)) != 0)
-        return lx__fail(error, LX_ERR_CORRUPT, "offset %llu is not a multiple of %u",
-                        (unsigned long long)entry->offset, rules->align);
+        return lx_fail(error, LX_ERR_CORRUPT, "offset %llu is not a multiple of %u",
+                       (unsigned long long)entry->offset, rules->align);
     if (entry->physical > entry->logical)
-        return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes for a value of %u bytes",
-                        entry->physical, entry->logical);
+        return lx_fail(error, LX_ERR_CORRUPT, "%u stored bytes for a value of %u bytes",
+                       entry->physical, entry->logical);
     if (entry->physical < entry->logical && rules->codec == NULL)
-        return lx__fail(error, LX_ERR_CORRUPT, "a raw value of %u bytes has %u stored bytes",
-                        entry->logical, entry->physical);
+        return lx_fail(error, LX_ERR_CORRUPT, "a raw value of %u bytes has %u stored bytes",
+                       entry->logical, entry->physical);
     /* Bound the length, so that a small payload cannot make a reader allocate gigabytes. */
     uint32_t ratio_max = rules->codec != NULL ? rules->codec->ratio_max : 0;
     if (ratio_max != 0 && entry->logical / ratio_max > entry->physical)
-        return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot decompress to %u",
-                        entry->physical, entry->logical);
+        return lx_fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot decompress to %u",
+                       entry->physical, entry->logical);
     return LX_OK;
 }
 
@@ -48,9 +48,9 @@ lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, 
     lx_status status = lx__entry_is_inline(entry) ? check_inline(entry, error)
                                                   : check_stored(entry, rules, error);
     if (status == LX_OK && rules->size != LX_NONE && entry->logical != rules->size)
-        status = lx__fail(error, LX_ERR_CORRUPT,
-                          "a value has %u bytes, but the field has %llu-byte values",
-                          entry->logical, (unsigned long long)rules->size);
+        status = lx_fail(error, LX_ERR_CORRUPT,
+                         "a value has %u bytes, but the field has %llu-byte values", entry->logical,
+                         (unsigned long long)rules->size);
     return status;
 }
 

@@ -38,13 +38,13 @@ static lx_status read_version(const json_t *document, lx_error *error)
         return status;
     if (json_array_size(format) != 2 || !is_integer_in(json_array_get(format, 0), 0, UINT32_MAX) ||
         !is_integer_in(json_array_get(format, 1), 0, UINT32_MAX))
-        return lx__fail(error, LX_ERR_CORRUPT, "\"format\" must be a list of two 32-bit integers");
+        return lx_fail(error, LX_ERR_CORRUPT, "\"format\" must be a list of two 32-bit integers");
     json_int_t major = json_integer_value(json_array_get(format, 0));
     if (major != LX__FORMAT_MAJOR)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "the dataset has format %" JSON_INTEGER_FORMAT
-                        ", but this library reads format %d: use another version of the library",
-                        major, LX__FORMAT_MAJOR);
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "the dataset has format %" JSON_INTEGER_FORMAT
+                       ", but this library reads format %d: use another version of the library",
+                       major, LX__FORMAT_MAJOR);
     return LX_OK;
 }
 
@@ -55,7 +55,7 @@ static lx_status read_feature_list(const json_t *features, const char *key, json
     lx_status status = lx__json_get(features, key, JSON_ARRAY, list, error);
     for (size_t i = 0; status == LX_OK && i < json_array_size(*list); i++)
         if (!json_is_string(json_array_get(*list, i)))
-            status = lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be a list of strings", key);
+            status = lx_fail(error, LX_ERR_CORRUPT, "\"%s\" must be a list of strings", key);
     return status;
 }
 
@@ -69,10 +69,10 @@ static lx_status read_features(const json_t *document, lx_error *error)
     if (status != LX_OK)
         return status;
     if (json_array_size(must) != 0)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "the dataset requires the feature '%.64s', which this library lacks: use a "
-                        "newer version of the library",
-                        json_string_value(json_array_get(must, 0)));
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "the dataset requires the feature '%.64s', which this library lacks: use a "
+                       "newer version of the library",
+                       json_string_value(json_array_get(must, 0)));
     return read_feature_list(features, "may", &may, error);
 }
 
@@ -85,7 +85,7 @@ static lx_status read_compression(const json_t *object, lx_compression *compress
         return status;
     if (lx__compression_find(name, compression))
         return LX_OK;
-    return lx__fail(error, LX_ERR_UNSUPPORTED, "unknown compression '%.64s'", name);
+    return lx_fail(error, LX_ERR_UNSUPPORTED, "unknown compression '%.64s'", name);
 }
 
 static lx_status read_shape(const json_t *object, uint64_t *shape, size_t *ndim, lx_error *error)
@@ -95,13 +95,12 @@ static lx_status read_shape(const json_t *object, uint64_t *shape, size_t *ndim,
     if (status != LX_OK)
         return status;
     if (json_array_size(list) > LX_MAX_NDIM)
-        return lx__fail(error, LX_ERR_CORRUPT, "\"shape\" has more than %d dimensions",
-                        LX_MAX_NDIM);
+        return lx_fail(error, LX_ERR_CORRUPT, "\"shape\" has more than %d dimensions", LX_MAX_NDIM);
     *ndim = json_array_size(list);
     for (size_t i = 0; i < *ndim; i++) {
         const json_t *extent = json_array_get(list, i);
         if (!json_is_integer(extent) || json_integer_value(extent) < 0)
-            return lx__fail(error, LX_ERR_CORRUPT, "\"shape\" must be a list of integers");
+            return lx_fail(error, LX_ERR_CORRUPT, "\"shape\" must be a list of integers");
         shape[i] = (uint64_t)json_integer_value(extent);
     }
     return LX_OK;
@@ -111,14 +110,14 @@ static lx_status read_dict(const json_t *object, lx_compression compression, lx_
 {
     const json_t *dict = json_object_get(object, "dict");
     if (dict == NULL || !(json_is_null(dict) || json_is_object(dict)))
-        return lx__fail(error, LX_ERR_CORRUPT, "\"dict\" must be null or an object");
+        return lx_fail(error, LX_ERR_CORRUPT, "\"dict\" must be null or an object");
     if (json_is_null(dict))
         return LX_OK;
     const lx__codec *codec = lx__codec_of(compression);
     if (codec == NULL || !codec->dictionaries)
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "a field with compression %s cannot have a dictionary",
-                        lx__compression_name(compression));
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "a field with compression %s cannot have a dictionary",
+                       lx__compression_name(compression));
     uint64_t ignored;
     lx_status status = lx__json_get_integer(dict, "bytes", 1, UINT32_MAX, &ignored, error);
     return status != LX_OK ? status
@@ -132,16 +131,16 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     const char *stem = NULL, *dtype;
     uint64_t shape[LX_MAX_NDIM], id = 0, align = 0;
     if (!json_is_object(object))
-        return lx__fail(error, LX_ERR_CORRUPT, "a field must be an object");
+        return lx_fail(error, LX_ERR_CORRUPT, "a field must be an object");
     lx_status status = lx__json_get_text(object, "name", &field.name, error);
     if (status == LX_OK)
         status = lx__json_get_text(object, "stem", &stem, error);
     if (status == LX_OK && !lx__stem_valid(stem))
-        status = lx__fail(error, LX_ERR_CORRUPT, "stem '%.80s' is invalid", stem);
+        status = lx_fail(error, LX_ERR_CORRUPT, "stem '%.80s' is invalid", stem);
     if (status == LX_OK)
         status = lx__json_get_integer(object, "id", 0, UINT32_MAX, &id, error);
     if (status == LX_OK && id >= next_field)
-        status = lx__fail(error, LX_ERR_CORRUPT, "\"id\" must be less than \"next_field\"");
+        status = lx_fail(error, LX_ERR_CORRUPT, "\"id\" must be less than \"next_field\"");
     if (status == LX_OK)
         status = lx__json_get_text(object, "dtype", &dtype, error);
     if (status == LX_OK)
@@ -153,7 +152,7 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     if (status == LX_OK)
         status = lx__json_get_integer(object, "align", 1, LX__ALIGN_MAX, &align, error);
     if (status == LX_OK && (align & (align - 1)) != 0)
-        status = lx__fail(error, LX_ERR_CORRUPT, "\"align\" must be a power of two");
+        status = lx_fail(error, LX_ERR_CORRUPT, "\"align\" must be a power of two");
     if (status == LX_OK)
         status = read_dict(object, field.compression, error);
     if (status != LX_OK)
@@ -175,10 +174,10 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
     if (status != LX_OK)
         return status;
     if (json_array_size(fields) == 0)
-        return lx__fail(error, LX_ERR_CORRUPT, "\"fields\" must not be empty");
+        return lx_fail(error, LX_ERR_CORRUPT, "\"fields\" must not be empty");
     if (json_array_size(fields) > LX_MAX_FIELDS)
-        return lx__fail(error, LX_ERR_LIMIT, "the dataset has %zu fields: at most %d are supported",
-                        json_array_size(fields), LX_MAX_FIELDS);
+        return lx_fail(error, LX_ERR_LIMIT, "the dataset has %zu fields: at most %d are supported",
+                       json_array_size(fields), LX_MAX_FIELDS);
     meta->schema = lx_schema_new();
     if (meta->schema == NULL)
         return lx__fail_memory(error, "a schema");
@@ -186,8 +185,8 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
         const json_t *field = json_array_get(fields, i);
         status = read_field(field, next_field, meta->schema, error);
         if (status != LX_OK)
-            lx__error_locate(error, NULL, json_string_value(json_object_get(field, "name")),
-                             LX_NONE, LX_NONE);
+            lx_error_locate(error, NULL, json_string_value(json_object_get(field, "name")), LX_NONE,
+                            LX_NONE);
     }
     return status;
 }
@@ -202,9 +201,9 @@ static lx_status check_unfull(const json_t *unfull, lx_error *error)
             !is_integer_in(json_array_get(item, 0), least, UINT32_MAX) ||
             !is_integer_in(json_array_get(item, 1), 0, INT64_MAX) ||
             !is_integer_in(json_array_get(item, 2), 0, UINT32_MAX))
-            return lx__fail(error, LX_ERR_CORRUPT,
-                            "\"unfull\" must be a list of [id, bytes, records] in ascending order "
-                            "of id");
+            return lx_fail(error, LX_ERR_CORRUPT,
+                           "\"unfull\" must be a list of [id, bytes, records] in ascending order "
+                           "of id");
         least = json_integer_value(json_array_get(item, 0)) + 1;
     }
     return LX_OK;
@@ -239,7 +238,7 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
     if (status == LX_OK)
         status = lx__json_get_text(meta->document, "uuid", &uuid, error);
     if (status == LX_OK && !lx__uuid_parse(uuid, meta->uuid))
-        status = lx__fail(error, LX_ERR_CORRUPT, "\"uuid\" is invalid");
+        status = lx_fail(error, LX_ERR_CORRUPT, "\"uuid\" is invalid");
     if (status == LX_OK)
         status = lx__json_get_bool(meta->document, "sealed", &meta->sealed, error);
     if (status == LX_OK)
@@ -285,12 +284,12 @@ static lx_status check_stamp(const char *text, size_t size, lx_error *error)
 {
     char digits[9];
     if (!has_stamp(text, size))
-        return lx__fail(error, LX_ERR_CORRUPT, "the file does not begin with a checksum: " ADVICE);
+        return lx_fail(error, LX_ERR_CORRUPT, "the file does not begin with a checksum: " ADVICE);
     print_checksum(text, size, digits);
     if (memcmp(text + STAMP_DIGITS, digits, 8) != 0)
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "checksum mismatch: expected %.8s, computed %s: " ADVICE,
-                        text + STAMP_DIGITS, digits);
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "checksum mismatch: expected %.8s, computed %s: " ADVICE,
+                       text + STAMP_DIGITS, digits);
     return LX_OK;
 }
 
@@ -332,7 +331,7 @@ lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_checksum 
         status = lx__meta_parse(meta, text, size, checksum, error);
         lx__free(text);
     }
-    lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -397,8 +396,8 @@ lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_e
         return lx__fail_memory(error, LX__META_NAME);
     lx_status status = LX_OK;
     if (strlen(text) > LX__META_LIMIT)
-        status = lx__fail(error, LX_ERR_LIMIT, "%s would exceed %zu bytes", LX__META_NAME,
-                          LX__META_LIMIT);
+        status = lx_fail(error, LX_ERR_LIMIT, "%s would exceed %zu bytes", LX__META_NAME,
+                         LX__META_LIMIT);
     if (status == LX_OK)
         status = write_new(text, directory, error);
     lx__free(text);

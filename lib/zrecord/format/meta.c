@@ -97,8 +97,8 @@ static int set_integer(json_t *object, const char *key, uint64_t value)
 lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error)
 {
     if (generation > LX__GENERATION_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "all generations have been used: copy the dataset to continue");
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "all generations have been used: copy the dataset to continue");
     meta->generation = generation;
     return have_set(set_integer(meta->document, "generation", generation), error);
 }

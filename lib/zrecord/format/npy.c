@@ -75,8 +75,8 @@ typedef struct parser {
 static lx_status fail_header(const parser *p, const char *expected, lx_error *error)
 {
     size_t left = (size_t)(p->end - p->at);
-    return lx__fail(error, LX_ERR_CORRUPT, "the .npy header is invalid: expected %s at '%.*s'",
-                    expected, (int)(left < 20 ? left : 20), p->at);
+    return lx_fail(error, LX_ERR_CORRUPT, "the .npy header is invalid: expected %s at '%.*s'",
+                   expected, (int)(left < 20 ? left : 20), p->at);
 }
 
 static void skip_space(parser *p)
@@ -121,8 +121,8 @@ static lx_status parse_descr(parser *p, lx_error *error)
 {
     p->has_descr = true;
     if (is_next(p, '['))
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "its dtype is structured: save each field as a separate array");
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "its dtype is structured: save each field as a separate array");
     return take_string(p, p->descr, sizeof p->descr) ? LX_OK : fail_header(p, "a dtype", error);
 }
 
@@ -156,7 +156,7 @@ static lx_status parse_shape(parser *p, lx_error *error)
         if (p->at == p->end || *p->at < '0' || *p->at > '9')
             return fail_header(p, "an extent", error);
         if (npy->ndim > LX_MAX_NDIM)
-            return lx__fail(error, LX_ERR_UNSUPPORTED, "it has more than %d axes", LX_MAX_NDIM + 1);
+            return lx_fail(error, LX_ERR_UNSUPPORTED, "it has more than %d axes", LX_MAX_NDIM + 1);
         if (!take_extent(p, &npy->shape[npy->ndim]))
             return fail_header(p, "an extent below 2^63", error);
         npy->ndim++;
@@ -213,13 +213,13 @@ static lx_status find_dtype(const char *descr, lx_npy_info *npy, lx_error *error
                 return LX_OK;
             }
     if (strcmp(descr, "|O") == 0)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "its dtype '|O', which stores pickled Python objects, is not supported: "
-                        "save it with a numeric dtype");
-    return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "its dtype '%s' is not supported: save it as bool, int8 to int64, uint8 to "
-                    "uint64, float16 to float64, complex64 or complex128",
-                    descr);
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "its dtype '|O', which stores pickled Python objects, is not supported: "
+                       "save it with a numeric dtype");
+    return lx_fail(error, LX_ERR_UNSUPPORTED,
+                   "its dtype '%s' is not supported: save it as bool, int8 to int64, uint8 to "
+                   "uint64, float16 to float64, complex64 or complex128",
+                   descr);
 }
 
 /** Reads the size of the header and of its prefix. */
@@ -227,20 +227,20 @@ static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_s
                              size_t *prefix_size, lx_error *error)
 {
     if (memcmp(start, MAGIC, size < MAGIC_SIZE ? size : MAGIC_SIZE) != 0)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "the file is not an .npy file");
+        return lx_fail(error, LX_ERR_UNSUPPORTED, "the file is not an .npy file");
     *header_size = LX_NPY_PREFIX;
     if (size < LX_NPY_PREFIX)
         return LX_END;
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        ".npy version %d.%d is not supported: use 1.0, 2.0 or 3.0", start[6],
-                        start[7]);
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       ".npy version %d.%d is not supported: use 1.0, 2.0 or 3.0", start[6],
+                       start[7]);
     uint32_t dict = start[6] == 1 ? (uint32_t)start[8] | (uint32_t)start[9] << 8
                                   : lx__load_le32(start + 8);
     if (dict > DICT_MAX)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "its header has %" PRIu32 " bytes: at most %d are supported", dict,
-                        DICT_MAX);
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "its header has %" PRIu32 " bytes: at most %d are supported", dict,
+                       DICT_MAX);
     *prefix_size = start[6] == 1 ? PREFIX_SIZE : LATER_PREFIX_SIZE;
     *header_size = *prefix_size + dict;
     return LX_OK;
@@ -264,7 +264,7 @@ lx_status lx_npy_parse_header(const void *data, size_t size, lx_npy_info *npy, l
         status = find_dtype(p.descr, npy, error);
     /* With one axis, both orders are the same. */
     if (status == LX_OK && p.fortran && npy->ndim > 1)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "it is in Fortran order: save it as np.ascontiguousarray(x)");
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "it is in Fortran order: save it as np.ascontiguousarray(x)");
     return status;
 }

@@ -48,28 +48,27 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
 {
     if (field->dtype == LX_BYTES) {
         if (field->ndim != 0)
-            return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': a field of bytes has no shape",
-                            field->name);
+            return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': a field of bytes has no shape",
+                           field->name);
         *size = LX_NONE;
         return LX_OK;
     }
     uint64_t total = lx_dtype_get_size(field->dtype);
     if (total == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': dtype %d is invalid", field->name,
-                        (int)field->dtype);
+        return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': dtype %d is invalid", field->name,
+                       (int)field->dtype);
     if (field->ndim > LX_MAX_NDIM)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "field '%s': the shape has %zu dimensions: at most %d are supported",
-                        field->name, field->ndim, LX_MAX_NDIM);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "field '%s': the shape has %zu dimensions: at most %d are supported",
+                       field->name, field->ndim, LX_MAX_NDIM);
     bool fits = true, empty = false;
     for (size_t i = 0; i < field->ndim; i++) {
         empty = empty || field->shape[i] == 0;
         fits = fits && (field->shape[i] == 0 || lx__multiply_fits(total, field->shape[i], &total));
     }
     if (!fits || total > LX_MAX_VALUE)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "field '%s': the size of a value%s exceeds %u bytes", field->name,
-                        empty ? ", not counting extents of 0," : "", LX_MAX_VALUE);
+        return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': the size of a value%s exceeds %u bytes",
+                       field->name, empty ? ", not counting extents of 0," : "", LX_MAX_VALUE);
     *size = empty ? 0 : total;
     return LX_OK;
 }
@@ -90,18 +89,18 @@ static lx_status check_new(const lx_schema *schema, const lx_field *field, const
                            lx_error *error)
 {
     if (field->name == NULL || !lx__field_name_valid(field->name))
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "field name '%.80s' is invalid: use 1 to %d of A-Z a-z 0-9 _ . - without a "
-                        "leading dot",
-                        field->name != NULL ? field->name : "(null)", LX_MAX_FIELD_NAME);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "field name '%.80s' is invalid: use 1 to %d of A-Z a-z 0-9 _ . - without a "
+                       "leading dot",
+                       field->name != NULL ? field->name : "(null)", LX_MAX_FIELD_NAME);
     if (schema->count >= LX_MAX_FIELDS)
-        return lx__fail(error, LX_ERR_LIMIT, "cannot add a field: the limit is %d fields",
-                        LX_MAX_FIELDS);
+        return lx_fail(error, LX_ERR_LIMIT, "cannot add a field: the limit is %d fields",
+                       LX_MAX_FIELDS);
     for (size_t i = 0; i < schema->count; i++) {
         const lx__field *other = schema->fields[i];
         if (strcmp(other->name, field->name) == 0 || strcmp(other->stem, stem) == 0 ||
             other->shown.id == field->id)
-            return lx__fail(error, LX_ERR_EXISTS, "field '%s' already exists", field->name);
+            return lx_fail(error, LX_ERR_EXISTS, "field '%s' already exists", field->name);
     }
     return LX_OK;
 }
@@ -156,12 +155,12 @@ lx_status lx__compression_check(const char *name, lx_compression compression, lx
     if (compression == LX_COMPRESSION_RAW || (codec != NULL && codec->deflate != NULL))
         return LX_OK;
     if (codec != NULL)
-        return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "field '%.80s': compression %s is not supported: use raw or flate",
-                        name != NULL ? name : "(null)", codec->name);
-    return lx__fail(error, LX_ERR_ARGUMENT,
-                    "field '%.80s': compression %d is invalid: use raw or flate",
-                    name != NULL ? name : "(null)", (int)compression);
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "field '%.80s': compression %s is not supported: use raw or flate",
+                       name != NULL ? name : "(null)", codec->name);
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "field '%.80s': compression %d is invalid: use raw or flate",
+                   name != NULL ? name : "(null)", (int)compression);
 }
 
 lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtype,
@@ -171,7 +170,7 @@ lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtyp
     if (schema == NULL)
         return lx__fail_null(error, "schema");
     if (ndim != 0 && shape == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "shape is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "shape is NULL");
     lx_status status = lx__compression_check(name, compression, error);
     if (status != LX_OK)
         return status;
@@ -203,18 +202,18 @@ static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *
     uint32_t position;
     lx_status status = LX_OK;
     if (!lx__schema_find_id(now, shown->shown.id, &position)) {
-        status = lx__fail(error, LX_ERR_STATE,
-                          "the field was dropped: close this handle and open the dataset again");
+        status = lx_fail(error, LX_ERR_STATE,
+                         "the field was dropped: close this handle and open the dataset again");
     } else {
         const lx__field *there = lx__schema_field(now, position);
         lx_field field = there->shown;
         field.name = shown->name;
         if (same_values(&field, &shown->shown))
             return lx__schema_add(schema, &field, there->stem, error);
-        status = lx__fail(error, LX_ERR_CORRUPT,
-                          "the dtype, shape or compression of the field has changed");
+        status = lx_fail(error, LX_ERR_CORRUPT,
+                         "the dtype, shape or compression of the field has changed");
     }
-    lx__error_locate(error, NULL, shown->name, LX_NONE, LX_NONE);
+    lx_error_locate(error, NULL, shown->name, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -296,9 +295,8 @@ lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, " %s", schema->fields[i]->name);
     }
-    lx_status status = lx__fail(error, LX_ERR_NOT_FOUND, "field not found: the fields are%s",
-                                names);
-    lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_NOT_FOUND, "field not found: the fields are%s", names);
+    lx_error_locate(error, NULL, name, LX_NONE, LX_NONE);
     return status;
 }
 

@@ -10,7 +10,7 @@
 lx_status lx__uuid_make(uint8_t uuid[LX__UUID_BYTES], lx_error *error)
 {
     if (getrandom(uuid, LX__UUID_BYTES, 0) != LX__UUID_BYTES)
-        return lx__fail_errno(error, errno, NULL, "cannot generate a UUID");
+        return lx_fail_errno(error, errno, NULL, "cannot generate a UUID");
     uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
     uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
     return LX_OK;

@@ -142,10 +142,10 @@ static lx_status scan_log(const backup *self, const lx__wal_identity *identity, 
     if (status == LX_OK && (scan.valid.offset != end->offset || scan.valid.crc != end->crc)) {
         /* If a page cache was lost within one boot, a writer truncates the frames that went with
          * it. */
-        status = lx__fail(error, LX_ERR_STATE,
-                          "the snapshot that was being copied is no longer in the log: refresh the "
-                          "dataset and try again");
-        lx__error_locate(error, self->snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_STATE,
+                         "the snapshot that was being copied is no longer in the log: refresh the "
+                         "dataset and try again");
+        lx_error_locate(error, self->snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
     }
     *synced = status == LX_OK && scan.durable.offset == end->offset;
     lx__wal_close(&log);

@@ -36,8 +36,8 @@ lx_status lx_export_options_set_suffix(lx_export_options *options, const char *s
         return lx__fail_null(error, "options");
     size_t length = suffix != NULL ? strlen(suffix) : 0;
     if (length > LX_MAX_SUFFIX || (length != 0 && strchr(suffix, '/') != NULL))
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the suffix contains a '/' or has more than %d characters", LX_MAX_SUFFIX);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the suffix contains a '/' or has more than %d characters", LX_MAX_SUFFIX);
     memcpy(options->suffix, length != 0 ? suffix : "", length + 1);
     return LX_OK;
 }

@@ -144,8 +144,8 @@ static lx_status write_array(exporting *e, const lx_field *field, const lx__file
 
 static lx_status fail_place(const char *path, const char *what, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_EXISTS, "%s", what);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_EXISTS, "%s", what);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -208,13 +208,13 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const char *p
         return status;
     const lx_field *shown = lx_schema_get_field(dataset->schema, field);
     if (shown->size == LX_NONE)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "cannot export field '%s' as an array: its records vary in length",
-                        shown->name);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "cannot export field '%s' as an array: its records vary in length",
+                       shown->name);
     exporting e = {.field = field, .options = options != NULL ? options : &all_records};
     if (e.options->suffix[0] != '\0')
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the suffix has no effect when exporting to one file: omit it");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the suffix has no effect when exporting to one file: omit it");
     status = begin(&e, dataset, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
     if (status == LX_OK)
         status = export_array(&e, shown, path, error);

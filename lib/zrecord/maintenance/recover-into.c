@@ -212,8 +212,8 @@ static lx_status check_into(const lx__recovery *self, lx_error *error)
     lx_status status = lx__check_outside(self->into, error);
     if (status != LX_OK || lstat(self->into, &about) == -1)
         return status;
-    status = lx__fail(error, LX_ERR_EXISTS, "the path already exists: choose one that does not");
-    lx__error_locate(error, self->into, NULL, LX_NONE, LX_NONE);
+    status = lx_fail(error, LX_ERR_EXISTS, "the path already exists: choose one that does not");
+    lx_error_locate(error, self->into, NULL, LX_NONE, LX_NONE);
     return status;
 }
 

@@ -18,9 +18,8 @@ static lx_status lock_source(lx__recovery *self, lx_error *error)
     if (lx__file_open(&self->lock, &self->source, LX__LOCK_NAME, O_RDONLY, NULL) != LX_OK ||
         lx__file_lock(&self->lock, false, LX__LOCK_WRITER, 1, NULL) != LX_ERR_BUSY)
         return LX_OK;
-    lx_status status = lx__fail(error, LX_ERR_BUSY,
-                                "a writer has the dataset open: close it first");
-    lx__error_locate(error, self->source.path, NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_BUSY, "a writer has the dataset open: close it first");
+    lx_error_locate(error, self->source.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -125,9 +124,9 @@ static lx_status find_state(lx__recovery *self, lx_error *error)
         if (!by_log) {
             log->damage = why;
         } else if (!log->damaged) {
-            (void)lx__fail(&log->damage, LX_ERR_CORRUPT,
-                           "the log ends before the commit that was sealed");
-            lx__error_locate(&log->damage, self->source.path, NULL, LX_NONE, LX_NONE);
+            (void)lx_fail(&log->damage, LX_ERR_CORRUPT,
+                          "the log ends before the commit that was sealed");
+            lx_error_locate(&log->damage, self->source.path, NULL, LX_NONE, LX_NONE);
         }
         return take_seal(self, generation, error);
     }
@@ -190,13 +189,13 @@ static lx_status report_rows(lx__recovery *self, size_t field, lx_error *error)
         return LX_OK;
     lx__table_name(about->stem, LX__OFFSET_KIND, self->log.state.table_generation, name);
     snprintf(path, sizeof path, "%.300s/%.160s", self->path, name);
-    (void)lx__fail(
+    (void)lx_fail(
         &damage, LX_ERR_CORRUPT,
         "the tables of the field have only %" PRIu64 " of %" PRIu64 " committed rows: "
         "values in the other rows become missing, and records beyond the end of all tables "
         "are dropped",
         rows, self->committed);
-    lx__error_locate(&damage, path, about->name, rows, rows * LX__OFFSET_ROW);
+    lx_error_locate(&damage, path, about->name, rows, rows * LX__OFFSET_ROW);
     self->repair.result.missing += rows < self->kept ? self->kept - rows : 0;
     return lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, &damage, error);
 }

@@ -35,20 +35,19 @@ static lx_status lock_all(removal *self, lx_error *error)
             lx__error_propagate(error, &why);
         return status;
     }
-    status = lx__fail(error, LX_ERR_BUSY,
-                      "the dataset is being read by this process or another one: close it first");
-    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
+    status = lx_fail(error, LX_ERR_BUSY,
+                     "the dataset is being read by this process or another one: close it first");
+    lx_error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
 static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
 {
-    lx_status status =
-        lx__fail(error, LX_ERR_EXISTS,
-                 "nothing was removed: '%.100s' does not belong to the dataset: move "
-                 "it elsewhere first",
-                 name);
-    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_EXISTS,
+                               "nothing was removed: '%.100s' does not belong to the dataset: move "
+                               "it elsewhere first",
+                               name);
+    lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -166,7 +165,7 @@ lx_status lx_dataset_remove(const char *path, lx_error *error)
     /* Resolve the path, in case it is a link to the directory or ends in a dot. */
     char *real = status == LX_OK ? realpath(path, NULL) : NULL;
     if (status == LX_OK && real == NULL)
-        status = lx__fail_errno(error, errno, path, "cannot resolve the path");
+        status = lx_fail_errno(error, errno, path, "cannot resolve the path");
     if (status == LX_OK)
         status = remove_all(&self, real, error);
     free(real);

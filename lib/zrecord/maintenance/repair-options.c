@@ -22,8 +22,8 @@ lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_repair_pol
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (policy != LX_REPAIR_MISSING && policy != LX_REPAIR_DELETE)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "repair policy %d is invalid: use missing or delete", (int)policy);
+        return lx_fail(error, LX_ERR_ARGUMENT, "repair policy %d is invalid: use missing or delete",
+                       (int)policy);
     options->policy = policy;
     return LX_OK;
 }

@@ -191,10 +191,10 @@ static lx_status refuse_link(void *user, const char *name, lx_error *error)
     if (strcmp(name, LX__LOCK_NAME) == 0 || !lx__file_is_link(directory, name))
         return LX_OK;
     snprintf(path, sizeof path, "%.300s/%.100s", directory->path, name);
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
-                                "this is a symbolic link, which is not followed here: replace it "
-                                "with its target");
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT,
+                               "this is a symbolic link, which is not followed here: replace it "
+                               "with its target");
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -287,9 +287,9 @@ static lx_status check_same(const run *self, const lx_writer *writer, lx_error *
         writer->meta.generation == store->meta.generation && now->length == then->length &&
         now->changed.offset == then->changed.offset && now->changed.crc == then->changed.crc)
         return LX_OK;
-    lx_status status = lx__fail(
+    lx_status status = lx_fail(
         error, LX_ERR_BUSY, "a writer changed the dataset during the scan: run the repair again");
-    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 

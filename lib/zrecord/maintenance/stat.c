@@ -61,7 +61,7 @@ static lx_status count_for_chunk(lx__snapshot *snapshot, const lx__entry *entry,
         return LX_OK;
     uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
     if (position == LX__NO_CHUNK)
-        return lx__fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
+        return lx_fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
     infos[position].live_records++;
     infos[position].live_bytes += entry->physical;
     return LX_OK;
@@ -148,8 +148,8 @@ lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *infos, siz
         return status;
     *count = snapshot->state.chunk_count;
     if (capacity != 0 && *count > capacity)
-        status = lx__fail(error, LX_ERR_LIMIT, "the dataset has %zu chunks: there is room for %zu",
-                          *count, capacity);
+        status = lx_fail(error, LX_ERR_LIMIT, "the dataset has %zu chunks: there is room for %zu",
+                         *count, capacity);
     else if (capacity != 0)
         status = stat_chunks(snapshot, infos, error);
     lx__snapshot_unref(snapshot);

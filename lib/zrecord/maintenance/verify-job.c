@@ -90,13 +90,13 @@ static lx_status check_dictionary(const lx__store *store, size_t position, lx_er
     if (status == LX_OK) {
         status = lx__file_sum(&file, &found.bytes, &found.crc, error);
         if (status == LX_OK && found.crc != dict.crc)
-            status = lx__fail(error, LX_ERR_CORRUPT,
-                              "dictionary checksum mismatch: expected %08x, computed %08x",
-                              dict.crc, found.crc);
-        lx__error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
+            status = lx_fail(error, LX_ERR_CORRUPT,
+                             "dictionary checksum mismatch: expected %08x, computed %08x", dict.crc,
+                             found.crc);
+        lx_error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
         lx__file_close(&file);
     }
-    lx__error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
+    lx_error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
     return status;
 }
 

@@ -91,7 +91,7 @@ static lx_status create_tail(const lx__file *directory, lx__file *file, char **p
 {
     char *base = realpath(directory->path, NULL);
     if (base == NULL)
-        return lx__fail_errno(error, errno, directory->path, "cannot resolve the path");
+        return lx_fail_errno(error, errno, directory->path, "cannot resolve the path");
     size_t size = strlen(base) + 32;
     *path = lx__alloc(size);
     lx_error why = LX_ERROR_INIT;

@@ -15,8 +15,8 @@ lx_status lx_dataset_options_set_access(lx_dataset_options *options, lx_access a
         options->access = access;
         return LX_OK;
     }
-    return lx__fail(error, LX_ERR_ARGUMENT, "access mode %d is invalid: use auto, mmap or pread",
-                    (int)access);
+    return lx_fail(error, LX_ERR_ARGUMENT, "access mode %d is invalid: use auto, mmap or pread",
+                   (int)access);
 }
 
 lx_access lx_dataset_get_access(lx_dataset *dataset)

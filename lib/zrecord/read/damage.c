@@ -11,8 +11,8 @@ lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *options, lx_d
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (damage != LX_DAMAGE_RAISE && damage != LX_DAMAGE_ZEROS)
-        return lx__fail(error, LX_ERR_ARGUMENT, "damage policy %d is invalid: use raise or zeros",
-                        (int)damage);
+        return lx_fail(error, LX_ERR_ARGUMENT, "damage policy %d is invalid: use raise or zeros",
+                       (int)damage);
     options->damage = damage;
     return LX_OK;
 }
@@ -53,7 +53,7 @@ lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t fie
     if (fields == NULL)
         field_count = dataset->schema->count;
     else if (field_count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "field_count is 0: pass NULL for all fields");
+        return lx_fail(error, LX_ERR_ARGUMENT, "field_count is 0: pass NULL for all fields");
     lx_status status = LX_OK;
     for (size_t i = 0; fields != NULL && status == LX_OK && i < field_count; i++)
         status = lx__dataset_check_field(dataset, fields[i], error);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "executor/executor.h"
 #include "executor/lifetime.h"
+#include "zrecord/read/dataset-open.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/wal/shared-array.h"
 
@@ -34,8 +35,8 @@ lx_status lx_dataset_options_set_verify_policy(lx_dataset_options *options, lx_v
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (verify != LX_VERIFY_FIRST && verify != LX_VERIFY_ALWAYS && verify != LX_VERIFY_NEVER)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "verify policy %d is invalid: use first, always or never", (int)verify);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "verify policy %d is invalid: use first, always or never", (int)verify);
     options->verify = verify;
     return LX_OK;
 }
@@ -114,7 +115,7 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, l
 {
     LX__CLEAR(dataset);
     if (path == NULL || dataset == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "path or dataset is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "path or dataset is NULL");
     lx_dataset *opened = NULL;
     lx_status status = make_handle(path, options, &opened, error);
     if (status == LX_OK) {

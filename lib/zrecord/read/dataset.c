@@ -55,9 +55,9 @@ lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field, lx_er
         return lx__fail_null(error, "dataset");
     if (field < dataset->schema->count)
         return LX_OK;
-    lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                "field %zu not found: the dataset has %zu fields", field,
-                                dataset->schema->count);
-    lx__error_locate(error, lx_dataset_get_path(dataset), NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
+                               "field %zu not found: the dataset has %zu fields", field,
+                               dataset->schema->count);
+    lx_error_locate(error, lx_dataset_get_path(dataset), NULL, LX_NONE, LX_NONE);
     return status;
 }

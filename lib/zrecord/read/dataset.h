@@ -33,9 +33,6 @@ struct lx_dataset {
     lx__process process;         /**< The process that the mutexes belong to. */
 };
 
-/** Opens another handle on the newest snapshot, which is live if @p dataset is. */
-LX_API lx_status lx__dataset_share(lx_dataset *dataset, lx_dataset **shared, lx_error *error);
-
 /** Whether every call reads the newest commit. */
 LX_API bool lx__dataset_is_live(const lx_dataset *dataset);
 

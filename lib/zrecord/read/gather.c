@@ -120,22 +120,22 @@ lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t in
                          lx_error *error)
 {
     lx_status status =
-        lx__fail(error, LX_ERR_RANGE, "index %llu is out of range: the length is %llu",
-                 (unsigned long long)index, (unsigned long long)snapshot->state.length);
-    lx__error_locate(error, snapshot->store->directory.path,
-                     lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
+        lx_fail(error, LX_ERR_RANGE, "index %llu is out of range: the length is %llu",
+                (unsigned long long)index, (unsigned long long)snapshot->state.length);
+    lx_error_locate(error, snapshot->store->directory.path,
+                    lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
     return status;
 }
 
 static lx_status fail_size(const lx__snapshot *snapshot, size_t field, uint64_t index,
                            uint64_t size, uint64_t room, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_MISMATCH,
-                                "the value has %llu bytes, but the caller allowed for %llu: query "
-                                "the sizes again",
-                                (unsigned long long)size, (unsigned long long)room);
-    lx__error_locate(error, snapshot->store->directory.path,
-                     lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_MISMATCH,
+                               "the value has %llu bytes, but the caller allowed for %llu: query "
+                               "the sizes again",
+                               (unsigned long long)size, (unsigned long long)room);
+    lx_error_locate(error, snapshot->store->directory.path,
+                    lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
     return status;
 }
 
@@ -383,9 +383,9 @@ static lx_status refuse_compressed(const lx__snapshot *snapshot, size_t field, u
 {
     if (!lx__entry_is_compressed(entry))
         return LX_OK;
-    lx_status status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                                "cannot view the record in place: it is compressed: gather it "
-                                "instead");
+    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                               "cannot view the record in place: it is compressed: gather it "
+                               "instead");
     lx__snapshot_add_context(snapshot, field, index, entry, error);
     return status;
 }

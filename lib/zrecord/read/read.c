@@ -22,12 +22,12 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
         return status;
     const lx_field *shown = &lx__schema_field(dataset->schema, field)->shown;
     if (shown->size == LX_NONE)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the records of field '%s' vary in length: use lx_dataset_gather_bytes",
-                        shown->name);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the records of field '%s' vary in length: use lx_dataset_gather_bytes",
+                       shown->name);
     if (stride < shown->size)
-        return lx__fail(error, LX_ERR_ARGUMENT, "stride %zu is less than the record size %llu",
-                        stride, (unsigned long long)shown->size);
+        return lx_fail(error, LX_ERR_ARGUMENT, "stride %zu is less than the record size %llu",
+                       stride, (unsigned long long)shown->size);
     if (out == NULL && count != 0)
         return lx__fail_null(error, "out");
     lx__snapshot *snapshot;

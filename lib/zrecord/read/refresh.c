@@ -100,8 +100,8 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
         if (status == LX_OK)
             lx__snapshot_unref(*snapshot);
         if (tries == OPEN_TRIES)
-            return lx__fail(error, LX_ERR_BUSY,
-                            "cannot read meta.json: it is being replaced continually: try again");
+            return lx_fail(error, LX_ERR_BUSY,
+                           "cannot read meta.json: it is being replaced continually: try again");
     }
 }
 

@@ -34,8 +34,8 @@ lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__
         status = lx__file_read(&file->file, rows, (size_t)(count * row), first * row, error);
         lx__fd_cache_release(&store->files, file);
     }
-    lx__error_locate(error, NULL, lx__schema_field(store->schema, field)->name,
-                     count == 1 ? first : LX_NONE, LX_NONE);
+    lx_error_locate(error, NULL, lx__schema_field(store->schema, field)->name,
+                    count == 1 ? first : LX_NONE, LX_NONE);
     return status;
 }
 

@@ -21,10 +21,10 @@ static lx_status is_current(const lx__file *directory, const lx__file *lock, boo
 {
     struct stat held, now;
     if (fstat(lock->fd, &held) == -1)
-        return lx__fail_errno(error, errno, lock->path, "cannot stat");
+        return lx_fail_errno(error, errno, lock->path, "cannot stat");
     *current = fstatat(directory->fd, LX__LOCK_NAME, &now, AT_SYMLINK_NOFOLLOW) == 0;
     if (!*current && errno != ENOENT)
-        return lx__fail_errno(error, errno, lock->path, "cannot stat");
+        return lx_fail_errno(error, errno, lock->path, "cannot stat");
     *current = *current && held.st_dev == now.st_dev && held.st_ino == now.st_ino;
     return LX_OK;
 }
@@ -47,15 +47,15 @@ static lx_status fail_busy(const lx__file *lock, lx_error *error)
     pid[strspn(pid, "0123456789")] = '\0';
     lx_status status;
     if (pid[0] == '\0')
-        status = lx__fail(error, LX_ERR_BUSY, "the dataset is being written by another process");
+        status = lx_fail(error, LX_ERR_BUSY, "the dataset is being written by another process");
     else if (is_gone(pid))
-        status = lx__fail(error, LX_ERR_BUSY,
-                          "the dataset was written by process %s, which is gone; a process that it "
-                          "forked still has it open and must end first",
-                          pid);
+        status = lx_fail(error, LX_ERR_BUSY,
+                         "the dataset was written by process %s, which is gone; a process that it "
+                         "forked still has it open and must end first",
+                         pid);
     else
-        status = lx__fail(error, LX_ERR_BUSY, "the dataset is being written by process %s", pid);
-    lx__error_locate(error, lock->path, NULL, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_BUSY, "the dataset is being written by process %s", pid);
+    lx_error_locate(error, lock->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -77,13 +77,13 @@ lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *e
     if (status == LX_ERR_BUSY)
         status = fail_busy(lock, error);
     else if (status != LX_OK)
-        status = lx__fail_errno(error, errno, lock->path, "cannot lock");
+        status = lx_fail_errno(error, errno, lock->path, "cannot lock");
     /* Another process may have replaced LOCK after it was opened and before it was locked. */
     if (status == LX_OK)
         status = is_current(directory, lock, &current, error);
     if (status == LX_OK && !current)
-        status = lx__fail(error, LX_ERR_BUSY,
-                          "LOCK was replaced while it was being locked: try again");
+        status = lx_fail(error, LX_ERR_BUSY,
+                         "LOCK was replaced while it was being locked: try again");
     if (status == LX_OK)
         status = write_pid(lock, error);
     if (status != LX_OK)
@@ -120,8 +120,8 @@ lx_status lx__reader_lock(const lx__file *directory, uint64_t generation, lx__fi
         }
     }
     return current ? LX_OK
-                   : lx__fail(error, LX_ERR_IO,
-                              "cannot lock LOCK: it is being replaced continually: try again");
+                   : lx_fail(error, LX_ERR_IO,
+                             "cannot lock LOCK: it is being replaced continually: try again");
 }
 
 lx_status lx__reader_locks_find(const lx__file *lock, uint64_t *first, uint64_t *end, bool *present,
@@ -135,7 +135,7 @@ lx_status lx__reader_locks_find(const lx__file *lock, uint64_t *first, uint64_t 
                           .l_start = (off_t)(LX__LOCK_READERS + *first),
                           .l_len = (off_t)(*end - *first)};
     if (fcntl(lock->fd, F_OFD_GETLK, &probe) == -1)
-        return lx__fail_errno(error, errno, lock->path, "cannot check for readers");
+        return lx_fail_errno(error, errno, lock->path, "cannot check for readers");
     if (probe.l_type == F_UNLCK)
         return LX_OK;
     uint64_t start = (uint64_t)probe.l_start, after = start + (uint64_t)probe.l_len;

@@ -13,8 +13,8 @@
 
 static lx_status disagree(const lx__store *store, lx_error *error, const char *what)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the dataset is sealed, but %s", what);
-    lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT, "the dataset is sealed, but %s", what);
+    lx_error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -57,7 +57,7 @@ static lx_status visit_table(const lx__store *store, const lx__state *state, siz
     size_t row = strcmp(kind, LX__OFFSET_KIND) == 0 ? LX__OFFSET_ROW : LX__CHECK_ROW;
     lx__table_name(field->stem, kind, state->table_generation, name);
     lx_status status = visit(store, name, state->length * row, error);
-    lx__error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
+    lx_error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -132,9 +132,9 @@ static lx_status check_crc(const lx__store *store, const char *name, uint64_t by
         return status;
     status = lx__file_sum(&file, &size, &crc, error);
     if (status == LX_OK && (crc != seal.crc || size != seal.bytes)) {
-        status = lx__fail(error, LX_ERR_CORRUPT,
-                          "table checksum mismatch: expected %08x, computed %08x", seal.crc, crc);
-        lx__error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_CORRUPT,
+                         "table checksum mismatch: expected %08x, computed %08x", seal.crc, crc);
+        lx_error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
     }
     lx__file_close(&file);
     return status;

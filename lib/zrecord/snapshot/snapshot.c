@@ -21,8 +21,8 @@ static lx_status map_column(lx__snapshot *snapshot, size_t field, lx_error *erro
     lx_status status = lx__store_map_table(store, field, snapshot->state.table_generation,
                                            snapshot->state.rows, &column->table, error);
     if (status != LX_OK) {
-        lx__error_locate(error, NULL, lx__schema_field(store->schema, field)->name, LX_NONE,
-                         LX_NONE);
+        lx_error_locate(error, NULL, lx__schema_field(store->schema, field)->name, LX_NONE,
+                        LX_NONE);
         return status;
     }
     /* NULL in access mode pread. */

@@ -120,9 +120,9 @@ static lx_status find_or_add_chunk(lx__store *store, uint32_t id, lx__chunk_map 
     size_t at = chunk_position(store, id);
     if (at == store->chunk_count || store->chunks[at].id != id) {
         if (store->chunk_count >= LX__MAPPED_CHUNKS_MAX)
-            return lx__fail(error, LX_ERR_LIMIT,
-                            "cannot map more than %d chunks: open the dataset in access mode pread",
-                            LX__MAPPED_CHUNKS_MAX);
+            return lx_fail(error, LX_ERR_LIMIT,
+                           "cannot map more than %d chunks: open the dataset in access mode pread",
+                           LX__MAPPED_CHUNKS_MAX);
         lx__chunk_map *list = lx__grow_array(store->chunks, store->chunk_count,
                                              &store->chunk_capacity, sizeof *list);
         if (list == NULL)

@@ -73,9 +73,9 @@ static lx_status read_and_lock(lx__store *store, lx_error *error)
             return LX_OK;
     }
     if (status == LX_OK) {
-        status = lx__fail(error, LX_ERR_IO,
-                          "cannot read meta.json: it is being replaced continually: try again");
-        lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_IO,
+                         "cannot read meta.json: it is being replaced continually: try again");
+        lx_error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
     }
     return status;
 }
@@ -107,10 +107,10 @@ static lx_status show_fields(lx__store *store, const lx__store *former, lx_error
 lx_status lx__store_fail_other(const lx__store *store, lx_error *error)
 {
     lx_status status =
-        lx__fail(error, LX_ERR_STATE,
-                 "a different dataset is at this path now: close this handle and open the path "
-                 "again");
-    lx__error_locate(error, store->directory.path, NULL, LX_NONE, LX_NONE);
+        lx_fail(error, LX_ERR_STATE,
+                "a different dataset is at this path now: close this handle and open the path "
+                "again");
+    lx_error_locate(error, store->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -138,7 +138,7 @@ lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *
 {
     struct stat now;
     if (fstatat(store->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
-        return lx__fail_errno(error, errno, store->meta_file.path, "cannot stat");
+        return lx_fail_errno(error, errno, store->meta_file.path, "cannot stat");
     *current = lx__file_id_equal(store->meta_id, (lx__file_id){now.st_dev, now.st_ino});
     return LX_OK;
 }
@@ -192,10 +192,10 @@ static lx_status check_network(const lx__store *store, lx_error *error)
 {
     if (store->network == NULL || store->meta.sealed)
         return LX_OK;
-    return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "cannot read the dataset on the network file system %s: it is not sealed: seal "
-                    "it on the machine that wrote it, or copy it to a local disk",
-                    store->network);
+    return lx_fail(error, LX_ERR_UNSUPPORTED,
+                   "cannot read the dataset on the network file system %s: it is not sealed: seal "
+                   "it on the machine that wrote it, or copy it to a local disk",
+                   store->network);
 }
 
 static lx_status open_files(lx__store *store, const char *path, const lx__store *former,
@@ -220,7 +220,7 @@ static lx_status open_files(lx__store *store, const char *path, const lx__store 
     if (status == LX_OK)
         status = show_fields(store, former, error);
     if (status != LX_OK)
-        lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
+        lx_error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
     if (status == LX_OK)
         status = lx__chunk_directory_open(&store->chunk_directory, &store->directory, error);
     if (status == LX_OK)

@@ -37,9 +37,9 @@ lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, 
     uint64_t size;
     lx_status status = lx__file_size(file, &size, error);
     if (status == LX_OK && (size < bytes || (exact && size != bytes))) {
-        status = lx__fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, but %llu are committed",
-                          (unsigned long long)size, (unsigned long long)bytes);
-        lx__error_locate(error, file->path, NULL, LX_NONE, size < bytes ? size : bytes);
+        status = lx_fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, but %llu are committed",
+                         (unsigned long long)size, (unsigned long long)bytes);
+        lx_error_locate(error, file->path, NULL, LX_NONE, size < bytes ? size : bytes);
     }
     return status;
 }

@@ -40,7 +40,7 @@ lx_status lx__table_writer_open(lx__table_writer *tables, const lx__file *direct
         status = open_tables(&tables->fields[i], directory, field->stem, generation, committed,
                              error);
         if (status != LX_OK)
-            lx__error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
+            lx_error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
     }
     return status;
 }

@@ -61,9 +61,9 @@ lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint
 {
     uint64_t size = lx__frame_size(chunk_count, update_count);
     if (size == LX_NONE)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "%llu changes do not fit into one WAL frame: commit more often",
-                        (unsigned long long)update_count);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "%llu changes do not fit into one WAL frame: commit more often",
+                       (unsigned long long)update_count);
     if (!lx__reserve(&builder->data, &builder->capacity, (size_t)size))
         return lx__fail_memory(error, "a WAL frame");
     builder->size = LX__FRAME_HEADER;

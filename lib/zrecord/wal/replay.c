@@ -124,9 +124,9 @@ static bool update_stays(const lx__update *update, const void *user)
 
 static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error, const char *what)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "WAL frame %" PRIu64 " is invalid: %s",
-                                r->state->position.sequence, what);
-    lx__error_locate(error, r->log->file.path, NULL, LX_NONE, offset);
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT, "WAL frame %" PRIu64 " is invalid: %s",
+                               r->state->position.sequence, what);
+    lx_error_locate(error, r->log->file.path, NULL, LX_NONE, offset);
     return status;
 }
 
@@ -355,8 +355,8 @@ static lx_status apply_frame(replay *r, lx_error *error)
     if (status == LX_OK)
         status = push_truncation(&r->truncations, r->frames, frame.length, error);
     if (status == LX_OK && r->frames == UINT32_MAX)
-        status = lx__fail(error, LX_ERR_LIMIT, "cannot replay the WAL: it has more than %u frames",
-                          r->frames);
+        status = lx_fail(error, LX_ERR_LIMIT, "cannot replay the WAL: it has more than %u frames",
+                         r->frames);
     if (status != LX_OK)
         return status;
     r->frames++;
@@ -509,8 +509,8 @@ void lx__state_add_context(const lx__state *state, const lx__file *tables, const
     else
         lx__table_name(field->stem, LX__OFFSET_KIND, state->table_generation, name);
     snprintf(path, sizeof path, "%.300s/%s", in_chunk ? chunks->path : tables->path, name);
-    lx__error_locate(error, path, field->name, index,
-                     in_chunk ? entry->offset : index * LX__OFFSET_ROW);
+    lx_error_locate(error, path, field->name, index,
+                    in_chunk ? entry->offset : index * LX__OFFSET_ROW);
 }
 
 lx_status lx__state_reserve_chunks(lx__state *state, size_t count, lx_error *error)

@@ -74,9 +74,9 @@ static lx_status make_slots(lx__update_map *map, size_t count, lx_error *error)
 lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *error)
 {
     if (more > LX__UPDATES_MAX - map->count)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "cannot hold more than %zu changes: commit more often, or checkpoint",
-                        LX__UPDATES_MAX);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "cannot hold more than %zu changes: commit more often, or checkpoint",
+                       LX__UPDATES_MAX);
     size_t wanted = map->count + more;
     if (wanted > map->capacity) {
         size_t capacity = map->capacity * 2 > wanted ? map->capacity * 2 : wanted;

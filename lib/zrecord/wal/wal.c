@@ -102,8 +102,8 @@ lx_status lx__wal_read(lx__wal_reader *log, uint64_t offset, size_t size, const 
     lx_status status = view_bytes(log, offset, size, bytes, error);
     if (status != LX_OK || *bytes != NULL)
         return status;
-    status = lx__fail(error, LX_ERR_CORRUPT, "the WAL was truncated while it was being read");
-    lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
+    status = lx_fail(error, LX_ERR_CORRUPT, "the WAL was truncated while it was being read");
+    lx_error_locate(error, log->file.path, NULL, LX_NONE, offset);
     return status;
 }
 
@@ -116,8 +116,8 @@ lx_status lx__wal_read_frame(lx__wal_reader *log, uint64_t offset, lx__frame *fr
         return status;
     /* The scan found the frame valid, but check it again, because callers advance by its size. */
     if (!lx__frame_load(frame, bytes)) {
-        status = lx__fail(error, LX_ERR_CORRUPT, "the WAL was changed while it was being read");
-        lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
+        status = lx_fail(error, LX_ERR_CORRUPT, "the WAL was changed while it was being read");
+        lx_error_locate(error, log->file.path, NULL, LX_NONE, offset);
         return status;
     }
     status = lx__wal_read(log, offset + frame->bytes - 4, 4, &bytes, error);
@@ -299,9 +299,9 @@ static void accept_frame(lx__wal_scan *scan, const lx__frame *frame, uint64_t bo
 
 static lx_status fail_damaged(lx__wal_reader *log, const lx__wal_position *at, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "WAL frame %" PRIu64 " is damaged",
-                                at->sequence);
-    lx__error_locate(error, log->file.path, NULL, LX_NONE, at->offset);
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT, "WAL frame %" PRIu64 " is damaged",
+                               at->sequence);
+    lx_error_locate(error, log->file.path, NULL, LX_NONE, at->offset);
     return status;
 }
 
@@ -313,8 +313,8 @@ void lx__wal_suggest_repair(lx_error *error, lx_status status)
 
 lx_status lx__wal_fail_first(const lx__wal_reader *log, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the first WAL frame is damaged");
-    lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT, "the first WAL frame is damaged");
+    lx_error_locate(error, log->file.path, NULL, LX_NONE, 0);
     return status;
 }
 

@@ -134,11 +134,11 @@ static lx_status clear_name(void *user, const char *name, lx_error *error)
         return status;
     if (ours)
         return lx__file_remove(directory, name, error);
-    status = lx__fail(error, LX_ERR_EXISTS,
-                      "'%.100s' does not belong to the dataset, but has the name of a file of the "
-                      "new field: move it, or choose a different field name",
-                      name);
-    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    status = lx_fail(error, LX_ERR_EXISTS,
+                     "'%.100s' does not belong to the dataset, but has the name of a file of the "
+                     "new field: move it, or choose a different field name",
+                     name);
+    lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -208,9 +208,8 @@ static lx_status add(lx_writer *writer, void *user, lx_error *error)
     change self = {.dropped = SIZE_MAX};
     uint64_t id = lx__meta_get_next_field(&writer->meta);
     if (id >= UINT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "all %u field ids have been used: copy the dataset to continue",
-                        UINT32_MAX);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "all %u field ids have been used: copy the dataset to continue", UINT32_MAX);
     field->id = (uint32_t)id;
     choose_stem(writer, field->name, id, stem);
     lx_status status = lx__install_begin(&self.next, writer, error);
@@ -265,9 +264,9 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
     if (status != LX_OK)
         return status;
     if (writer->meta.schema->count == 1)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "cannot drop '%s': it is the only field, and a dataset needs at least one",
-                        name);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "cannot drop '%s': it is the only field, and a dataset needs at least one",
+                       name);
     self = (change){.dropped = position};
     status = lx__install_begin(&self.next, writer, error);
     if (status == LX_OK)

@@ -23,11 +23,11 @@ lx_status lx__check_local(const lx__file *directory, lx_error *error)
     if (network == NULL)
         return LX_OK;
     lx_status status =
-        lx__fail(error, LX_ERR_UNSUPPORTED,
-                 "cannot write on the network file system %s: locks and the order of writes are "
-                 "unreliable there: write on a local disk, then copy the sealed dataset",
-                 network);
-    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+        lx_fail(error, LX_ERR_UNSUPPORTED,
+                "cannot write on the network file system %s: locks and the order of writes are "
+                "unreliable there: write on a local disk, then copy the sealed dataset",
+                network);
+    lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -86,10 +86,10 @@ lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error)
 {
     if (!has_meta(directory) && !has_chunks(directory))
         return LX_OK;
-    lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                "the directory belongs to a dataset, which must contain no other "
-                                "files: choose a different path");
-    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
+                               "the directory belongs to a dataset, which must contain no other "
+                               "files: choose a different path");
+    lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -140,15 +140,15 @@ static bool is_ours(const lx__file *directory, const char *name)
 
 static lx_status fail_exists(const char *path, lx_error *error, const char *what)
 {
-    lx_status status = lx__fail(error, LX_ERR_EXISTS, "%s", what);
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_EXISTS, "%s", what);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
 static lx_status refuse(void *user, const char *name, lx_error *error)
 {
     (void)user;
-    return lx__fail(error, LX_ERR_EXISTS, "'%s' already exists", name);
+    return lx_fail(error, LX_ERR_EXISTS, "'%s' already exists", name);
 }
 
 /** Whether this is LOCK or an empty chunk directory, both of which are kept. */
@@ -301,7 +301,7 @@ lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_e
     if (status == LX_OK || status == LX_ERR_EXISTS)
         status = lx__directory_open(&chunks, directory, LX__CHUNK_DIRECTORY, error);
     else
-        status = lx__fail_errno(error, errno, directory->path, "cannot create the chunk directory");
+        status = lx_fail_errno(error, errno, directory->path, "cannot create the chunk directory");
     if (status != LX_OK)
         return status;
     status = lx__file_sync(&chunks, error);

@@ -125,7 +125,7 @@ static void finish(lx__task *task, bool canceled)
     pthread_mutex_lock(&flush->mutex);
     worker->running = false;
     if (canceled) {
-        lx__fail(&why, LX_ERR_STATE, "the executor was closed before everything was written");
+        lx_fail(&why, LX_ERR_STATE, "the executor was closed before everything was written");
         fail(flush, &why);
     }
     (void)wake_worker(flush, NULL);

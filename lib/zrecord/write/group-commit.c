@@ -49,8 +49,8 @@ lx_status lx__group_commit(lx_writer *writer, uint64_t target, unsigned how, lx_
     uint64_t rollbacks = writer->calls.rollbacks;
     for (;;) {
         if (!(how & LX__COMMIT_REPEAT) && lx__calls_is_undone(&writer->calls, target, rollbacks))
-            return lx__fail(error, LX_ERR_STATE,
-                            "the changes were not committed: another thread has rolled them back");
+            return lx_fail(error, LX_ERR_STATE,
+                           "the changes were not committed: another thread has rolled them back");
         if (is_covered(writer, target, how))
             return LX_OK; /* even if another commit has started since then */
         if (!lx__write_mutex_is_busy(&writer->mutex))

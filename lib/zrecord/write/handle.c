@@ -8,9 +8,9 @@
 
 lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx__fail(
+    lx_status status = lx_fail(
         error, LX_ERR_STATE, "the dataset is sealed: nothing can be changed until it is unsealed");
-    lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -19,8 +19,8 @@ static lx_status enter(lx_writer *writer, bool alone, lx_error *error)
     if (writer == NULL)
         return lx__fail_null(error, "writer");
     if (lx__executor_check(writer->executor, NULL) != LX_OK)
-        return lx__fail(error, LX_ERR_FORKED,
-                        "this writer belongs to the parent process: open a new one after fork()");
+        return lx_fail(error, LX_ERR_FORKED,
+                       "this writer belongs to the parent process: open a new one after fork()");
     lx__write_mutex_lock(&writer->mutex, alone);
     return LX_OK;
 }
@@ -65,9 +65,9 @@ lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error)
     lx_error failure = LX_ERROR_INIT;
     if (!writer->lock_linked || fstat(writer->lock.fd, &about) == -1 || about.st_nlink != 0)
         return LX_OK;
-    (void)lx__fail(&failure, LX_ERR_POISONED,
-                   "LOCK was removed, so another writer may have opened the dataset, and this "
-                   "writer can commit no more: close it and open the dataset again");
-    lx__error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
+    (void)lx_fail(&failure, LX_ERR_POISONED,
+                  "LOCK was removed, so another writer may have opened the dataset, and this "
+                  "writer can commit no more: close it and open the dataset again");
+    lx_error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
     return lx__calls_poison(&writer->calls, &failure, error);
 }

@@ -35,9 +35,9 @@ lx_status lx__install_make_tables(lx__install *self, lx_error *error)
 {
     lx_writer *writer = self->writer;
     if (self->state.table_generation == UINT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "all %u table generations have been used: copy the dataset to continue",
-                        UINT32_MAX);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "all %u table generations have been used: copy the dataset to continue",
+                       UINT32_MAX);
     self->state.table_generation++;
     self->state.rows = self->state.length;
     self->new_tables = true;
@@ -296,7 +296,7 @@ lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, 
         return status;
     status = lx__writer_usable(writer, error);
     if (status == LX_OK && writer->transaction)
-        status = lx__fail(error, LX_ERR_STATE, "a transaction is open: end it first");
+        status = lx_fail(error, LX_ERR_STATE, "a transaction is open: end it first");
     if (status == LX_OK)
         status = lx__install_commit(writer, error);
     if (status == LX_OK) {

@@ -12,10 +12,10 @@ static lx_status check_index(const lx_writer *writer, uint64_t index, lx_error *
 {
     if (index < writer->length)
         return LX_OK;
-    lx_status status = lx__fail(error, LX_ERR_RANGE,
-                                "index %llu is out of range: the length is %llu",
-                                (unsigned long long)index, (unsigned long long)writer->length);
-    lx__error_locate(error, writer->directory.path, NULL, index, LX_NONE);
+    lx_status status = lx_fail(error, LX_ERR_RANGE,
+                               "index %llu is out of range: the length is %llu",
+                               (unsigned long long)index, (unsigned long long)writer->length);
+    lx_error_locate(error, writer->directory.path, NULL, index, LX_NONE);
     return status;
 }
 
@@ -25,10 +25,10 @@ static lx_status check_fields(const lx_writer *writer, const size_t *fields, siz
     for (size_t i = 0; i < count; i++) {
         if (fields[i] < writer->tables.field_count)
             continue;
-        lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                    "field %zu is out of range: the dataset has %zu fields",
-                                    fields[i], writer->tables.field_count);
-        lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+        lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
+                                   "field %zu is out of range: the dataset has %zu fields",
+                                   fields[i], writer->tables.field_count);
+        lx_error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
         return status;
     }
     return LX_OK;
@@ -88,10 +88,10 @@ static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *colu
     size_t fields = writer->tables.field_count;
     lx_status status = lx__writer_usable(writer, error);
     if (status == LX_OK && count > LX__LENGTH_MAX - writer->length)
-        status = lx__fail(error, LX_ERR_LIMIT,
-                          "cannot add %llu records to %llu: a dataset cannot have that many: split "
-                          "it into several",
-                          (unsigned long long)count, (unsigned long long)writer->length);
+        status = lx_fail(error, LX_ERR_LIMIT,
+                         "cannot add %llu records to %llu: a dataset cannot have that many: split "
+                         "it into several",
+                         (unsigned long long)count, (unsigned long long)writer->length);
     for (size_t i = 0; status == LX_OK && i < fields; i++)
         status = lx__column_check(writer, i, &columns[i], count, error);
     if (status != LX_OK)
@@ -253,10 +253,10 @@ lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error *error
         return status;
     status = lx__writer_usable(writer, error);
     if (status == LX_OK && length > writer->length) {
-        status = lx__fail(error, LX_ERR_RANGE,
-                          "cannot truncate to %llu records: the dataset has %llu",
-                          (unsigned long long)length, (unsigned long long)writer->length);
-        lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_RANGE,
+                         "cannot truncate to %llu records: the dataset has %llu",
+                         (unsigned long long)length, (unsigned long long)writer->length);
+        lx_error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
     }
     if (status == LX_OK && length < writer->length)
         status = shorten(writer, LX__TRUNCATE, length, length, error);

@@ -141,9 +141,9 @@ static lx_status check_readers(lx_writer *writer, const lx__wal_scan *scan, lx_e
                                                 error);
     if (status != LX_OK || !present)
         return status;
-    return lx__fail(error, LX_ERR_BUSY,
-                    "cannot recover the dataset: the kernel's boot id is unknown, and readers have "
-                    "the dataset open: close them first");
+    return lx_fail(error, LX_ERR_BUSY,
+                   "cannot recover the dataset: the kernel's boot id is unknown, and readers have "
+                   "the dataset open: close them first");
 }
 
 /** Logs what is being truncated, not counting zeros. */

@@ -180,9 +180,9 @@ static lx_status next_chunk(lx__relocation *relocation, lx_error *error)
     if (status != LX_OK)
         return status;
     if (relocation->to->next_chunk > LX__CHUNK_ID_MAX)
-        return lx__fail(error, LX_ERR_LIMIT,
-                        "all %u chunk ids have been used: copy the dataset to continue",
-                        LX__CHUNK_ID_MAX);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "all %u chunk ids have been used: copy the dataset to continue",
+                       LX__CHUNK_ID_MAX);
     relocation->filled = (lx__chunk_item){.id = relocation->to->next_chunk++};
     lx__chunk_name(relocation->filled.id, name);
     return lx__file_open(&relocation->chunk, relocation->directory, name, O_RDWR | O_CREAT | O_EXCL,

@@ -29,7 +29,7 @@ lx_status lx_writer_commit(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     status = writer->transaction
-                 ? lx__fail(error, LX_ERR_STATE, "a transaction is open: end it to commit")
+                 ? lx_fail(error, LX_ERR_STATE, "a transaction is open: end it to commit")
                  : after_commit(writer, commit(writer, 0, error), error);
     lx__writer_leave(writer);
     return status;
@@ -64,8 +64,8 @@ static lx_status run(size_t part, void *user, lx_error *error)
     if (writer->calls.rollbacks == request->rollbacks)
         status = lx__group_commit(writer, request->target, LX__COMMIT_SUBMITTED, error);
     else if (!request->committed)
-        status = lx__fail(error, LX_ERR_STATE,
-                          "the changes were not committed: a rollback came first");
+        status = lx_fail(error, LX_ERR_STATE,
+                         "the changes were not committed: a rollback came first");
     if (request->committed)
         status = LX_OK; /* whatever has happened to the writer since then */
     if (status == LX_OK) {
@@ -81,7 +81,7 @@ static lx_status submit(lx_writer *writer, lx_ticket **ticket, lx_error *error)
     lx__commit_request *request = NULL;
     lx_status status = lx__writer_usable(writer, error);
     if (status == LX_OK && writer->transaction)
-        status = lx__fail(error, LX_ERR_STATE, "a transaction is open: end it to commit");
+        status = lx_fail(error, LX_ERR_STATE, "a transaction is open: end it to commit");
     if (status != LX_OK)
         return status;
     request = lx__commit_request_new(&writer->requests, writer, &writer->calls);
@@ -134,7 +134,7 @@ lx_status lx_writer_begin_transaction(lx_writer *writer, lx_error *error)
         status = commit(writer, LX__COMMIT_ALONE, error);
     /* Another thread may have begun a transaction in the meantime. */
     if (status == LX_OK && writer->transaction)
-        status = lx__fail(error, LX_ERR_STATE, "a transaction is already open");
+        status = lx_fail(error, LX_ERR_STATE, "a transaction is already open");
     if (status == LX_OK) {
         writer->transaction = true;
         status = after_commit(writer, LX_OK, error);
@@ -152,7 +152,7 @@ lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error)
         writer->transaction = false; /* if the commit fails, only a rollback can help */
         status = after_commit(writer, commit(writer, 0, error), error);
     } else {
-        status = lx__fail(error, LX_ERR_STATE, "no transaction is open");
+        status = lx_fail(error, LX_ERR_STATE, "no transaction is open");
     }
     lx__writer_leave(writer);
     return status;

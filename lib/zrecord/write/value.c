@@ -11,13 +11,13 @@ static lx_status check_size(const lx_writer *writer, size_t field, uint64_t size
     if (size == LX_NONE)
         return LX_OK;
     if (shown->size != LX_NONE && size != shown->size)
-        status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "the value has %llu bytes, but the field's values have %llu",
-                          (unsigned long long)size, (unsigned long long)shown->size);
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "the value has %llu bytes, but the field's values have %llu",
+                         (unsigned long long)size, (unsigned long long)shown->size);
     else if (size > LX_MAX_VALUE)
-        status = lx__fail(error, LX_ERR_LIMIT, "the value has %llu bytes: at most %u are allowed",
-                          (unsigned long long)size, LX_MAX_VALUE);
-    lx__error_locate(error, writer->directory.path, shown->name, record, LX_NONE);
+        status = lx_fail(error, LX_ERR_LIMIT, "the value has %llu bytes: at most %u are allowed",
+                         (unsigned long long)size, LX_MAX_VALUE);
+    lx_error_locate(error, writer->directory.path, shown->name, record, LX_NONE);
     return status;
 }
 
@@ -27,10 +27,10 @@ lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value 
     lx_status status = check_size(writer, field, value->size, LX_NONE, error);
     if (status != LX_OK || value->data != NULL || value->size == 0 || value->size == LX_NONE)
         return status;
-    status = lx__fail(error, LX_ERR_ARGUMENT, "the value has %llu bytes, but its data is NULL",
-                      (unsigned long long)value->size);
-    lx__error_locate(error, writer->directory.path,
-                     lx__schema_field(writer->meta.schema, field)->name, LX_NONE, LX_NONE);
+    status = lx_fail(error, LX_ERR_ARGUMENT, "the value has %llu bytes, but its data is NULL",
+                     (unsigned long long)value->size);
+    lx_error_locate(error, writer->directory.path,
+                    lx__schema_field(writer->meta.schema, field)->name, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -57,17 +57,17 @@ lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_value
     if (shown->size != LX_NONE)
         return LX_OK;
     if (column->data != NULL && column->offsets == NULL && count != 0)
-        status = lx__fail(error, LX_ERR_ARGUMENT, "a field of bytes needs offsets");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "a field of bytes needs offsets");
     for (uint64_t i = 0; status == LX_OK && column->offsets != NULL && i < count; i++) {
         if (column->offsets[i + 1] < column->offsets[i])
-            status = lx__fail(error, LX_ERR_ARGUMENT, "offsets must not decrease");
+            status = lx_fail(error, LX_ERR_ARGUMENT, "offsets must not decrease");
         else if (column->data == NULL && column->offsets[i + 1] != column->offsets[i])
-            status = lx__fail(error, LX_ERR_ARGUMENT,
-                              "the offsets describe bytes, but data is NULL");
+            status = lx_fail(error, LX_ERR_ARGUMENT,
+                             "the offsets describe bytes, but data is NULL");
         else
             status = check_size(writer, field, column->offsets[i + 1] - column->offsets[i], i,
                                 error);
     }
-    lx__error_locate(error, writer->directory.path, shown->name, LX_NONE, LX_NONE);
+    lx_error_locate(error, writer->directory.path, shown->name, LX_NONE, LX_NONE);
     return status;
 }

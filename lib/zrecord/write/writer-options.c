@@ -39,8 +39,8 @@ lx_status lx_writer_options_set_durability(lx_writer_options *options, lx_durabi
         return lx__fail_null(error, "options");
     if (durability != LX_DURABILITY_FULL && durability != LX_DURABILITY_PERIODIC &&
         durability != LX_DURABILITY_NONE)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "durability %d is invalid: use full, periodic or none", (int)durability);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "durability %d is invalid: use full, periodic or none", (int)durability);
     options->durability = durability;
     return LX_OK;
 }
@@ -51,13 +51,13 @@ lx_status lx_writer_options_set_chunk_limits(lx_writer_options *options, uint64_
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (records < 1 || records > UINT32_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "%llu records per chunk is out of range: use 1 to %u",
-                        (unsigned long long)records, UINT32_MAX);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "%llu records per chunk is out of range: use 1 to %u",
+                       (unsigned long long)records, UINT32_MAX);
     if (bytes < CHUNK_BYTES_MIN || bytes > CHUNK_BYTES_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "%llu bytes per chunk is out of range: use %u to %llu",
-                        (unsigned long long)bytes, CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "%llu bytes per chunk is out of range: use %u to %llu",
+                       (unsigned long long)bytes, CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
     options->chunk_records = records;
     options->chunk_bytes = bytes;
     return LX_OK;
@@ -69,8 +69,8 @@ lx_status lx_writer_options_set_compression_level(lx_writer_options *options, in
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (level < 1 || level > 9)
-        return lx__fail(error, LX_ERR_ARGUMENT, "compression level %d is out of range: use 1 to 9",
-                        level);
+        return lx_fail(error, LX_ERR_ARGUMENT, "compression level %d is out of range: use 1 to 9",
+                       level);
     options->level = level;
     return LX_OK;
 }

@@ -162,7 +162,7 @@ lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_
     LX__CLEAR(writer);
     lx_writer *opened = NULL;
     if (path == NULL || writer == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "path or writer is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "path or writer is NULL");
     lx_status status = new_writer(options != NULL ? options : &lx__writer_defaults, &opened, error);
     if (status == LX_OK)
         status = lx__directory_open(&opened->directory, LX__CWD, path, error);
@@ -200,9 +200,9 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     lx_writer *made = NULL;
     lx__meta meta = {0};
     if (path == NULL || writer == NULL || schema == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "path, schema or writer is NULL");
+        return lx_fail(error, LX_ERR_ARGUMENT, "path, schema or writer is NULL");
     if (lx_schema_get_field_count(schema) == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a dataset needs at least one field");
+        return lx_fail(error, LX_ERR_ARGUMENT, "a dataset needs at least one field");
     if (options == NULL)
         options = &lx__writer_defaults;
     lx_status status = check_codecs(schema, error);

@@ -151,7 +151,7 @@ static lx_status count_names(void *user, const char *name, lx_error *error)
     struct walk *self = user;
     self->seen++;
     if (self->stop_at != NULL && strcmp(name, self->stop_at) == 0)
-        return lx__fail(error, LX_ERR_EXISTS, "stopped at %s", name);
+        return lx_fail(error, LX_ERR_EXISTS, "stopped at %s", name);
     return LX_OK;
 }
 

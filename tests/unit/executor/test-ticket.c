@@ -85,8 +85,8 @@ static lx_status fail_from(size_t part, void *user, lx_error *error)
         return LX_OK;
     if (part == failing->first)
         nap(MILLISECOND);
-    lx__fail(error, LX_ERR_CORRUPT, "part %zu is bad", part);
-    lx__error_locate(error, "here", "field", part, 7);
+    lx_fail(error, LX_ERR_CORRUPT, "part %zu is bad", part);
+    lx_error_locate(error, "here", "field", part, 7);
     return LX_ERR_CORRUPT;
 }
 
@@ -110,7 +110,7 @@ START_TEST(reports_the_lowest_failure_for_any_threads)
             ck_assert_uint_ge(atomic_load(&failing.ran), first + 1);
             ck_assert_uint_lt(atomic_load(&failing.ran), 1000); /* the remaining parts did not
                                                                  * begin */
-            lx__fail(&error, LX_ERR_NOMEM, "the first is kept");
+            lx_fail(&error, LX_ERR_NOMEM, "the first is kept");
             ck_assert_int_eq(lx_ticket_wait(ticket, &error), LX_ERR_CORRUPT);
             ck_assert_str_eq(error.message, expected);
             lx_ticket_unref(ticket);
@@ -150,7 +150,7 @@ END_TEST
 static lx_status say_one_return_other(size_t part, void *user, lx_error *error)
 {
     (void)user, (void)part;
-    lx__fail(error, LX_ERR_RANGE, "words");
+    lx_fail(error, LX_ERR_RANGE, "words");
     return LX_ERR_MISMATCH;
 }
 

@@ -298,7 +298,7 @@ static lx_status visit(void *user, const lx__update *set, lx_error *error)
     struct walk *walk = user;
     ck_assert_ptr_eq(lx__overlay_find_update(walk->updates, set->field, set->index), set);
     if (++walk->count == 600)
-        return lx__fail(error, LX_ERR_LIMIT, "enough");
+        return lx_fail(error, LX_ERR_LIMIT, "enough");
     return LX_OK;
 }
 
