@@ -7,26 +7,6 @@
 #include "failure.h"
 #include "ordering-types.h"
 
-lx_status ordering_settle(ordering *self, int option, uint64_t count, const char *several,
-                          lx_error *error)
-{
-    uint64_t length = ordering_number(self, OPTION_LENGTH);
-    const char *path = ordering_path(self, option);
-    if (ordering_said(self, OPTION_LENGTH) && length != count)
-        return option != OPTION_SUBSET && ordering_said(self, OPTION_SUBSET)
-                   ? lx_fail(error, LX_ERR_ARGUMENT,
-                             "%" PRIu64 " indices in %.200s do not match %" PRIu64
-                             " %s in %.200s: each index needs one",
-                             length, ordering_path(self, OPTION_SUBSET), count, several, path)
-                   : lx_fail(error, LX_ERR_ARGUMENT,
-                             "--length %" PRIu64 " is not the number of %s in %.200s, which is "
-                             "%" PRIu64 ": omit --length",
-                             length, several, path, count);
-    self->numbers[0] = count;
-    self->said |= ORDERING_BIT(OPTION_LENGTH);
-    return LX_OK;
-}
-
 static lx_status read_subset(ordering *self, lx_error *error)
 {
     if (!ordering_said(self, OPTION_SUBSET))

@@ -17,6 +17,11 @@ typedef struct ordering_type {
                          seed. */
 } ordering_type;
 
+/** Sets the length to @p count, the number of entries in the file of an option, which must match
+ * --length and other files; @p several names them in the error. */
+lx_status ordering_settle(ordering *self, int option, uint64_t count, const char *several,
+                          lx_error *error);
+
 /** The order with this name, or NULL. */
 const ordering_type *ordering_type_find(const char *name);
 

@@ -66,21 +66,6 @@ static const struct {
     (ORDERING_BIT(OPTION_SUBSET) | ORDERING_BIT(OPTION_WEIGHTS_FILE) |                             \
      ORDERING_BIT(OPTION_CLASSES) | ORDERING_BIT(OPTION_LENGTHS) | ORDERING_BIT(OPTION_COSTS))
 
-uint64_t ordering_number(const ordering *self, int option)
-{
-    return self->numbers[option - OPTION_LENGTH];
-}
-
-const char *ordering_path(const ordering *self, int option)
-{
-    return self->paths[option - OPTION_LENGTH];
-}
-
-bool ordering_said(const ordering *self, int option)
-{
-    return (self->said & ORDERING_BIT(option)) != 0;
-}
-
 bool ordering_is_cut(const ordering *self)
 {
     return ordering_said(self, OPTION_BUDGET);

@@ -142,15 +142,23 @@ lx_status ordering_print_json(const ordering *self, lx_error *error);
 /** Releases the resources. */
 void ordering_end(ordering *self);
 
-/* ---- for ordering-types.c */
+/* ---- the given options */
 
-uint64_t ordering_number(const ordering *self, int option);
-const char *ordering_path(const ordering *self, int option);
-bool ordering_said(const ordering *self, int option);
+static inline bool ordering_said(const ordering *self, int option)
+{
+    return (self->said & ORDERING_BIT(option)) != 0;
+}
 
-/** Sets the length to @p count, the number of entries in the file of an option, which must match
- * --length and other files; @p several names them in the error. */
-lx_status ordering_settle(ordering *self, int option, uint64_t count, const char *several,
-                          lx_error *error);
+/** The number of an option; 0 if it was not given. */
+static inline uint64_t ordering_number(const ordering *self, int option)
+{
+    return self->numbers[option - OPTION_LENGTH];
+}
+
+/** The path of an option; NULL if it was not given. */
+static inline const char *ordering_path(const ordering *self, int option)
+{
+    return self->paths[option - OPTION_LENGTH];
+}
 
 #endif

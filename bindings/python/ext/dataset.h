@@ -81,7 +81,11 @@ int lxpy_copy_dense(lxpy_reading *reading, size_t position, const uint64_t *indi
                     char *out);
 
 /** Returns the number of records of @p size bytes to read between two checks for signals. */
-size_t lxpy_piece_of(uint64_t size);
+static inline size_t lxpy_piece_of(uint64_t size)
+{
+    const uint64_t bytes = (uint64_t)64 << 20;
+    return size < bytes ? (size_t)(bytes / (size != 0 ? size : 1)) : 1;
+}
 
 /* bytes.c */
 PyObject *lxpy_gather_bytes(lxpy_reading *reading, size_t position, const lxpy_indices *indices);
@@ -110,9 +114,5 @@ PyObject *lxpy_dataset_export(PyObject *self, PyObject *const *args, Py_ssize_t 
 PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count);
 PyObject *lxpy_dataset_remove(PyObject *type, PyObject *path);
 PyObject *lxpy_dataset_unseal(PyObject *type, PyObject *path);
-
-/** Returns the positions of the named fields, all fields for None; to be freed with
- * PyMem_Free(). */
-size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *count);
 
 #endif

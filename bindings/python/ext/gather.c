@@ -3,15 +3,7 @@
 #include "dataset.h"
 #include "target.h"
 
-/* Bytes to read between two checks for signals. */
-#define PIECE ((uint64_t)64 << 20)
-
 /* ------------------------------------------------------------ dense records */
-
-size_t lxpy_piece_of(uint64_t size)
-{
-    return size < PIECE ? (size_t)(PIECE / (size != 0 ? size : 1)) : 1;
-}
 
 int lxpy_copy_dense(lxpy_reading *self, size_t position, const uint64_t *indices, size_t count,
                     char *out)
@@ -84,37 +76,6 @@ PyObject *lxpy_gather_field(lxpy_reading *self, size_t position, const lxpy_indi
     lxpy_fail_out(PyExc_ValueError, field,
                   "cannot be filled: the field has records of bytes, which differ in length");
     return NULL;
-}
-
-size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *count)
-{
-    bool all = object == NULL || object == Py_None;
-    if (!all && (PyUnicode_Check(object) || PyBytes_Check(object))) {
-        PyErr_SetString(PyExc_TypeError, "fields must be a sequence of names, not one name");
-        return NULL;
-    }
-    PyObject *names = all ? NULL : PySequence_Fast(object, "fields must be a sequence of names");
-    /* Comparing a str subclass may run code that changes a list. */
-    if (names != NULL && PyList_Check(names))
-        Py_SETREF(names, PyList_AsTuple(names));
-    if (!all && names == NULL)
-        return NULL;
-    *count = all ? schema->count : (size_t)PySequence_Fast_GET_SIZE(names);
-    size_t *positions = PyMem_Malloc((*count + 1) * sizeof *positions);
-    if (positions == NULL)
-        PyErr_NoMemory();
-    for (size_t i = 0; positions != NULL && i < *count; i++) {
-        Py_ssize_t position =
-            all ? (Py_ssize_t)i
-                : lxpy_schema_find(schema, PySequence_Fast_GET_ITEM(names, (Py_ssize_t)i));
-        positions[i] = (size_t)position;
-        if (position < 0) {
-            PyMem_Free(positions);
-            positions = NULL;
-        }
-    }
-    Py_XDECREF(names);
-    return positions;
 }
 
 static int check_name(const lxpy_schema *schema, PyObject *name, const size_t *positions,

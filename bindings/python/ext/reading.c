@@ -87,13 +87,46 @@ void lxpy_reading_end(lxpy_reading *reading)
     lxpy_dataset_leave(reading->dataset, reading->current);
 }
 
+/** Returns the positions of the named fields, all fields for None; to be freed with
+ * PyMem_Free(). */
+static size_t *take_fields(const lxpy_schema *schema, PyObject *object, size_t *count)
+{
+    bool all = object == NULL || object == Py_None;
+    if (!all && (PyUnicode_Check(object) || PyBytes_Check(object))) {
+        PyErr_SetString(PyExc_TypeError, "fields must be a sequence of names, not one name");
+        return NULL;
+    }
+    PyObject *names = all ? NULL : PySequence_Fast(object, "fields must be a sequence of names");
+    /* Comparing a str subclass may run code that changes a list. */
+    if (names != NULL && PyList_Check(names))
+        Py_SETREF(names, PyList_AsTuple(names));
+    if (!all && names == NULL)
+        return NULL;
+    *count = all ? schema->count : (size_t)PySequence_Fast_GET_SIZE(names);
+    size_t *positions = PyMem_Malloc((*count + 1) * sizeof *positions);
+    if (positions == NULL)
+        PyErr_NoMemory();
+    for (size_t i = 0; positions != NULL && i < *count; i++) {
+        Py_ssize_t position =
+            all ? (Py_ssize_t)i
+                : lxpy_schema_find(schema, PySequence_Fast_GET_ITEM(names, (Py_ssize_t)i));
+        positions[i] = (size_t)position;
+        if (position < 0) {
+            PyMem_Free(positions);
+            positions = NULL;
+        }
+    }
+    Py_XDECREF(names);
+    return positions;
+}
+
 static PyObject *select_entered(lxpy_reading *self, PyObject *which, PyObject *fields,
                                 lxpy_select *select, void *user)
 {
     lxpy_indices indices;
     size_t count;
     PyObject *result = NULL;
-    size_t *positions = lxpy_take_fields(self->schema, fields, &count);
+    size_t *positions = take_fields(self->schema, fields, &count);
     if (positions == NULL)
         return NULL;
     if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),

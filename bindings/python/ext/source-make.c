@@ -197,24 +197,6 @@ static PyObject *source_flat(PyObject *module, PyObject *args)
     return result;
 }
 
-lx_status lxpy_source_of_functions(lx_fill_function fill, lx_release_function release, void *user,
-                                   uint64_t length, const lx_column_info *columns, size_t count,
-                                   const char *identity, lx_source **source, lx_error *error)
-{
-    lx_source_options *options = lx_source_options_new();
-    lx_status status = options != NULL ? LX_OK : LX_ERR_NOMEM;
-    if (status == LX_OK)
-        status = lx_source_options_set_fill(options, fill, user, error);
-    if (status == LX_OK)
-        status = lx_source_options_set_release(options, release, error);
-    if (status == LX_OK)
-        status = lx_source_options_set_identity(options, identity, error);
-    if (status == LX_OK)
-        status = lx_source_new(length, columns, count, options, source, error);
-    lx_source_options_free(options);
-    return status;
-}
-
 static PyMethodDef functions[] = {
     {"source_open", source_open, METH_O, "source_open(path)"},
     {"source_dataset", source_dataset, METH_O, "source_dataset(dataset)"},

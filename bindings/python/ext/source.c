@@ -24,6 +24,24 @@ PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *erro
     return NULL;
 }
 
+lx_status lxpy_source_of_functions(lx_fill_function fill, lx_release_function release, void *user,
+                                   uint64_t length, const lx_column_info *columns, size_t count,
+                                   const char *identity, lx_source **source, lx_error *error)
+{
+    lx_source_options *options = lx_source_options_new();
+    lx_status status = options != NULL ? LX_OK : LX_ERR_NOMEM;
+    if (status == LX_OK)
+        status = lx_source_options_set_fill(options, fill, user, error);
+    if (status == LX_OK)
+        status = lx_source_options_set_release(options, release, error);
+    if (status == LX_OK)
+        status = lx_source_options_set_identity(options, identity, error);
+    if (status == LX_OK)
+        status = lx_source_new(length, columns, count, options, source, error);
+    lx_source_options_free(options);
+    return status;
+}
+
 static void source_dealloc(PyObject *object)
 {
     lxpy_source *self = (lxpy_source *)object;

@@ -120,6 +120,24 @@ START_TEST(all_modes_report_a_short_or_absent_chunk_alike)
 }
 END_TEST
 
+START_TEST(no_mode_opens_a_dataset_with_a_short_table)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 100, 0);
+    file_cut("d/image.offset", file_size("d/image.offset") - 1);
+    for (int p = 0; p < ACCESS_MODES; p++) {
+        lx_dataset *dataset;
+        lx_dataset_options *options = lx_dataset_options_new();
+        unit_ok(lx_dataset_options_set_access(options, access_modes[p], &error));
+        lx_status status = lx_dataset_open("d", options, &dataset, &error);
+        expect_error(status, LX_ERR_CORRUPT, "are committed", "d/image.offset");
+        lx_dataset_options_free(options);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(live_handles_follow_a_writer)
 {
     char *scratch = scratch_make();
@@ -401,7 +419,8 @@ START_TEST(accepts_three_modes)
 END_TEST
 
 UNIT_MAIN("zrecord/access", all_modes_read_the_same_records, all_modes_report_the_same_damage,
-          all_modes_report_a_short_or_absent_chunk_alike, live_handles_follow_a_writer,
+          all_modes_report_a_short_or_absent_chunk_alike,
+          no_mode_opens_a_dataset_with_a_short_table, live_handles_follow_a_writer,
           views_have_their_own_bytes, pread_reports_a_file_truncated_during_reads,
           maintenance_reports_a_file_truncated_meanwhile, reads_many_chunks_with_few_descriptors,
           network_file_systems_need_sealed_datasets, a_network_handle_does_not_follow_an_unsealing,
