@@ -143,7 +143,8 @@ typedef struct lx_repair_result {
                              contains. */
     uint64_t deleted;   /**< The number of records that are deleted, or that lie beyond the end of
                              all tables. */
-    uint64_t cut_bytes; /**< The number of bytes in the WAL starting at its first invalid frame. */
+    uint64_t cut_bytes; /**< The bytes cut from the WAL, from the end of its last valid frame to
+                             its last byte that is not zero. */
     uint64_t copied_bytes; /**< The number of chunk bytes that lx_dataset_recover() copied because
                                 the file system could not link the files. */
     bool changed;          /**< Whether the dataset was changed, or the new dataset was created. */

@@ -225,7 +225,7 @@ LX_API lx_status lx_writer_append(lx_writer *writer, const lx_value *values, uin
 typedef struct lx_values {
     const void *data;        /**< For a dense field, one value after another, each of the field's
                                   size; for #LX_BYTES, the bytes of all values. NULL if all values
-                                  are missing. */
+                                  are missing or, with @ref offsets, if all are empty. */
     const uint64_t *offsets; /**< For #LX_BYTES, count + 1 ascending offsets into @c data: value i
                                   is [offsets[i], offsets[i + 1]). NULL for a dense field. */
     const uint8_t *present;  /**< One byte per record, which is 0 if the value is missing; NULL if
