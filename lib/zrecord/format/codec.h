@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Codecs, which compress values. To add a codec, define its lx__codec in a source file of
- * its own and list it in codec.c.
+ * @brief Codecs, which compress values. A codec is defined in a source file of its own, and listed in
+ * codec.c; CONTRIBUTING.md has the other places.
  */
 #ifndef LX_ZRECORD_CODEC_H
 #define LX_ZRECORD_CODEC_H

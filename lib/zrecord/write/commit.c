@@ -4,8 +4,9 @@
  * here:
  *
  * 1. Data. Flush tasks have written the payloads to chunks, and long appends are written to the
- *    tables; in both cases after the bytes that the log refers to. After a crash, no frame refers to
- *    the new bytes: to readers they do not exist, and the next writer overwrites them.
+ *    tables; in both cases at higher offsets than the bytes that the log refers to. After a crash,
+ *    no frame refers to the new bytes: to readers they do not exist, and the next writer
+ *    overwrites them.
  * 2. Sync list. If the commit is to be durable, everything that the frame will refer to is synced.
  *    After a crash, the state is still that of the last frame.
  * 3. Frame. It is written to the end of LOG, which makes the commit visible to readers. A crash

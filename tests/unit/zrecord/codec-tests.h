@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The tests of a codec, with either library: CODEC_NAME is its name.
+ * @brief The tests of the codec for Deflate, with either library: CODEC_NAME is the library's name.
  */
 #ifndef LX_TESTS_CODEC_H
 #define LX_TESTS_CODEC_H

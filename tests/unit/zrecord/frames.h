@@ -44,7 +44,7 @@ static inline bool boots_are_known(void)
 }
 
 /** Bits of flags. */
-enum { BASE = 1, SYNCED = 2 };
+enum { SNAPSHOT = 1, SYNCED = 2 };
 
 /** The contents of a frame; members that are zero are filled in so that the frame is valid. */
 struct frame {
@@ -140,7 +140,7 @@ static inline void log_add(struct log *log, const struct frame *frame)
 static inline struct log log_new(const lx__wal_identity *identity)
 {
     struct log log = {.identity = *identity};
-    log_add(&log, &(struct frame){.flags = BASE | SYNCED});
+    log_add(&log, &(struct frame){.flags = SNAPSHOT | SYNCED});
     return log;
 }
 

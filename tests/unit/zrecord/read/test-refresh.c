@@ -244,7 +244,7 @@ static void switch_log(struct changer *changer, uint64_t live_updates)
         for (int field = 0; field < 2; field++)
             updates[2 * i + (uint64_t)field] = changer_update(changer, changer->version, field, i);
     struct log log = {.identity = changer->log.identity};
-    log_add(&log, &(struct frame){.flags = BASE | SYNCED,
+    log_add(&log, &(struct frame){.flags = SNAPSHOT | SYNCED,
                                   .length = changer->length,
                                   .rows = changer->rows,
                                   .updates = updates,
@@ -336,7 +336,7 @@ START_TEST(mappings_and_verification_survive_the_next_log)
     const lx__state *state = &snapshot->state;
     struct log log = {.identity = identity_of(identity.uuid)};
     log.identity.generation = 1;
-    log_add(&log, &(struct frame){.flags = BASE | SYNCED,
+    log_add(&log, &(struct frame){.flags = SNAPSHOT | SYNCED,
                                   .length = 40,
                                   .rows = 40,
                                   .next_chunk = state->next_chunk,

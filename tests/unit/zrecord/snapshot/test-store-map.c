@@ -199,7 +199,8 @@ START_TEST(rejects_impossible_numbers_of_rows)
         log.sequence = 0;
         log.crc = 0;
         log.identity = identity_of(identity.uuid);
-        log_add(&log, &(struct frame){.flags = BASE | SYNCED, .length = rows[i], .rows = rows[i]});
+        log_add(&log,
+                &(struct frame){.flags = SNAPSHOT | SYNCED, .length = rows[i], .rows = rows[i]});
         file_put("d/LOG", log.bytes, log.size);
         log_free(&log);
         for (int sparse = 0; sparse < 2; sparse++) {

@@ -82,7 +82,7 @@ START_TEST(each_generation_has_its_own_lock_byte_and_log)
     lx_dataset_close(dataset);
     struct log log = {.identity = identity_of(identity.uuid)};
     log.identity.generation = 5;
-    log_add(&log, &(struct frame){.flags = BASE | SYNCED, .next_chunk = 3});
+    log_add(&log, &(struct frame){.flags = SNAPSHOT | SYNCED, .next_chunk = 3});
     file_put("d/LOG.5", log.bytes, log.size);
     log_free(&log);
     file_edit("d/meta.json", "\"generation\": 0", "\"generation\": 5");

@@ -309,8 +309,8 @@ static const lx__chunk_item before = {2, 4, 80};
 static const struct rule rules[] = {
     {"nothing changes", {BEFORE}, NULL},
     {"synced", {BEFORE, .flags = SYNCED}, NULL},
-    {"1: a base that is not the first", {BEFORE, .flags = BASE | SYNCED}, "flags"},
-    {"1: a base that is not synced", {BEFORE, .flags = BASE}, "flags"},
+    {"1: a base that is not the first", {BEFORE, .flags = SNAPSHOT | SYNCED}, "flags"},
+    {"1: a base that is not synced", {BEFORE, .flags = SNAPSHOT}, "flags"},
     {"1: an bit 2, reserved", {BEFORE, .flags = 4}, "flags"},
     {"1: bit 2, reserved, and synced", {BEFORE, .flags = 4 | SYNCED}, "flags"},
     {"1: an unknown flag", {BEFORE, .flags = 8}, "flags"},
@@ -425,7 +425,7 @@ START_TEST(rejects_a_first_frame_that_breaks_a_rule)
     static const lx__chunk_item chunks[] = {{0, 1, 1}, {7, 2, 2}};
     static const struct rule first[] = {
         {"1: flags 0", {.flags = 0}, "flags"},
-        {"1: not synced", {.flags = BASE}, "flags"},
+        {"1: not synced", {.flags = SNAPSHOT}, "flags"},
         {"1: no base", {.flags = SYNCED}, "flags"},
         {"1: an unknown flag", {.flags = 7}, "flags"},
         {"2: the trailer", {.flags = 3, .trailer_zero = 9}, "not zero"},

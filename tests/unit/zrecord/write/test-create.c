@@ -38,7 +38,7 @@ START_TEST(a_new_dataset_has_the_files_of_the_format)
     lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     struct log log = {.identity = identity_of(identity.uuid)};
-    log_add(&log, &(struct frame){.flags = BASE | SYNCED, .boot = lx__boot_id()});
+    log_add(&log, &(struct frame){.flags = SNAPSHOT | SYNCED, .boot = lx__boot_id()});
     size_t size;
     uint8_t *bytes = file_bytes("d/LOG", &size);
     ck_assert_uint_eq(size, log.size);
