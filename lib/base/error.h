@@ -21,8 +21,8 @@ LX_API void lx__error_append(lx_error *error, const char *format, ...) LX_PRINTF
 /** Propagates a failure from another lx_error, unless @p error is NULL or already holds one. */
 LX_API void lx__error_propagate(lx_error *error, const lx_error *failure);
 
-/** Sets the pointer at @p out to NULL, unless @p out is NULL. Every function that returns an object
- * through a pointer starts with this, as <loaderx/status.h> promises. */
+/** Sets the pointer at @p out to NULL, unless @p out is NULL. As <loaderx/status.h> promises, every
+ * function that returns an object through a pointer starts with this. */
 #define LX__CLEAR(out) ((out) != NULL ? (void)(*(out) = NULL) : (void)0)
 
 /** Propagates the result of a callback, whose name is @p callback ("progress"). A status other than

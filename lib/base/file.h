@@ -20,7 +20,7 @@
 #include <loaderx/status.h>
 
 /**
- * An open file or directory, with its path for error messages. A closed one has fd -1.
+ * An open file or directory, with its path for error messages. When it is closed, fd is -1.
  */
 typedef struct lx__file {
     int fd;
@@ -130,8 +130,9 @@ LX_API lx_status lx__file_remove(const lx__file *directory, const char *name, lx
 LX_API lx_status lx__directory_remove(const lx__file *directory, const char *name, lx_error *error);
 
 /**
- * Locks @p size bytes at @p offset of the file for this handle, with an open file description lock:
- * closing the last descriptor releases it, even if the process is killed.
+ * Locks @p size bytes at @p offset of the file for this handle, with an open file description lock.
+ * The lock is released when the last descriptor is closed, which also happens if the process is
+ * killed.
  *
  * @retval LX_ERR_BUSY  Another handle holds a conflicting lock.
  */

@@ -20,8 +20,8 @@ bool lx__call_is_inside(const lx_executor *executor);
 
 /**
  * Runs parts of @p task, which this thread holds, then drops the hold, and finishes the task if
- * that was the last hold. The caller holds the queue's lock; it is released while callbacks run. A
- * guest is a thread that helps, rather than one of the queue's own.
+ * that was the last hold. The caller holds the queue's lock; it is released while callbacks run.
+ * @p guest: the thread is not one of the queue's own, but helps with the task.
  */
 void lx__call_run_parts(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline);
 

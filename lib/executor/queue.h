@@ -46,7 +46,8 @@ typedef struct lx__queue {
     uint32_t started;     /**< Threads started so far: workers[0 .. started). */
     uint32_t reaped;      /**< Started threads that are or will be joined or detached. */
     uint32_t alive;       /**< Started threads that have not ended. */
-    uint32_t guests;      /**< Other threads inside a callback of a task of this queue. */
+    uint32_t guests;      /**< Threads other than the queue's own that are inside a callback of one
+                               of its tasks. */
     lx__waiters spinning; /**< Spinning workers. */
     lx__waiters asleep;   /**< Sleeping workers. */
     uint32_t unwoken;     /**< Called sleeping workers that are still to be woken: each worker that

@@ -4,8 +4,8 @@
  * @brief Tasks as the layers above use them: embedded in their owner, and submitted without malloc.
  *
  * A task runs once for each of its parts, several parts at a time on several threads; then it is
- * finished, once. From lx__executor_submit() until finish() is called, the executor owns its
- * memory; from then on it may be freed, changed or submitted again, even from within finish().
+ * finished, once. From lx__executor_submit() until finish() is called, the executor owns the task's
+ * memory; after that, the task may be freed, changed or submitted again, even from within finish().
  *
  * No lock is held while run() or finish() runs. run() sees all writes before the submit, and
  * finish() sees all writes of every run().
@@ -48,7 +48,7 @@ struct lx__task {
     uint32_t holders;                  /**< Threads that are running its parts. Once the task is out
                                             of the lists, the last of them to leave finishes it. */
     lx__task_state state;
-    bool canceled; /**< Parts of it were canceled. */
+    bool canceled; /**< Some of its parts were canceled. */
     /** @} */
 };
 

@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief The batch schedule: which positions of each global batch belong to this rank. A batch has
- * batch_size samples, or the bounds that an order with its own batches gives it.
+ * batch_size samples, unless the order forms its own batches and so determines their bounds.
  */
 #ifndef LX_LOADER_BATCH_SCHEDULE_H
 #define LX_LOADER_BATCH_SCHEDULE_H
@@ -52,7 +52,7 @@ void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position);
  *
  * @retval LX_END        No batch is left in the run; the position is now its end.
  * @retval LX_ERR_LIMIT  Same as lx__rank_assignment_next(); the position is unchanged.
- * @return Otherwise the status of reading the order.
+ * @return Otherwise, any status that lx__rank_assignment_next() returns.
  */
 lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice *slice,
                                   lx_error *error);

@@ -4,9 +4,9 @@
  * @brief Batches, and the pool that they are taken from and returned to.
  *
  * The batch pool outlives its loader: each batch in use holds a reference. A released batch keeps
- * its memory while it is idle, and the batch released last is taken first. So a warm loader neither
- * allocates memory nor causes page faults. Memory is not touched before a batch is filled: its
- * pages are allocated on the NUMA node of the thread that fills them first.
+ * its memory while it is idle, and the batch released last is taken first. A warm loader therefore
+ * neither allocates memory nor causes page faults. Memory is not touched before a batch is filled:
+ * its pages are allocated on the NUMA node of the thread that fills them first.
  *
  * @par Thread safety
  * Thread-safe. A batch may be released on any thread, even after its loader and executor are

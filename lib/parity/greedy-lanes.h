@@ -25,7 +25,7 @@ static inline __m256d lx__broadcast_max(__m256d lanes)
     return _mm256_max_pd(near, far);
 }
 
-/** Adds a position to the sets of a mask. */
+/** Counts one more position for each set in @p mask. */
 static inline __m256d lx__add_masked(__m256d given, __m256d mask)
 {
     return _mm256_add_pd(given, _mm256_and_pd(mask, _mm256_set1_pd(1)));

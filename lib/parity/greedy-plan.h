@@ -11,7 +11,7 @@
 #include "sampler/core/index-table.h"
 #include "sampler/orders/mixture.h"
 
-/** Positions between rows: the maximum number to assign in order to find the set of one of them. */
+/** Positions between rows: at most this many must be assigned to find the set of any position. */
 #define LX__GREEDY_BLOCK 16384
 
 /** An epoch. Immutable. */

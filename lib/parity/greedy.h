@@ -26,8 +26,9 @@ typedef struct lx__greedy {
     size_t count;      /**< Number of sets, including padding. */
     size_t left;       /**< Number of sets that were not removed. */
     uint64_t position; /**< The next position. */
-    double *weights;   /**< Of each set; 0 if removed. */
-    double *given;     /**< Positions of each set: an integer below 2^53, or infinity if removed. */
+    double *weights;   /**< Weight of each set; 0 if it was removed. */
+    double *given;     /**< Number of positions assigned to each set: an integer below 2^53, or
+                            infinity if the set was removed. */
     double *lags;      /**< Scratch for the lag of each set. */
 } lx__greedy;
 
@@ -54,10 +55,10 @@ void lx__greedy_remove(lx__greedy *greedy, size_t set);
 /** Whether a set is left. */
 bool lx__greedy_has_any(const lx__greedy *greedy);
 
-/** The count of a removed set. */
+/** Stands for the count of a removed set. */
 #define LX__GREEDY_REMOVED UINT64_MAX
 
-/** Returns the positions of each of @p count sets. */
+/** Stores in @p given the number of positions assigned to each of @p count sets. */
 void lx__greedy_get_counts(const lx__greedy *greedy, uint64_t *given, size_t count);
 
 /** Restores the state in which lx__greedy_get_counts() returned @p given. */

@@ -3,9 +3,9 @@
  * @file
  * @brief The document, sample and shuffle index of Megatron's GPT dataset, as one table.
  *
- * It lists the document at each place of all epochs; then, for each sample and for the end of the
- * last one, two numbers: the place where the sample starts, and the token there; then the shuffled
- * samples.
+ * For each place in all epochs, it lists the document there; then, for each sample and for the end
+ * of the last one, two numbers: the place where the sample starts, and the token there; then the
+ * shuffled samples.
  */
 #ifndef LX_PARITY_MEGATRON_INDEX_H
 #define LX_PARITY_MEGATRON_INDEX_H
@@ -31,9 +31,10 @@ typedef struct lx__gpt_plan {
     uint64_t before_last; /**< Samples before a separate last epoch; otherwise all. */
 } lx__gpt_plan;
 
-/** Computes the numbers of epochs and samples, for @p num_samples or #LX_NONE.
+/** Computes the numbers of epochs and samples. @p num_samples is the number of samples requested;
+ * #LX_NONE: those of one epoch.
  * @retval LX_ERR_ARGUMENT  There are no tokens, or no samples.
- * @retval LX_ERR_LIMIT     There are too many. */
+ * @retval LX_ERR_LIMIT     There would be too many samples, epochs or tokens. */
 lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *error);
 
 /** Adds members to @p object that identify this index. Returns 0, or -1 when out of memory. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief MT19937, the generator of torch and of NumPy's RandomState, for orders that reproduce
- * theirs. The other orders use Philox.
+ * @brief MT19937, the generator that torch and NumPy's RandomState use, for orders that reproduce
+ * what these libraries compute. All other orders use Philox.
  *
  * Source of the algorithm: Matsumoto and Nishimura, "Mersenne Twister: A 623-dimensionally
- * Equidistributed Uniform Pseudo-random Number Generator", 1998; the seeding is that of 2002.
+ * Equidistributed Uniform Pseudo-random Number Generator", 1998; the seeding is that of their 2002
+ * version.
  */
 #ifndef LX_PARITY_MT19937_H
 #define LX_PARITY_MT19937_H

@@ -15,8 +15,8 @@ typedef struct lx__parts_source {
     size_t part_count;
 } lx__parts_source;
 
-/** Makes the sources the parts of a new one, which holds references to them and is live if any part
- * is. */
+/** Makes @p parts the parts of the new source @p made, which holds references to them and is live
+ * if any of them is. */
 lx_status lx__source_add_parts(lx_source *made, lx_source *const *parts, size_t count,
                                lx_error *error);
 

@@ -21,7 +21,7 @@
 
 /** The functions of one kind of source. */
 typedef struct lx__source_class {
-    const char *kind; /**< Its name in saved states. */
+    const char *kind; /**< Name of the kind in saved states. */
 
     /** See lx_source_fill(); called with valid indices and at least one selected column. NULL for a
      * source without columns. */
@@ -50,7 +50,8 @@ struct lx_source {
     lx_column_info *columns; /**< Owned, with names and shapes; in a snapshot, owned by @ref
                                   live_source. */
     size_t column_count;
-    bool live;              /**< Its records may change: a batch must read one snapshot. */
+    bool live;              /**< Its records may change, so each batch must be read from a single
+                                 snapshot. */
     lx_source *live_source; /**< In a snapshot: an owned reference to the live source. */
 };
 

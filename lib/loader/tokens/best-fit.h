@@ -3,10 +3,10 @@
  * @file
  * @brief Packs pieces into bins of equal capacity: best fit decreasing.
  *
- * Pieces are placed in order of decreasing length, and those of equal length in order of number.
- * Each piece goes into the bin with the least free space that suffices or, if there are several,
- * into the one that was added to last. If no bin has enough space, the piece goes into a new bin,
- * which becomes the last one. See doc/packing.md.
+ * Pieces are placed in order of decreasing length; pieces of equal length, in order of their
+ * numbers. Each piece goes into the bin with the least free space that suffices or, if there are
+ * several, into the one that was added to last. If no bin has enough space, the piece goes into a
+ * new bin, which becomes the last one. See doc/packing.md.
  *
  * Source, for training language models: Ding et al., "Fewer Truncations Improve Language Modeling",
  * 2024. The time to place a piece depends on the number of different lengths and not on the number

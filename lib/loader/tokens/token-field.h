@@ -13,7 +13,8 @@
 
 /** Immutable after it is opened. */
 typedef struct lx__token_field {
-    lx_dataset *dataset; /**< Its own pinned snapshot, in which no writer moves a token. */
+    lx_dataset *dataset; /**< The field's own handle, pinned to a snapshot in which no writer moves
+                              a token. */
     size_t position;
     const lx_field *field;
     lx_dtype dtype;

@@ -13,7 +13,7 @@
 #include "base/mapping.h"
 #include "loader/tokens/token-field.h"
 
-/** Where the boundaries of documents are stored. */
+/** Where document boundaries are stored. */
 typedef enum lx__documents {
     LX__DOCUMENTS_ONE,      /**< Nowhere: the file is one document. */
     LX__DOCUMENTS_ENDS,     /**< As the end of each document in tokens, 8 bytes each. */
@@ -26,8 +26,8 @@ typedef enum lx__documents {
 typedef struct lx__token_file {
     atomic_size_t references;
     char *path;
-    lx__token_field *field; /**< Contains the tokens, and nothing is mapped; NULL: the file contains
-                                 them. */
+    lx__token_field *field; /**< The field that contains the tokens, in which case nothing is
+                                 mapped; NULL: the file contains them. */
     lx__mapping tokens, index;
     const uint8_t *data; /**< The first token. */
     uint64_t offset;     /**< Offset of the first token in the file. */
@@ -46,7 +46,7 @@ void lx__token_file_unref(lx__token_file *file);
 lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, uint64_t *first,
                                   uint64_t *length, lx_error *error);
 
-/* ---- the formats; each function fills in a file that is zero except for its path */
+/* ---- the formats; each function fills in a file that is zeroed except for its path */
 
 /** Returns LX_ERR_ARGUMENT if tokens cannot have @p dtype. */
 lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error);
@@ -59,8 +59,8 @@ lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dt
 /** Maps an index. Takes ownership of @p path. */
 lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *error);
 
-/** Sets the dtype to @p said, the one that the file states. Returns LX_ERR_MISMATCH if @p dtype is
- * neither @p said nor #LX_BYTES. */
+/** Sets the dtype to @p said, which is the dtype that the file states. Returns LX_ERR_MISMATCH if
+ * @p dtype is neither @p said nor #LX_BYTES. */
 lx_status lx__token_file_set_dtype(lx__token_file *file, lx_dtype dtype, lx_dtype said,
                                    lx_error *error);
 

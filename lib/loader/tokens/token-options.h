@@ -8,7 +8,7 @@
 
 #include <loaderx/tokens.h>
 
-/** One bit for each option that not all sources have. */
+/** One bit for each option that only some sources accept. */
 enum lx__token_option { LX__TOKEN_PAD = 1, LX__TOKEN_SEPARATOR = 2, LX__TOKEN_COLUMNS = 4 };
 
 struct lx_token_options {

@@ -55,7 +55,7 @@ WIDEN(widen_32_64, uint32_t, LX__LE32, uint64_t, LX__LE64)
 WIDEN(widen_64_32, uint64_t, LX__LE64, uint32_t, LX__LE32)
 WIDEN(widen_64_64, uint64_t, LX__LE64, uint64_t, LX__LE64)
 
-/** All loops, by the dtype in the file and whether the output has 8 bytes. */
+/** All loops, indexed by the dtype in the file and by whether output elements are 8 bytes wide. */
 #define LX__WIDEN_TABLE                                                                            \
     {                                                                                              \
         [LX_INT8] = {widen_8_32, widen_8_64}, [LX_INT16] = {widen_16_32, widen_16_64},             \

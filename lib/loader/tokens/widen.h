@@ -25,8 +25,8 @@ lx__widen *lx__widen_find(lx_dtype from, lx_dtype to);
 uint64_t lx__widen_find_bad(lx__widen *widen, const void *from, uint64_t count, size_t width,
                             uint64_t limit, uint64_t *token);
 
-/** The functions by dtype in the file, and by whether the output has 8 bytes; NULL if tokens cannot
- * have this dtype. */
+/** The functions, indexed by the dtype in the file and by whether output elements are 8 bytes wide;
+ * NULL if tokens cannot have this dtype. */
 #define LX__WIDEN_DTYPES (LX_UINT64 + 1)
 extern lx__widen *const lx__widen_plain[LX__WIDEN_DTYPES][2];
 #if defined(__x86_64__)

@@ -36,8 +36,8 @@ typedef struct lx__epoch_table {
 } lx__epoch_table;
 
 /**
- * Creates the tables of an order, whose @p count indices @p fill computes; they are stored in the
- * folder @p tables, or in memory if that is NULL.
+ * Creates the tables of an order; @p fill computes the @p count indices of each. They are stored in
+ * the folder @p tables, or in memory if that is NULL.
  *
  * @retval LX_ERR_NOMEM  Out of memory. Otherwise, the same as lx__index_table_cache_folder().
  */
@@ -50,7 +50,8 @@ LX_API void lx__epoch_tables_free(lx__epoch_tables *epochs);
 /**
  * Sets @p held, which is NULL or a table of the same order, to the table of epoch @p number.
  *
- * @return The status of the fill or of lx__index_table_cache_get(); on failure @p held is NULL.
+ * @return Any status that the fill function or lx__index_table_cache_get() returns. On failure,
+ * @p held is NULL.
  */
 lx_status lx__epoch_tables_get(lx__epoch_tables *epochs, const lx_order *order, uint64_t number,
                                lx__epoch_table **held, lx_error *error);

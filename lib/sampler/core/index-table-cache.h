@@ -5,7 +5,7 @@
  * run that needs it.
  *
  * The name of a file contains a hash of all inputs of the table, and the file contains the inputs
- * in full. So one folder can serve any number of orders, and hash collisions are detected.
+ * in full. One folder can therefore serve any number of orders, and hash collisions are detected.
  *
  * A file is written under a temporary name, synced and renamed. If several processes make the same
  * table at the same time, each writes its own file; the files are identical, and the last one
@@ -32,11 +32,11 @@ typedef struct lx__index_table_maker {
  * Finds a table in the folder, or makes it.
  *
  * @param folder  Created if missing; NULL: the table stays in memory.
- * @param table   Has the bound and the count, which is #LX__INDEX_TABLE_ANY if only the file or the
- *                maker knows it. On failure, it is empty.
+ * @param table   On entry, contains the bound and the count, which is #LX__INDEX_TABLE_ANY if only
+ *                the file or the maker knows it. On failure, the table is empty.
  *
- * @return The status of the maker or lx__index_table_file_open(), or an error of the folder or
- * file.
+ * @return Any status that the maker or lx__index_table_file_open() returns, or the status of a
+ * failed operation on the folder or the file.
  */
 LX_API lx_status lx__index_table_cache_get(const char *folder, const lx__index_table_maker *maker,
                                            void *user, lx__index_table *table, lx_error *error);

@@ -24,8 +24,8 @@ typedef struct lx__index_table_file lx__index_table_file;
 /** The expected properties of a table. */
 typedef struct lx__index_table_form {
     const char *inputs; /**< JSON with everything that the numbers depend on. */
-    uint64_t count;     /**< How many numbers there are; #LX__INDEX_TABLE_ANY: as many as the file
-                             says. */
+    uint64_t count;     /**< How many numbers there are; #LX__INDEX_TABLE_ANY: accept the count that
+                             the file states. */
     uint64_t bound;     /**< Upper limit of the numbers, exclusive. */
     size_t width;       /**< Bytes per number, 4 or 8. */
 } lx__index_table_form;
@@ -43,7 +43,7 @@ typedef struct lx__index_table_form {
  *
  * @retval LX_ERR_NOT_FOUND    The file does not exist.
  * @retval LX_ERR_CORRUPT      It is damaged, or is not a table.
- * @retval LX_ERR_UNSUPPORTED  It has a different version, or this machine is big-endian.
+ * @retval LX_ERR_UNSUPPORTED  Its format version is not supported, or this machine is big-endian.
  * @retval LX_ERR_MISMATCH     It contains a different table; the message names both.
  */
 lx_status lx__index_table_file_open(const lx__file *folder, const char *name,

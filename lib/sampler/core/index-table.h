@@ -4,9 +4,9 @@
  * @brief Tables of arbitrary indices or other numbers: 4 bytes each if all fit, otherwise 8; in
  * memory or in a mapped file.
  *
- * A file may be damaged, and another process may write to it. So every read needs two checks:
- * lx__index_table_check() finds damaged blocks, and then the reader checks that each number is
- * valid for its purpose. lx__index_table_map() does both.
+ * A file may be damaged, and another process may write to it. Every read therefore needs two
+ * checks: lx__index_table_check() finds damaged blocks, and then the reader checks that each number
+ * is valid for its purpose. lx__index_table_map() does both.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_H
 #define LX_SAMPLER_INDEX_TABLE_H

@@ -21,8 +21,8 @@ void lx__inner_order_init(lx__inner_order *inner, lx_order *order, lx_order *in)
 /** Drops the reference. A zeroed struct is allowed. */
 void lx__inner_order_clear(lx__inner_order *inner);
 
-/** Returns the position of an offset in @p epoch. The offset is below the part's length, which is 1
- * or more. After the last epoch, the epochs repeat. */
+/** Returns the part's position for an offset in @p epoch. The offset is below the part's length,
+ * which is 1 or more. After the last epoch, the epochs repeat. */
 static inline uint64_t lx__inner_order_place(const lx__inner_order *inner, uint64_t epoch,
                                              uint64_t offset)
 {
@@ -53,7 +53,7 @@ json_t *lx__inner_orders_to_json(const lx__inner_order *inners, size_t count);
 /**
  * Checks the arguments of a function that makes an order from @p inner, and sets @p made to NULL.
  *
- * @retval LX_ERR_ARGUMENT  One of them is NULL.
+ * @retval LX_ERR_ARGUMENT  An argument is NULL.
  * @return Otherwise, the same as lx__inner_order_check_size().
  */
 lx_status lx__inner_order_check(const lx_order *inner, lx_order **made, lx_error *error);

@@ -28,11 +28,11 @@
 
 /** The functions of one kind of order. */
 typedef struct lx__order_class {
-    const char *kind; /**< Its name in saved states. */
-    int formula;      /**< Version of its formula in saved states: a different version may produce
+    const char *kind; /**< Name of the kind in saved states. */
+    int formula;      /**< Version of the formula, for saved states: a different version may produce
                            different indices. */
 
-    /** Size in bytes of its scratch, which starts zeroed; 0 if it needs none. */
+    /** Size of a scratch in bytes; a new scratch is zeroed. 0 if the class needs none. */
     size_t scratch_size;
     /** Releases what the scratch owns; NULL if it owns nothing. */
     void (*clear_scratch)(void *scratch);
@@ -46,7 +46,7 @@ typedef struct lx__order_class {
      * Returns 0, or -1 when out of memory. */
     int (*describe)(const lx_order *order, json_t *object);
 
-    /** Counts the positions below @p end by set; NULL if it is not a mixture. */
+    /** Counts the positions below @p end by set; NULL if the order is not a mixture. */
     lx_status (*count)(const lx_order *order, uint64_t end, uint64_t *counts, lx_error *error);
 
     /** Releases what the order owns besides its own memory; NULL if it owns nothing. */
@@ -103,8 +103,8 @@ lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *positions,
     return status;
 }
 
-/** Allocates @p size zeroed bytes for an order of @p class, sets these members, and counts one
- * reference. */
+/** Allocates @p size zeroed bytes for an order of @p class, sets the members that the arguments
+ * give, and counts one reference. */
 LX_API lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length,
                                uint64_t bound, lx_order **order, lx_error *error);
 

@@ -33,7 +33,7 @@
  *
  * @retval LX_END        No batch remains.
  * @retval LX_ERR_LIMIT  #LX__RANK_ASSIGNMENT_EPOCHS epochs had no batch.
- * @return Otherwise the status of reading the order.
+ * @return Otherwise, any status that lx__batch_bounds_find() returns.
  */
 LX_API lx_status lx__rank_assignment_next(const lx_order *order, lx__epoch_table **held,
                                           lx__shard shard, bool drop, uint64_t *position,

@@ -58,8 +58,8 @@ LX_API lx_status lx__state_write(json_t *state, char *text, size_t size, size_t 
  * comparisons, which describe a difference better than the checksum does.
  *
  * @retval LX_ERR_CORRUPT      It is not a JSON object, or not a state.
- * @retval LX_ERR_MISMATCH     It is the state of a different kind.
- * @retval LX_ERR_UNSUPPORTED  It has a different version.
+ * @retval LX_ERR_MISMATCH     It is the state of a different kind of object.
+ * @retval LX_ERR_UNSUPPORTED  Its format version is not @p version.
  */
 LX_API lx_status lx__state_parse(const char *text, const char *what, int version, json_t **state,
                                  lx_error *error);

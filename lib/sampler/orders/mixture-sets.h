@@ -28,8 +28,8 @@ LX_API void lx__mixture_sets_free(lx__mixture_sets *sets);
 /** Implements a class's describe function: adds "parts" and "offsets" to the JSON of an order. */
 LX_API int lx__mixture_sets_describe(const lx__mixture_sets *sets, json_t *object);
 
-/** Returns the position of a set's n-th sample of an epoch in the set's part; the set has @p
- * totals[set] positions per epoch. */
+/** Returns the position, in the set's part, of the n-th sample that the set has in an epoch; the
+ * set has @p totals[set] positions per epoch. */
 static inline uint64_t lx__mixture_sets_place(const lx__mixture_sets *sets, const uint64_t *totals,
                                               uint64_t epoch, size_t set, uint64_t n)
 {

@@ -5,7 +5,7 @@
  * the set's number of positions below k, without a table of positions.
  *
  * A binary tree halves the list of sets until one is left. Of the first j positions at a node, its
- * left side has round(j * r), where r is the weight of the left side divided by the weight of both
+ * left side gets round(j * r), where r is the weight of the left side divided by the weight of both
  * sides. So position j goes left if round((j + 1) * r) exceeds round(j * r), and becomes position
  * round(j * r) of the left side, or otherwise position j - round(j * r) of the right side. Each
  * level deviates from its share by at most one half, and passes on a part of its deviation; so each

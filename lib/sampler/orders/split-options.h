@@ -13,7 +13,7 @@ struct lx_split_options {
     double from, until;
 };
 
-/** All indices. */
+/** By default, a split contains all indices. */
 #define LX__SPLIT_DEFAULTS                                                                         \
     {                                                                                              \
         .until = 1                                                                                 \

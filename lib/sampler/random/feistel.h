@@ -28,11 +28,13 @@
 /** A permutation. Immutable after lx__feistel_init(). */
 typedef struct lx__feistel {
     uint64_t length;      /**< It permutes 0..length-1. */
-    uint32_t left, right; /**< Bits of the halves, 1 to 32; an odd bit is in the right one. */
+    uint32_t left, right; /**< Bits of the halves, 1 to 32; if the total is odd, the right half has
+                               one more. */
     uint32_t key[LX__FEISTEL_ROUNDS];
 } lx__feistel;
 
-/** Sets the permutation of 0..length-1, length 1 or more, for an epoch of a seed. */
+/** Initializes the permutation of 0..length-1 for a seed and an epoch. @p length must be at least
+ * 1. */
 void lx__feistel_init(lx__feistel *feistel, uint64_t length, uint64_t seed, uint64_t epoch);
 
 /** Returns the number whose image is @p image, which is below the length. */

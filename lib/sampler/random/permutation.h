@@ -25,13 +25,15 @@ typedef struct lx__permutation {
     bool ready;
     uint64_t length, seed, epoch;
     uint64_t table_length; /**< Longer permutations have no table. */
-    uint16_t *table;       /**< Has @ref capacity entries; NULL: no table was needed yet. */
+    uint16_t *table;       /**< An array of @ref capacity entries; NULL: no table has been needed
+                                yet. */
     uint64_t capacity;
     lx__feistel feistel;
 } lx__permutation;
 
 /**
- * Sets the permutation of 0..length-1, length 1 or more, unless it is set already.
+ * Sets the permutation of 0..length-1 for a seed and an epoch, unless it is already set. @p length
+ * must be at least 1.
  *
  * @param table_length  Maximum length of a permutation that has a table, at most
  *                      #LX__FISHER_YATES_LENGTH. The permutation depends on it, so pass the same

@@ -48,7 +48,7 @@ static inline lx__philox_block lx__philox(uint64_t low, uint64_t high, uint64_t 
  * block of counter d div 2. The number of the last draw must fit in 64 bits. */
 void lx__philox_draws(uint64_t key, uint64_t first, size_t count, uint64_t *draws);
 
-/** Replaces each number with the draw of that number. */
+/** Replaces each number with the draw that has this number. */
 void lx__philox_draws_at(uint64_t key, uint64_t *numbers, size_t count);
 
 #endif

@@ -16,7 +16,7 @@
 #include "zrecord/wal/frame.h"
 #include "zrecord/wal/sync-list.h"
 
-/** Most committed chunks with free space that the pool keeps for reuse. */
+/** Maximum number of committed chunks with free space that the pool keeps for reuse. */
 #define LX__SPARE_CHUNKS 16
 
 /** State shared by all flush tasks of a writer. */
@@ -30,7 +30,7 @@ typedef struct lx__chunk_pool {
     lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< The chunks with the most free space. */
     size_t spare_count;
     bool directory_dirty; /**< A file was created since the last sync of the directory. */
-    bool sync_failed;     /**< Permanent: a later sync does not report what this one lost. */
+    bool sync_failed;     /**< Permanent: a later sync does not report what the failed one lost. */
 } lx__chunk_pool;
 
 typedef struct lx__chunk_file {
@@ -95,7 +95,7 @@ static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
  * it changed. From then on they count as synced. Fails after any failed sync. */
 lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list, lx_error *error);
 
-/** Called after the sync list was run; its descriptors may be closed again. */
+/** Called after the sync list was run; the descriptors in the list may be closed again. */
 void lx__chunk_files_release(lx__chunk_files *files);
 
 /** Called after a frame: marks the chunks in @p items, which are in ascending order of id, as

@@ -29,7 +29,7 @@ typedef struct lx__file_name {
 } lx__file_name;
 
 /** Opens a file that is not in the cache.
- * @retval LX_ERR_CORRUPT  The file is missing, or it is a chunk and too short. */
+ * @retval LX_ERR_CORRUPT  The file is missing, or it is a chunk that is too short. */
 typedef lx_status lx__fd_open(void *user, const lx__file_name *name, lx__file *file,
                               lx_error *error);
 
@@ -40,7 +40,7 @@ typedef struct lx__open_file {
     lx__file file;
     lx__part part;
     uint32_t number;
-    size_t users; /**< Guarded by the mutex of the cache, as is @c next. */
+    size_t users; /**< Guarded by the cache's mutex, like @c next. */
     struct lx__open_file *next;
 } lx__open_file;
 

@@ -30,8 +30,9 @@ typedef struct lx__deflater {
 } lx__deflater;
 
 struct lx__codec {
-    const char *name;   /**< As in meta.json and in messages. */
-    uint32_t ratio_max; /**< Most bytes that one stored byte can decompress to; 0: unlimited. */
+    const char *name;   /**< The name in meta.json and in messages. */
+    uint32_t ratio_max; /**< Maximum number of bytes that one stored byte can decompress to; 0:
+                             unlimited. */
     bool dictionaries;  /**< Whether fields that use this codec may have a dictionary. */
     /* These are all NULL if this library does not implement the codec. */
     lx__inflater *(*inflater_new)(void);
@@ -44,8 +45,8 @@ struct lx__codec {
                       size_t capacity);
 };
 
-/** Most bytes that one byte of a Deflate stream can decompress to: two bits can encode 258
- * bytes. */
+/** Maximum number of bytes that one byte of a Deflate stream can decompress to: two bits can encode
+ * 258 bytes. */
 #define LX__FLATE_RATIO_MAX 1032u
 
 /** Raw Deflate (RFC 1951), one stream per value, by libdeflate or zlib. */

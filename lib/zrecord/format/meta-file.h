@@ -16,7 +16,8 @@
  * bytes after the stamp. */
 void lx__meta_stamp(char *text, size_t size);
 
-/** Whether to check the checksum. Only repair skips this: it reads a file that it may restamp. */
+/** Whether to check the checksum. Only repair skips the check, to read a file that it may
+ * restamp. */
 typedef enum lx__meta_checksum { LX__META_CHECK, LX__META_ANY_CHECKSUM } lx__meta_checksum;
 
 /** Parses @p size bytes at @p text, which may be hostile. */

@@ -20,7 +20,8 @@ typedef struct lx__recovery {
                                                if that directory is missing. */
     lx__file directory, chunks;           /**< Directories of the new dataset. */
     bool made;                            /**< The new directory exists and is to be removed. */
-    lx__meta meta;                        /**< Of the damaged dataset; later, of the new one. */
+    lx__meta meta;                        /**< That of the damaged dataset; later, that of the new
+                                               one. */
     lx__wal_prefix log;                   /**< Its state is the one to recover. */
     lx__table_writer tables;              /**< The new tables. */
     uint64_t *rows;     /**< For each field, the number of rows that are in both tables. */

@@ -24,9 +24,9 @@ typedef struct lx__repair {
     const lx_repair_options *options;
     bool apply;
     lx_repair_result result;
-    lx_error first;    /**< The first damage that is not repaired. */
+    lx_error first;    /**< The first finding that is not repaired. */
     const char *path;  /**< The directory to repair. */
-    const char *shown; /**< The path that findings show instead of it. */
+    const char *shown; /**< The path that findings show instead of @ref path. */
 } lx__repair;
 
 /** Returns a repair that has not found anything yet. @p options may be NULL. */
@@ -42,7 +42,7 @@ lx_status lx__repair_report(lx__repair *self, lx_repair_action action, const lx_
 lx_status lx__repair_run(lx__repair *self, lx_error *error);
 
 /** Fails if any file of the dataset in @p directory, except LOCK, is a symbolic link: readers do
- * not follow the link, but its target is not lost. */
+ * not follow the link, but the data in its target is not lost. */
 lx_status lx__repair_refuse_links(lx__file *directory, lx_error *error);
 
 /** Opens a file for reading and determines its size. If it is missing or not a regular file, it is

@@ -15,8 +15,8 @@
  * @param[out] meta       Receives the contents of meta.json.
  * @param[in]  directory  The dataset directory.
  * @param[out] damage     Receives the error if the checksum is wrong or missing, but everything
- * else                        is right: the text is valid, and the first frame of the log has the
- * same                        UUID and generation. Unchanged if the checksum is right.
+ *                        else is right: the text is valid, and the first frame of the log has the
+ *                        same UUID and generation. Unchanged if the checksum is right.
  * @param[out] error      Receives any other failure, with advice.
  */
 lx_status lx__restamp_load(lx__meta *meta, const lx__file *directory, lx_error *damage,

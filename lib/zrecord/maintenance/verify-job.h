@@ -13,7 +13,8 @@
 
 #include "zrecord/read/checker.h"
 
-/** Most findings that a job keeps. It then returns, and continues once they have been reported. */
+/** Maximum number of findings that a job keeps. A job that has this many returns, and continues
+ * once they have been reported. */
 #define LX__FOUND_MAX 64
 /** Stands for a file number if the job is a range of records. */
 #define LX__NO_FILE SIZE_MAX
@@ -31,7 +32,7 @@ typedef struct lx__found {
 typedef struct lx__verify_job {
     lx__checker checker;        /**< A checker of the snapshot. */
     const lx__state *committed; /**< The state with which to compare files. */
-    bool sealed;                /**< Also compare them with the seal. */
+    bool sealed;                /**< Also compare files with the seal. */
     size_t file;                /**< Number of a file, or LX__NO_FILE. */
     uint64_t index, end;        /**< The records that are still to be checked. */
     lx__found *found;           /**< NULL, or room for LX__FOUND_MAX; the caller frees it. */
@@ -49,7 +50,7 @@ size_t lx__verify_files(const lx__snapshot *snapshot, bool sealed);
 size_t lx__verify_first_chunk(const lx__snapshot *snapshot, bool sealed);
 
 /**
- * Continues a job to its end, or until there are #LX__FOUND_MAX findings; drops those of the
+ * Continues a job to its end, or until there are #LX__FOUND_MAX findings; drops the findings of the
  * previous run. The job has ended once its index equals its end.
  * @return The status of a failure other than damage, which @ref lx__verify_job.failure describes. A
  *         value that the disk fails to return (EIO) counts as damage.

@@ -24,7 +24,7 @@ typedef struct lx__verify_watch {
  * @param[in]  sealed    Whether to compare the files with the seal in meta.json.
  * @param[in]  executor  The executor whose readers to use. If it is NULL or belongs to another
  *                       process, an executor is opened for this call.
- * @param[out] result    Receives what was done, even on failure.
+ * @param[out] result    Receives the results so far, even on failure.
  * @retval LX_ERR_CORRUPT  Something is damaged; @p error describes the first finding.
  */
 lx_status lx__verify_snapshot(lx__snapshot *snapshot, bool sealed, lx_executor *executor,

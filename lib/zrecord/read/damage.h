@@ -17,8 +17,8 @@ typedef struct lx__damage_counter {
     _Atomic uint64_t count;  /**< How many damaged values were read. */
 } lx__damage_counter;
 
-/** Counts a damaged value if @p status says that it is damaged. Returns true if the value must be
- * read as missing. */
+/** If @p status says that a value is damaged, counts the value. Returns true if it must be read as
+ * missing. */
 static inline bool lx__damage_count(lx__damage_counter *damages, lx_status status)
 {
     if (status != LX_ERR_CORRUPT)

@@ -16,14 +16,16 @@ struct lx_dataset_options {
     bool live;
     lx_damage_policy damage;
     lx_access access;
-    lx_executor *executor; /**< Options have a reference to it; a dataset holds it. */
+    lx_executor *executor; /**< Options own a reference; a dataset only has a hold, which keeps its
+                                memory (see lifetime.h). */
 };
 
 struct lx_dataset {
     char *path;
-    char *absolute_path; /**< As of when it was opened; NULL if unknown. */
+    char *absolute_path; /**< Determined when the handle was opened; NULL if unknown. */
     lx_dataset_options options;
-    lx_schema *schema;           /**< As of when it was opened; this is what callers see. */
+    lx_schema *schema;           /**< The schema when the handle was opened, which is what callers
+                                      see. */
     pthread_mutex_t refreshing;  /**< Serializes refreshes. Locked before @ref mutex. */
     _Atomic uint64_t refreshes;  /**< Number of refreshes begun; set under @ref refreshing. */
     bool refreshed;              /**< The last refresh succeeded. Guarded by @ref refreshing. */

@@ -4,7 +4,7 @@
  * @brief Copies records of one field of a snapshot to the caller's memory.
  *
  * Raw values of dense, mapped fields take a fast path (gather-dense.c), which leaves all other
- * values to gather.c; this can read any value in any access mode.
+ * values to gather.c. The functions there can read any value in any access mode.
  */
 #ifndef LX_ZRECORD_GATHER_H
 #define LX_ZRECORD_GATHER_H
@@ -15,8 +15,8 @@
 /* How many table rows to prefetch ahead: a cache miss costs about as much as ten hits. */
 #define LX__ROWS_AHEAD 16
 
-/** Copies records of any length to out + offsets[i]; their lengths must be those that were measured
- * before. */
+/** Copies records of any length to out + offsets[i]; their lengths must be those that lx__measure()
+ * has computed. */
 lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out,
                            const uint64_t *offsets, lx_error *error);

@@ -13,7 +13,7 @@
 
 /** Size of a range in bytes: enough to keep a disk busy and to wake a thread only rarely. */
 #define LX__PREFETCH_BYTES ((uint64_t)4 << 20)
-/** Most records in a range. */
+/** Maximum number of records in a range. */
 #define LX__PREFETCH_RECORDS 4096
 
 /** A scan of the records of a snapshot, by one thread. Set @ref snapshot and zero all other

@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief Shows raw values of a pinned, mapped dataset in place. A slice can be read as long as the
- * pin is open.
+ * pinned handle is open.
  */
 #ifndef LX_ZRECORD_SHOW_H
 #define LX_ZRECORD_SHOW_H

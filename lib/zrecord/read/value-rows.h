@@ -8,7 +8,7 @@
 
 #include "zrecord/read/value-reader.h"
 
-/** Most records per call of lx__value_load_block(). */
+/** Maximum number of records per call of lx__value_load_block(). */
 #define LX__VALUE_BLOCK 256
 
 /** The entry of a record in a block, once loaded. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Checks of a dataset whose meta.json marks it as sealed.
+ * @brief Checks a dataset whose meta.json marks it as sealed.
  */
 #ifndef LX_ZRECORD_SEALED_H
 #define LX_ZRECORD_SEALED_H

@@ -15,7 +15,7 @@
 /** The properties of a field that the hot path needs. */
 typedef struct lx__column {
     const uint8_t *offsets; /**< Rows of the offset table; NULL if unmapped or empty. */
-    const uint8_t *checks;  /**< Rows of the check table; likewise. */
+    const uint8_t *checks;  /**< Rows of the check table; NULL if unmapped or empty. */
     lx__table *table;       /**< NULL if the snapshot has no rows. */
     const lx__entry_rules *rules;
 } lx__column;
@@ -36,8 +36,8 @@ typedef struct lx__snapshot {
     /** @} */
     uint32_t first_chunk;
     uint32_t chunk_span;
-    uint8_t *memory; /**< Copied values of a view, which has no other members but store and
-                          references. */
+    uint8_t *memory; /**< The copied values of a view. A snapshot with memory uses no other members
+                          but store and references. */
     size_t memory_size;
 } lx__snapshot;
 
@@ -94,7 +94,7 @@ lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, ui
  * if the value is intact. @p index must be less than state.rows. */
 void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index);
 
-/** Adds the file, offset, field and record of a value that could not be read to @p error. */
+/** Adds to @p error the file, offset, field and record of a value that could not be read. */
 void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               const lx__entry *entry, lx_error *error);
 

@@ -20,7 +20,8 @@
 #include "zrecord/wal/wal.h"
 #include "zrecord/table/table-file.h"
 
-/** Most chunks mapped at once: by default, Linux limits a process to 65,530 mappings. */
+/** Maximum number of chunks mapped at once: by default, Linux limits a process to 65,530
+ * mappings. */
 #define LX__MAPPED_CHUNKS_MAX 60000
 
 /** Number of idle files that a store keeps open. It is lower in access mode mmap, where only
@@ -56,7 +57,7 @@ typedef struct lx__store {
     lx__entry_rules *rules; /**< One per field of @ref schema. */
     lx_verify_policy verify;
     lx_access access;    /**< The access mode; never AUTO. */
-    const char *network; /**< Name of the network file system; NULL if it is local. */
+    const char *network; /**< Name of the network file system; NULL if the file system is local. */
     lx__process process; /**< The process that the mutexes belong to. */
 
     pthread_mutex_t log_mutex; /**< Guards @ref log. Locked before @ref mutex. */
@@ -71,7 +72,7 @@ typedef struct lx__store {
     size_t retired_table_count, retired_table_capacity;
     lx__chunk_map *chunks; /**< Mapped chunks, ascending by id. */
     size_t chunk_count, chunk_capacity;
-    lx__inflater **inflaters; /**< Those that are idle. */
+    lx__inflater **inflaters; /**< Idle inflaters. */
     size_t inflater_count, inflater_capacity;
     lx__fd_cache files; /**< For reading tables and chunks by pread, and for mapping chunks. */
 } lx__store;
@@ -112,8 +113,8 @@ lx_status lx__store_fail_other(const lx__store *store, lx_error *error);
 /** Checks whether meta.json in the directory is still the file that was read. */
 lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error);
 
-/** Whether meta.json was certainly replaced. If so, apparent corruption may be due to a writer that
- * installed a new generation. */
+/** Whether meta.json is known to have been replaced. If so, apparent corruption may be due to a
+ * writer that installed a new generation. */
 bool lx__store_was_replaced(const lx__store *store);
 
 /** Takes an idle inflater for the calling thread; NULL if the store has none. */

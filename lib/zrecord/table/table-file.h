@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The two tables of a field, which are mapped with room to grow, and checks that a file has
- * all of its committed bytes.
+ * @brief The two tables of a field, which are mapped with room to grow, and functions that check
+ * whether a file has all of its committed bytes.
  */
 #ifndef LX_ZRECORD_TABLE_FILE_H
 #define LX_ZRECORD_TABLE_FILE_H
@@ -35,8 +35,9 @@ typedef struct lx__table {
     lx__mapping offsets;
     lx__mapping checks;
     uint64_t capacity;               /**< Number of mapped rows; a multiple of 64. */
-    _Atomic uint64_t rows;           /**< Most committed rows of any snapshot. */
-    _Atomic uint64_t *verified;      /**< One bit per row: its value was verified. May be NULL. */
+    _Atomic uint64_t rows;           /**< Maximum number of committed rows in any snapshot. */
+    _Atomic uint64_t *verified;      /**< One bit per row, set if its value was verified. May be
+                                          NULL. */
     _Atomic uint64_t verified_count; /**< Number of bits set. */
 } lx__table;
 

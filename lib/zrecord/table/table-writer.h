@@ -3,7 +3,7 @@
  * @file
  * @brief The table append buffer of a writer, and the table files that it is written to.
  *
- * The buffer holds rows in the byte order of the tables, to which they are appended in bulk. A
+ * The buffer contains rows in the form that the tables use, to which they are appended in bulk. A
  * commit may write rows to WAL frames before that; they stay in the buffer until they are in the
  * tables.
  */

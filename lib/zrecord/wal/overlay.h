@@ -23,7 +23,7 @@
  * added to an overlay, except that values can be marked as verified. */
 typedef struct lx__overlay_layer {
     atomic_size_t references;
-    lx__update_map map; /**< Its seed is that of the overlay. */
+    lx__update_map map; /**< Has the overlay's seed. */
     /** Bloom filter with two bits per update, both in the same word. Set by lx__overlay_add(). */
     uint64_t *filter;
     uint64_t filter_mask;
@@ -37,7 +37,7 @@ typedef struct lx__overlay_layer_use {
     const uint64_t *filter; /**< The layer's filter. */
     uint64_t filter_mask;
     lx__overlay_layer *layer;
-    uint64_t length; /**< Least length of any frame after the layer. */
+    uint64_t length; /**< Smallest length in any frame after the layer. */
     uint64_t rows;   /**< Number of table rows at the end of the layer. */
 } lx__overlay_layer_use;
 
@@ -61,8 +61,8 @@ void lx__overlay_layer_unref(lx__overlay_layer *layer);
  *
  * @param[in,out] overlay  The overlay of the state before these frames.
  * @param[in]     layer    The updates of these frames, except those that the frames themselves
- * drop.                         The function takes ownership, even on failure. May be NULL.
- * @param[in]     length   Least length of any of these frames.
+ *                         drop. The function takes ownership, even on failure. May be NULL.
+ * @param[in]     length   Smallest length in any of these frames.
  * @param[in]     rows     Number of table rows after them.
  */
 lx_status lx__overlay_add(lx__overlay *overlay, lx__overlay_layer *layer, uint64_t length,

@@ -32,7 +32,8 @@ typedef enum lx__replay {
 } lx__replay;
 
 /**
- * Replays the frames after @p state; if that is zeroed, all frames. On failure, it is unchanged.
+ * Replays the frames after @p state; if @p state is zeroed, all frames. On failure, @p state is
+ * unchanged.
  *
  * @param[in,out] state   A state of this log.
  * @param[in]     schema  The fields whose updates to keep; updates of other fields are skipped.
@@ -60,8 +61,8 @@ void lx__state_free(lx__state *state);
 const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id);
 
 /** Adds the location of a damaged value to @p error: its place in the chunk or, if the state does
- * not have that chunk, its row of the table. @p tables and @p chunks are the directories of these
- * files. */
+ * not have that chunk, its row of the table. @p tables and @p chunks are the directories that
+ * contain the tables and the chunks. */
 void lx__state_add_context(const lx__state *state, const lx__file *tables, const lx__file *chunks,
                            const lx__field *field, uint64_t index, const lx__entry *entry,
                            lx_error *error);

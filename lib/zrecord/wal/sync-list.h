@@ -12,7 +12,7 @@
 #include "base/file.h"
 
 typedef struct lx__sync_item {
-    lx__file file; /**< Borrowed; must stay open until the list was run. */
+    lx__file file; /**< Borrowed; must stay open until the list has been run. */
     bool directory;
 } lx__sync_item;
 

@@ -18,8 +18,8 @@
 typedef struct lx__update {
     uint64_t index;
     uint32_t field; /**< Position of the field in the schema. */
-    /** While its layer is being built, the number of the update's frame; after that, whether its
-     * value was verified. */
+    /** While its layer is being built, the number of the update's frame; after that, whether the
+     * update's value was verified. */
     _Atomic uint32_t frame_or_verified;
     uint8_t rows[LX__ENTRY_BYTES]; /**< The offset row and the check row, as in the tables. */
 } lx__update;
@@ -53,8 +53,8 @@ typedef struct lx__update_map {
     uint64_t seed;
 } lx__update_map;
 
-/** Most updates in a map; the limit is due to the slots, which store a position plus 1 in 32
- * bits. */
+/** Maximum number of updates in a map; the limit is due to the slots, which store a position plus 1
+ * in 32 bits. */
 #define LX__UPDATES_MAX ((size_t)UINT32_MAX - 1)
 
 /** Returns an unpredictable nonzero number. */
@@ -73,7 +73,7 @@ void lx__update_map_put(lx__update_map *map, const lx__update *update);
 void lx__update_map_put_entry(lx__update_map *map, uint32_t field, uint64_t index,
                               const lx__entry *entry);
 
-/** Most updates in one call of lx__update_map_put_many(). */
+/** Maximum number of updates in one call of lx__update_map_put_many(). */
 #define LX__UPDATE_BATCH_MAX 16
 
 /** Reserves room for several updates and adds them. Faster than single calls, because it prefetches

@@ -24,8 +24,8 @@ typedef struct lx__wal_writer {
 } lx__wal_writer;
 
 /**
- * Writes the frame that was built to @p offset, the end of the WAL. If @p preallocates is set,
- * preallocates zeros after it.
+ * Writes the frame that has been built, at @p offset, the end of the WAL. If @p preallocates is
+ * set, preallocates zeros after it.
  *
  * @retval LX_ERR_POISONED  Part of the frame was written and cannot be removed. On any other
  * failure, the WAL is unchanged.
@@ -46,8 +46,9 @@ void lx__wal_writer_close(lx__wal_writer *wal);
 
 /**
  * Writes a synced frame without updates after the last frame of @p state, and syncs the log. At the
- * start of a log this is a snapshot frame. Later it is a frame that changes nothing, but makes all
- * earlier frames valid in any boot. Everything that these frames refer to must be durable.
+ * start of a log, this is a snapshot frame. Anywhere else, it is a frame that changes nothing, but
+ * makes all earlier frames valid in any boot. Everything that these frames refer to must be
+ * durable.
  */
 lx_status lx__wal_write_synced(const lx__file *log, const lx__wal_identity *identity,
                                const lx__state *state, lx_error *error);

@@ -37,7 +37,7 @@ typedef struct lx__wal_reader {
     uint8_t *window;
     uint64_t window_start;
     uint64_t window_end;
-    size_t step; /**< Least number of bytes to read next. */
+    size_t step; /**< Minimum number of bytes to read next. */
 } lx__wal_reader;
 
 /** What lx__wal_poll() found at the end of a state. */
@@ -66,11 +66,11 @@ lx_status lx__wal_poll(lx__wal_reader *log, const lx__wal_position *position,
  * Follows the chain of frames from @p from (zeros: from the start) to its end.
  *
  * The valid frames up to the last synced one are durable. Those after it are valid in this boot, up
- * to the first frame that does not belong to the boot @p boot (0: unknown, so none does). An
- * invalid frame is either torn or damaged. It is damaged if a later frame is whole, and either
- * synced or of this boot, or if the invalid frame itself was completely written in this boot. A
- * scan that does not start at the beginning of the log does not search for damage if there are
- * zeros where the next frame would begin, because writers preallocate zeros there.
+ * to the first frame that does not belong to the boot @p boot (0: unknown, so no frame belongs to
+ * it). An invalid frame is either torn or damaged. It is damaged if a later frame is whole, and
+ * either synced or of this boot, or if the invalid frame itself was completely written in this
+ * boot. A scan that does not start at the beginning of the log does not search for damage if there
+ * are zeros where the next frame would begin, because writers preallocate zeros there.
  *
  * @retval LX_ERR_CORRUPT  A frame is damaged.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Adds operations to the current write buffer, and ends the calls that added them.
+ * @brief Adds operations to the current write buffer, and does the work due at the end of each call
+ * that adds them.
  */
 #ifndef LX_ZRECORD_ADD_H
 #define LX_ZRECORD_ADD_H
@@ -29,7 +30,7 @@ lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operatio
                                 const lx__stored *values, lx_error *error);
 
 /** Ends a call that added operations: counts the call, records a failure if there was one, and does
- * any commit and sync that are due. @p status is the result of adding the operations. */
+ * any commit or sync that is due. @p status is the result of adding the operations. */
 lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_error *failure,
                               lx_error *error);
 

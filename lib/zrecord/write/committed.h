@@ -17,11 +17,9 @@ typedef struct lx__committed {
     /** The state at the last frame, without updates. Updates of rows in the tables are in @ref
      * updates; new rows are in the table writer. */
     lx__state state;
-    lx__update_map
-        /** Updates in the log for rows below state.rows. Those at or beyond the length are
-         * obsolete. */
-        updates;
-    bool opening_synced; /**< This writer has made everything that it found on opening durable. */
+    /** Updates in the log for rows below state.rows. Those at or beyond the length are obsolete. */
+    lx__update_map updates;
+    bool opening_synced; /**< This writer has made durable everything that it found on opening. */
 } lx__committed;
 
 /** Reserves room for the chunks and updates of a frame, so that adopting the frame cannot fail. */

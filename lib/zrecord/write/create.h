@@ -12,7 +12,7 @@
 
 /**
  * Fails if the directory is on a network file system, where writing is not safe.
- * @retval LX_ERR_UNSUPPORTED  It is on one, which the error names.
+ * @retval LX_ERR_UNSUPPORTED  It is on a network file system, which the error names.
  */
 lx_status lx__check_local(const lx__file *directory, lx_error *error);
 
@@ -45,7 +45,7 @@ lx_status lx__sync_parent(const lx__file *directory, lx_error *error);
 lx_status lx__create_log(const lx__file *directory, const lx__meta *meta, const lx__state *state,
                          lx_error *error);
 
-/** Creates the files of an empty dataset, meta.json last. All of them are durable. */
+/** Creates the files of an empty dataset, meta.json last, and makes all of them durable. */
 lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_error *error);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct lx__flush_task {
     bool compresses; /**< At least one field is compressed. */
     lx__chunk_files chunks;
     lx__deflater *deflater;
-    lx__buffer output; /**< Payloads not written yet, which are the end of the current chunk. */
+    lx__buffer output; /**< Payloads not written yet, which come at the end of the current chunk. */
     lx__buffer packed; /**< The compressed form of the current value. */
 } lx__flush_task;
 

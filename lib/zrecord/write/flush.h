@@ -33,7 +33,7 @@ typedef struct lx__flush {
 
     /** Guards all members below, and the flush_state of write buffers. */
     pthread_mutex_t mutex;
-    pthread_cond_t changed;        /**< Signaled whenever any of these members change. */
+    pthread_cond_t changed;        /**< Signaled whenever any of these members changes. */
     uint64_t changes;              /**< Number of changes so far. */
     lx__write_buffer *head, *tail; /**< Buffers that no worker has taken yet. */
     bool failed;
@@ -46,7 +46,7 @@ void lx__flush_init(lx__flush *flush);
 /**
  * Prepares for writing.
  * @param rules   One per field; not copied. To change them, call this function again while no
- * worker                runs.
+ *                worker runs.
  * @param fields  Number of fields.
  * @param level   Compression level.
  */

@@ -26,7 +26,7 @@ typedef struct lx__install {
     lx__state state; /**< The state for frame 0 of the new log, without updates. */
     lx__file log;
     lx__table_writer tables; /**< The tables to use from now on, whether new or not. */
-    bool new_tables;         /**< They are new and have the next table generation. */
+    bool new_tables;         /**< The tables are new and have the next table generation. */
     uint32_t first_chunk;    /**< Chunks with this id or a higher one are new. */
     bool new_chunks;         /**< The old chunks are no longer used. */
     bool named;              /**< meta.json names the new files, or may do so. */
@@ -52,12 +52,13 @@ lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx
  * until it has adopted the new schema.
  *
  * @retval LX_ERR_POISONED  A sync failed, or it is unknown which meta.json is on disk. On any other
- *                          failure, it is the old one.
+ *                          failure, the old one is still there.
  */
 lx_status lx__install_finish(lx__install *self, lx_error *error);
 
-/** Makes a file or directory durable. A failed sync leaves it unknown what is on disk, and another
- * sync would prove nothing; so a failure returns LX_ERR_POISONED, with LX_ERR_IO in @p error. */
+/** Makes a file or directory durable. After a failed sync, it is unknown what is on disk, and
+ * another sync would prove nothing; a failure therefore returns LX_ERR_POISONED, with LX_ERR_IO in
+ * @p error. */
 lx_status lx__sync_or_poison(const lx__file *file, lx_error *error);
 
 /** Removes the obsolete files or, unless lx__install_finish() was successful, the new ones. */

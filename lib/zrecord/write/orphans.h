@@ -6,7 +6,7 @@
  *
  * What an interrupted installation left is removed at once. What an installation has replaced is
  * put on a list, and is removed as soon as no reader is left in any generation that used it. What a
- * writer leaves behind, the next writer finds.
+ * writer leaves behind is found by the next writer.
  */
 #ifndef LX_ZRECORD_ORPHANS_H
 #define LX_ZRECORD_ORPHANS_H

@@ -19,7 +19,7 @@ typedef struct lx__reader {
 
 /** All generations with readers. A zeroed list is empty. */
 typedef struct lx__readers {
-    uint64_t end; /**< All of these generations come before this one. */
+    uint64_t end; /**< All generations in the list are less than this one. */
     bool unknown; /**< The list is incomplete: any file may be in use in any generation. */
     lx__reader *list;
     size_t count;
@@ -41,8 +41,8 @@ void lx__readers_find(lx__readers *readers, const lx__file *directory, const lx_
                       const lx__meta *meta);
 void lx__readers_free(lx__readers *readers);
 
-/** Returns a range that includes all generations with readers in which a chunk, or the tables of a
- * table generation, may be in use. */
+/** Returns a range that covers every generation whose readers may be using the chunk, or the tables
+ * of the table generation. */
 lx__generations lx__readers_of_tables(const lx__readers *readers, uint64_t table_generation);
 lx__generations lx__readers_of_chunk(const lx__readers *readers, uint64_t id);
 

@@ -19,7 +19,7 @@ typedef struct lx__move {
     uint8_t *check_row;
     uint64_t index;
     uint32_t field;        /**< Position in the schema. */
-    const uint8_t *stored; /**< Its payload, once that has been fetched. */
+    const uint8_t *stored; /**< The payload, once it has been fetched. */
 } lx__move;
 
 /** Where the payload of a move is now. */
@@ -50,7 +50,7 @@ typedef struct lx__relocation {
     uint64_t window_bytes; /**< Total size of the payloads in the window. */
     uint8_t *input;        /**< Receives the payloads. */
     lx__file chunk;        /**< The chunk that is being filled. */
-    lx__chunk_item filled; /**< Its item, as of when the output will have been written. */
+    lx__chunk_item filled; /**< The item of that chunk, as it will be once the output is written. */
     uint8_t *output;
     size_t output_size;
     uint64_t payloads; /**< Number of payloads moved so far. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Reads the rows of all fields, some records at a time, to write them to new tables.
+ * @brief Reads the rows of all fields, a block of records at a time, to write them to new tables.
  *
  * The rows in a row block are the current ones: updates have replaced those from the tables.
  */
@@ -13,7 +13,7 @@
 typedef struct lx__row_block {
     const lx_writer *writer;
     uint8_t *offsets, *checks; /**< `capacity` rows of each field, one field after the other. */
-    size_t capacity;           /**< Most records that fit. */
+    size_t capacity;           /**< Maximum number of records in a block. */
     uint64_t first;            /**< The first record in the block. */
     size_t count;
     lx__sorted_update *updates; /**< The updates that are still needed. */

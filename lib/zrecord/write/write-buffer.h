@@ -109,8 +109,8 @@ void lx__write_buffer_add_stored(lx__write_buffer *buffer, uint32_t field,
 lx_status lx__write_buffer_add_chunk(lx__write_buffer *buffer, const lx__chunk_item *item,
                                      lx_error *error);
 
-/** Returns the most bytes that a value of @p size bytes takes up in a write buffer, with
- * padding. */
+/** Returns the maximum number of bytes that a value of @p size bytes takes up in a write buffer,
+ * including padding. */
 static inline uint64_t lx__write_buffer_room(const lx__entry_rules *rules, uint64_t size)
 {
     return size == LX_NONE || size <= LX__INLINE_MAX ? 0 : size + rules->align - 1;

@@ -13,7 +13,7 @@ struct lx_writer_options {
     uint64_t chunk_records;
     uint64_t chunk_bytes;
     int level;
-    lx_executor *executor; /**< Referenced; if NULL, the writer creates its own. */
+    lx_executor *executor; /**< Owned reference; NULL: the writer opens its own. */
 };
 
 /** The options of a writer that is opened with NULL as options. */

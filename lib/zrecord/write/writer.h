@@ -33,7 +33,7 @@ struct lx_writer {
     lx__write_mutex mutex;
     lx_durability durability;
     int level;
-    lx_executor *executor; /**< The writer has a reference. */
+    lx_executor *executor; /**< Owned reference. */
     bool own_executor;
 
     lx__file directory, chunk_directory, lock;
