@@ -39,7 +39,8 @@ lx_status atomic_write_finish(atomic_write *self, lx_error *error)
     if (give_rights(self->file) == -1 || fsync(self->file) == -1)
         return lx_fail_errno(error, errno, self->path, "cannot write the file");
     if (rename(self->name, self->path) == -1)
-        return lx_fail_errno(error, errno, self->path, "cannot install the file");
+        return lx_fail_errno(error, errno, self->path,
+                             "cannot rename the finished file into place");
     close(self->file);
     self->file = -1;
     return directory_sync_parent(self->path, error);

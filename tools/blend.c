@@ -105,7 +105,7 @@ const command blend_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "The share of a set is its weight divided by the sum of all weights. The weights in\n"
-             "OFFSET:W,W,... apply from that offset within each epoch.\n"
+             "OFFSET:W,W,... apply from that offset on, within each epoch.\n"
              "When all records of a set are used, repeat starts the set again, stop ends the\n"
              "epoch of the mixture, and redistribute distributes the share of the set among the\n"
              "others until all records are used.\n"

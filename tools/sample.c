@@ -175,7 +175,7 @@ const command sample_command = {
     "positions refer to the result. --budget cuts it into batches, each with as many\n"
     "records as fit, and prints one batch per line; of W consecutive batches, each of\n"
     "the W ranks gets one.\n"
-    "Blend mixes sets by weights ('loaderx blend' prints their shares): the indices are\n"
+    "Blend mixes sets by weight ('loaderx blend' prints their shares): the indices are\n"
     "those of the concatenated sets, in the order of --set. Each set is sequential; with\n"
     "--seed, the first set is shuffled with seed S, the next one with S + 1, and so on.\n"
     "An epoch has as many positions as the sets have records, or N with --length.\n"

@@ -23,7 +23,7 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                                      .drop_last = options->drop_last};
     if (has_own && options->batch_size_set)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the order is cut into batches already: do not set batch_size, or pass "
+                       "the order is already cut into batches: do not set batch_size, or pass "
                        "the order that it was made from");
     if (!lx__multiply_fits(schedule->batch_size, options->world, &schedule->global_batch))
         return lx_fail(error, LX_ERR_ARGUMENT,

@@ -178,7 +178,7 @@ lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
         return lx_fail(
             error, LX_ERR_LIMIT,
             "cannot draw from %" PRIu64
-            " indices with replacement: versions of torch differ for 2^28 or more: use fewer",
+            " indices with replacement: torch versions differ for 2^28 or more: use fewer",
             length);
     struct torch wanted = {
         .seed = how.seed, .indices = length, .whole = samples / length + 1, .again = replacement};

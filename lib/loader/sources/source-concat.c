@@ -236,8 +236,7 @@ static lx_status check(lx_source *const *sources, size_t count, uint64_t *length
     if (count == 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "a concatenation needs at least one source");
     if (count > UINT32_MAX)
-        return lx_fail(error, LX_ERR_LIMIT, "too many sources: %zu exceed the limit of 2^32 - 1",
-                       count);
+        return lx_fail(error, LX_ERR_LIMIT, "%zu sources exceed the limit of 2^32 - 1", count);
     for (size_t i = 0; i < count; i++) {
         if (sources == NULL || sources[i] == NULL)
             return lx__fail_null(error, "a source of the concatenation");

@@ -42,13 +42,13 @@ bool lx__field_name_valid(const char *name)
     return length >= 1 && length <= LX_MAX_FIELD_NAME && name[length] == '\0' && name[0] != '.';
 }
 
-/** Computes the size of a dense value; LX_NONE for a field of bytes. Even if an extent is 0, the
+/** Computes the size of a dense value; LX_NONE for a bytes field. Even if an extent is 0, the
  * product of the other extents must be within the limit, as in NumPy. */
 static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
 {
     if (field->dtype == LX_BYTES) {
         if (field->ndim != 0)
-            return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': a field of bytes has no shape",
+            return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': a bytes field has no shape",
                            field->name);
         *size = LX_NONE;
         return LX_OK;

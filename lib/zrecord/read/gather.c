@@ -54,7 +54,7 @@ static uint64_t room_of(const gather *g, size_t i)
 }
 
 /** Returns the size that a value has when read. A missing value is read as zeros in a dense field,
- * and as empty in a field of bytes. */
+ * and as empty in a bytes field. */
 static uint64_t size_of(const lx__entry_rules *rules, const lx__entry *entry)
 {
     if (!lx__entry_is_missing(entry))

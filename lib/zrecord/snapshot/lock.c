@@ -50,8 +50,8 @@ static lx_status fail_busy(const lx__file *lock, lx_error *error)
         status = lx_fail(error, LX_ERR_BUSY, "the dataset is being written by another process");
     else if (is_gone(pid))
         status = lx_fail(error, LX_ERR_BUSY,
-                         "the dataset was written by process %s, which is gone; a process that it "
-                         "forked still has it open and must end first",
+                         "the dataset was written by process %s, which has ended; a process "
+                         "forked from it still has the dataset open and must end first",
                          pid);
     else
         status = lx_fail(error, LX_ERR_BUSY, "the dataset is being written by process %s", pid);

@@ -67,7 +67,7 @@ lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error)
         return LX_OK;
     (void)lx_fail(&failure, LX_ERR_POISONED,
                   "LOCK was removed, so another writer may have opened the dataset, and this "
-                  "writer can commit no more: close it and open the dataset again");
+                  "writer cannot commit any more: close it and open the dataset again");
     lx_error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
     return lx__calls_poison(&writer->calls, &failure, error);
 }

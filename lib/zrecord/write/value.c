@@ -57,7 +57,7 @@ lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_value
     if (shown->size != LX_NONE)
         return LX_OK;
     if (column->data != NULL && column->offsets == NULL && count != 0)
-        status = lx_fail(error, LX_ERR_ARGUMENT, "a field of bytes needs offsets");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "a bytes field needs offsets");
     for (uint64_t i = 0; status == LX_OK && column->offsets != NULL && i < count; i++) {
         if (column->offsets[i + 1] < column->offsets[i])
             status = lx_fail(error, LX_ERR_ARGUMENT, "offsets must not decrease");

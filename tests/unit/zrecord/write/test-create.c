@@ -373,7 +373,7 @@ START_TEST(explains_a_lock_held_by_a_child)
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     lx_writer *writer;
-    expect_error(lx_writer_open("d", NULL, &writer, &error), LX_ERR_BUSY, "which is gone",
+    expect_error(lx_writer_open("d", NULL, &writer, &error), LX_ERR_BUSY, "which has ended",
                  "d/LOCK");
     kill(grandchild, SIGKILL);
     for (int tries = 0; lx_writer_open("d", NULL, &writer, NULL) != LX_OK; tries++) {
