@@ -48,7 +48,7 @@ typedef struct lx_column {
 /** Returns the number of records. */
 LX_API uint64_t lx_batch_get_row_count(const lx_batch *batch);
 
-/** Returns the index in the source of each record, in row order. */
+/** Returns the source index of each record, in row order. */
 LX_API const uint64_t *lx_batch_get_indices(const lx_batch *batch);
 
 /** Returns the position in the global order at which the batch begins; see lx_loader_tell(). */

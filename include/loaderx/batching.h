@@ -33,7 +33,7 @@ LX_BEGIN_DECLS
  * batches. If the number of indices is not a multiple of the batch size, the remainder has the
  * greatest lengths and comes last.
  *
- * The order uses 4 bytes per index; creating it temporarily takes another 32 bytes per index.
+ * The order uses 4 bytes per index; while it is being created, it takes another 32 bytes per index.
  *
  * @param[in]  lengths     The length of each index.
  * @param[in]  count       The number of indices, which is also the epoch length, at most 2^32 - 1.

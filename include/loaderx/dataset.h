@@ -107,7 +107,7 @@ LX_API lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *option
  * must survive that. The library never installs a signal handler.
  *
  * On network file systems, only sealed datasets can be read, and no dataset can be written.
- * lx_dataset_get_network() reports which network file system holds a dataset.
+ * lx_dataset_get_network() reports which network file system a dataset is on.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p access is invalid, or @p options is NULL.
@@ -244,7 +244,7 @@ LX_API const char *lx_dataset_get_path(const lx_dataset *dataset);
 LX_API lx_access lx_dataset_get_access(lx_dataset *dataset);
 
 /**
- * Returns the name of the network file system that holds the dataset (for example "NFS") as a
+ * Returns the name of the network file system that the dataset is on (for example "NFS") as a
  * constant string; NULL if the file system is local.
  */
 LX_API const char *lx_dataset_get_network(lx_dataset *dataset);

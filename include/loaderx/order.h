@@ -116,7 +116,7 @@ LX_API lx_status lx_order_new_sequential(uint64_t length, uint64_t window, uint6
 
 /**
  * Creates an order of independent draws with replacement from 0 to @p length - 1: any index can
- * occur at any position. An epoch contains about 63 % of the indices; an epoch of
+ * occur at any position. An epoch contains about 63% of the indices; an epoch of
  * lx_order_new_shuffle() contains all of them.
  *
  * The probability of an index differs from 1 / length by less than 2^-64. The random numbers come

@@ -104,9 +104,9 @@ LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t c
  * reshuffles its indices after it has used all of them, so indices of small classes occur more
  * often than those of large classes. Rounds continue across epochs.
  *
- * The order uses 4 bytes per index and per class; creating it temporarily takes another 32 bytes
- * per index. A thread that reads the order keeps the shuffles of up to 4096 classes, which take
- * about 150 bytes each, plus 2 bytes per index for classes of up to 256 indices.
+ * The order uses 4 bytes per index and per class; while it is being created, it takes another 32
+ * bytes per index. A thread that reads the order keeps the shuffles of up to 4096 classes, which
+ * take about 150 bytes each, plus 2 bytes per index for classes of up to 256 indices.
  *
  * @param[in]  classes  The class of each index. Any numbers are valid; equal numbers mean the same
  *                      class.

@@ -474,7 +474,7 @@ LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
 
 /**
  * Commits and seals the dataset: the tables contain every record, no file has extra bytes, and
- * meta.json lists the length and checksum of each file. A sealed dataset opens fastest, and cannot
+ * meta.json lists the size and checksum of each table. A sealed dataset opens fastest, and cannot
  * be changed until lx_dataset_unseal().
  *
  * Close the writer afterwards: calls that change or commit anything, including lx_writer_sync() and
@@ -497,10 +497,10 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
  * replaces stays in its chunk. These calls write new files (a new generation) without the data that
  * is no longer used.
  *
- * Each call commits first. If the call is interrupted, the dataset is left in its state either
- * before or after the call; the next writer removes any leftovers. After a failure, the dataset is
- * as it was before. Unless a sync failed, the writer remains usable, in some cases only after
- * lx_writer_rollback().
+ * Each call commits first. If the call is interrupted, the dataset is left as it was before the
+ * call, or as it is after it; never in between. The next writer removes any leftovers. After a
+ * failure, the dataset is as it was before. Unless a sync failed, the writer remains usable, in
+ * some cases only after lx_writer_rollback().
  *
  * Readers keep reading the files that they have open. A writer removes obsolete files that no
  * reader is using: after these calls, when it closes, and when the next writer opens the dataset.
@@ -509,7 +509,7 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
  * lx_rebalance_result result;
  * if (lx_writer_rebalance(writer, NULL, NULL, &result, &error) != LX_OK)
  *     return complain(&error);
- * printf("%.0f %% of the chunks were in use\n",
+ * printf("%.0f%% of the bytes in chunks were live\n",
  *        result.live_ratio_before * 100);
  * @endcode
  * @see loaderx-checkpoint(1), loaderx-rebalance(1), lx_dataset_stat(), lx_error, lx_writer,
@@ -519,9 +519,9 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
 
 /**
  * Checkpoints the WAL: writes new tables that include the row updates of the WAL, so that the WAL
- * contains no more updates. A writer does so automatically when there are more than 65,536 updates
- * and their number exceeds an eighth of the number of records. If there are no updates, the call
- * does nothing.
+ * contains no more updates. A writer does so automatically when the number of updates exceeds both
+ * 65,536 and an eighth of the number of rows in the tables. If there are no updates, the call does
+ * nothing.
  *
  * @retval LX_OK            The WAL contains no updates.
  * @retval LX_ERR_STATE     A transaction is open, or the writer has sealed the dataset.

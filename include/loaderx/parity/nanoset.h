@@ -33,8 +33,9 @@ LX_BEGIN_DECLS
  * identical. The indices are those of the concatenated sets: sample s of set i has the index s plus
  * the total length of the sets before it.
  *
- * The order uses 4 bytes per sample, or 8 if there are more than 2^32 samples. Creating it
- * temporarily takes another 8 bytes per sample and, with 8 sets, about 30 ns per sample.
+ * The order uses 4 bytes per sample, or 8 if there are more than 2^32 samples. While it is being
+ * created, it takes another 8 bytes per sample; with 8 sets, creating it takes about 30 ns per
+ * sample.
  *
  * @param[in]  lengths  The number of samples in each set, 1 or more.
  * @param[in]  weights  The weight of each set, 0 or more; NULL to use the lengths as weights.

@@ -84,8 +84,9 @@ LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t cou
 /** Flags for lx_order_new_torch_distributed(). */
 typedef enum lx_torch_flags {
     LX_TORCH_SHUFFLE = 1,  /**< Shuffle the indices; otherwise they come in sequence. */
-    LX_TORCH_DROP_LAST = 2 /**< Drop the last indices if there are fewer of them than ranks;
-                                otherwise the first indices of the epoch are repeated at its end. */
+    LX_TORCH_DROP_LAST = 2 /**< Drop the remainder of an epoch whose length is not a multiple of the
+                                number of ranks; otherwise, the epoch is filled up with its first
+                                indices. */
 } lx_torch_flags;
 
 /**
