@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads fields of bytes as bytes objects. */
+/* Reads bytes fields as bytes objects. */
 #include "dataset.h"
 
 #include <string.h>

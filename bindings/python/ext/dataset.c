@@ -296,7 +296,7 @@ static PyMethodDef dataset_methods[] = {
      "-------\n"
      "dict\n"
      "    For a dense field an array (len(indices), *shape), with zeros for missing\n"
-     "    values; for a field of bytes a list, with None for missing values."},
+     "    values; for a bytes field a list, with None for missing values."},
     {"probe", FAST lxpy_dataset_probe, METH_FASTCALL | METH_KEYWORDS,
      "probe($self, indices, fields=None)\n--\n\n"
      "Find damaged records: check the checksums of values and decompress them.\n\n"

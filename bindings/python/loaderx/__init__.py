@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets of records in a directory, and loaders that return shuffled batches of them."""
+"""Datasets of records stored in a directory, and loaders that return shuffled batches."""
 
 from ._version import __version__
 from .errors import CorruptError, LoaderxError

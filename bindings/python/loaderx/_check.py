@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of arguments: an invalid argument raises an error that names it."""
+"""Argument checks: an invalid argument raises an error that contains its name."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def natural(name: str, value: Any, minimum: int = 0, maximum: int = UINT64_MAX) 
 
 
 def boolean(name: str, value: Any) -> bool:
-    """Return `value` as a bool if it is one."""
+    """Return `value` as a bool if it is a Python or NumPy bool."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f'{name} must be True or False, not {value!r}')
 
 
 def folder(name: str, value: Folder) -> Optional[bytes]:
-    """Encode the path `value` for the system; None stays None."""
+    """Return the path `value` in the encoding of the file system; None stays None."""
     if value is None:
         return None
     if not isinstance(value, (str, bytes, os.PathLike)):
@@ -55,7 +55,7 @@ def folder(name: str, value: Folder) -> Optional[bytes]:
 
 
 def number(name: str, value: Any) -> float:
-    """Return `value` as a float if it is a finite number of 0 or more."""
+    """Return `value` as a float if it is finite and at least 0."""
     if isinstance(value, (bool, np.bool_, str, bytes)):
         raise TypeError(f'{name} must be a number, not {type(value).__name__}')
     try:
@@ -70,7 +70,7 @@ def number(name: str, value: Any) -> float:
 
 
 def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return a new array of the numbers of a sequence or array if all are finite and 0 or more."""
+    """Return a new array of the numbers in a sequence or array if all are finite and at least 0."""
     if isinstance(value, Sequence) and not set(map(type, _items(name, value))) <= {float}:
         value = np.array([number(f'{name}[{i}]', item) for i, item in enumerate(value)], float)
     array = _one_axis(name, value, 'numbers')
@@ -83,7 +83,7 @@ def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def integers(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Return a new array of signed 64-bit integers; negative ones are stored modulo 2**64."""
+    """Return a new uint64 array of integers from -2**63 to 2**64 - 1, taken modulo 2**64."""
     if isinstance(value, Sequence):
         items = (integer(f'{name}[{i}]', item) for i, item in enumerate(_items(name, value)))
         return np.fromiter((_wrap(f'{name}[{i}]', item) for i, item in enumerate(items)), np.uint64)
@@ -115,7 +115,7 @@ def _one_axis(name: str, value: Any, what: str) -> np.ndarray[Any, Any]:
 
 
 def naturals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Return a new array of the numbers of a sequence or array if all are from 0 to 2**64 - 2."""
+    """Return a new array of the numbers in a sequence or array if all are from 0 to 2**64 - 2."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f'{name} must be a sequence of ints, not {type(value).__name__}')
     if isinstance(value, Sequence):

@@ -21,12 +21,12 @@ __all__ = ['Arrays']
 
 
 class Arrays(Output):
-    """JAX arrays, on the default device or distributed by a sharding."""
+    """Converts batches to JAX arrays, on the default device or split by a sharding."""
 
     def __init__(self, sharding: Optional[_jax.sharding.Sharding] = None, world: int = 1) -> None:
         self._sharding: Any = sharding
         self._world = world
-        # Whether the arrays span several processes.
+        # Whether the devices of the sharding belong to several processes.
         self._shared = sharding is not None and not sharding.is_fully_addressable
 
     def _check_split(self, name: str, size: int, total: int, shape: Tuple[int, ...]) -> None:
@@ -40,7 +40,7 @@ class Arrays(Output):
             except ValueError as error:
                 reason = str(error)
         raise ValueError(f'sharding cannot split batches of {name!r} of shape {batch_shape}: '
-                         f'choose another batch_size, or drop_last=True or a Padded order '
+                         f'choose a different batch_size, or drop_last=True or a Padded order '
                          f'if the last batch has that shape ({reason})')
 
     def check(self, shapes: Shapes, sizes: Sizes) -> None:

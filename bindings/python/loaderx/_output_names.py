@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The types of arrays that a loader can return, by name."""
+"""The names of the array types that a loader can return."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ['choose_output']
 
 
 class _Tensors(Output):
-    """Tensors over the memory of the arrays."""
+    """Converts arrays to tensors that share their memory."""
 
     def __init__(self) -> None:
         try:
@@ -49,7 +49,7 @@ _MAKERS: Mapping[str, Callable[[], Output]] = {'numpy': Output, 'torch': _Tensor
 
 
 def choose_output(out: Union[str, Output]) -> Output:
-    """Return the output with this name."""
+    """Return the output of this name; an `Output` is returned unchanged."""
     if isinstance(out, Output):
         return out
     if not isinstance(out, str):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The conversions of batches to the type of arrays that a loader returns."""
+"""Conversion of batches to the array type that a loader returns."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 __all__ = ['Output', 'convert_arrays']
 
 _Transform = Callable[[Dict[str, Any]], Any]
-# (dtype, shape) by field.
+# The dtype and shape of each field, by name.
 Shapes = Mapping[str, Tuple[np.dtype[Any], Tuple[int, ...]]]
-# Batch sizes: of this rank, and of all ranks together.
+# Pairs of batch sizes: that of this rank, and that of all ranks together.
 Sizes = Sequence[Tuple[int, int]]
 
 
 class Output:
-    """The last step of a batch, on the thread that prepares it."""
+    """The last step in preparing a batch; it runs on the thread that prepares the batch."""
 
     def check(self, shapes: Shapes, sizes: Sizes) -> None:
-        """Raise an error for fields and batch sizes that cannot be converted.
+        """Raise an error if these fields or batch sizes cannot be converted.
 
         Not called if the loader has a transform.
         """
 
     def convert(self, batch: Any) -> Any:
-        """Convert a batch to what the loader returns."""
+        """Convert a batch to the form that the loader returns."""
         return batch
 
     def after(self, transform: Optional[_Transform]) -> Optional[_Transform]:
@@ -42,7 +42,8 @@ class Output:
 def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -> Any:
     """Convert the arrays in dicts, lists and tuples; other values stay as they are.
 
-    ``batch['keys']`` stays, too: NumPy's generators use it, and other libraries may lack uint64.
+    ``batch['keys']`` also stays a NumPy array: NumPy's generators use it, and other libraries may
+    lack uint64.
     """
     if isinstance(batch, np.ndarray):
         return convert(batch)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Common parts of the states that Python code saves, and their checks."""
+"""Functions to create and check the states that Python code saves."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ VERSION = 1
 
 
 def differs(key: str, saved: Any, current: Any) -> ValueError:
-    """Return the error for a state that does not match; it names the difference."""
-    return ValueError(f'"{key}" is {saved} in the state, but {current} here: use the value of the '
+    """Return the error for a state that does not match; its message names the difference."""
+    return ValueError(f'"{key}" is {saved} in the state, but {current} here: use the value in the '
                       'state, or start without the state')
 
 
 def number(state: Mapping[str, Any], key: str, minimum: int = 0, maximum: int = UINT64_MAX) -> int:
-    """Return a number of a state after a check of its range."""
+    """Return a number from a state after checking its range."""
     try:
         return natural(f'"{key}"', state.get(key), minimum, maximum)
     except (TypeError, ValueError) as cause:
@@ -34,14 +34,14 @@ def checksum(state: Mapping[str, Any]) -> str:
 
 
 def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any]) -> None:
-    """Raise an error unless a state is valid and of this kind and configuration."""
+    """Raise an error unless a state is valid and matches this kind and configuration."""
     to_json(state)
     if not isinstance(state.get('state'), str):
         raise CorruptError('the state is invalid: "state" is missing')
     if state['state'] != kind:
         raise ValueError(f'the state is that of a {state["state"]}, not of a {kind}')
     if state.get('version') != VERSION:
-        raise LoaderxError(f'the state has version {state.get("version")}, and this loaderx reads '
+        raise LoaderxError(f'the state has version {state.get("version")}, but this loaderx reads '
                            f'version {VERSION}: use the loaderx that wrote it')
     for key, current in configuration.items():
         if state.get(key) != current:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The API of the original loaderx: converter, ARDataset and DataLoader.
 
-Differences, with their reasons:
+Differences from the original:
 
-- Mode 1 of `DataLoader` shuffles without replacement. The original draws with replacement, and
-  misses 37 % of the records of an epoch.
+- Mode 1 of `DataLoader` shuffles without replacement. The original samples with replacement, and
+  misses 37 % of the records in each epoch.
 - Batches and their order do not depend on the number of workers.
-- `close()` returns at any moment, also with more workers than batches to prefetch, or before the
-  first batch.
-- ``next()`` raises the exceptions of a transform; the consumer does not wait forever.
+- `close()` always returns, even if there are more workers than batches to prefetch, or if no batch
+  has been returned yet.
+- ``next()`` raises the exceptions of a transform, instead of waiting forever.
 - A loader does not close the datasets it reads.
 """
 
@@ -37,10 +37,10 @@ from .sources.source import PLACES, zip_sources
 
 __all__ = ['ARDataset', 'DataLoader', 'converter', 'identity']
 
-# Bytes that converter copies at a time.
+# Number of bytes that converter copies at a time.
 _BLOCK = 8 << 20
 
-# Number of positions of a DataLoader: practically endless.
+# Number of positions of a DataLoader: practically unlimited.
 _POSITIONS = 1 << 62
 
 _Pair = Tuple[Any, Any]
@@ -48,7 +48,7 @@ _Self = TypeVar('_Self', bound='DataLoader')
 
 
 def identity(pair: _Pair) -> _Pair:
-    """Return the pair unchanged: the default transform."""
+    """Return the pair unchanged; this is the default transform."""
     return pair
 
 
@@ -56,7 +56,7 @@ def identity(pair: _Pair) -> _Pair:
 
 
 def _size(dtype: Any, shape: Tuple[int, ...]) -> int:
-    """Return the number of bytes of a record."""
+    """Return the size of a record in bytes."""
     return int(np.dtype(dtype).itemsize) * math.prod(shape)
 
 
@@ -83,26 +83,27 @@ def _remove(target: str, shown: str) -> None:
         _core.Dataset._remove(target)
     except (FileNotFoundError, CorruptError) as error:
         raise FileExistsError(
-            errno.EEXIST, f'nothing is removed: this is not a dataset: {error}', shown
+            errno.EEXIST, f'nothing was removed: this is not a dataset: {error}', shown
         ) from None
 
 
 def converter(array: Any, directory: Any, replace: bool = False) -> None:
     """Write an array to a dataset, with one record for each element of its first axis.
 
-    The dataset has one field, ``data``; `ARDataset` and ``loaderx.open`` read it. An array of
-    length 0 makes a dataset of length 0. A bar shows the progress if stderr is a terminal and tqdm
-    is installed.
+    The dataset has one field, ``data``; `ARDataset` and ``loaderx.open`` read it. An empty array
+    creates an empty dataset. A bar shows the progress if stderr is a terminal and tqdm is
+    installed.
 
     Parameters
     ----------
     array : numpy.ndarray
-        The array to write; it may be mapped (``numpy.load(path, mmap_mode='r')``).
+        The array to write; it may be memory-mapped (``numpy.load(path, mmap_mode='r')``).
     directory : path
         The directory to create; it may exist if it is empty.
     replace : bool
-        Whether to replace an existing dataset when the new one is complete in a temporary
-        directory. Other directories, and datasets that are open, are never removed.
+        Whether to replace an existing dataset. The new dataset is written to a temporary directory
+        first, and replaces the existing one when it is complete. Datasets that are open, and
+        directories that are not datasets, are never removed.
 
     Raises
     ------
@@ -140,7 +141,7 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
 
 
 class ARDataset(BatchReadable):
-    """A dataset of one field, as `converter` creates it, indexed like an array.
+    """A dataset with one field, such as `converter` creates, indexed like an array.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ class ARDataset(BatchReadable):
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """The number of records, then the shape of a record."""
+        """The number of records, followed by the shape of a record."""
         return self._column.shape
 
     @property
@@ -193,7 +194,7 @@ class ARDataset(BatchReadable):
         return np.asarray(self._column, dtype=dtype)
 
     def close(self) -> None:
-        """Close the dataset. Loaders that read it continue, and arrays stay valid."""
+        """Close the dataset. Loaders that read it continue to work, and arrays stay valid."""
         self._dataset.close()
 
     def __enter__(self) -> ARDataset:
@@ -210,7 +211,7 @@ class ARDataset(BatchReadable):
 
 
 def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]], Dict[str, Any]]:
-    """Return a transform of batches that calls a transform of pairs."""
+    """Return a transform for batches that calls a transform for pairs."""
 
     def on_batch(batch: Dict[str, Any]) -> Dict[str, Any]:
         pair = transform((batch['data'], batch['label']))
@@ -226,32 +227,32 @@ def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]],
 
 
 class DataLoader(_core.Loader):
-    """Batches of data and labels, epoch after epoch without end: leave the loop by ``break``.
+    """Batches of data and labels, epoch after epoch without end: use ``break`` to leave the loop.
 
     A batch is a dict of the arrays ``data`` and ``label``, and is always full: the last batch of an
     epoch continues in the next epoch. The arrays are writable and stay valid. ``seek(tell())``
-    resumes a training at its position, where the original starts again.
+    resumes training at its position; the original starts again from the beginning.
 
     Parameters
     ----------
     dataset, labelset : ARDataset, NPDataset, Dataset of one field, array or path
-        Data and labels of the same length, which must not be 0. Closing the loader does not close
-        them.
+        The data and the labels; they must have the same length, which must not be 0. Closing the
+        loader does not close them.
     num_workers : int
         Number of threads that prepare batches, 0 to 64; with 0, the caller of ``next`` prepares
-        them. The batches do not depend on it.
+        them. The batches do not depend on this number.
     batch_size : int
         Number of records in a batch.
     prefetch_size : int
         Number of batches to prefetch: at least 1, and at most 4 for each worker.
     mode : int
-        0: sequential, epoch after epoch. 1: shuffled in each epoch without replacement (the
-        original draws with replacement, and misses 37 % of the records).
+        0: sequential, epoch after epoch. 1: shuffled without replacement in each epoch (the
+        original samples with replacement, and misses 37 % of the records).
     seed : int
         The seed of mode 1. Equal seeds give equal orders.
     transform : callable
-        ``transform((data, label))`` gets the arrays of a batch, on any thread, and returns a pair
-        that replaces them. ``next()`` raises its exceptions.
+        ``transform((data, label))`` receives the arrays of a batch, on any thread, and returns a
+        pair that replaces them. ``next()`` raises its exceptions.
 
     Examples
     --------
@@ -282,7 +283,7 @@ class DataLoader(_core.Loader):
         if source.length == 0:
             raise ValueError('dataset must not be empty: batches are always full')
         epoch = Sequential(source.length) if mode == 0 else Shuffle(source.length, seed=seed)
-        # Batches are cut only at the end of an epoch of the loader's order.
+        # Only the end of an epoch of the loader's order shortens a batch.
         order = Repeat(epoch, _POSITIONS // source.length)
         choose_fields(source, None)
         ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Exceptions for failures that Python has no exception for.
+"""Exceptions for failures for which Python has no exception of its own.
 
 Invalid arguments raise `TypeError`, `ValueError`, `IndexError` or `KeyError`; system errors raise
-`OSError` with its errno (`FileNotFoundError`, `BlockingIOError`, ...). This module has the rest.
+`OSError` or a subclass of it (`FileNotFoundError`, `BlockingIOError`, ...) with the errno. This
+module defines the exceptions for all other errors.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ class LoaderxError(Exception):
     status : str or None
         The name of the library's status, for example ``'LX_ERR_STATE'``.
     field : str or None
-        The field of the error.
+        The field in which the error occurred.
     record : int or None
-        The index of the record.
+        The index of the record in which the error occurred.
     path : str or None
-        The file or directory.
+        The file or directory in which the error occurred.
     offset : int or None
         The offset of the error in the file at `path`, in bytes.
     errno : int or None
-        The error number of the system, if the system reported the error.
+        The system's error number, if a system call failed.
     message : str or None
         The description without the location.
     """
@@ -41,17 +42,17 @@ class LoaderxError(Exception):
 
 
 class CorruptError(LoaderxError):
-    """Stored data is damaged; the attributes give the location. The rest of the dataset is usable.
+    """Stored data is damaged. The attributes give the location; other data remains usable.
 
     Attributes
     ----------
     report : dict or None
-        All findings, if `Dataset.verify` or `repair` raised the error.
+        The report with all findings, if `Dataset.verify` or `repair` raised the error.
     """
 
     report: Optional[Dict[str, Any]] = None
 
     def _as_dict(self) -> Dict[str, Any]:
-        """Return the attributes as an item of a report."""
+        """Return the attributes as a dict, for a report."""
         return {'field': self.field, 'record': self.record, 'path': self.path,
                 'offset': self.offset, 'message': self.message}

@@ -10,7 +10,7 @@ class Executor(_core.Executor):
     """Threads for any number of loaders and writers.
 
     Threads start when there is work for them. Use the executor as a context manager, or close it;
-    dropping the last reference closes it, too.
+    it is also closed when the last reference to it goes away.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class Executor(_core.Executor):
         Number of threads that fill batches, 0 to 64. With 0, the thread that waits for a batch
         fills it. The default is the number of CPUs that the process may use.
     writers : int, optional
-        Number of threads that write, 1 to 4; the default is 1.
+        Number of threads that compress and write, 1 to 4; the default is 1.
     """
 
     __slots__ = ()

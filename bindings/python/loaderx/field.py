@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fields: the type, shape and compression of what a dataset stores under a name."""
+"""Fields: the type, shape and compression of the values that a dataset stores under a name."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Field:
     Parameters
     ----------
     dtype : dtype or bytes
-        The dtype of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64, or complex
-        numbers of 64 and 128. Values are stored in little-endian byte order, whatever the byte
-        order of `dtype`. `bytes` is for values of any length.
+        The dtype of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64 bits, or
+        complex numbers of 64 or 128 bits. Values are stored in little-endian byte order, whatever
+        the byte order of `dtype`. `bytes` stands for byte strings of any length.
     shape : int or tuple of int, optional
         The shape of a value; a scalar by default. Not allowed for bytes.
     compress : {'raw', 'flate', 'zstd'}, optional
-        How values are stored. 'raw' is fastest to read, and without a copy. 'flate' stores a value
-        as one Deflate stream if that is smaller. 'zstd' is part of the format, but this version
-        does not implement it: a dataset with such a field can be opened and values that are stored
-        raw can be read, but reading a compressed value or creating such a field raises
-        `LoaderxError` (``'LX_ERR_UNSUPPORTED'``).
+        How values are stored. 'raw' is the fastest to read, and can be read without a copy. 'flate'
+        stores a value as one Deflate stream if that is smaller. 'zstd' is part of the format, but
+        this version does not implement it: a dataset with a 'zstd' field can be opened, and its
+        uncompressed values can be read, but reading a compressed value or creating a 'zstd' field
+        raises `LoaderxError` (``'LX_ERR_UNSUPPORTED'``).
 
     Raises
     ------
@@ -51,7 +51,7 @@ class Field:
         self._dtype = _take_dtype(dtype)
         self._shape = _take_shape(shape)
         if self._dtype is bytes and self._shape != ():
-            raise ValueError(f'shape must be () for a field of bytes, not {self._shape}')
+            raise ValueError(f'shape must be () for a bytes field, not {self._shape}')
         if not isinstance(compress, str) or compress not in COMPRESSIONS:
             error = ValueError if isinstance(compress, str) else TypeError
             raise error(f"compress must be 'raw', 'flate' or 'zstd', not {compress!r}")
@@ -107,7 +107,7 @@ def _take_dtype(dtype: Any) -> Union[np.dtype[Any], type]:
     try:
         parsed = np.dtype(dtype)
     except TypeError as error:
-        raise TypeError(f'dtype must be a dtype of NumPy or bytes: {error}') from None
+        raise TypeError(f'dtype must be a NumPy dtype or bytes: {error}') from None
     stored = _core.DTYPES.get(parsed.name)
     if stored is None:
         raise ValueError(f'dtype must be bytes or one of {", ".join(_core.DTYPES)}, not {parsed}')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batches as JAX arrays, on one device or distributed over several.
+"""Batches as JAX arrays, on one device or split across several devices.
 
 `loaderx` itself does not need JAX; this module does.
 """
@@ -22,23 +22,24 @@ _Self = TypeVar('_Self', bound='Loader')
 class Loader(_loader.Loader):
     """A `loaderx.Loader` whose batches are dicts of ``jax.Array``.
 
-    The loader's threads also copy to the devices, so devices hold prefetched batches, within the
-    limit of `prefetch_bytes`. A `transform` gets NumPy arrays, on the host; the arrays that it
-    returns, in dicts, lists and tuples, are converted after it. ``batch['keys']`` stays a NumPy
-    array. Unless 64-bit types are enabled in JAX (``jax_enable_x64``), JAX converts 64-bit arrays
-    to 32 bits, as usual.
+    The loader's threads also copy batches to the devices, so prefetched batches occupy device
+    memory, within the limit of `prefetch_bytes`. A `transform` receives NumPy arrays on the host;
+    the arrays in the dicts, lists and tuples that it returns are then converted. ``batch['keys']``
+    stays a NumPy array. Unless 64-bit types are enabled in JAX (``jax_enable_x64``), JAX converts
+    64-bit arrays to 32 bits, as usual.
 
     Parameters
     ----------
     source
-        As for `loaderx.Loader`.
+        See `loaderx.Loader`.
     sharding : jax.sharding.Sharding, optional
-        How the first axis of a batch is distributed over devices; None: the whole batch is on the
-        default device. If the sharding has devices of other processes, each process reads its own
-        part of the batch, and the arrays are global: ``batch_size`` is then that of one process.
+        How to shard a batch across devices along its first axis. None: the whole batch goes to the
+        default device. If the sharding includes devices of other processes, each process reads its
+        own part of the batch, and the arrays are global: ``batch_size`` is then the number of
+        records per process.
     rank, world : int, optional
-        The share of each global batch that this process reads, and the number of shares. None: the
-        index and number of JAX's processes if the sharding has devices of several processes;
+        The part of each global batch that this process reads, and the number of parts. None: JAX's
+        process index and process count if the sharding includes devices of several processes;
         otherwise 0 and 1.
     **options
         All other arguments of `loaderx.Loader` except `out`.
@@ -46,7 +47,7 @@ class Loader(_loader.Loader):
     Raises
     ------
     ValueError
-        The sharding cannot split a batch, or the last batch of an epoch.
+        The sharding cannot split a full batch, or the last batch of an epoch.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loaders: batches of a source in an order, prefetched by threads."""
+"""Loaders: threads that prefetch batches of a source in a given order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Self = TypeVar('_Self', bound='Loader')
 
 
 def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tuple[str, ...]:
-    """Return the names of the columns to read, after a check that they exist and can be batched."""
+    """Check that the fields exist and can be batched; return the names of the columns to read."""
     shapes = {name: dtype for name, dtype, _ in source.columns}
     if isinstance(fields, (str, bytes)):
         raise TypeError(f'fields must be a list of names, not the single name {fields!r}')
@@ -56,7 +56,7 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
 
 def _sizes(length: int, batch_size: Optional[int], rank: int, world: int,
            drop_last: bool) -> List[Tuple[int, int]]:
-    """Return the possible batch sizes, of this rank and of all; empty for a Budgeted order."""
+    """Return the possible sizes of batches, of this rank and of all; empty for a Budgeted order."""
     if batch_size is None:
         return []
     rest = 0 if drop_last else length % (batch_size * world)
@@ -92,28 +92,29 @@ class Loader(_core.Loader):
     """Batches of a source in an order: dicts of arrays that threads prefetch.
 
     The same arguments give the same bytes in the same order, for any number of threads. The caller
-    owns the arrays: it may write to them, and they stay valid while they are referenced, even after
-    the loader is closed.
+    owns the arrays and may write to them. They stay valid while they are referenced, even after the
+    loader is closed.
 
-    **Iteration.** ``for`` iterates over the rest of the current epoch (or of `epochs` of them) and
-    ends; the next ``for`` starts with the following epoch. After a ``break`` the next ``for``
-    continues where the loop stopped; after the last batch of an epoch that is the next epoch. The
-    position alone determines where epochs end, so a resumed run stops where an uninterrupted one
-    stops. If only other ranks have records left in the epoch, its first ``for`` yields no batch.
-    With ``epochs=None`` the iteration has no end.
+    **Iteration.** A ``for`` loop returns the rest of the current epoch (or of the current `epochs`
+    epochs); the next loop starts with the following epoch. After a ``break``, the next loop
+    continues where the previous one stopped; if that was after the last batch of an epoch, it
+    starts the next epoch. The position alone determines where epochs end, so a resumed run stops
+    where an uninterrupted run stops. If only other ranks have records left in the epoch, the first
+    loop yields no batch. With ``epochs=None``, iteration never ends.
 
-    **Positions** count the samples of one global order, of all ranks together, that were returned;
+    **Positions** count the samples that all ranks together have returned from one global order;
     prefetched samples do not count. A rank reads the positions of an epoch that are `rank` modulo
     `world`. With a `Budgeted` order, a rank reads the batches whose number in the epoch is `rank`
     modulo `world`.
 
-    **Ranks.** `rank` and `world` are those of data parallelism, not of all processes. Processes
-    that share a rank (of tensor, sequence or expert parallelism, or the stages of a pipeline) pass
-    the same numbers and get the same records in the same batches. Each process reads the fields
-    that it needs; a process that needs none reads a `NullDataset`. After the same number of batches
-    all processes are at the same position. So the state of any process is the state of the run, and
-    all processes load it, also on another mesh. (With ``on_damage='skip'``, only the processes that
-    read a batch without any readable record skip that batch.)
+    **Ranks.** `rank` and `world` are the data-parallel rank and the number of data-parallel ranks,
+    not the rank among all processes and their number. Processes with the same data-parallel rank
+    (tensor, sequence or expert parallelism, or the stages of a pipeline) pass the same numbers and
+    get the same records in the same batches. Each process reads the fields that it needs; a process
+    that needs none reads a `NullDataset`. After the same number of batches, all processes are at
+    the same position. The state of any process is therefore the state of the run; all processes
+    load it, even on a different mesh. (With ``on_damage='skip'``, only the processes that read a
+    batch without any readable record skip that batch.)
 
     **Signals.** Ctrl-C interrupts ``next()`` while it waits, without losing a batch: the next call
     returns the batch, and until then ``tell()`` and ``state_dict()`` count it as not returned.
@@ -121,62 +122,67 @@ class Loader(_core.Loader):
     Parameters
     ----------
     source : dataset of loaderx, array, path, tuple, list or dict
-        The data to read. An open dataset is read in its current snapshot, even if it is refreshed
-        or closed later. A live dataset is read in its newest snapshot for each batch; the length
-        stays, and a record that was deleted meanwhile raises IndexError. An array is read in place,
-        without a copy. A path is that of a dataset if it is a directory, otherwise of an .npy file.
+        The data to read. Of an open dataset, the loader reads the current snapshot, even if the
+        dataset is refreshed or closed later. Of a live dataset, it reads the newest snapshot for
+        each batch; the loader keeps its length, and a record that was deleted meanwhile raises
+        IndexError. An array is read in place, without a copy. A path to a directory names a
+        dataset; any other path names an .npy file.
     fields : list of str, optional
         The fields to read; None: all. Fields whose records differ in length cannot be batched.
     batch_size : int, optional
-        Records in a batch of this rank; None: 1. A `Budgeted` order makes the batches itself and
-        excludes this argument.
+        The number of records in a batch of this rank; None: 1. Must not be given with a `Budgeted`
+        order, which determines the batches.
     order : Order, optional
-        The order, whose length is an epoch and may differ from the number of records; None:
-        `Sequential`. The position of the order itself is ignored: a loader starts at position 0.
-        With a `Budgeted` order, ``len()`` is that of the current epoch.
+        The order in which to read records; None: `Sequential`. The length of the order is the
+        length of an epoch, and may differ from the number of records. The order's own position is
+        ignored: without `start`, a loader starts at position 0. With a `Budgeted` order, ``len()``
+        is the number of batches in the current epoch.
     epochs : int, optional
-        The number of epochs of one ``for`` loop; None: endless.
+        The number of epochs in one ``for`` loop; None: endless.
     start : int
-        The first position, as for ``seek(start)``: the number of samples of all ranks before it, as
-        ``tell()`` returns it (samples that `drop_last` omits count). So this number alone resumes a
-        run with otherwise equal arguments, of which `world` and `batch_size` may differ. With
-        ``epochs=3`` of 100 records, 250 leaves 50 samples to the first ``for``, and 300 starts the
-        following three epochs.
+        The first position, as in ``seek(start)``: the number of samples of all ranks before it, as
+        ``tell()`` returns it (samples that `drop_last` omits count). This number is sufficient to
+        resume a run with equal arguments, except that `world` and `batch_size` may differ. With
+        ``epochs=3`` of 100 records, 250 leaves 50 samples for the first ``for`` loop, and 300
+        starts the following three epochs.
     rank, world : int
         The rank of this process, and the number of ranks that share each global batch.
     drop_last : bool
-        Whether to omit the last global batch of an epoch if it is not full: fewer than `batch_size`
-        records for each rank, or fewer batches of a `Budgeted` order than ranks.
+        Whether to omit the last global batch of an epoch if it is not full: if it has fewer than
+        `batch_size` records for each rank or, with a `Budgeted` order, fewer batches than ranks.
     threads : int, optional
         The number of threads that prepare batches, 0 to 64; with 0, the thread that waits for a
-        batch prepares it. None: chosen by the number of CPUs that the process may use. Excludes
-        `executor`.
+        batch prepares it. None: a number based on the CPUs that the process may use. Must not be
+        given with `executor`.
     executor : Executor, optional
-        An executor whose threads prepare batches; None: the loader has its own threads.
+        The executor whose threads prepare batches; None: the loader creates its own threads.
     prefetch_bytes : int, optional
-        The maximum number of bytes in batches that are prepared and not yet returned; None: 64 MiB.
-        One batch is always prepared.
+        The maximum total size, in bytes, of the batches that are ready or in preparation but not
+        yet returned; None: 64 MiB. One batch is always allowed.
     transform : callable, optional
-        ``transform(batch)`` gets the dict and returns any object, which ``next()`` returns in place
-        of the dict, in the same order. Threads of the loader and threads that wait for a batch call
-        it, concurrently for several batches. ``next()`` raises its exceptions in place of the
-        batch, and the following call continues (after a KeyboardInterrupt, with the same batch).
-        The transform must not use its own loader. A ``threading.local`` lives as long as its
-        thread, which calls the transform for any of the batches.
+        ``transform(batch)`` receives the dict and returns any object, which ``next()`` returns
+        instead of the dict, in the same order. The loader's threads and threads that wait for a
+        batch call the transform, concurrently for different batches. If it raises an exception,
+        ``next()`` raises that exception instead of returning the batch, and the following call
+        continues with the next batch (after a KeyboardInterrupt, with the same batch). The
+        transform must not use the loader that calls it. A ``threading.local`` lives as long as its
+        thread, and a thread can call the transform for any batch.
     on_damage : {'raise', 'skip', 'zeros'}
-        The action for a damaged record. 'raise': ``next()`` raises CorruptError in place of its
-        batch, and the following call continues. 'skip': the batch omits the record. 'zeros': the
-        values that cannot be read are zeros. ``stats()['damaged']`` counts such records. A dataset
-        that was opened with ``on_damage='zeros'`` reports no damage to a loader.
+        The action for a damaged record. 'raise': ``next()`` raises CorruptError instead of
+        returning the batch, and the following call continues with the next batch. 'skip': the batch
+        omits the record. 'zeros': the values that cannot be read are zeros. ``stats()['damaged']``
+        counts the damaged records. A dataset opened with ``on_damage='zeros'`` reports no damage to
+        a loader.
     keys : int, optional
-        A seed that adds ``batch['keys']``, uint64 of shape ``(records, 2)``: for each record a
-        random key that depends on the seed, the epoch and the record only, not on threads, ranks or
-        earlier draws. `generator` makes a NumPy generator from a key.
+        The seed of ``batch['keys']``, an additional uint64 array of shape ``(records, 2)`` with a
+        random key for each record; None: no keys. A key depends only on the seed, the epoch and the
+        record, not on threads, ranks or other random numbers. `generator` makes a NumPy generator
+        from a key.
     out : {'numpy', 'torch', 'jax'}
-        The type of arrays: NumPy arrays; tensors over the same memory; or JAX arrays on JAX's
-        default device (`loaderx.jax.Loader` uses others). The conversion is the last step: a
-        `transform` gets NumPy arrays, and the arrays in the dicts, lists and tuples that it returns
-        are converted. ``batch['keys']`` stays a NumPy array.
+        The type of the arrays: NumPy arrays; tensors that share the memory of NumPy arrays; or JAX
+        arrays on JAX's default device (for other devices, use `loaderx.jax.Loader`). The conversion
+        is the last step: a `transform` receives NumPy arrays, and the arrays in the dicts, lists
+        and tuples that it returns are converted. ``batch['keys']`` stays a NumPy array.
 
     Raises
     ------
@@ -267,10 +273,11 @@ class Loader(_core.Loader):
         )
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the loader as a small dict for JSON (version 1).
+        """Return the position of the loader as a small dict that JSON can store (version 1).
 
-        The dict holds the position, the identities of the order and the source, and, for
-        information, the batch size, world and threads. loaderx-state(5) describes it.
+        The dict contains the position, the identities of the order and the source, and, for
+        information only, the batch size, world and number of threads. loaderx-state(5) describes
+        the format.
         """
         state: Dict[str, Any] = json.loads(self._save())
         return state
@@ -278,14 +285,15 @@ class Loader(_core.Loader):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Seek to the position of a saved state, in the same time for any position.
 
-        Batch size, world and threads may differ from those of the loader that saved it.
+        Batch size, world and number of threads may differ from those of the loader that saved the
+        state.
 
         Raises
         ------
         ValueError
-            The state is of another order or source; the message names the difference.
+            The state belongs to a different order or source; the message names the difference.
         LoaderxError
-            The state has another version.
+            The state was saved in an unsupported format version.
         CorruptError
             The state is invalid, or was changed after it was saved.
         """

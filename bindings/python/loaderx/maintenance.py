@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Maintenance of whole datasets: copy, repair, and unseal."""
+"""Maintenance of datasets: copy, repair and unseal."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .field import Field
 from .opening import Durability, creation
 from .writer import Writer
 
-# Records that are copied between two calls of the progress function.
+# Number of records copied between two calls of the progress function.
 _BLOCK = 4096
 
-# Maximum number of findings in a report: more could exhaust the memory.
+# Maximum number of findings in a report; more could exhaust memory.
 _MAX_FINDINGS = 100_000
 
 Source = Union[Path, Dataset]
@@ -36,7 +36,7 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
          level: Optional[int] = None, chunk_records: Optional[int] = None,
          chunk_bytes: Optional[int] = None, executor: Optional[Executor] = None,
          progress: Progress = True) -> None:
-    """Create a dataset from records of others: a copy, a subset, or a concatenation.
+    """Create a dataset from records of other datasets: a copy, a subset or a concatenation.
 
     Compressed values are copied without recompression. Each value is verified before it is copied.
     The new dataset is complete when the function returns. If the function fails, it removes the new
@@ -45,27 +45,28 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
     Parameters
     ----------
     source : Dataset, path, or list of these
-        The datasets to copy: a Dataset in its current snapshot, or the last commit of the dataset
-        at a path. The records of several sources are concatenated. Fields are matched by name; a
-        field that a source lacks is missing in its records.
+        The datasets to copy: the current snapshot of a Dataset, or the last commit of the dataset
+        at a path. The records of several sources are concatenated. Fields are matched by name; if a
+        source lacks a field, the values of its records are missing.
     destination : path-like
         The directory to create. It may exist if it is empty.
     indices : sequence of int, slice or mask, optional
-        The records to copy, in this order, if there is only one source; default: all.
+        The records to copy, in this order; default: all. Allowed only with a single source.
     fields : sequence of str, optional
         The fields to copy, in this order; default: all.
     durability, level, chunk_records, chunk_bytes, executor
-        As for `create`.
+        See `create`.
     progress : bool or callable, optional
         True shows a bar if stderr is a terminal and tqdm is installed. A function is called from
-        time to time with the records done and their total; an exception ends the operation.
+        time to time with the number of records done and the total; an exception that it raises ends
+        the operation.
 
     Raises
     ------
     FileExistsError
         `destination` exists and is not an empty directory.
     CorruptError
-        A record is damaged: `repair` its dataset first, or exclude the record.
+        A record is damaged: `repair` the dataset first, or exclude the record with `indices`.
     """
     several = isinstance(source, (list, tuple))
     sources: List[Any] = list(source) if several else [source]    # type: ignore[arg-type]
@@ -101,14 +102,15 @@ def _make(create: Callable[[Path], Writer], path: Path, fill: Callable[[Writer],
     """Create a dataset and fill it. If that fails, remove what was created."""
     created: List[Writer] = []
     try:
-        # Appending to a list, unlike an assignment, cannot be interrupted by a signal handler after
-        # the dataset was created. Only a dataset in the list was created here and may be removed.
+        # A signal handler could run between the creation of the dataset and its assignment to a
+        # variable, but none can run before extend() has added it to the list. Only a dataset in the
+        # list was created here and may be removed.
         created.extend(map(create, [path]))
         with created[0]:
             fill(created[0])
     except BaseException:
         for writer in created:
-            with contextlib.suppress(Exception):    # report the original error
+            with contextlib.suppress(Exception):    # raise the original error
                 if not writer.closed:
                     writer._finish(False)
             with contextlib.suppress(Exception):
@@ -117,7 +119,7 @@ def _make(create: Callable[[Path], Writer], path: Path, fill: Callable[[Writer],
 
 
 def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Dict[str, Field]:
-    """Return the fields to store, each as the first source that has it defines it."""
+    """Return the fields to store; the first source with a field determines its definition."""
     found: Dict[str, Field] = {}
     for dataset in sources:
         for name, field in dataset.fields.items():
@@ -155,13 +157,13 @@ def _copy_all(writer: Any, sources: List[Dataset], indices: Any,
                 report_progress(done, total)
 
 
-# ---- functions of a path
+# ---- functions that take a path
 
 
 def unseal(path: Path) -> None:
     """Make a sealed dataset writable again.
 
-    Nothing else changes. A dataset that is not sealed stays as it is.
+    Nothing else changes. If the dataset is not sealed, the call has no effect.
 
     Parameters
     ----------
@@ -179,48 +181,54 @@ def unseal(path: Path) -> None:
 def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optional[Path] = None,
            found: Optional[Callable[[Dict[str, Any]], object]] = None,
            progress: Progress = True) -> Dict[str, Any]:
-    """Repair a damaged dataset in place, recover it into a new directory, or report its damage.
+    """Repair a damaged dataset in place, recover it into a new directory, or report the damage.
 
-    In place, a damaged value becomes missing, references to bytes that a chunk lacks are removed,
-    and a damaged log is truncated at its first invalid frame; the truncated part is saved to a file
-    next to the dataset. Other damage, such as a short table, needs `into`. Readers keep their
-    snapshots; no writer may have the dataset open. A change in place removes the seal.
+    In place, the function makes damaged values missing, removes references to bytes that a chunk
+    lacks, and truncates a damaged log at the first invalid frame; it saves the part that it cuts
+    off to a file next to the dataset. Other damage, such as a truncated table, requires `into`.
+    Readers keep their snapshots; no writer may have the dataset open. A change in place removes the
+    seal.
 
     With `into`, the damaged dataset does not change. The new dataset has the same uuid, and both
-    share the chunk files by hard links: remove the damaged one, or never write to it again.
+    datasets share the chunk files through hard links: remove the damaged dataset, or never write to
+    it again.
 
     Parameters
     ----------
     path : path-like
         The dataset's directory.
     apply : bool, optional
-        Whether to change the dataset. If False, and without `into`, damage is only reported.
+        Whether to change the dataset. If False, and `into` is not given, damage is only reported.
     delete : bool, optional
-        Whether to delete records with a damaged value (the last records move to their indices)
-        instead of making the values missing.
+        Whether to delete records with a damaged value instead of making the value missing. The last
+        records move to the indices of the deleted ones.
     into : path-like, optional
-        A directory to create with the recovered dataset.
+        The directory to create for the recovered dataset.
     found : callable, optional
         Called with a dict for each finding.
     progress : bool or callable, optional
         True shows a bar if stderr is a terminal and tqdm is installed. A function is called from
-        time to time with the records done and their total; an exception ends the operation before
-        values change.
+        time to time with the number of records done and the total; an exception that it raises ends
+        the operation before any value changes.
 
     Returns
     -------
     dict
-        Most of the output of ``loaderx repair --json``: ``findings``, a dict for each of the first
-        100,000 with field, record, path, offset and message, None if unknown, and action, which is
-        'missing', 'delete', 'drop', 'cut', 'restamp' or 'none'; the number of ``records`` and
-        ``values`` checked, of ``damages`` found, of values that became or would become ``missing``,
-        and of records ``deleted``; ``cut_bytes`` of the log; ``copied_bytes`` of chunks that the
-        file system cannot link; and whether anything was ``changed``.
+        Most of the output of ``loaderx repair --json``. ``findings`` is a list with a dict for each
+        of the first 100,000 findings: field, record, path, offset and message, each None if
+        unknown, and action, which is 'missing', 'delete', 'drop', 'cut', 'restamp' or 'none'.
+        ``records`` and ``values`` are the numbers of records and values checked, ``damages`` the
+        number of findings, ``missing`` the number of values that became or would become missing,
+        and ``deleted`` the number of records that were or would be deleted. ``cut_bytes`` is the
+        number of bytes cut off the log, and ``copied_bytes`` the number of bytes in chunks that the
+        file system could not link. ``changed`` is True if the dataset was changed or the new
+        dataset was created.
 
     Raises
     ------
     CorruptError
-        Damage remains that this call cannot repair. Its attribute ``report`` is the dict above.
+        Some damage cannot be repaired by this call. The error's attribute ``report`` is the dict
+        above.
     BlockingIOError
         A writer has the dataset open.
     FileExistsError

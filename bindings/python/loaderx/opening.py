@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions that create and open datasets."""
+"""Functions that create and open datasets."""
 
 from __future__ import annotations
 
@@ -25,23 +25,25 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
     path : path-like
         The directory to create; it may exist if it is empty.
     fields : dict of str to Field
-        The fields by name, at least one.
+        The fields by name; at least one.
     durability : {'full', 'periodic', 'none'}, optional
-        What a commit survives; by default 'periodic'. 'full': a power loss after the call returns.
-        'periodic': kill -9 immediately, and a power loss after about a second. 'none': kill -9, and
-        a power loss only after `Writer.sync` or `Writer.close`.
+        What a commit survives; by default 'periodic'. 'full': a power loss, as soon as the call
+        returns. 'periodic': kill -9, as soon as the call returns, and a power loss about a second
+        later. 'none': kill -9, and a power loss only after `Writer.sync` or `Writer.close`.
     level : int, optional
         The compression level of flate, 1 (fast) to 9 (small); by default 6.
     chunk_records, chunk_bytes : int, optional
-        The limits of a chunk file: by default 1,048,576 records and 1 GiB.
+        The maximum number of records and of bytes in a chunk file: by default 1,048,576 records and
+        1 GiB.
     executor : Executor, optional
-        The threads for writing; by default the writer has its own.
+        The threads for writing; by default, the writer creates its own.
 
     Returns
     -------
     Writer
-        Close it, or use it in a with-block, which is one transaction. An exception undoes the
-        transaction only: the empty dataset remains, and `create` accepts it again.
+        The writer. Close it, or use it in a with-block, which is one transaction. An exception
+        undoes only the transaction: the empty dataset remains, and `create` accepts its directory
+        again.
 
     Raises
     ------
@@ -60,15 +62,16 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
 
 
 def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Writer]:
-    """Check the arguments of `create`; return a function of the path that creates the dataset.
+    """Check the arguments of `create`; return a function that creates the dataset at a path.
 
-    The function runs no Python code, so that no signal handler runs before the Writer exists.
+    The returned function runs no Python code, so no signal handler can run before the Writer
+    exists.
     """
     if not isinstance(fields, Mapping):
         raise TypeError(f'fields must be a dict of loaderx.Field, not {type(fields).__name__}')
     for name, field in fields.items():
         if not isinstance(name, str):
-            raise TypeError(f'names of fields must be str, not {name!r}')
+            raise TypeError(f'field names must be str, not {name!r}')
         if not isinstance(field, Field):
             raise TypeError(f'fields[{name!r}] must be a loaderx.Field, not {field!r}')
     if not fields:
@@ -101,28 +104,28 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     path : path-like
         The directory of the dataset.
     mode : {'r', 'a', 'r+'}, optional
-        'r' reads. 'a' only appends. 'r+' appends and changes records.
+        'r' opens for reading; 'a' for appending only; 'r+' for appending and changing records.
     verify : {'first', 'always', 'never'}, optional
-        For reading: when checksums are verified, see `Dataset`.
+        For reading: when checksums are verified; see `Dataset`.
     durable : bool, optional
         For reading: whether to show only commits that survive a power loss.
     live : bool, optional
-        For reading: whether each call shows the newest snapshot.
+        For reading: whether each call reads the newest snapshot.
     on_damage : {'raise', 'zeros'}, optional
-        For reading: the action for damaged values, see `Dataset`.
+        For reading: the action for damaged values; see `Dataset`.
     access : {'auto', 'mmap', 'pread'}, optional
-        For reading: the access mode of files, see `Dataset`.
+        For reading: how files are accessed; see `Dataset`.
     durability : {'full', 'periodic', 'none'}, optional
-        For writing: what a commit survives, see `create`.
+        For writing: what a commit survives; see `create`.
     level : int, optional
-        For writing: the compression level of flate.
+        For writing: the compression level of flate; see `create`.
     executor : Executor, optional
-        The threads for writing; for reading, see `Dataset`.
+        For writing: the threads to use. For reading: see `Dataset`.
 
     Returns
     -------
     Dataset or Writer
-        By the mode.
+        A Dataset in mode 'r', otherwise a Writer.
 
     Raises
     ------

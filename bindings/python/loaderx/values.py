@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Converts the caller's values to the stored form, without loss or with an error.
+"""Converts the caller's values to the stored form; raises an error if that would lose information.
 
-The extension uses it for values whose memory does not have the form of the field.
+The extension calls these functions for values whose memory layout does not match the field.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-# Kinds of dtypes; each can represent the numbers of the previous ones.
+# Kinds of dtypes; each can represent the numbers of the kinds before it.
 _KINDS = 'biufc'
 
 
@@ -25,13 +25,13 @@ def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     if array.dtype.kind not in _KINDS:
         if array.dtype.kind == 'O' and array.size and all(isinstance(x, int) for x in array.flat):
             raise ValueError(f'field {name!r}: an integer does not fit in 64 bits')
-        raise TypeError(f'field {name!r} must have numbers, not {array.dtype.name} '
+        raise TypeError(f'field {name!r} must contain numbers, not {array.dtype.name} '
                         f'(a {type(value).__name__})')
     return array
 
 
 def _is_typed(value: Any) -> bool:
-    """Whether the value has a dtype, rather than being a plain Python number or list."""
+    """Whether the value has a dtype, unlike a plain Python number or list."""
     return not isinstance(value, (bool, int, float, complex, list, tuple, range))
 
 
@@ -74,7 +74,7 @@ def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
 
 def convert_column(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
                    name: str) -> Tuple[np.ndarray[Any, Any], Optional[np.ndarray[Any, Any]]]:
-    """Convert many records to an array with one row of `shape` each and a mask of those present."""
+    """Convert many records to an array with a row of `shape` each, and a mask of present ones."""
     if isinstance(value, (list, tuple)) and any(item is None for item in value):
         return _convert_with_missing(value, dtype, shape, name)
     array = _as_array(value, name)
@@ -102,9 +102,9 @@ def _convert_with_missing(
 
 def broadcast_record(value: Any, dtype: Optional[np.dtype[Any]], shape: Tuple[int, ...], name: str,
                      count: int) -> Any:
-    """Repeat a value `count` times if it is that of one record; return any other value as it is.
+    """Repeat the value of a single record `count` times; return any other value unchanged.
 
-    A `dtype` of None means a field of bytes.
+    A `dtype` of None stands for a bytes field.
     """
     if dtype is None:
         return [value] * count if isinstance(value, (bytes, bytearray, memoryview)) else value

@@ -19,18 +19,19 @@ Ticket = _core.Ticket
 class Writer(_core.Writer):
     """Appends records to a dataset and changes them. `create` and `open` return a writer.
 
-    ``w[7] = {'label': 3}`` sets some fields of a record, ``w[indices] = {...}`` those of several
-    records, by columns; ``del w[9]`` deletes a record and moves the last record to its index. A
-    writer in mode 'a' of `open` can only append.
+    ``w[7] = {'label': 3}`` sets some fields of a record, and ``w[indices] = {...}`` sets fields of
+    several records, one column per field; ``del w[9]`` deletes a record and moves the last record
+    to its index. A writer that `open` returns in mode 'a' can only append.
 
-    A dataset has at most one writer at a time. Readers see the effects of calls, in their order,
-    after the next commit. A with-block is one transaction: leaving the block commits and closes; an
-    exception undoes all calls of the block, and closes.
+    A dataset has at most one writer at a time. Calls take effect in the order in which they are
+    made; readers see the effects after the next commit. A with-block is one transaction: leaving
+    the block commits and closes the writer; an exception undoes all calls in the block and closes
+    the writer.
 
-    All methods are thread-safe. Threads that commit at the same time share a commit, so that many
-    small commits cost little. The calls of all threads form one sequence, and a rollback undoes
-    those of all threads. A deletion by one thread can move records to the indices that another
-    thread uses.
+    All methods are thread-safe. Threads that commit at the same time share a commit, so many small
+    commits cost little. The calls of all threads form one sequence, and a rollback undoes the calls
+    of all threads. A deletion by one thread can move a record to an index that another thread is
+    using.
 
     Examples
     --------
@@ -44,18 +45,18 @@ class Writer(_core.Writer):
     __slots__ = ()
 
     def add_field(self, name: str, field: Field) -> None:
-        """Add a field after the last one. Its values are missing in existing records.
+        """Add a field after the last one. Existing records have no value for it.
 
-        The change is committed immediately, with all previous calls, and cannot be undone. The same
-        holds for `drop_field`, `rename_field`, `checkpoint`, `rebalance` and `seal`. Readers see
-        the field after they open the dataset again.
+        The change is committed immediately, together with all previous calls, and cannot be undone.
+        The same applies to `drop_field`, `rename_field`, `checkpoint`, `rebalance` and `seal`.
+        Readers see the new field once they open the dataset again.
 
         Parameters
         ----------
         name : str
             The name of the field.
         field : Field
-            The dtype, shape and compression of its values.
+            The dtype, shape and compression of the field's values.
         """
         if not isinstance(name, str):
             raise TypeError(f'name must be a str, not {type(name).__name__}')
@@ -66,22 +67,24 @@ class Writer(_core.Writer):
     def rebalance(self, progress: Progress = True) -> Dict[str, Any]:
         """Write the values of all records to new chunks, without dead bytes (compaction).
 
-        Readers keep their snapshots. The disk needs room for both copies meanwhile. An interruption
-        at any time loses nothing. The change is committed immediately, with all previous calls.
+        Readers keep their snapshots. While the call runs, the disk needs room for both copies. An
+        interruption at any time loses no data. The change is committed immediately, together with
+        all previous calls.
 
         Parameters
         ----------
         progress : bool or callable, optional
             True shows a bar if stderr is a terminal and tqdm is installed. A function is called
-            from time to time with the records done and their total; an exception ends the
-            operation.
+            from time to time with the number of records done and the total; an exception that it
+            raises ends the operation.
 
         Returns
         -------
         dict
-            ``utilisation_before`` and ``_after`` (the fraction of live payloads in the chunks),
-            ``live_ratio_before`` and ``_after`` (of live bytes), ``bytes_before`` and ``_after``,
-            ``chunks_before`` and ``_after``; and the records, payloads and bytes that were moved.
+            ``utilisation_before`` and ``_after`` (the fraction of payloads in the chunks that are
+            live), ``live_ratio_before`` and ``_after`` (the fraction of bytes that are live),
+            ``bytes_before`` and ``_after``, ``chunks_before`` and ``_after``; and the numbers of
+            records, payloads and bytes moved.
         """
         with reporting(progress, 'rebalance') as report_progress:
             return self._rebalance(report_progress)
@@ -106,7 +109,7 @@ class Writer(_core.Writer):
         return f'<loaderx.Writer of {self.path!r}, {len(self)} records>'
 
     def __reduce__(self) -> str:
-        raise TypeError('a loaderx.Writer cannot be pickled: only one process at a time can write')
+        raise TypeError('a loaderx.Writer cannot be pickled: only one process can write at a time')
 
     def __del__(self) -> None:
         if self.closed:
@@ -115,5 +118,5 @@ class Writer(_core.Writer):
         try:
             self.close()
         except LoaderxError as error:
-            if error.status != 'LX_ERR_FORKED':    # the parent process closes it
+            if error.status != 'LX_ERR_FORKED':    # the parent process closes the writer
                 raise

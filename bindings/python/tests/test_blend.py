@@ -299,7 +299,7 @@ BIG = lx.Sequential(2**63)
      r'schedule\[1\]\[0\] must be above the previous offset 5'),
     (lambda: lx.Blend(PARTS, [1, 1, 1], schedule={0: [1, 1, 0]}), ValueError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule={180: [1, 1, 0]}), ValueError,
-     'schedule has an offset of 180, after the end of an epoch of 180'),
+     'schedule contains the offset 180, after the end of an epoch of 180'),
     (lambda: lx.Blend(PARTS).counts(5, 4), ValueError, 'end must not be below first'),
     (lambda: lx.Blend(PARTS).counts(-1, 4), ValueError, 'first'),
     (lambda: lx.Blend(PARTS).counts(0, 2**64), ValueError, 'end'),

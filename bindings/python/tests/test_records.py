@@ -258,7 +258,7 @@ def test_rejects_another_dataset_after_unpickling(tmp_path):
         pickle.loads(kept)
     os.rename(path, tmp_path / 'other')
     make(path)
-    with pytest.raises(lx.LoaderxError, match='the path has another dataset'):
+    with pytest.raises(lx.LoaderxError, match='the path contains another one'):
         pickle.loads(kept)
 
 

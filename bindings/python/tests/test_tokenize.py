@@ -115,8 +115,8 @@ def test_a_field_of_a_dataset(tmp_path, tokenizer):
     report = write_tokens(tmp_path / 'set', tmp_path / 'a.bin', tokenizer, field='text', eos=0)
     assert read_megatron(tmp_path / 'a') == expected
     assert report['empty'] == len(TEXTS) + 1 - len(expected)
-    for field, message in [(None, "fields of bytes 'text', 'other'"),
-                           ('n', "'n' of .* must be of bytes, not int64"),
+    for field, message in [(None, "bytes fields 'text', 'other'"),
+                           ('n', "'n' of .* must be a bytes field, not int64"),
                            ('none', "field 'none' not found")]:
         with pytest.raises(ValueError, match=message):
             write_tokens(tmp_path / 'set', tmp_path / 'b.bin', tokenizer, field=field)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The API of Megatron-LM: its GPT dataset, the split of documents, and blends of datasets.
+"""The API of Megatron-LM: its GPT dataset, splits of documents, and blends of datasets.
 
-The samples and their order reproduce Megatron exactly. Nothing needs PyTorch: samples and batches
-are tensors if it is installed, and otherwise, or with ``out='numpy'``, NumPy arrays.
+The samples and their order reproduce Megatron exactly. PyTorch is not required: samples and batches
+are tensors if PyTorch is installed, and NumPy arrays otherwise or with ``out='numpy'``.
 """
 
 from ._blended import BlendedDataset

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mixtures of the datasets of Megatron-LM."""
+"""Mixtures of Megatron-LM datasets."""
 
 from __future__ import annotations
 
@@ -25,36 +25,37 @@ _PARTS = ('train', 'valid', 'test')
 
 
 class BlendedDataset(BatchReadable):
-    """A mixture of GPT datasets that exactly reproduces Megatron's class of the same name.
+    """A mixture of GPT datasets that exactly reproduces Megatron's class with the same name.
 
-    It is a dataset for torch's DataLoader: ``blend[i]`` is a sample with the index of its dataset
-    as ``dataset_id``. A `Loader` reads it in the same order and returns the fields of the datasets,
-    which must have the same fields; ``transform=blend.collate`` converts them to batches of
-    Megatron.
+    A blend is a dataset for torch's DataLoader: ``blend[i]`` is a sample, in which ``dataset_id``
+    is the index of its dataset. A `Loader` reads the blend in the same order and returns the fields
+    of the datasets, which must all have the same fields; ``transform=blend.collate`` converts its
+    batches to Megatron's form.
 
     Parameters
     ----------
     datasets : sequence of GPTDataset
-        The datasets, each with enough samples for its share: see `samples_per_dataset`.
+        The datasets, each with enough samples for its share; see `samples_per_dataset`.
     weights : sequence of float, optional
-        The weights of the datasets, above 0, which are divided by their sum. None: proportional to
-        their lengths.
+        The weights of the datasets, each above 0; they are divided by their sum. None: proportional
+        to the lengths of the datasets.
     size : int, optional
-        The number of samples in the blend. None: all samples of all datasets once; omit `weights`.
+        The number of samples in the blend. None: each sample of each dataset once; `weights` must
+        then be omitted.
     tables : path, optional
-        A directory for the table of the blend; see `GPTDataset`.
+        The directory in which to store the table of the blend; see `GPTDataset`.
 
     Attributes
     ----------
     source : ConcatDataset
         All samples of all datasets, once each.
     order : Order
-        The order of these samples in the blend.
+        The order in which these samples appear in the blend.
 
     Raises
     ------
     IndexError
-        The blend needs more samples of a dataset than it has, as in Megatron.
+        A dataset has fewer samples than the blend needs, as in Megatron.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class BlendedDataset(BatchReadable):
     ) -> None:
         self.datasets: List[GPTDataset] = list(datasets)
         if not 1 <= len(self.datasets) <= _SETS_MAX:
-            raise ValueError(f'datasets must be 1 to {_SETS_MAX}, not {len(self.datasets)}')
+            raise ValueError(f'datasets must have 1 to {_SETS_MAX} items, not {len(self.datasets)}')
         for i, one in enumerate(self.datasets):
             if not isinstance(one, GPTDataset):
                 raise TypeError(f'datasets[{i}] must be a GPTDataset, not {type(one).__name__}')
@@ -122,12 +123,12 @@ class BlendedDataset(BatchReadable):
         tables: Folder = None,
         **options: Any,
     ) -> BlendedDataset:
-        """Create the datasets and the blend of one part of a split, as Megatron's builder does.
+        """Create the datasets and the blend for one part of a split, as Megatron's builder does.
 
-        With weights, each dataset gets the samples of its share of `size` plus `surplus`, and the
-        length of the blend is the sum of the shares, each rounded up. Without weights, each dataset
-        has one epoch, and the blend has at most `size` of their samples, in proportion to their
-        lengths, or all.
+        With weights, each dataset is created with its share of `size` samples, increased by the
+        fraction `surplus`, and the length of the blend is the sum of the shares, each rounded up.
+        Without weights, each dataset has one epoch, and the blend contains all of their samples or,
+        with `size`, at most `size` samples, in proportion to the lengths of the datasets.
 
         Parameters
         ----------
@@ -136,19 +137,19 @@ class BlendedDataset(BatchReadable):
         sequence_length : int
             The number of tokens in an input.
         size : int, optional
-            The number of samples needed.
+            The number of samples that are needed.
         weights : sequence of float, optional
-            The weights of the datasets, above 0; they need a `size`.
+            The weights of the datasets, each above 0; they require `size`.
         split : str, optional
-            The split, as for `split_documents`.
+            The shares of the split; see `split_documents`.
         part : {'train', 'valid', 'test'}
-            The part of the split.
+            The part of the split to use.
         surplus : float, optional
-            The ``mid_level_dataset_surplus`` of Megatron.
+            Megatron's ``mid_level_dataset_surplus``.
         tables : path, optional
-            A directory for the tables of the datasets and of the blend.
+            The directory in which to store the tables of the datasets and of the blend.
         **options
-            Other arguments of `GPTDataset`.
+            Further arguments of `GPTDataset`.
 
         Returns
         -------
@@ -186,7 +187,7 @@ class BlendedDataset(BatchReadable):
         return cls(made, shares, size, tables=tables)
 
     def collate(self, batch: Mapping[str, Any]) -> Dict[str, Any]:
-        """Convert a batch of a Loader to one of Megatron: see `GPTDataset.collate`."""
+        """Convert a Loader's batch to Megatron's form; see `GPTDataset.collate`."""
         return self.datasets[0].collate(batch)
 
     def _pairs(self) -> Tuple[_Array, _Array]:
@@ -194,16 +195,16 @@ class BlendedDataset(BatchReadable):
 
     @property
     def dataset_index(self) -> _Array:
-        """The dataset index of each sample, as Megatron's array; computed at each access."""
+        """The dataset index of each sample, as in Megatron; computed on each access."""
         return self._pairs()[0].astype(np.int16)
 
     @property
     def dataset_sample_index(self) -> _Array:
-        """The index of each sample in its dataset, as Megatron's array; computed at each access."""
+        """The index of each sample in its dataset, as in Megatron; computed on each access."""
         return self._pairs()[1]
 
     def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
-        """Return the source and the order for a Loader."""
+        """Return the source and the order to use in a Loader."""
         if order is not None:
             raise ValueError('order must not be given: a blend has an order; use blend.source')
         return self.source, self.order

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The samples of Megatron-LM's GPT dataset."""
+"""Samples as in Megatron-LM's GPT dataset."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ __all__ = ['GPTDataset', 'Samples']
 _Array = np.ndarray[Any, Any]
 _Range = Tuple[int, int]
 
-# The values of lx_megatron_columns besides those of packing, and of lx_megatron_index.
+# The value that lx_megatron_columns adds to lx_packed_columns, and the values of
+# lx_megatron_index.
 _LOSS_MASK = 4
 _DOCUMENTS, _SAMPLES, _SHUFFLE = 0, 1, 2
 
@@ -29,10 +30,10 @@ _NONE = UINT64_MAX
 
 
 class Samples(Records):
-    """The stored samples of a `GPTDataset`: tokens, loss mask, positions and segments.
+    """The raw samples of a `GPTDataset`: tokens, loss mask, positions and segments.
 
-    They can be concatenated and subset like other datasets. A record is a dict of ``tokens``,
-    ``loss_mask`` and, for resets, ``positions`` and ``segments``.
+    This dataset can be part of a `ConcatDataset` or `SubsetDataset`, like any other. A record is a
+    dict with ``tokens``, ``loss_mask`` and, for resets, ``positions`` and ``segments``.
     """
 
     _nameless = False
@@ -77,73 +78,79 @@ class Samples(Records):
 
 
 class GPTDataset(BatchReadable):
-    """A GPT dataset over documents that exactly reproduces Megatron's class of the same name.
+    """A GPT dataset over documents that exactly reproduces Megatron's class with the same name.
 
     The documents of as many epochs as needed are shuffled, concatenated and cut into samples, and
-    the samples are shuffled. If less than 80 % of the samples of the last epoch are needed, its
-    documents and samples follow all others.
+    the samples are shuffled. If less than 80 % of the last epoch's samples are needed, the
+    documents and samples of that epoch are shuffled separately and come last.
 
-    It is a dataset for torch's DataLoader: ``dataset[i]`` is the dict of Megatron. A `Loader` reads
-    it in threads without Python, and returns batches with the fields ``tokens``, of
-    ``sequence_length + 1`` each, ``loss_mask`` and, for resets, ``positions`` and ``segments``;
-    ``transform=dataset.collate`` converts them to batches of Megatron.
+    The dataset works with torch's DataLoader: ``dataset[i]`` is the same dict as in Megatron. A
+    `Loader` reads the dataset in threads that run no Python code, and returns batches with the
+    fields ``tokens``, with ``sequence_length + 1`` tokens per sample, ``loss_mask`` and, for
+    resets, ``positions`` and ``segments``; ``transform=dataset.collate`` converts these batches to
+    Megatron's form.
 
     Parameters
     ----------
-    tokens : Tokens, path or Column, or a sequence of these two
-        Megatron's ``indexed_dataset``, for example ``corpus.bin``; a document is what Megatron
-        calls a sequence.
+    tokens : Tokens, path, Column, or sequence of paths and Columns
+        Megatron's ``indexed_dataset``, for example ``corpus.bin``. What is called a document here
+        is a sequence in Megatron's terms.
     sequence_length : int
         The number of tokens in an input.
     num_samples : int, optional
-        The minimum number of samples. None: those of one epoch.
+        The minimum number of samples. None: as many as one epoch contains.
     documents : pair of int, optional
-        The range of documents, ``(first, end)``: see `split_documents`. None: all.
+        The range of documents, ``(first, end)``; see `split_documents`. None: all documents.
     random_seed : int
         0 to 2**32 - 1.
     eod : int, optional
-        The token at the end of a document; the next three arguments need it.
+        The token at the end of each document; required by the next three arguments.
     reset_position_ids : bool
         Whether positions restart at 0 after each `eod`.
     reset_attention_mask : bool
-        Whether tokens after an `eod` attend to no token before it.
+        Whether tokens after an `eod` cannot attend to the tokens before it.
     eod_mask_loss : bool
         Whether the loss is masked where the input is an `eod`.
     create_attention_mask : bool
-        Whether samples and batches have an ``attention_mask``, which takes ``sequence_length ** 2``
-        bytes per sample.
+        Whether samples and batches contain an ``attention_mask``, which takes
+        ``sequence_length ** 2`` bytes per sample.
     inter_document_masking : bool
-        Whether to return ``cu_seqlens`` and ``max_seqlen`` of the pieces of documents instead of
-        attention masks, with positions from 0 in each piece, independent of `eod`.
+        Whether to return ``cu_seqlens`` and ``max_seqlen``, which describe the pieces of documents,
+        instead of attention masks. Positions then start at 0 in each piece. This does not depend on
+        `eod`.
     add_extra_token_to_sequence : bool
         False: samples share no token, and the last label of each sample is padding.
     drop_last_partial_sequence : bool
-        False: the remainder at the end is a padded sample. Equivalent to Megatron's
+        False: the tokens left over at the end form a padded sample. Equivalent to Megatron's
         ``drop_last_partial_validation_sequence``.
     pad : int
-        The value of padding in ``tokens`` of a Loader, where the loss is masked. Megatron uses the
-        padding token of the tokenizer if it is not another special token, or else -1.
+        The padding value in the ``tokens`` that a Loader returns; the loss is masked there.
+        Megatron uses the tokenizer's padding token unless it is also another special token, and
+        otherwise -1.
     dtype : dtype or str, optional
-        The dtype of a stored token, if `tokens` is not a `Tokens`; see there.
+        The dtype of a stored token, as for `Tokens`; must not be given if `tokens` is a `Tokens`.
     vocabulary : int, optional
-        The exclusive upper bound of tokens: a sample with a larger token raises `CorruptError`.
+        The exclusive upper bound of tokens: reading a sample with a token that is not below it
+        raises `CorruptError`.
     tables : path, optional
-        A directory for the tables, like ``path_to_cache``: the first process writes them to a file,
-        and other processes and later runs map it. None: the tables are in memory.
+        The directory in which to store the tables, like Megatron's ``path_to_cache``. The first
+        process writes the tables to a file, and other processes and later runs map that file. None:
+        the tables are kept in memory.
     out : {'torch', 'numpy'}, optional
-        The type of samples and batches. None: tensors if PyTorch is installed, else arrays.
+        The type of samples and batches. None: tensors if PyTorch is installed, otherwise arrays.
 
     Attributes
     ----------
     source : Samples
-        The source for a Loader.
+        The source that a Loader reads.
 
     Raises
     ------
     ValueError
-        An argument is invalid, or an epoch of the documents has less than one sample.
+        An argument is invalid, or one epoch of the documents is shorter than one sample.
     CorruptError
-        An index contains a document beyond the tokens, or the file of the tables is damaged.
+        An index file lists a document beyond the end of the tokens, or the file with the tables is
+        damaged.
 
     Examples
     --------
@@ -219,17 +226,17 @@ class GPTDataset(BatchReadable):
 
     @property
     def document_index(self) -> _Array:
-        """The documents of all epochs, as Megatron's array; computed at each access."""
+        """The documents of all epochs, as in Megatron's array; computed on each access."""
         return self._read_table(_DOCUMENTS, np.int32)
 
     @property
     def sample_index(self) -> _Array:
-        """The starts of samples, as Megatron's array; computed at each access."""
+        """The starts of samples, as in Megatron's array; computed on each access."""
         return self._read_table(_SAMPLES, np.int64).reshape(-1, 2)
 
     @property
     def shuffle_index(self) -> _Array:
-        """The order of samples, as Megatron's array; computed at each access."""
+        """The order of samples, as in Megatron's array; computed on each access."""
         return self._read_table(_SHUFFLE, np.int64)
 
     # ---- samples
@@ -244,7 +251,7 @@ class GPTDataset(BatchReadable):
         """Return several samples at once, for torch's DataLoader."""
         rows = self.source.gather([self._place(idx) for idx in indices])
         for i, idx in enumerate(indices):
-            if idx is None:    # the sample with which Megatron pads batches
+            if idx is None:    # the sample that Megatron uses to pad batches
                 rows['loss_mask'][i] = 0
         batch, out = self._arrays(rows), self._options['out']
         return [dict(zip(batch, arrays_of([values[i, ...] for values in batch.values()], out)))
@@ -257,7 +264,7 @@ class GPTDataset(BatchReadable):
         return place
 
     def collate(self, batch: Mapping[str, Any]) -> Dict[str, Any]:
-        """Convert a batch of a Loader to one of Megatron.
+        """Convert a Loader's batch to Megatron's form.
 
         Parameters
         ----------
@@ -267,15 +274,15 @@ class GPTDataset(BatchReadable):
         Returns
         -------
         dict
-            ``tokens`` and ``labels``, in which padding is 0, ``loss_mask`` and ``position_ids``;
-            and ``attention_mask``, True where attention is masked, or ``cu_seqlens`` and
-            ``max_seqlen``, depending on the arguments of the dataset.
+            ``tokens`` and ``labels``, in which padding is 0, ``loss_mask`` and ``position_ids``.
+            Depending on the arguments of the dataset, also ``attention_mask``, which is True where
+            attention is masked, or ``cu_seqlens`` and ``max_seqlen``.
         """
         made = self._arrays({name: np.asarray(value) for name, value in batch.items()})
         return dict(zip(made, arrays_of(list(made.values()), self._options['out'])))
 
     def _for_loader(self, order: Optional[Order]) -> Tuple[Samples, Optional[Order]]:
-        """Return the source and the order for a Loader."""
+        """Return the source and the order to use in a Loader."""
         return self.source, order
 
     def _arrays(self, fields: Mapping[str, _Array]) -> Dict[str, _Array]:
@@ -327,7 +334,7 @@ def _range(documents: Optional[Sequence[int]], count: int) -> _Range:
 
 
 def _mask_of(segments: Optional[_Array], rows: int, length: int) -> _Array:
-    """Return the tokens that each token must not attend to: later ones, and other segments."""
+    """Mask what each token must not attend to: later tokens, and tokens of other segments."""
     mask = np.triu(np.ones((length, length), np.bool_), 1)
     if segments is None:
         return np.tile(mask, (rows, 1, 1, 1))
@@ -337,8 +344,10 @@ def _mask_of(segments: Optional[_Array], rows: int, length: int) -> _Array:
 
 
 def _starts_of(segments: _Array) -> Tuple[_Array, _Array]:
-    """Return the starts of the pieces of each row, padded with the length of the row, and the
-    length of the longest piece of each row."""
+    """Return the starts of the pieces in each row, and the length of each row's longest piece.
+
+    The starts are padded with the length of the row.
+    """
     rows, length = segments.shape
     starts = np.full((rows, length + 1), length, np.int32)
     longest = np.empty(rows, np.int32)

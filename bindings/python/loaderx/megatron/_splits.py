@@ -23,15 +23,16 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
     Parameters
     ----------
     documents : int or Tokens
-        The documents, or their number.
+        The documents, or the number of documents.
     split : str
         The shares of the three sets, for example ``'969,30,1'``; omitted shares are 0.
 
     Returns
     -------
     list
-        For each set ``(first, end)``, the range of its documents without `end`; None for a share of
-        0. A small share can be empty.
+        For each of the three sets, a pair ``(first, end)``: the set contains the documents from
+        `first` up to, but not including, `end`. None if the share is 0. The range of a small share
+        can be empty.
 
     Examples
     --------
@@ -63,21 +64,22 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
 def samples_per_dataset(
     weights: Iterable[float], size: int, surplus: float = 0.0
 ) -> List[int]:
-    """Return the number of samples of each dataset for a blend of `size`, as Megatron does.
+    """Return the number of samples of each dataset in a blend of `size` samples, as in Megatron.
 
     Parameters
     ----------
     weights : sequence of float
-        The weights of the datasets, above 0; they are divided by their sum.
+        The weights of the datasets, each above 0; they are divided by their sum.
     size : int
-        The samples of the blend.
+        The number of samples in the blend.
     surplus : float
-        The fraction to add, as Megatron's ``mid_level_dataset_surplus``.
+        The fraction by which to increase each number, like Megatron's
+        ``mid_level_dataset_surplus``.
 
     Returns
     -------
     list of int
-        The samples of each dataset.
+        The number of samples of each dataset.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def samples_per_dataset(
 
 
 def normalize(weights: Any) -> List[float]:
-    """Divide weights by their sum."""
+    """Return the weights divided by their sum."""
     values = reals('weights', list(weights) if not isinstance(weights, np.ndarray) else weights)
     if len(values) == 0 or not (values > 0).all():
         raise ValueError('weights must all be above 0')

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The API of Nanotron: Nanosets, the collator of their samples, and a sampler that skips.
+"""The API of Nanotron: Nanosets, their collator, and a sampler that skips samples.
 
-The samples and their order reproduce Nanotron exactly. Nothing needs PyTorch: samples and batches
-are tensors if it is installed, and otherwise, or with ``out='numpy'``, NumPy arrays.
+The samples and their order reproduce Nanotron exactly. PyTorch is not required: samples and batches
+are tensors if PyTorch is installed, and NumPy arrays otherwise or with ``out='numpy'``.
 """
 
 from ._batches import DataCollatorForCLM, TensorPointer

@@ -20,19 +20,19 @@ except ImportError:
     class TensorPointer:    # type: ignore[no-redef]
         """A placeholder for a tensor of another rank of the pipeline.
 
-        If Nanotron is installed, this is its class.
+        If Nanotron is installed, its own class is used instead.
 
         Attributes
         ----------
         group_rank : int
-            The rank that has the tensor.
+            The rank that holds the tensor.
         """
 
         group_rank: int
 
 
 class Unfit(AssertionError, ValueError):
-    """An invalid argument or sample, for which Nanotron raises AssertionError."""
+    """Raised for an invalid argument or sample for which Nanotron raises AssertionError."""
 
 
 def choose_out(out: Optional[str]) -> str:
@@ -54,7 +54,7 @@ def choose_out(out: Optional[str]) -> str:
 
 
 def arrays_of(arrays: List[np.ndarray[Any, Any]], out: str) -> List[Any]:
-    """Return arrays, or tensors over the same memory."""
+    """Return the arrays, or tensors that share their memory."""
     if out == 'numpy':
         return arrays
     import torch
@@ -63,38 +63,39 @@ def arrays_of(arrays: List[np.ndarray[Any, Any]], out: str) -> List[Any]:
 
 @dataclasses.dataclass
 class DataCollatorForCLM:
-    """Inputs and labels for causal language modeling, on the stages of a pipeline that need them.
+    """Creates inputs and labels for causal language modeling on the pipeline ranks that need them.
 
-    A batch has ``input_ids``, all tokens of the samples but the last, ``label_ids``, all but the
-    first, and the masks ``input_mask`` and ``label_mask``, which are True everywhere. On a rank of
-    the pipeline without inputs, the inputs and their mask are a `TensorPointer` to the rank that
-    has them; likewise the labels.
+    A batch contains ``input_ids``, all tokens of each sample except the last one; ``label_ids``,
+    all tokens except the first one; and the masks ``input_mask`` and ``label_mask``, which are True
+    everywhere. On a pipeline rank that needs no inputs, the inputs and their mask are each a
+    `TensorPointer` to the rank that holds them; the same applies to the labels.
 
-    It is a ``collate_fn`` for torch's DataLoader, and a ``transform`` for `Loader`, where inputs
-    and labels are views of the batch, without a copy.
+    Use the collator as ``collate_fn`` of torch's DataLoader or as ``transform`` of a `Loader`; in a
+    `Loader`, inputs and labels are views of the batch, not copies.
 
-    With Nanotron's context parallelism, a rank gets its part of each sequence.
+    With Nanotron's context parallelism, each rank gets its part of each sequence.
 
     Parameters
     ----------
     sequence_length : int
-        The number of tokens in an input; samples have one more.
+        The number of tokens in an input; a sample has one token more.
     input_pp_rank, output_pp_rank : int
-        The ranks of the pipeline that need inputs, and labels.
+        The pipeline rank that needs the inputs, and the one that needs the labels.
     parallel_context : object, optional
-        Nanotron's ParallelContext, or an object with a ``pp_pg`` that has a ``rank()`` and, with a
-        ``context_parallel_size``, a similar ``cp_pg``.
+        Nanotron's ParallelContext, or any object whose attribute ``pp_pg`` has a method ``rank()``.
+        If the object has a ``context_parallel_size``, it also needs an attribute ``cp_pg`` of this
+        kind.
     current_pp_rank : int, optional
-        The rank of this process in the pipeline, instead of `parallel_context`.
+        The pipeline rank of this process; an alternative to `parallel_context`.
     out : {'torch', 'numpy'}, optional
-        The type of batches. None: tensors if PyTorch is installed, else arrays.
+        The type of batches. None: tensors if PyTorch is installed, otherwise arrays.
 
     Raises
     ------
     ValueError
-        Raised by a call, and also an AssertionError, as in Nanotron: samples do not have
-        ``sequence_length + 1`` tokens, have other fields than ``input_ids``, or are not empty on a
-        rank that needs none.
+        Raised by a call if samples do not have ``sequence_length + 1`` tokens, have fields other
+        than ``input_ids``, or are not empty on a rank that needs none. The exception is also an
+        AssertionError, as in Nanotron.
 
     Examples
     --------
@@ -129,8 +130,9 @@ class DataCollatorForCLM:
         Parameters
         ----------
         examples : sequence of dict, or dict
-            Samples, ``{'input_ids': tokens}`` each; or a batch of a `Loader`, with one field of
-            shape ``(samples, sequence_length + 1)``. Empty on a rank that needs none.
+            Samples, each ``{'input_ids': tokens}``; or a batch from a `Loader`, with one field of
+            shape ``(samples, sequence_length + 1)``. On a rank that needs no samples, they must be
+            empty.
         """
         rank = (_rank_of(self.parallel_context, 'pp_pg') if self.current_pp_rank is None
                 else self.current_pp_rank)

@@ -29,9 +29,9 @@ logger = logging.getLogger('loaderx.nanoset')
 
 _Numbers = np.ndarray[Any, np.dtype[np.int64]]
 _DTYPES = {2: 'uint16', 4: 'uint32'}
-# Exclusive bound of sample indices, so that they are int64.
+# Maximum number of samples, so that sample indices fit int64.
 _MAX = 2**62
-# Positions of an order that are processed at a time.
+# Number of positions of an order that are processed at a time.
 _BLOCK = 1 << 16
 
 
@@ -39,70 +39,74 @@ class Nanoset(BatchReadable):
     """Samples of token files in several folders, mixed by weights and shuffled, as in Nanotron.
 
     Each folder is a set: the concatenated samples of its ``*.ds`` files, sorted by name. A file has
-    ``(tokens - 1) // sequence_length`` samples; sample i is the ``sequence_length + 1`` tokens from
-    ``i * sequence_length`` on. (Versions of Nanotron differ in this: see `datatrove`.) An epoch has
-    as many samples as all sets together, drawn by the weights and shuffled; an exhausted set starts
-    again. All epochs are equal. The Nanoset has as many samples as training needs.
+    ``(tokens - 1) // sequence_length`` samples; sample i consists of ``sequence_length + 1``
+    tokens, starting at token ``i * sequence_length``. (Versions of Nanotron differ in this; see
+    `datatrove`.) An epoch has as many samples as all sets together, mixed by weight and shuffled; a
+    set that is exhausted restarts. All epochs are equal. The Nanoset has as many samples as
+    training needs.
 
-    It is a dataset for torch's DataLoader: ``nanoset[i]`` is ``{'input_ids': tokens}``, of int64. A
-    `Loader` reads it in the same order, in threads without Python, and returns batches with the
-    field ``tokens``, of int64.
+    A Nanoset is a dataset for torch's DataLoader: ``nanoset[i]`` is ``{'input_ids': tokens}``, with
+    int64 tokens. A `Loader` reads the Nanoset in the same order, in threads that run no Python
+    code, and returns batches with the int64 field ``tokens``.
 
-    On rank 0, it logs a report of the samples in total and of each folder to the logger
-    ``loaderx.nanoset``, at level INFO; ``nanoset.report()`` returns it.
+    On rank 0, the constructor logs a report with the total number of samples and the number from
+    each folder to the logger ``loaderx.nanoset``, at level INFO; ``nanoset.report()`` returns this
+    report.
 
-    Not supported: positions of tokens in their documents (``return_positions``, ``eos_token_id``),
-    a cache of the index (``use_cache``), which takes 4 bytes per sample of one epoch, and paths
-    that are not local.
+    Not supported are token positions within documents (``return_positions``, ``eos_token_id``),
+    paths that are not local, and a cache of the index (``use_cache``); the index takes only 4 bytes
+    per sample of one epoch.
 
     Parameters
     ----------
     dataset_folders : list of path
-        The folders of the files; a single str causes a warning, as in Nanotron.
+        The folders that contain the files; a single str causes a warning, as in Nanotron.
     sequence_length : int
         The number of tokens in an input.
     token_size : int
         The size of a token in the files in bytes: 2 or 4.
     train_split_num_samples : int
-        The number of samples that training needs: its steps times the global batch size.
+        The number of samples that training needs: the number of steps times the global batch size.
     dataset_weights : sequence of float, optional
-        The weight of each folder, 0 or more; None: proportional to the samples.
+        The weight of each folder, 0 or more; None: proportional to the numbers of samples.
     random_seed : int
         The seed of the shuffle: 0 to 2**32 - 1.
     divide_weights : bool
-        True: weights are divided by their sum, as in the code of Nanotron. False: they are used
-        unchanged, as in the example of its documentation; rounding can decide a tie differently.
+        True: weights are divided by their sum, as in Nanotron's code. False: weights are used
+        unchanged, as in the example in Nanotron's documentation; rounding can break a tie
+        differently.
     datatrove : bool
         False: the samples described above, as in the first versions of Nanosets. True: the samples
-        of versions that read by datatrove, to continue a training: a file has
-        ``tokens // (sequence_length + 1)`` samples, which share no token, and the sorted files of a
-        folder are shuffled by ``numpy.random.default_rng(42)``.
+        of later versions, which read files through datatrove, so that you can continue a training
+        run: a file has ``tokens // (sequence_length + 1)`` samples, which share no token, and the
+        sorted files of a folder are shuffled by ``numpy.random.default_rng(42)``.
     vocab_size : int, optional
-        The exclusive upper bound of tokens: a sample with a larger token raises `CorruptError`.
+        The exclusive upper bound of tokens: reading a sample with a token that is not below it
+        raises `CorruptError`.
     out : {'torch', 'numpy'}, optional
-        The type of ``input_ids``. None: a tensor if PyTorch is installed, else an array.
+        The type of ``input_ids``. None: a tensor if PyTorch is installed, otherwise an array.
 
     Attributes
     ----------
     source : ConcatDataset
         All samples of all files, once each.
     order : Order
-        The order of these samples, with one epoch for the whole training.
+        The order of these samples; the whole training run is one epoch.
     dataset_lengths : list of int
-        The number of samples of each folder.
+        The number of samples in each folder.
     dataset_weights : list of float
-        The weights in use.
+        The weights that are used.
     dataset_counts : list of int
-        The number of samples of the Nanoset from each folder.
+        The number of the Nanoset's samples that come from each folder.
 
     Raises
     ------
     FileNotFoundError
-        A folder has no ``*.ds`` file.
+        A folder contains no ``*.ds`` file.
     ValueError
-        The numbers of weights and folders differ (also an AssertionError, as in Nanotron), a folder
-        has no sample, the metadata of a file contain another `token_size`, or an argument is
-        invalid.
+        The numbers of weights and folders differ (this exception is also an AssertionError, as in
+        Nanotron), a folder contains no sample, a file's metadata specify a different `token_size`,
+        or an argument is invalid.
     CorruptError
         A file ends within a token.
 
@@ -169,7 +173,7 @@ class Nanoset(BatchReadable):
         self._mix(arguments['given_weights'], arguments['divide_weights'])
 
     def _open(self, folders: List[List[str]], overlap: bool) -> None:
-        """Open the files, and compute the first sample index of each file and set."""
+        """Open the files; compute the index of the first sample of each file and of each set."""
         dtype = _DTYPES[self.token_size]
         self._step = self.sequence_length if overlap else self.sequence_length + 1
         self.dataset_lengths: List[int] = []
@@ -209,7 +213,7 @@ class Nanoset(BatchReadable):
     # ---- the order
 
     def _count(self) -> List[int]:
-        """Count the samples of each set, in whole epochs and in a partial one."""
+        """Count the samples of each set, in the complete epochs and in the partial last one."""
         epochs, rest = divmod(self.train_split_num_samples, len(self._epoch))
         counts = np.zeros(len(self.dataset_lengths), np.int64)
         if epochs:
@@ -230,16 +234,16 @@ class Nanoset(BatchReadable):
 
     @property
     def dataset_index(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """The set of each sample, as Nanotron's array; computed at each access."""
+        """The set of each sample, as in Nanotron's array; computed on each access."""
         return self._pairs()[0].astype(np.uint64)
 
     @property
     def dataset_sample_index(self) -> _Numbers:
-        """The index of each sample in its set, as Nanotron's array; computed at each access."""
+        """The index of each sample in its set, as in Nanotron's array; computed on each access."""
         return self._pairs()[1]
 
     def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
-        """Return the source and the order for a Loader."""
+        """Return the source and the order to use in a Loader."""
         if order is not None:
             raise ValueError('order must not be given, because a Nanoset has an order: use '
                              'nanoset.source')
@@ -259,20 +263,20 @@ class Nanoset(BatchReadable):
         return [{'input_ids': sample} for sample in arrays_of(samples, self._out)]
 
     def _read(self, index: int) -> np.ndarray[Any, Any]:
-        """Return a sample, by its index among all samples of all files."""
+        """Return the sample at an index among all samples of all files."""
         file = bisect_right(self._begins, index) - 1
         dataset: TokenDataset = self.source.datasets[file]
         number = index - self._begins[file]
         sample = dataset.tokens._core.read(number * self._step, self.sequence_length + 1, True)
         if self._vocab_size is not None and sample.max() >= self._vocab_size:
-            # The library's error names the token and the file.
+            # The library raises an error that names the token and the file.
             next(Loader(dataset, order=Slice(Sequential(), number, number + 1), threads=0))
         return sample
 
     # ---- properties
 
     def report(self) -> str:
-        """Return the report that was logged: the samples in total and of each folder."""
+        """Return the logged report: the number of samples in total and from each folder."""
         lines = [f'> Total number of samples: {len(self)}',
                  f'> Total number of tokens: {len(self) * self.sequence_length}']
         for folder, count in zip(self.dataset_folders, self.dataset_counts):
@@ -292,7 +296,7 @@ class Nanoset(BatchReadable):
 
 
 def _list_files(folder: str, shuffled: bool) -> List[str]:
-    """Return the token files in a folder, sorted, or shuffled as by datatrove."""
+    """Return the token files in a folder, sorted, or shuffled in the same way as in datatrove."""
     names: Iterator[str] = iter(())
     if os.path.isdir(folder):
         with os.scandir(folder) as entries:
@@ -307,7 +311,7 @@ def _list_files(folder: str, shuffled: bool) -> List[str]:
 
 
 def _rank() -> int:
-    """Return the rank of this process, 0 without torch.distributed."""
+    """Return the rank of this process; 0 if torch.distributed is not in use."""
     torch = sys.modules.get('torch')
     if torch is None or not torch.distributed.is_available() \
             or not torch.distributed.is_initialized():

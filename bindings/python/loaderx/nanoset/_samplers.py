@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A sampler that skips samples already used in training, and datasets for ranks without data."""
+"""A sampler that skips samples already used in training, and a dataset for ranks without data."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from ..orders import Order
 
 __all__ = ['EmptyInfiniteDataset', 'SkipBatchSampler']
 
-# Indices of an order that are read at a time.
+# Number of indices of an order that are read at a time.
 _BLOCK = 4096
 
 
 class SkipBatchSampler:
     """A sampler that skips its first entries, like Nanotron's SkipBatchSampler.
 
-    Each ``iter()`` skips them. Orders and the samplers of `loaderx.torch` seek, which only takes
-    time for draws from a generator; other samplers are iterated.
+    Each ``iter()`` skips these entries. Orders and the samplers of `loaderx.torch` seek to the
+    position, which takes time only if a generator must be advanced; other samplers are iterated up
+    to the position.
 
     Parameters
     ----------
     batch_sampler : iterable with a length, or Order
-        A sampler of batches or indices; an order yields one epoch of its rank.
+        A sampler of batches or indices. An order yields one epoch of the rank to which it belongs.
     skip_batches : int
-        The number of entries to skip on all ranks together.
+        The number of entries that all ranks together skip.
     dp_size : int
-        The number of ranks: each skips ``skip_batches // dp_size``.
+        The number of ranks; each rank skips ``skip_batches // dp_size`` entries.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class SkipBatchSampler:
 
 
 def _share(order: Order) -> int:
-    """Count the positions of a rank in an epoch."""
+    """Return the number of positions of a rank in an epoch."""
     return max(len(order) - order.rank + order.world - 1, 0) // order.world
 
 
@@ -85,12 +86,12 @@ def _epoch(order: Order, skip: int) -> Iterator[int]:
 
 
 class EmptyInfiniteDataset:
-    """Empty samples, ``{}``, for ranks of a pipeline without data, as in Nanotron.
+    """A dataset of empty samples, ``{}``, for pipeline ranks without data, as in Nanotron.
 
     Parameters
     ----------
     length : int
-        The length of the dataset that it replaces.
+        The length of the dataset that this one replaces.
     """
 
     def __init__(self, length: int) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders: the index at each position of training."""
+"""Orders, which determine the index at each position of a training run."""
 
 from .basic import Blocks, Random, Sequential, Shuffle
 from .blend import Blend

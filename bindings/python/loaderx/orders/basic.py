@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders computed from the position alone: sequential and random ones."""
+"""Sequential and random orders, computed from the position alone."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ['Blocks', 'Random', 'Seeded', 'Sequential', 'Shuffle']
 
 
 class Sequential(Order):
-    """Indices in sequence, optionally through a sliding window.
+    """Indices in sequence, optionally in a sliding window.
 
-    The index at position k is ``((k // window) * stride + k % window) % n``. If the stride equals
-    the window, which is the default, this is ``k % n``. With a smaller stride, windows overlap; a
-    larger stride skips indices between windows.
+    The index at position k is ``((k // window) * stride + k % window) % n``. With the default
+    stride, which equals the window, this is ``k % n``. With a smaller stride, windows overlap; with
+    a larger stride, the indices between windows are skipped.
 
     Parameters
     ----------
     n : int, optional
         The number of indices; None: the length of the loader's source.
     window : int, optional
-        The length of the window in positions; None: 1.
+        The number of positions in a window; None: 1.
     stride : int, optional
         The number of indices by which the window advances; None: `window`.
 
@@ -65,11 +65,11 @@ class Seeded(Order):
 
 
 class Blocks(Seeded):
-    """Blocks of adjacent indices in random order, each shuffled: for slow disks.
+    """Blocks of adjacent indices in random order, each block shuffled; for slow disks.
 
-    Each epoch is another permutation of all indices that keeps the indices of a block,
-    ``[b * block, (b + 1) * block)``, together. The last block may be shorter; its place is also
-    random.
+    Each epoch is a different permutation of all indices that keeps the indices of a block,
+    ``[b * block, (b + 1) * block)``, together. The last block may be shorter; its place is random,
+    too.
 
     Parameters
     ----------
@@ -99,16 +99,17 @@ class Blocks(Seeded):
 
 
 class Random(Seeded):
-    """Independent draws with replacement: any index may be at any position.
+    """Random indices with replacement: each position has an independent random index.
 
-    An epoch of n draws contains about 63 % of the indices; an epoch of `Shuffle` contains all.
+    An epoch of n positions contains about 63 % of the n indices; an epoch of `Shuffle` contains all
+    of them.
 
     Parameters
     ----------
     n : int, optional
         The number of indices; None: the length of the loader's source.
     seed : int
-        0 to 2**64 - 1. The draws of two seeds are independent.
+        0 to 2**64 - 1. The indices for different seeds are independent.
 
     Examples
     --------
@@ -121,14 +122,14 @@ class Random(Seeded):
 
 
 class Shuffle(Seeded):
-    """A random order without replacement: each epoch is another permutation of all indices.
+    """A random order without replacement: each epoch is a different permutation of all indices.
 
     Parameters
     ----------
     n : int, optional
         The number of indices; None: the length of the loader's source.
     seed : int
-        0 to 2**64 - 1. The permutations of two seeds, or of two epochs, are independent.
+        0 to 2**64 - 1. The permutations for different seeds or epochs are independent.
 
     Examples
     --------

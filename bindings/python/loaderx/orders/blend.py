@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mixtures: several orders in one, each with a share of the positions."""
+"""Mixtures: several orders combined into one, each with a share of the positions."""
 
 from __future__ import annotations
 
@@ -14,63 +14,67 @@ from .order import Order
 
 __all__ = ['Blend']
 
-_Weights = Optional[Tuple[float, ...]]    # None: proportional to the lengths
+_Weights = Optional[Tuple[float, ...]]    # None: in proportion to the lengths
 _WeightsArgument = Optional[Sequence[float]]
 
 _EXHAUSTED = ('repeat', 'stop', 'redistribute')
 _METHODS = ('closed', 'greedy', 'exhaustive')
-_MAX = 2**53    # the maximum number of positions that are computed one by one
+_MAX = 2**53    # maximum number of positions, if they are computed one by one
 
 
 class Blend(_Combined):
-    """A mixture of orders: each position takes the next index of one part, by weights.
+    """A mixture of orders: each position takes the next index of one part, chosen by weight.
 
-    In any range of positions that starts where weights start, the number of positions of each part
-    deviates from its share by at most half of log2 of the number of parts, rounded up: half a
-    sample for two parts. Nothing is random. Each part continues in its own order. A position is
-    computed directly, without a table (doc/orders.md, section 8).
+    In any range of positions that starts where a set of weights takes effect and ends before the
+    weights change, the number of positions of each part deviates from the part's share by at most
+    half of log2 of the number of parts, rounded up: half a sample for two parts. Nothing is random.
+    Each part continues in its own order. Each position is computed directly, without a table
+    (doc/orders.md, section 8).
 
     Parameters
     ----------
     parts : sequence of Order
-        At least one order; none may be empty. Their own positions are ignored.
+        The orders to mix; at least one, and none may be empty. Their own positions are ignored.
     weights : sequence of float, optional
-        One weight for each part, 0 or more; the share of a part is its weight over the sum of
-        weights. None: proportional to the lengths of the parts.
+        One weight for each part, 0 or more; the share of a part is its weight divided by the sum of
+        all weights. None: weights proportional to the lengths of the parts.
     n : int, optional
         The number of positions in an epoch; None: the sum of the lengths of the parts.
     offsets : sequence of int, optional
-        The number to add to the indices of each part; None: 0. For parts over several sources that
-        the loader reads as one (`ConcatDataset`), the index of the first record of each source.
+        For each part, a number to add to its indices; None: 0. If the loader reads the sources of
+        the parts as one (`ConcatDataset`), this is the index of the first record of each source.
     exhausted : {'repeat', 'stop', 'redistribute'}
-        What happens when a part has returned one of its epochs. 'repeat': it continues with its
-        next epoch, also in the next epoch of the mixture. 'stop': the epoch of the mixture ends
-        before the first position that would take from this part. 'redistribute': the other parts
-        take its share, by their weights, until all are exhausted. With 'stop' and 'redistribute',
-        an epoch can be shorter than `n`, and each epoch restarts the parts.
+        What happens when a part has returned one complete epoch. 'repeat': the part continues with
+        its next epoch, and does not restart in the next epoch of the mixture. 'stop': the epoch of
+        the mixture ends before the first position that would use the exhausted part.
+        'redistribute': the other parts take over its share, in proportion to their weights, until
+        all parts are exhausted. With 'stop' and 'redistribute', an epoch can be shorter than `n`,
+        and each epoch restarts the parts.
     schedule : mapping or sequence of pairs, optional
-        A curriculum: other weights from later offsets of an epoch on, as ``{offset: weights}``, or
-        as pairs ``(offset, weights)`` with ascending offsets. An offset of 0 replaces `weights`;
-        weights of None are proportional to the lengths.
+        A curriculum: different weights starting at later offsets in each epoch, as
+        ``{offset: weights}``, or as pairs ``(offset, weights)`` with ascending offsets. The weights
+        at offset 0 replace `weights`; if the weights are None, they are proportional to the
+        lengths.
     method : {'closed', 'greedy', 'exhaustive'}
-        The rule that assigns positions to parts. 'closed': the formula above, of this library. The
-        other two reproduce Megatron-LM exactly, to continue a training or to compare. 'greedy':
-        Megatron's BlendedDataset with weights, which it divides by their sum in float64 as
-        numpy.sum adds them; each position goes to the part that lags furthest behind its weight.
-        `exhausted` and `offsets` apply as above. 'exhaustive': Megatron's BlendedDataset without
-        weights, which are the lengths over their sum; each part returns all its indices once an
-        epoch, as with 'redistribute'; omit `weights` and `n`. Neither of the two accepts a
-        `schedule`, and both compute all positions of an epoch, at most 2**53, when they are
-        created: about 15 ns each.
+        The rule that assigns positions to parts. 'closed': this library's own rule, described
+        above. The other two methods reproduce Megatron-LM exactly, so that you can continue a
+        training run or compare results. 'greedy': Megatron's BlendedDataset with weights. As in
+        Megatron, the weights are divided by their float64 sum, computed by numpy.sum; each position
+        goes to the part that lags furthest behind its share. `exhausted` and `offsets` apply as
+        above. 'exhaustive': Megatron's BlendedDataset without weights, where each weight is the
+        length of the part divided by the sum of the lengths; each part returns all of its indices
+        once per epoch, as with 'redistribute'; omit `weights` and `n`. 'greedy' and 'exhaustive' do
+        not accept a `schedule`, and compute all positions of an epoch, at most 2**53, when the
+        order is created, which takes about 15 ns per position.
     tables : path, optional
-        A directory for the table, which is created if needed: the first process writes the table to
-        a file, and other processes and later runs map that file. A failed write or a damaged file
-        raises. None: the table is in memory.
+        The directory in which to store the table; created if it does not exist. The first process
+        writes the table to a file, and other processes and later runs map that file. A failed write
+        or a damaged file raises an error. None: the table is kept in memory.
 
     Examples
     --------
-    Two sources of 1000 and 500 records, mixed equally, with more records of the second from
-    position 10,000 on:
+    Two sources of 1000 and 500 records, mixed equally, with more records of the second source
+    starting at position 10,000:
 
     >>> mixed = Blend([Shuffle(1000, seed=1), Shuffle(500, seed=2)], [0.5, 0.5],
     ...               offsets=[0, 1000], n=20_000, schedule={10_000: [0.2, 0.8]})
@@ -109,7 +113,7 @@ class Blend(_Combined):
         self._set_parts(*(_part(f'parts[{i}]', part) for i, part in enumerate(entries)))
 
     def _check_method(self) -> None:
-        """Raise ValueError for arguments that the method does not take."""
+        """Raise ValueError for arguments that the method does not accept."""
         if self._method == 'closed' and self._tables is not None:
             raise ValueError("tables must not be given with the method 'closed', which needs no "
                              "table")
@@ -126,8 +130,7 @@ class Blend(_Combined):
     def counts(self, first: int, end: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Count the positions of each part from `first` up to, but not including, `end`.
 
-        Positions are those of the global order. The time does not depend on the number of
-        positions.
+        The time that this takes does not depend on the number of positions.
 
         Parameters
         ----------
@@ -157,7 +160,7 @@ class Blend(_Combined):
             weightings.insert(0, (0, self._weights))
         length = together if self._n is None else self._n
         if weightings[-1][0] >= length:
-            raise ValueError(f'schedule has an offset of {weightings[-1][0]}, after the end of '
+            raise ValueError(f'schedule contains the offset {weightings[-1][0]}, after the end of '
                              f'an epoch of {length} positions')
         first = weightings[0][1]
         others = [(begin, by_length if weights is None else weights)
@@ -211,7 +214,7 @@ def _take_word(name: str, value: Any, choices: Tuple[str, ...]) -> None:
 
 
 def _take_weights(name: str, values: Any, count: int) -> _Weights:
-    """Return the weights of `count` parts; None, for their lengths, stays None."""
+    """Check the weights of `count` parts; None, which stands for the lengths, stays None."""
     if values is None:
         return None
     if isinstance(values, (Mapping, str, bytes)):
@@ -227,7 +230,7 @@ def _take_weights(name: str, values: Any, count: int) -> _Weights:
 
 
 def _take_schedule(schedule: Any, count: int) -> Tuple[Tuple[int, _Weights], ...]:
-    """Return pairs of an offset and the weights from there on, ascending."""
+    """Return pairs of an offset and the weights that start there, in ascending order."""
     if schedule is None:
         return ()
     pairs = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders that are divided into batches by a budget, for example of tokens."""
+"""Orders divided into batches by a budget, for example a number of tokens."""
 
 from __future__ import annotations
 
@@ -20,35 +20,36 @@ class Budgeted(Order):
     """An order that is divided into batches of as many samples as fit in a budget.
 
     Each position has the same index as in the inner order. From the start of each epoch, each batch
-    takes as many samples as fit, in order; the last batch of an epoch has the remaining samples.
-    Samples fit while the sum of their costs is at most the budget; with `padded`, while their
-    number times their largest cost is at most the budget, which is the cost of a batch padded to
-    its longest sample. With a `Bucketed` inner order, little of a batch is padding.
+    takes as many samples as fit, in order; the last batch of an epoch takes the remaining samples.
+    Samples fit as long as the sum of their costs is at most the budget. With `padded`, they fit as
+    long as their number times their largest cost, which is the cost of a batch padded to its
+    longest sample, is at most the budget. With a `Bucketed` inner order, batches contain little
+    padding.
 
-    A `Loader` over such an order returns these batches, and takes no `batch_size`. Of N ranks, each
-    reads one of N consecutive batches: the budget is that of one device, and a step of 4 ranks
-    equals two steps of 2. If an epoch ends with fewer batches than ranks, some ranks get none; with
-    ``drop_last=True`` no rank gets any of these.
+    A `Loader` with such an order returns these batches, and takes no `batch_size`. Each of N ranks
+    reads one of N consecutive batches: the budget applies to one device, and a step of 4 ranks
+    equals two steps of 2 ranks. If fewer batches than ranks remain at the end of an epoch, some
+    ranks get none; with ``drop_last=True``, no rank gets any of the remaining batches.
 
-    The order stores the costs twice, 4 or 8 bytes each, and the starts of the batches of two
-    epochs, an eighth of a byte per position. The first access to an epoch reads all of the epoch. A
-    budgeted order cannot be part of another order: apply the budget last.
+    The order stores two copies of the costs, with 4 or 8 bytes per cost, and the starts of the
+    batches of two epochs, with one bit per position. The first access to an epoch reads the whole
+    epoch. A budgeted order cannot be part of another order: apply the budget last.
 
     Parameters
     ----------
     order : Order
-        The inner order. An order without a length gets the length ``len(costs)``. Its own position
-        is ignored.
+        The inner order. If it has no length, its length becomes ``len(costs)``. The order's own
+        position is ignored.
     costs : sequence or array of int
-        The cost of each index, such as the number of tokens of its text: 1 up to the budget.
+        The cost of each index, for example the number of tokens in its text: from 1 to the budget.
     budget : int
         The maximum cost of a batch.
     rows : int, optional
         The maximum number of samples in a batch; None: as many as fit. A loader reserves memory for
-        the largest possible batch, of the cheapest samples only: set this if some are far cheaper
-        than most.
+        the largest possible batch, which consists of the cheapest samples: set `rows` if some
+        samples are far cheaper than most.
     padded : bool
-        Whether each sample of a batch costs as much as the most expensive one.
+        Whether each sample of a batch costs as much as the most expensive sample in the batch.
 
     Examples
     --------
@@ -78,13 +79,14 @@ class Budgeted(Order):
     def take_batch(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Return the next batch, epoch after epoch, and advance the position.
 
-        A rank of a sharded order (see `shard`) gets its own batch, and its position advances past
-        one batch of each rank. After a `seek` into a batch, the result is the rest of that batch.
+        In a sharded order (see `shard`), a rank gets its own batch, and its position advances past
+        one batch of each rank. After a `seek` into the middle of a batch, the result is the rest of
+        that batch.
 
         Returns
         -------
         numpy.ndarray
-            The indices, uint64; empty only if the order is empty or ends.
+            The indices, uint64; empty only if the order is empty or at its end.
 
         Raises
         ------
@@ -98,13 +100,13 @@ class Budgeted(Order):
     ) -> Iterator[np.ndarray[Any, np.dtype[np.uint64]]]:
         """Iterate over the remaining batches of the current epoch.
 
-        Each batch advances the position; the iteration ends at the start of the next epoch, and the
-        next call iterates over that one. `seek` and `shard` choose another position or rank.
+        Each batch advances the position. The iteration ends at the start of the next epoch, over
+        which the next call iterates. To choose a different position or rank, use `seek` or `shard`.
 
         Parameters
         ----------
         drop_last : bool
-            Whether to drop the last batches of the epoch if there are fewer than ranks.
+            Whether to drop the last batches of the epoch if there are fewer of them than ranks.
 
         Yields
         ------
@@ -150,7 +152,7 @@ class Budgeted(Order):
         -------
         number, begin, end : int
             The number of the batch in its epoch, its first position, and the position after its
-            last.
+            last one.
 
         Raises
         ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders made of other orders."""
+"""Orders built from other orders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ['Concat', 'Padded', 'Repeat', 'Slice', 'Subset']
 
 
 def _part(name: str, order: Any) -> Order:
-    """Check an order that is part of another one."""
+    """Check an order that is to be part of another order."""
     if not isinstance(order, Order):
         raise TypeError(f'{name} must be an Order, not {type(order).__name__}')
     if order.world != 1:
@@ -28,7 +28,7 @@ def _part(name: str, order: Any) -> Order:
 
 
 class _Combined(Order):
-    """An order made of parts. It has no length while one of the parts has none."""
+    """An order made of parts. It has no length as long as one of the parts has none."""
 
     _parts: Tuple[Order, ...]
 
@@ -47,13 +47,13 @@ class _Combined(Order):
 class Slice(_Combined):
     """The positions of each epoch of an order from `start` up to, but not including, `stop`.
 
-    As in a slice of a list, negative positions count from the end, and positions after the end mean
-    the end. If the order shuffles, each epoch of the slice has other indices.
+    As in a slice of a list, negative positions count from the end, and positions after the end
+    stand for the end. If the order shuffles, each epoch of the slice contains different indices.
 
     Parameters
     ----------
     order : Order
-        The whole order. Its own position is ignored.
+        The order to slice. Its own position is ignored.
     start, stop : int
         Positions in an epoch; None: the end.
 
@@ -81,17 +81,17 @@ class Slice(_Combined):
 
 
 class Padded(_Combined):
-    """The epochs of an order, each padded with its first positions to a multiple of a length.
+    """The epochs of an order, each extended with its first indices to a multiple of a length.
 
-    If that length is the number of samples in a batch of all ranks, all ranks have the same number
-    of batches, and all batches are full.
+    If `multiple` is the number of samples in a batch of all ranks together, all ranks have the same
+    number of batches, and all batches are full.
 
     Parameters
     ----------
     order : Order
         The order to extend. Its own position is ignored.
     multiple : int
-        The length of an epoch becomes the next multiple of this; 1 or more.
+        The length of an epoch is rounded up to a multiple of this number; 1 or more.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Repeat(_Combined):
     Parameters
     ----------
     order : Order
-        The order to repeat. If it shuffles, each repetition has another permutation. Its own
+        The order to repeat. If it shuffles, each repetition uses a different permutation. Its own
         position is ignored.
     times : int
         The number of epochs of `order` in one epoch; 1 or more.
@@ -155,15 +155,15 @@ class Repeat(_Combined):
 
 
 class Concat(_Combined):
-    """The concatenation of orders: an epoch contains one epoch of each, in sequence.
+    """The concatenation of orders: an epoch contains one epoch of each order, in sequence.
 
     Parameters
     ----------
     orders : sequence of Order
         One or more orders. Their own positions are ignored.
     offsets : sequence of int, optional
-        Numbers to add to the indices of each order, such as the first indices of their sources in a
-        `ConcatDataset`; None: 0 each.
+        For each order, a number to add to its indices, for example the index of its source's first
+        record in a `ConcatDataset`; None: 0.
 
     Examples
     --------
@@ -197,25 +197,26 @@ class Concat(_Combined):
 
 
 class Subset(Order):
-    """Selected indices, in the order that another order defines for their places.
+    """Given indices, visited in the sequence of another order.
 
-    The indices may be in any sequence and may repeat. They are copied, and take 8 bytes each, or 16
-    if one of them is 2**32 or more.
+    Where the other order has i, this order has ``indices[i]``. The indices may be in any sequence
+    and may repeat. They are copied and take 8 bytes each, or 16 bytes each if any of them is 2**32
+    or more.
 
     Parameters
     ----------
     indices : sequence or array of int
-        The indices, each 0 or more: an order has no source whose length negative indices could
-        count from.
+        The indices, each 0 or more. Negative indices are not possible, because an order does not
+        know the length of the source.
     order : Order, optional
-        The order of places: where it has i, the subset has ``indices[i]``. An order without a
-        length gets ``len(indices)``; None: `Sequential`. Its own position is ignored.
+        The order in which to visit the indices; None: `Sequential`. If it has no length, its length
+        becomes ``len(indices)``. Its own position is ignored.
     seed : int, optional
-        Short for ``order=Shuffle(seed=seed)``.
+        Shorthand for ``order=Shuffle(seed=seed)``.
     tables : path, optional
-        A directory for the table, which is created if needed: the first process writes the table to
-        a file, and other processes and later runs map that file. A failed write or a damaged file
-        raises. None: the table is in memory.
+        The directory in which to store the table; created if it does not exist. The first process
+        writes the table to a file, and other processes and later runs map that file. A failed write
+        or a damaged file raises an error. None: the table is kept in memory.
 
     Examples
     --------

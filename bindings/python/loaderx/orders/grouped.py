@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders by the class or the length of each record, and splits of records."""
+"""Orders based on the class or the length of each record, and splits of records."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ _ROUNDING = 1e-9
 class Balanced(Order):
     """An order in which all classes are equally frequent.
 
-    Positions form rounds. A round contains each class once, in a random order, and takes the next
-    index of each class. The indices of a class are shuffled, and shuffled again when all were
-    taken. Indices of small classes repeat more often than those of large ones.
+    Positions form rounds. A round contains each class once, in random order, and takes the next
+    index of each class. The indices of a class are shuffled, and shuffled again once all of them
+    have been taken. Indices of small classes repeat more often than indices of large classes.
 
     Parameters
     ----------
     classes : sequence or array
-        The class of each index: integers of any sign, strings, or bytes. At most 2**32 - 1 of them.
+        The class of each index: integers (which may be negative), strings or bytes. There can be at
+        most 2**32 - 1 indices.
     n : int, optional
         The number of positions in an epoch; None: the number of indices. Rounds continue across
         epochs.
     seed : int
         0 to 2**64 - 1.
     tables : path, optional
-        A directory for the table, which is created if needed: the first process writes the table to
-        a file, and other processes and later runs map that file. A failed write or a damaged file
-        raises. None: the table is in memory.
+        The directory in which to store the table; created if it does not exist. The first process
+        writes the table to a file, and other processes and later runs map that file. A failed write
+        or a damaged file raises an error. None: the table is kept in memory.
 
     Examples
     --------
@@ -69,27 +70,27 @@ class Balanced(Order):
 
 
 class Bucketed(Order):
-    """Batches of indices of similar length, which need little padding: a permutation in each epoch.
+    """A permutation in each epoch, with batches of similar lengths, which need little padding.
 
     The indices are sorted by length and cut into buckets. Each bucket is shuffled and cut into
-    batches, and the batches are shuffled. The remaining indices, fewer than a batch and of the
-    largest lengths, come last.
+    batches, and the batches are shuffled. The remaining indices, which have the largest lengths and
+    do not fill a batch, come last.
 
     Parameters
     ----------
     lengths : sequence or array of int
-        The length of each index, 0 or more; at most 2**32 - 1 of them.
+        The length of the record at each index, 0 or more; at most 2**32 - 1 indices.
     batch : int
-        The number of indices in a batch of all ranks together: ``batch_size * world`` of a loader.
+        The number of indices in a batch of all ranks together: the loader's ``batch_size * world``.
     bucket : int, optional
         The number of indices in a bucket, a multiple of `batch`; None: 100 batches. Larger buckets
-        shuffle better; smaller buckets have more similar lengths.
+        shuffle better; in smaller buckets, lengths are more similar.
     seed : int
         0 to 2**64 - 1.
     tables : path, optional
-        A directory for the table, which is created if needed: the first process writes the table to
-        a file, and other processes and later runs map that file. A failed write or a damaged file
-        raises. None: the table is in memory.
+        The directory in which to store the table; created if it does not exist. The first process
+        writes the table to a file, and other processes and later runs map that file. A failed write
+        or a damaged file raises an error. None: the table is kept in memory.
     """
 
     def __init__(
@@ -135,18 +136,20 @@ def split(
     """Split indices into sets by a hash, for example for training and validation.
 
     Each index is in exactly one set, or in no set if the fractions sum to less than 1. The set of
-    an index does not depend on the number of indices: appending records never moves others to
-    another set. So the size of a set matches its fraction only approximately.
+    an index does not depend on the number of indices: appending records never moves existing
+    records to a different set. For this reason, the size of a set matches its fraction only
+    approximately.
 
     Parameters
     ----------
     n_or_keys : int, or sequence or array of int
-        The number of indices; or, for each index, the number to hash instead, for example of its
-        patient or its document: indices with equal numbers are in the same set.
+        The number of indices; or, for each index, a number to hash instead of the index, for
+        example the number of its patient or document: indices with equal numbers are in the same
+        set.
     fractions : sequence or mapping of float
         The fraction of each set, 0 to 1; their sum is at most 1.
     seed : int
-        0 to 2**64 - 1; another seed gives other sets.
+        0 to 2**64 - 1; different seeds give different sets.
 
     Returns
     -------
@@ -176,7 +179,7 @@ def split(
 
 
 def _add_up(fractions: List[float]) -> List[float]:
-    """Return the cumulative sums; a total of about 1 becomes 1."""
+    """Return the cumulative sums; a total that is 1 except for rounding becomes 1."""
     if not fractions:
         raise ValueError('fractions must have at least one fraction')
     ends = [math.fsum(fractions[:i + 1]) for i in range(len(fractions))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The base class of orders: the index at each position of training."""
+"""The base class of orders, which determine the index at each position of a training run."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ['Order', 'to_json']
 
 
 class Order:
-    """A sequence of indices, and a position in it.
+    """A sequence of indices, and a position in the sequence.
 
-    Positions count the samples of one global order, of all ranks together. An order of length n has
-    epochs of n positions. The index at a position depends only on the arguments of the order and
-    the position, so `seek` takes the same time for any position. doc/orders.md has the formulas.
+    Positions count the samples of one global order, which all ranks share. An order of length n has
+    epochs of n positions. The index at a position depends only on the position and the arguments of
+    the order, so `seek` takes the same time for any position. doc/orders.md contains the formulas.
 
-    An order without a length gets the length of the source of each loader that uses it; until then
-    it has no indices. The same holds for an order made of such orders.
+    In a loader, an order without a length takes on the length of the loader's source; outside a
+    loader, it has no indices. The same applies to an order built from orders without a length.
 
-    A `Loader` uses the arguments of the order and has a position of its own.
+    A `Loader` uses only the arguments of the order, and keeps its own position.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Order:
     """
 
     _order: Optional[_core.Order] = None
-    _tables: Optional[bytes] = None    # set if the class has a table
+    _tables: Optional[bytes] = None    # only for classes that have a table
 
     def __init__(self) -> None:
         raise TypeError('Order is a base class: use Sequential, Shuffle or another order')
@@ -62,7 +62,7 @@ class Order:
             self._order = self._make(natural('n', n))
 
     def _for_length(self, length: int) -> _core.Order:
-        """Return the order that a loader over `length` records uses."""
+        """Return the order for a loader whose source has `length` records."""
         if self._order is None:
             return self._make(length)
         if self.world != 1:
@@ -88,12 +88,12 @@ class Order:
         Returns
         -------
         numpy.ndarray
-            uint64, of length `k`; shorter only if the order is empty or ends.
+            uint64, of length `k`; shorter only if the order is empty or reaches its end.
         """
         return self._get_core().take(k)
 
     def seek(self, position: int) -> None:
-        """Seek to a position of the global order, in the same time for any position."""
+        """Seek to a position of the global order; this takes the same time for any position."""
         self._get_core().seek(position)
 
     def tell(self) -> int:
@@ -101,9 +101,9 @@ class Order:
         return self._get_core().tell()
 
     def shard(self, rank: int, world: int) -> Order:
-        """Return the part of one rank, at the same position; this order does not change.
+        """Return one rank's part of the order, at the same position; this order does not change.
 
-        A rank has the positions whose offset in the epoch is `rank` modulo `world`.
+        A rank gets the positions whose offset in the epoch equals `rank` modulo `world`.
 
         Parameters
         ----------
@@ -116,17 +116,18 @@ class Order:
         return other
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position and the identity of the order, as a dict for JSON (version 1)."""
+        """Return the order's position and identity as a dict that JSON can store (version 1)."""
         state: Dict[str, Any] = json.loads(self._get_core().save())
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Seek to the position of a saved state; rank and world may differ.
+        """Seek to the position in a saved state; rank and world may differ.
 
         Raises
         ------
         ValueError
-            The state is of another order, which the message names, or has another version.
+            The state belongs to a different order, which the message names, or was saved in an
+            unsupported format version.
         CorruptError
             The state is invalid, or was changed after it was saved.
         """
@@ -140,7 +141,7 @@ class Order:
 
     @property
     def rank(self) -> int:
-        """The rank whose positions this order has."""
+        """The rank whose positions this order returns."""
         return self._order.rank if self._order is not None else 0
 
     @property
@@ -181,7 +182,7 @@ def _rebuild(kind: Any, first: Tuple[Any, ...], arguments: Dict[str, Any], state
 
 
 def to_json(state: Mapping[str, Any]) -> str:
-    """Return the text of a state for the library, which checks its content."""
+    """Return a state as text for the library, which checks its content."""
     if not isinstance(state, Mapping):
         raise TypeError(f'state must be a dict from state_dict(), not {type(state).__name__}')
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders that reproduce those of other libraries exactly, to continue a training or to compare."""
+"""Orders that exactly reproduce those of other libraries, to continue or compare training runs."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ from .order import Order
 __all__ = ['Distributed', 'Nanoset', 'TorchRandom', 'TorchSubset']
 
 _MAX = 2**32 - 1
-_MAX_REPLACED = 2**28 - 1    # versions of torch differ from this number on
+_MAX_REPLACED = 2**28 - 1    # beyond this, versions of torch differ
 
 
 class TorchRandom(Seeded):
-    """The order of torch's RandomSampler with its own generator, on a CPU.
+    """The order of torch's RandomSampler with a CPU generator of its own.
 
+    The indices are those of
     ``RandomSampler(data, replacement, num_samples, torch.Generator().manual_seed(seed))``, iterated
     epoch after epoch. Any epoch can be accessed directly. Each epoch needs a table of 4 bytes per
-    position, created on first access; `Shuffle` and `Random` need none.
+    position, created on first access; `Shuffle` and `Random` need no table.
 
     Parameters
     ----------
     n : int, optional
-        The number of indices, 1 to 2**32 - 1; with replacement up to 2**28 - 1, above which
+        The number of indices: 1 to 2**32 - 1, or with replacement 1 to 2**28 - 1, above which
         versions of torch differ. None: the length of the loader's source.
     replacement : bool
-        True: independent draws. False: consecutive permutations, the last one truncated.
+        True: each index is chosen independently. False: consecutive permutations; the last one is
+        truncated.
     num_samples : int, optional
         The number of positions in an epoch, 1 to 2**32 - 1; None: `n`.
     seed : int
-        0 to 2**64 - 1, of which torch uses the lower 32 bits.
+        0 to 2**64 - 1; torch uses only the lower 32 bits.
     tables : path, optional
-        A directory for the table, which is created if needed: the first process writes the table to
-        a file, and other processes and later runs map that file. A failed write or a damaged file
-        raises. None: the table is in memory.
+        The directory in which to store the table; created if it does not exist. The first process
+        writes the table to a file, and other processes and later runs map that file. A failed write
+        or a damaged file raises an error. None: the table is kept in memory.
     """
 
     def __init__(
@@ -74,21 +76,22 @@ class TorchRandom(Seeded):
 
 
 class TorchSubset(Order):
-    """The order of torch's SubsetRandomSampler with its own generator, on a CPU.
+    """The order of torch's SubsetRandomSampler with a CPU generator of its own.
 
-    ``SubsetRandomSampler(indices, torch.Generator().manual_seed(seed))``, iterated epoch after
-    epoch. `Subset` with a `seed` shuffles indices without a table for each epoch.
+    The indices are those of ``SubsetRandomSampler(indices, torch.Generator().manual_seed(seed))``,
+    iterated epoch after epoch. `Subset` with a `seed` shuffles indices without needing a table for
+    each epoch.
 
     Parameters
     ----------
     indices : sequence or array of int
-        Indices, 0 or more; at most 2**32 - 1 of them.
+        The indices, each 0 or more; at most 2**32 - 1 of them.
     seed : int
-        0 to 2**64 - 1, of which torch uses the lower 32 bits.
+        0 to 2**64 - 1; torch uses only the lower 32 bits.
     tables : path, optional
-        A directory for the table, which is created if needed: the first process writes the table to
-        a file, and other processes and later runs map that file. A failed write or a damaged file
-        raises. None: the table is in memory.
+        The directory in which to store the table; created if it does not exist. The first process
+        writes the table to a file, and other processes and later runs map that file. A failed write
+        or a damaged file raises an error. None: the table is kept in memory.
     """
 
     def __init__(self, indices: Any, *, seed: int = 0, tables: Folder = None) -> None:
@@ -106,12 +109,12 @@ class TorchSubset(Order):
 
 
 class Distributed(Order):
-    """The order of torch's DistributedSampler, of all ranks together.
+    """The order of torch's DistributedSampler, for all ranks together.
 
-    ``DistributedSampler(data, num_replicas=world, shuffle=shuffle, seed=seed,
-    drop_last=drop_last)``; epoch e is that after ``set_epoch(e)``. With the same `world`, a loader
-    of rank r reads the indices of torch's sampler of rank r; with another, it continues in the same
-    order.
+    The indices are those of ``DistributedSampler(data, num_replicas=world, shuffle=shuffle,
+    seed=seed, drop_last=drop_last)``; epoch e matches torch's epoch after ``set_epoch(e)``. A
+    loader with the same `world` reads the same indices on each rank as torch's sampler; a loader
+    with a different `world` continues in the same global order.
 
     Parameters
     ----------
@@ -119,18 +122,18 @@ class Distributed(Order):
         The number of indices, at most 2**32 - 1 if they are shuffled; None: the length of the
         loader's source.
     world : int
-        The number of ranks that torch would have.
+        The number of ranks of torch's sampler (``num_replicas``).
     shuffle : bool
         Whether indices are shuffled.
     drop_last : bool
-        True: indices that do not fill all ranks are dropped. False: the first indices of the epoch
-        are repeated at its end.
+        True: the last indices are dropped if they do not suffice for all ranks. False: the first
+        indices of the epoch are repeated at its end.
     seed : int
-        0 to 2**64 - 1, of which torch uses the lower 32 bits.
+        0 to 2**64 - 1; torch uses only the lower 32 bits.
     tables : path, optional
-        A directory for the table, which is created if needed: the first process writes the table to
-        a file, and other processes and later runs map that file. A failed write or a damaged file
-        raises. None: the table is in memory.
+        The directory in which to store the table; created if it does not exist. The first process
+        writes the table to a file, and other processes and later runs map that file. A failed write
+        or a damaged file raises an error. None: the table is kept in memory.
 
     Examples
     --------
@@ -178,26 +181,27 @@ class Distributed(Order):
 class Nanoset(Order):
     """The order of Nanotron's Nanosets: several sets, mixed by weights and shuffled.
 
-    Sets are mixed as by Megatron's BlendedDataset, restart when they are exhausted, and are
-    shuffled by numpy.random.RandomState. An epoch has as many samples as all sets together, and all
-    epochs are equal. Indices are those of the concatenated sets. The order needs 4 bytes per
-    sample; `Blend` needs no table.
+    Sets are mixed as in Megatron's BlendedDataset and restart when they are exhausted; the result
+    is shuffled by numpy.random.RandomState. An epoch has as many samples as all sets together, and
+    all epochs are equal. Indices refer to the concatenation of the sets. The order needs a table of
+    4 bytes per sample; `Blend` needs no table.
 
     Parameters
     ----------
     lengths : sequence or array of int
-        The number of samples of each set, 1 or more; 1 to 65,535 sets.
+        The number of samples in each set, 1 or more; 1 to 65,535 sets.
     weights : sequence or array of float, optional
         The weight of each set, 0 or more; None: proportional to the lengths.
     divide : bool
-        True: weights are divided by their sum, as in the code of Nanotron. False: they are used
-        unchanged, as in an example of its documentation; rounding can decide a tie differently.
+        True: weights are divided by their sum, as in Nanotron's code. False: weights are used
+        unchanged, as in an example in Nanotron's documentation; rounding can break a tie
+        differently.
     seed : int
         0 to 2**32 - 1; Nanotron's default is 1234.
     tables : path, optional
-        A directory for the table, which is created if needed: the first process writes the table to
-        a file, and other processes and later runs map that file. A failed write or a damaged file
-        raises. None: the table is in memory.
+        The directory in which to store the table; created if it does not exist. The first process
+        writes the table to a file, and other processes and later runs map that file. A failed write
+        or a damaged file raises an error. None: the table is kept in memory.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ __all__ = ['Weighted']
 
 
 class Weighted(Order):
-    """Indices drawn by weights.
+    """Indices chosen at random by weight.
 
     The same weights and seed give the same indices on every machine. Each weight takes 16 bytes, 8
     of them for `repr` and pickling.
@@ -23,27 +23,28 @@ class Weighted(Order):
     Parameters
     ----------
     weights : sequence or array of float
-        The weight of each index, 0 or more, at least one above 0; 1 to 2**31 - 1 of them. Only the
-        ratio to their sum matters. Indices of weight 0 are never drawn.
+        The weight of each index, 0 or more; at least one must be above 0. 1 to 2**31 - 1 weights.
+        Only the ratio of a weight to the sum of all weights matters. Indices of weight 0 never
+        occur.
     n : int, optional
         The number of positions in an epoch; None: the number of weights. Without replacement, the
         default and the maximum is the number of weights above 0.
     replacement : bool
-        True: independent draws, each index with the probability of its weight, as with torch's
-        WeightedRandomSampler (which draws other numbers). False: an epoch has each index at most
-        once, and each position draws from the remaining indices by their weights, so that indices
-        of large weight come early; each epoch needs a table of 4 bytes per position, created on
-        first access.
+        True: each position is chosen independently, with probabilities proportional to the weights,
+        as in torch's WeightedRandomSampler (which returns different indices, however). False: an
+        epoch contains each index at most once; each position is chosen from the remaining indices
+        by weight, so indices of large weight come early. Each epoch then needs a table of 4 bytes
+        per position, created on first access.
     seed : int
         0 to 2**64 - 1.
     tables : path, optional
-        A directory for the table, which is created if needed: the first process writes the table to
-        a file, and other processes and later runs map that file. A failed write or a damaged file
-        raises. None: the table is in memory.
+        The directory in which to store the table; created if it does not exist. The first process
+        writes the table to a file, and other processes and later runs map that file. A failed write
+        or a damaged file raises an error. None: the table is kept in memory.
 
     Examples
     --------
-    Draw rare classes as often as frequent ones:
+    Choose rare classes as often as frequent ones:
 
     >>> labels = np.array([0, 0, 0, 1])
     >>> order = Weighted(1 / np.bincount(labels)[labels], 10_000, seed=42)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sources: the datasets that a loader reads."""
+"""Sources: the datasets that a loader can read."""
 
 from .arrays import NPDataset
 from .column import Column, Views

@@ -14,12 +14,12 @@ __all__ = ['NPDataset']
 
 
 class NPDataset(Concatenable):
-    """An array or .npy file as a dataset, whose first axis counts the records.
+    """A dataset over an array or .npy file; the first axis counts the records.
 
     Parameters
     ----------
     array : path or numpy.ndarray
-        An .npy file, which is mapped, or an array, which is not copied.
+        The path of an .npy file, which is memory-mapped, or an array, which is not copied.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class NPDataset(Concatenable):
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """The number of records, then the shape of a record."""
+        """The number of records, followed by the shape of a record."""
         shape: Tuple[int, ...] = self.array.shape
         return shape
 
@@ -65,7 +65,7 @@ class NPDataset(Concatenable):
         return list(self.array[positions_of(indices)])
 
     def close(self) -> None:
-        """Do nothing: a file is unmapped with the last array over it."""
+        """Do nothing: a file stays mapped until the last array over it is freed."""
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
         if copy:
@@ -73,7 +73,7 @@ class NPDataset(Concatenable):
         return np.asarray(self.array, dtype=dtype)
 
     def __getstate__(self) -> Dict[str, Any]:
-        """Return the state for a copy: the path of a file instead of its content."""
+        """Return the attributes to pickle: the path of a file, not its content."""
         return {name: value for name, value in self.__dict__.items()
                 if name != 'array' or self._path is None}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Columns and views of a dataset."""
+"""Columns of a dataset, and views of its records."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..field import Field
 
 
 class Views(Dict[str, List[Any]]):
-    """Views of records in the mapped files of a dataset: a dict of lists with one item per record.
+    """Views into the mapped files of a dataset: a dict of lists with one item per record.
 
-    An item is a read-only array of the field's dtype and shape, a read-only memoryview for bytes,
-    or None if the value is missing. Leaving the with-block empties the dict. Items that are still
-    referenced keep the files of the dataset mapped.
+    An item is a read-only array of the field's dtype and shape (for a bytes field, a read-only
+    memoryview), or None if the value is missing. Leaving the with-block empties the dict. Items
+    that are still referenced keep the dataset's files mapped.
     """
 
     __slots__ = ()
@@ -31,9 +31,9 @@ class Views(Dict[str, List[Any]]):
 class Column:
     """One field of a dataset, indexed like an array of all its records.
 
-    An int returns a value: an array, a NumPy scalar, bytes, or None if it is missing. A slice, a
-    sequence of ints or a mask returns several values in that order: an array, with zeros for
-    missing values, or, for bytes, a list with None for missing values.
+    An int returns one value: an array, a NumPy scalar, bytes, or None if the value is missing. A
+    slice, a sequence of ints or a mask returns several values, in the order of the indices: an
+    array with zeros for missing values or, for a bytes field, a list with None for missing values.
     """
 
     __slots__ = ('_dataset', '_name', '_field')
@@ -55,7 +55,7 @@ class Column:
 
     @property
     def dtype(self) -> Any:
-        """The dtype of an array of all values: that of the elements, or object for bytes."""
+        """The dtype of an array of all values: the field's dtype, or object for a bytes field."""
         return np.dtype(object) if self._field.dtype is bytes else self._field.dtype
 
     @property
@@ -90,17 +90,17 @@ class Column:
         return np.asarray(records, dtype)
 
     def present(self, indices: Any = slice(None)) -> np.ndarray[Any, Any]:
-        """Return whether records have a value.
+        """Return which records have a value.
 
         Parameters
         ----------
         indices : sequence of int, slice or mask, optional
-            The records; all by default.
+            The records; by default all.
 
         Returns
         -------
         array of bool
-            False if the value is missing.
+            For each record, False if its value is missing.
         """
         return self._dataset._present(self._name, indices)
 

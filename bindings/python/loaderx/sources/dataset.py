@@ -22,48 +22,48 @@ Verify = Literal['first', 'always', 'never']
 OnDamage = Literal['raise', 'zeros']
 Access = Literal['auto', 'mmap', 'pread']
 
-# Maximum number of damages in a report: more could exhaust the memory.
+# Maximum number of findings in a report; more could exhaust memory.
 _MAX_DAMAGES = 100_000
 
 
 class Dataset(Stored, _core.Dataset):
-    """A dataset that is open for reading, in the snapshot of the last commit before it was opened.
+    """A dataset opened for reading; it shows the snapshot of the last commit before it was opened.
 
-    ``ds[5]`` is a record, a dict by field; ``ds['data']`` is a `Column`. All methods are
-    thread-safe. Each call reads all fields from one snapshot. `refresh` advances to the newest
-    snapshot.
+    ``ds[5]`` is a record, as a dict of values by field name; ``ds['data']`` is a `Column`. All
+    methods are thread-safe. Each call reads all fields from one snapshot. `refresh` advances to the
+    newest snapshot.
 
-    The dataset has the fields that existed when it was opened, under the names of that time. Fields
-    added later are not visible. After one of its fields is dropped, the snapshot can no longer
-    advance, and `refresh` raises an error: open the dataset again.
+    The dataset shows the fields that existed when it was opened, under their names at that time.
+    Fields added later are not visible. Once one of its fields has been dropped, the dataset can no
+    longer advance to a newer snapshot, and `refresh` raises an error: open the dataset again.
 
-    It works with torch's DataLoader. A child of ``fork()`` continues to read the same snapshot.
-    Unpickling opens the dataset again, without the executor, in its newest snapshot; it raises
-    LoaderxError if the path has another dataset, other fields, or fewer records.
+    A dataset works with torch's DataLoader. After ``fork()``, the child can continue to read the
+    same snapshot. Unpickling opens the dataset again, without the executor, in its newest snapshot;
+    it raises LoaderxError if the path now contains a different dataset, different fields, or fewer
+    records.
 
     Parameters
     ----------
     path : path-like
         The directory of the dataset.
     verify : {'first', 'always', 'never'}, optional
-        When the checksums of raw records are verified: by default at the first read. Those of
-        compressed records are always verified.
+        When the checksums of uncompressed values are verified; by default at the first read. The
+        checksums of compressed values are always verified.
     durable : bool, optional
         Whether to show only commits that survive a power loss.
     live : bool, optional
-        Whether each call reads the newest snapshot. `pin` returns one snapshot for several calls. A
-        `Loader` reads each batch from the newest snapshot.
+        Whether each call reads the newest snapshot. To read one snapshot in several calls, use
+        `pin`. A `Loader` over a live dataset reads each batch from the newest snapshot.
     on_damage : {'raise', 'zeros'}, optional
-        The action for a damaged value: 'raise' raises CorruptError, 'zeros' reads the value as
-        missing. `damaged` counts both.
+        The action for a damaged value: 'raise' raises CorruptError; 'zeros' treats the value as
+        missing. In both cases, `damaged` counts the value.
     access : {'auto', 'mmap', 'pread'}, optional
-        The access mode of files. 'mmap' is fastest, but if another process truncates a file, or a
-        sector is bad, this process ends by SIGBUS. 'pread' raises CorruptError or OSError in that
-        case, and `views` are copies. 'auto', the default, is 'mmap' on local file systems and
+        How files are accessed. 'mmap' is the fastest, but SIGBUS ends this process if another
+        process truncates a file or a sector is bad. 'pread' raises CorruptError or OSError in these
+        cases, but `views` are copies. 'auto', the default, selects 'mmap' on local file systems and
         'pread' on network file systems, where only sealed datasets can be read.
     executor : Executor, optional
-        The threads for `verify`, by default one for each CPU, and for unmapping and closing files
-        after their last use; by default the thread that releases the last array does that.
+        The threads that run `verify`. By default, `verify` uses one thread per CPU.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Dataset(Stored, _core.Dataset):
 
     @property
     def uuid(self) -> str:
-        """The identity of the dataset, the same for all of its snapshots."""
+        """The UUID of the dataset, which is the same for all of its snapshots."""
         return str(self.identity['uuid'])
 
     @overload
@@ -123,14 +123,14 @@ class Dataset(Stored, _core.Dataset):
             yield state._record(index)
 
     def pin(self) -> Dataset:
-        """Open the current snapshot, or the newest one of a live dataset, once more.
+        """Open the current snapshot, or the newest snapshot of a live dataset, a second time.
 
-        Both datasets share everything large, so this is fast.
+        The two datasets share all large objects, so this is fast.
 
         Returns
         -------
         Dataset
-            A dataset that reads this snapshot until it is refreshed; it is not live.
+            A dataset that reads this snapshot until it is refreshed. It is not live.
         """
         pinned: Dataset = self._pin()
         pinned._fields = self._fields
@@ -138,14 +138,14 @@ class Dataset(Stored, _core.Dataset):
         return pinned
 
     def views(self, indices: Any, fields: Optional[Iterable[str]] = None) -> Views:
-        """Return views of records, without a copy, for use in a with-block.
+        """Return views of records, which are not copied, for use in a with-block.
 
         Parameters
         ----------
         indices : sequence of int, slice or mask
             The records.
         fields : sequence of str, optional
-            The fields; by default all. Compressed records have no views.
+            The fields; by default all. Compressed values have no views.
 
         Returns
         -------
@@ -161,11 +161,11 @@ class Dataset(Stored, _core.Dataset):
         Parameters
         ----------
         damaged : callable, optional
-            Called with a CorruptError for each damaged value.
+            Called with a CorruptError for each damaged value or file.
         progress : bool or callable, optional
             True shows a bar if stderr is a terminal and tqdm is installed. A function is called
-            from time to time with the records done and their total; an exception ends the
-            operation.
+            from time to time with the number of records done and the total; an exception that it
+            raises ends the operation.
 
         Returns
         -------
@@ -175,9 +175,10 @@ class Dataset(Stored, _core.Dataset):
         Raises
         ------
         CorruptError
-            The first damage, raised after everything was read. Its attribute ``report`` is the dict
-            above with ``damage_count`` and ``damages``: a dict for each of the first 100,000, with
-            field, record, path, offset and message.
+            The first damaged value or file, raised after everything has been read. Its attribute
+            ``report`` is the dict above, with ``damage_count``, the number of findings, and
+            ``damages``, a list with a dict for each of the first 100,000 findings: field, record,
+            path, offset and message.
         """
         damages: List[Dict[str, Any]] = []
         if damaged is not None and not callable(damaged):
@@ -198,17 +199,17 @@ class Dataset(Stored, _core.Dataset):
         return report
 
     def backup(self, path: Path, progress: Progress = True) -> None:
-        """Copy the current snapshot to another directory; writers can continue meanwhile.
+        """Copy the current snapshot to another directory; writers can continue in the meantime.
 
-        The copy is durable when this returns, and has the same uuid: write to only one of the two.
-        Records are not verified.
+        The copy is durable when this method returns. It has the same uuid as the original: write to
+        only one of the two. Records are not verified.
 
         Parameters
         ----------
         path : path-like
             The directory to create; it may exist if it is empty.
         progress : bool or callable, optional
-            As for `verify`, in bytes.
+            See `verify`; the numbers are bytes instead of records.
 
         Raises
         ------
@@ -227,29 +228,29 @@ class Dataset(Stored, _core.Dataset):
         field : str
             The name of the field.
         path : path-like
-            The .npy file, which replaces an existing one when it is complete; or the directory,
-            which is created if needed.
+            The .npy file, which replaces an existing file once it is complete; or the directory for
+            the files, which is created if it does not exist.
         indices : sequence of int, slice or mask, optional
             The records; by default all.
         files : bool, optional
-            Whether to write each record to its own file, named by its index with at least eight
-            digits. The default is True only for fields of bytes, which cannot form an array.
+            Whether to write each record to its own file, whose name is the index with at least
+            eight digits. The default is True only for bytes fields, which cannot form an array.
         suffix : str, optional
-            The suffix of the names of these files, for example ``'.jpg'``.
+            The suffix of the file names, for example ``'.jpg'``.
         progress : bool or callable, optional
-            As for `verify`.
+            See `verify`.
 
         Returns
         -------
         dict
-            The numbers of ``records`` read, of ``bytes`` written, and of ``missing`` records, which
-            are zeros in an array and have no file. With ``on_damage='zeros'``, ``damaged`` records
-            are treated in the same way.
+            The numbers of ``records`` read, of ``bytes`` written, and of ``missing`` values, which
+            are zeros in an array and for which no file is written. With ``on_damage='zeros'``,
+            damaged values are treated in the same way and counted as ``damaged``.
 
         Raises
         ------
         FileExistsError
-            A file with the name of a record exists. Files written before the error remain.
+            The file for a record already exists. Files written before the error remain.
         """
         kind = self[field].field if isinstance(field, str) else None
         if kind is None:

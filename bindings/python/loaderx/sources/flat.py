@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Flat files of fixed-size records, without headers."""
+"""Files of fixed-size records, one after another."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ['FlatDataset']
 
 
 class FlatDataset(Records):
-    """A mapped file of consecutive records.
+    """A memory-mapped file of consecutive fixed-size records.
 
     Parameters
     ----------
     path : str, bytes or path-like
-        A regular file, little-endian.
+        A regular file with little-endian elements.
     dtype : dtype or str
         The type of an element.
     shape : tuple of int, optional
@@ -29,7 +29,7 @@ class FlatDataset(Records):
     offset : int, optional
         The offset of the first record in bytes, for example after a header.
     name : str, optional
-        The name of its only column.
+        The name of the dataset's only column.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class FlatDataset(Records):
     def __init__(
         self, path: Any, dtype: Any, shape: Any = (), *, offset: int = 0, name: str = 'data'
     ) -> None:
-        # Opening the file checks the path, the numbers and the name.
+        # source_flat() checks the path, the shape, the offset and the name.
         parsed = np.dtype(dtype)
         if parsed.newbyteorder('<') != parsed:
             raise ValueError(f'dtype must be little-endian, not {dtype!r}')

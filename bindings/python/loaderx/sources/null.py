@@ -15,21 +15,24 @@ __all__ = ['NullDataset']
 class NullDataset(Records):
     """A placeholder for a dataset, for a rank that needs no data.
 
-    A `Loader` over it has the same number of batches and the same positions as a loader over the
-    dataset, and each can load the states of the other. Its batches are dicts without fields
-    (``{}``, or with ``keys=`` only the keys); it reads nothing and allocates no memory for values.
-    So all ranks of a pipeline run the same loop: the first stage over the dataset or some of its
-    fields, a middle stage over the `NullDataset`.
+    A `Loader` over the placeholder has the same number of batches and the same positions as a
+    loader over the dataset, and each of the two loaders can load the states of the other. The
+    batches are dicts without fields (``{}``, or with ``keys=`` only the keys); the loader reads
+    nothing and allocates no memory for values. All ranks of a pipeline can therefore run the same
+    loop: the first stage over the dataset or some of its fields, a middle stage over the
+    `NullDataset`.
 
-    In a tuple, it omits the fields of one source: ``(NullDataset(images), labels)`` reads only the
-    labels, with the states of ``(images, labels)``.
+    In a tuple, a `NullDataset` omits the fields of one source: a loader over
+    ``(NullDataset(images), labels)`` reads only the labels, and its states are compatible with
+    those of a loader over ``(images, labels)``.
 
     Parameters
     ----------
     source : Dataset, NPDataset, array, path, tuple, list or dict
-        The source to replace, as for `Loader`. It is examined now and not referenced: files and
-        arrays can be closed, and a path is open only during this call. The placeholder keeps the
-        description of the source for states, and of a dataset its current snapshot.
+        The source to replace; see `Loader`. The constructor inspects the source but keeps no
+        reference to it: files and arrays can be closed afterwards, and a path is open only during
+        the call. For states, the placeholder keeps the description of the source; if the source is
+        a dataset, it is described in its current snapshot.
 
     Examples
     --------

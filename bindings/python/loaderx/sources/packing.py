@@ -19,42 +19,44 @@ _CAPACITY_MAX = 2**24
 
 
 class PackedDataset(Records):
-    """Samples of `capacity` tokens, packed from documents by best fit.
+    """Samples of `capacity` tokens, packed from documents by a best-fit algorithm.
 
-    Only a document longer than a sample is cut, into pieces of `capacity` tokens and a remainder.
-    Pieces are placed by length, longest first; each goes into the first of the samples with the
-    least sufficient room, or into a new sample. So each token of each document is in exactly one
-    sample. The unused room of a sample is padding.
+    Only documents longer than a sample are cut, into pieces of `capacity` tokens and a remainder; a
+    shorter document is one piece. Pieces are placed by length, longest first. Each goes into the
+    sample with the least room that is sufficient (the first one, if there are several), or into a
+    new sample. Each token of each document is therefore in exactly one sample. Unused room in a
+    sample is filled with padding.
 
-    A `Loader` over it returns the field ``tokens`` and, if requested, ``segments`` and
-    ``positions``, int32. Packing a million documents takes less than a second; a process that
-    unpickles the dataset packs it again, with the same result.
+    A `Loader` over the dataset returns the field ``tokens`` and, if requested, the int32 fields
+    ``segments`` and ``positions``. Packing a million documents takes less than a second; a process
+    that unpickles the dataset packs the documents again, with the same result.
 
     Parameters
     ----------
-    tokens : Tokens, path or Column, or a sequence of these two
-        Tokens with documents; a file without documents counts as one document.
+    tokens : Tokens, path, Column, or sequence of paths and Columns
+        The tokens and their documents; a file without document boundaries counts as one document.
     capacity : int
-        The number of tokens in a sample, at most 2**24.
+        The number of tokens per sample, at most 2**24.
     dtype : dtype or str, optional
-        The dtype of a stored token, if `tokens` is not a `Tokens`; see there.
+        The dtype of a stored token, as for `Tokens`; must not be given if `tokens` is a `Tokens`.
     out : dtype or str, optional
         The dtype of the field ``tokens``: ``int32`` or ``int64``.
     vocabulary : int, optional
-        The exclusive upper bound of tokens: a sample with a larger token raises `CorruptError`,
-        with the file and the offset.
+        The exclusive upper bound of tokens: reading a sample with a token that is not below it
+        raises `CorruptError`, which contains the file and the offset.
     pad : int, optional
-        The value of padding in ``tokens``, which may exceed `vocabulary`.
+        The padding value in ``tokens``; it may exceed `vocabulary`.
     segments : bool, optional
-        Whether to return a field ``segments``: 1, 2 .. for the pieces of a sample, 0 for padding.
+        Whether to return a field ``segments``, which numbers the pieces of each sample 1, 2, and so
+        on; 0 for padding.
     positions : bool, optional
-        Whether to return a field ``positions``: from 0 in each piece, also in a piece that
-        continues a document of another sample; 0 for padding.
+        Whether to return a field ``positions``, which counts from 0 in each piece, even in a piece
+        that continues a document from a different sample; 0 for padding.
 
     Raises
     ------
     CorruptError
-        An index file has a document beyond the end of the tokens.
+        An index file lists a document beyond the end of the tokens.
 
     Examples
     --------
@@ -109,7 +111,7 @@ class PackedDataset(Records):
 
     @property
     def padding_share(self) -> float:
-        """The fraction of padding in all samples: 0.0 to less than 1.0."""
+        """The fraction of all tokens that are padding, from 0.0 to less than 1.0."""
         padding, total = _core.source_padding(self._source)
         return padding / total if total else 0.0
 
@@ -133,24 +135,25 @@ def _remake(
 
 
 def cu_seqlens(segments: Any, *, padding: bool = True) -> Tuple[np.ndarray[Any, Any], int]:
-    """Find the pieces of a batch, for variable-length attention.
+    """Find the pieces in a batch, for variable-length attention.
 
-    Functions such as `flash_attn_varlen_func` take the concatenated rows of a batch, and the offset
-    of each piece in them.
+    Functions such as `flash_attn_varlen_func` take the concatenated rows of a batch and the offset
+    of each piece in the concatenation.
 
     Parameters
     ----------
     segments : array of integers
-        The field ``segments`` of a batch, or of one sample. A piece is a run of equal numbers in
-        one row; 0 is padding.
+        The field ``segments`` of a batch or of one sample. A piece is a run of equal numbers in one
+        row; 0 stands for padding.
     padding : bool, optional
-        True: the padding of a row is also a piece, so that the pieces cover the batch as it is, for
-        ``tokens.reshape(-1)``. False: padding is left out, for ``tokens[segments != 0]``.
+        True: the padding of a row also counts as a piece, so that the pieces cover the whole batch;
+        use them with ``tokens.reshape(-1)``. False: padding is left out; use the pieces with
+        ``tokens[segments != 0]``.
 
     Returns
     -------
     cu_seqlens : numpy.ndarray
-        int32: the offset of each piece, from 0 on, followed by the end of the last piece.
+        int32: the offset of each piece, starting at 0, followed by the end of the last piece.
     max_seqlen : int
         The length of the longest piece in tokens.
 

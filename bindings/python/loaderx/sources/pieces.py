@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Indices of a dataset in pieces, for long operations that report their progress."""
+"""Divides indices into pieces, for long operations that report their progress."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .. import _core
 
 
 class Pieces:
-    """Indices in pieces for the extension, each with its length.
+    """The indices of records, divided into pieces for the extension.
 
     Parameters
     ----------
     dataset : Dataset
         The dataset.
     indices : sequence of int, slice, mask or None
-        The records; None: all, without memory for their indices.
+        The records; None: all records, whose indices are then not stored.
     """
 
     def __init__(self, dataset: _core.Dataset, indices: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Base classes of datasets, for single records and the operator +."""
+"""Base classes of datasets: reading records by index, and concatenation with ``+``."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ['BatchReadable', 'Concatenable', 'Records', 'positions_of', 'records_
 
 
 class BatchReadable:
-    """A dataset that returns several records at once to torch's DataLoader.
+    """A dataset from which torch's DataLoader can read several records at once.
 
-    If a subclass overrides ``__getitem__``, that method reads each record.
+    If a subclass overrides ``__getitem__``, each record is read by that method.
     """
 
     __slots__ = ()
@@ -28,7 +28,7 @@ class BatchReadable:
                               if name in vars(base)), None)
                         for name in ('__getitem__', '__getitems__'))
         if one is not None and (several is None or one < several):
-            setattr(cls, '__getitems__', _read_one_by_one)    # records of the subclass
+            setattr(cls, '__getitems__', _read_one_by_one)    # the subclass defines the records
 
 
 class Concatenable(BatchReadable):
@@ -36,38 +36,39 @@ class Concatenable(BatchReadable):
 
     __slots__ = ()
 
-    # The concatenation of datasets. ConcatDataset derives from this class, and sets it to itself.
+    # Concatenates datasets. The module of ConcatDataset, which derives from this class, sets this
+    # to ConcatDataset.
     _concatenate: ClassVar[Callable[[Sequence[Any]], Any]]
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Concatenable) and not (
                 _overrides_getitem(self) or _overrides_getitem(other)):
             return Concatenable._concatenate([self, other])
-        torch_data = sys.modules.get('torch.utils.data')    # it reads each dataset by __getitem__
+        torch_data = sys.modules.get('torch.utils.data')    # it calls each __getitem__
         if torch_data is not None and isinstance(other, (Concatenable, torch_data.Dataset)):
             return torch_data.ConcatDataset([self, other])
         return NotImplemented
 
 
 def _overrides_getitem(dataset: Concatenable) -> bool:
-    """Whether a subclass overrides `__getitem__`."""
+    """Whether the dataset belongs to a subclass that overrides `__getitem__`."""
     return getattr(type(dataset), '__getitems__', None) is _read_one_by_one
 
 
 def _read_one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
-    """Return several records, each from `__getitem__`."""
+    """Return several records, each read by `__getitem__`."""
     return [self[index] for index in indices]
 
 
-# Attributes that unpickling creates again.
+# Attributes that are not pickled, because unpickling creates them again.
 _RECREATED = ('_source', '_parts', '_part')
 
 
 class Records(Concatenable):
-    """A dataset over a source of the library."""
+    """A dataset that reads its records from a source of the library."""
 
     _source: _core.Source
-    _nameless: bool    # a record is the only column's value
+    _nameless: bool    # a record is the value of the only column, not a dict
 
     def __len__(self) -> int:
         return self._source.length
@@ -78,14 +79,14 @@ class Records(Concatenable):
         Parameters
         ----------
         indices : sequence of int, slice or mask
-            The indices; negative ones count from the end, and an index may occur repeatedly.
+            The indices. Negative indices count from the end; an index may occur more than once.
         fields : sequence of str, optional
-            The fields to read; all by default.
+            The fields to read; by default all.
 
         Returns
         -------
         dict
-            For each field an array (len(indices), ``*shape``).
+            For each field, an array of shape ``(len(indices), *shape)``.
 
         Raises
         ------
@@ -94,7 +95,7 @@ class Records(Concatenable):
         KeyError
             A field does not exist.
         TypeError
-            A field is of bytes, whose values differ in length.
+            A field is a bytes field, whose values differ in length.
         """
         return self._source.gather(indices, None if fields is None else self._chosen(fields))
 
@@ -108,7 +109,7 @@ class Records(Concatenable):
         return tuple(fields)
 
     def __getitem__(self, index: int) -> Any:
-        """Return a record: a dict by field, or an array if the column has no name."""
+        """Return a record: a dict by field name, or an array if the column has no name."""
         try:
             place = operator.index(index)
         except TypeError:
@@ -127,7 +128,7 @@ class Records(Concatenable):
         return records_of(self._source.gather(positions, None), len(positions), self._nameless)
 
     def _recipe(self) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
-        """Return the function and the arguments that unpickling calls to create a copy."""
+        """Return the function that unpickling calls to create a copy, and its arguments."""
         raise NotImplementedError
 
     def __reduce__(self) -> Any:
@@ -138,12 +139,12 @@ class Records(Concatenable):
         return _remake, (type(self), self._recipe(), attributes)
 
     def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
-        """Read records with fields of bytes from the datasets that this one is made of."""
-        raise TypeError(f'{type(self).__name__} has fields of bytes: read them from its Dataset')
+        """Read records with bytes fields from the datasets of which this one is made."""
+        raise TypeError(f'{type(self).__name__} has bytes fields: read them from its Dataset')
 
 
 def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:
-    """Create an object of a subclass, whose constructor may have any arguments."""
+    """Create an object of a subclass without its constructor, which may take any arguments."""
     make, arguments = recipe
     made = object.__new__(kind)
     made.__dict__.update({**make(*arguments).__dict__, **attributes})
@@ -151,12 +152,12 @@ def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> 
 
 
 def positions_of(indices: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return indices as an array of int64; a mask is invalid."""
+    """Return indices as an int64 array; a mask is invalid."""
     return np.array([operator.index(index) for index in indices], np.int64)
 
 
 def resolved(indices: Sequence[int], length: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return indices with negative ones resolved."""
+    """Check indices, and replace negative ones, which count from the end."""
     positions = positions_of(indices)
     wrong = np.flatnonzero((positions >= length) | (positions < -length))
     if len(wrong):
@@ -165,7 +166,7 @@ def resolved(indices: Sequence[int], length: int) -> np.ndarray[Any, np.dtype[np
 
 
 def records_of(columns: Mapping[str, Any], count: int, nameless: bool = False) -> List[Any]:
-    """Return `count` records over the memory of columns."""
+    """Return `count` records that share the memory of the columns."""
     if nameless:
         return list(next(iter(columns.values())))
     if not columns:

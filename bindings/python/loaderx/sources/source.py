@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sources of the library, created from the caller's data."""
+"""Creates sources of the library from the caller's data."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .records import Records
 
 __all__ = ['as_source', 'core_of', 'zip_sources']
 
-# The names of the columns of a pair of arrays, as in DataLoader.
+# The column names of a pair of arrays, as in DataLoader.
 PLACES = ('data', 'label')
 
 
 def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
-    """Return a source over the array's own memory."""
+    """Return a source that reads the array in place."""
     if array.ndim == 0:
         raise ValueError(f'{name} is a scalar array: its first axis must count the records')
     if array.dtype.newbyteorder('=').name not in _core.DTYPES:
@@ -38,7 +38,7 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
 
 
 def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
-    """Return a source, and whether its column has no name."""
+    """Return a source for one dataset, array or path, and whether its column has no name."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return _core.source_open(source), not os.path.isdir(source)
     if isinstance(source, Records):
@@ -59,7 +59,7 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
 def zip_sources(
     sources: Sequence[Any], names: Sequence[Optional[str]], arguments: Sequence[str]
 ) -> _core.Source:
-    """Combine sources of equal length. Names are for sources with one column."""
+    """Combine sources of equal length side by side; names apply to sources with one column."""
     made = [core_of(one, argument)[0] for one, argument in zip(sources, arguments)]
     return _zip(made, names, ' and '.join(arguments))
 
@@ -72,7 +72,7 @@ def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str
 
 
 def as_source(source: Any, what: str = 'source') -> _core.Source:
-    """Return the source of a loader for the caller's argument."""
+    """Return the source that the caller's argument describes."""
     if isinstance(source, Mapping):
         if not source:
             raise ValueError(f'{what} is empty: pass at least one source')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of Dataset that torch uses: reading several records at once, and pickling."""
+"""The part of Dataset that torch's DataLoader uses: reading several records, and pickling."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ['Stored']
 
 
 class Stored(Concatenable):
-    """The part of `Dataset` that PyTorch uses."""
+    """The part of `Dataset` that torch's DataLoader uses."""
 
     __slots__ = ()
 
-    _opened: Tuple[str, Dict[str, Any]]    # the absolute path, and the options
+    _opened: Tuple[str, Dict[str, Any]]    # the absolute path and the options
 
     def _read_together(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
         """Read several records from one snapshot."""
@@ -25,7 +25,7 @@ class Stored(Concatenable):
         columns: Dict[str, Any] = state.gather(positions)
         for name, field in state.fields.items():
             if field.dtype is bytes:
-                continue    # a column of bytes has None for missing values
+                continue    # a bytes column already contains None for missing values
             present = state._present(name, positions)
             if not present.all():
                 columns[name] = [value if is_present else None
@@ -42,10 +42,10 @@ class Stored(Concatenable):
 
 def _reopen(kind: Type[Any], path: str, options: Dict[str, Any], uuid: str,
             fields: Tuple[str, ...], length: int) -> Any:
-    """Open the dataset in another process in its newest snapshot; older ones may not exist."""
+    """Open the newest snapshot of the dataset in another process; older ones may not exist."""
     made = kind(path, **options)
     if made.uuid != uuid:
-        raise LoaderxError(f'{path}: cannot unpickle the dataset: the path has another dataset')
+        raise LoaderxError(f'{path}: cannot unpickle the dataset: the path contains another one')
     if tuple(made.fields) != fields:
         raise LoaderxError(f'{path}: cannot unpickle the dataset: its fields were {list(fields)}, '
                            f'but are now {list(made.fields)}')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tokens in files and fields, and samples of them for language models."""
+"""Tokens in files and fields, and samples of these tokens for language models."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ def wide_of(out: Any) -> bool:
 
 
 def columns_of(segments: Any, positions: Any) -> int:
-    """Return the flags of the fields besides the tokens."""
+    """Return the flags for the additional fields."""
     chosen = SEGMENTS if boolean('segments', segments) else 0
     return chosen | (POSITIONS if boolean('positions', positions) else 0)
 
 
 def vocabulary_of(vocabulary: Any) -> Optional[int]:
-    """Check the bound of tokens, if given."""
+    """Check the exclusive upper bound of tokens, if there is one."""
     if vocabulary is None:
         return None
     return natural('vocabulary', vocabulary, minimum=1, maximum=UINT64_MAX)
 
 
 def token(name: str, value: Any, wide: bool) -> int:
-    """Check a number that replaces a token."""
+    """Check that a token, such as padding, fits the dtype of the samples."""
     found = integer(name, value)
     bits = 63 if wide else 31
     if not -(2**bits) <= found < 2**bits:
@@ -56,37 +56,39 @@ def token(name: str, value: Any, wide: bool) -> int:
 
 
 class Tokens:
-    """Tokens of one or more files or fields of datasets, as one sequence, and their documents.
+    """The tokens of files or of fields of datasets, as one sequence, and their documents.
 
-    The name of a file selects its format: ``x.npy`` is an array of one axis; ``x.idx``, or
-    ``x.bin`` with an ``x.idx`` next to it, is an indexed dataset of Megatron, whose sequences are
-    the documents; ``x.ds`` contains tokens of Nanotron, with documents if ``x.ds.index`` exists;
-    any other file contains raw little-endian tokens.
+    The name of a file selects its format: ``x.npy`` is an array with one axis; ``x.idx``, or
+    ``x.bin`` with an ``x.idx`` next to it, is a Megatron indexed dataset, whose sequences are the
+    documents; ``x.ds`` is a Nanotron token file, which has documents if ``x.ds.index`` exists; any
+    other file contains raw little-endian tokens.
 
-    The files are mapped, and must not change.
+    The files are memory-mapped and must not change.
 
-    A field, ``dataset['text']``, has a document in each record: bytes or an array, whose elements
-    are the tokens. A missing value is a document without tokens. The tokens are those of the
-    current snapshot of the dataset; later changes have no effect. The lengths of all documents are
-    read immediately, which takes about a tenth of a microsecond each, and use 8.5 bytes each, or
-    none for arrays. Each sample decompresses every compressed record of which it contains a part.
+    A field, such as ``dataset['text']``, contains one document per record: bytes that hold the
+    tokens, or an array whose elements are the tokens. A missing value is a document without tokens.
+    The tokens come from the current snapshot of the dataset; later changes have no effect. The
+    lengths of all documents are read immediately, which takes about 0.1 microseconds per document;
+    they use 8.5 bytes of memory per document, or none for arrays. Reading a sample decompresses
+    every compressed record of which the sample contains a part.
 
     Parameters
     ----------
     paths : str, bytes, path-like, Column, or a sequence of these
-        The files and fields, in order. A file without documents counts as one document.
+        The files and fields, in order. A file without document boundaries counts as one document.
     dtype : dtype or str, optional
-        The dtype of a token, for example ``'uint16'``: required for files that do not contain it,
-        and for fields of bytes. ``x.ds`` without metadata has uint16.
+        The dtype of a token, for example ``'uint16'``. Required for files that do not specify a
+        dtype, and for bytes fields; for ``x.ds`` without metadata, the default is uint16.
     field : str, optional
-        The name of a field of the datasets among the paths.
+        The field to read from the datasets among the paths.
 
     Raises
     ------
     CorruptError
         A file or a record ends within a token; a file does not match its index.
     ValueError
-        A file or field has another dtype than `dtype`, or several have different ones.
+        A file or field has a dtype other than `dtype`, or the files and fields have different
+        dtypes.
     KeyError
         A dataset does not have the field.
 
@@ -132,7 +134,7 @@ class Tokens:
         return Documents(self)
 
     def read(self, first: int, count: int, out: Any = np.int32) -> np.ndarray[Any, Any]:
-        """Read tokens.
+        """Read consecutive tokens.
 
         Parameters
         ----------
@@ -199,7 +201,7 @@ def _open(path: Any, dtype: Optional[str], field: Optional[str]) -> _core.Tokens
 def _reopen(
     paths: Tuple[Any, ...], dtype: Optional[str], field: Optional[str], expected: Tuple[int, int]
 ) -> Tokens:
-    """Reopen tokens in another process, in the newest snapshots of datasets."""
+    """Reopen tokens in another process, from the newest snapshots of datasets."""
     made = Tokens(paths, dtype, field=field)
     found = len(made), len(made.documents)
     if found != expected:
@@ -220,7 +222,7 @@ class Documents:
         return self._tokens._core.documents
 
     def span(self, number: int) -> Tuple[int, int]:
-        """Return the position of the first token of a document, and the number of its tokens."""
+        """Return the position of a document's first token and the number of its tokens."""
         return self._tokens._core.document(_place(number, len(self), 'document'))
 
     def __getitem__(self, number: int) -> np.ndarray[Any, Any]:
@@ -241,7 +243,7 @@ def _place(key: Any, length: int, what: str) -> int:
 
 
 def tokens_of(tokens: Any, dtype: Any) -> Tokens:
-    """Open tokens, unless they are a `Tokens` already."""
+    """Open tokens; return a `Tokens` unchanged."""
     if not isinstance(tokens, Tokens):
         return Tokens(tokens, dtype)
     if dtype is not None:
@@ -250,48 +252,49 @@ def tokens_of(tokens: Any, dtype: Any) -> Tokens:
 
 
 class TokenDataset(Records):
-    """Samples of equal length, cut from tokens.
+    """Samples of equal length, cut from a sequence of tokens.
 
-    Sample i is the ``sequence_length + 1`` tokens from ``i * sequence_length`` on. So the inputs
-    ``[:-1]`` and the labels ``[1:]`` of all samples contain each token once. The remaining tokens
-    at the end are not used. A `Loader` over it returns the field ``tokens``.
+    Sample i consists of ``sequence_length + 1`` tokens, starting at token ``i * sequence_length``.
+    Consecutive samples share one token, so each token between the first and the last is in exactly
+    one input ``[:-1]`` and in exactly one label ``[1:]``. Tokens left over at the end are not used.
+    A `Loader` over the dataset returns the field ``tokens``.
 
     Parameters
     ----------
-    tokens : Tokens, path or Column, or a sequence of these two
-        Several files or fields are one sequence; for separate samples of each, put a `TokenDataset`
-        of each into a `ConcatDataset`.
+    tokens : Tokens, path, Column, or sequence of paths and Columns
+        The tokens. Several files or fields form one sequence; to cut each into samples separately,
+        create a `TokenDataset` for each and combine them in a `ConcatDataset`.
     sequence_length : int
         The number of tokens in an input.
     dtype : dtype or str, optional
-        The dtype of a stored token, if `tokens` is not a `Tokens`; see there.
+        The dtype of a stored token, as for `Tokens`; must not be given if `tokens` is a `Tokens`.
     out : dtype or str, optional
         The dtype of the samples: ``int32`` or ``int64``.
     vocabulary : int, optional
-        The exclusive upper bound of tokens: a sample with a larger token raises `CorruptError`,
-        with the file and the offset.
+        The exclusive upper bound of tokens: reading a sample with a token that is not below it
+        raises `CorruptError`, which contains the file and the offset.
     overlap : bool, optional
-        False: samples share no token. Sample i is the ``sequence_length + 1`` tokens from
-        ``i * (sequence_length + 1)`` on, and first tokens are never labels. Excludes `separator`,
-        `segments` and `positions`.
+        False: samples share no token. Sample i starts at token ``i * (sequence_length + 1)``, and
+        the first token of a sample is never a label. Cannot be combined with `separator`,
+        `segments` or `positions`.
     separator : int, optional
-        A token to insert after each document, such as the end-of-text token. It belongs to the
-        document.
+        A token to insert after each document, such as the end-of-text token. The inserted token
+        belongs to the document.
     segments : bool, optional
-        Whether to return a field ``segments``, int32: 1, 2 .. for the pieces of documents in a
-        sample. A file without documents counts as one document.
+        Whether to return an int32 field ``segments``, which numbers the pieces of documents in each
+        sample 1, 2, and so on. A file without document boundaries counts as one document.
     positions : bool, optional
-        Whether to return a field ``positions``, int32: from 0 in each of these pieces, as with
-        Megatron's ``reset_position_ids``.
+        Whether to return an int32 field ``positions``, which counts from 0 in each of these pieces,
+        as with Megatron's ``reset_position_ids``.
 
     Raises
     ------
     ValueError
-        An argument is invalid, or `tokens` has fewer tokens than one sample.
+        An argument is invalid, or `tokens` contains fewer tokens than one sample.
 
     See Also
     --------
-    PackedDataset : Samples that cut only documents longer than a sample.
+    PackedDataset : Samples for which only documents longer than a sample are cut.
 
     Examples
     --------
@@ -339,7 +342,7 @@ class TokenDataset(Records):
             )
 
     def _open(self) -> _core.Source:
-        """Open the source; only separators and extra fields need documents."""
+        """Open the source; documents matter only for separators and additional fields."""
         core, length, vocabulary = self.tokens._core, self.sequence_length, self.vocabulary or 0
         if self.separator is None and not self._columns:
             return _core.source_tokens(core, length, self._wide, vocabulary, self.overlap)
@@ -360,7 +363,7 @@ class TokenDataset(Records):
 
 
 class TokenFile(TokenDataset):
-    """Samples of one of many files, which may be shorter than a sample."""
+    """The samples of one of many files; the file may be shorter than one sample."""
 
     _minimum = 0
 

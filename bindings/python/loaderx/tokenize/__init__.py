@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tokenization of texts by the tokenizers library: to files, or on the fly.
+"""Tokenizes texts with the tokenizers library, either to files or on the fly.
 
-``python -m loaderx.tokenize`` and `write_tokens` write files of tokens, on all cores. `TokenStream`
-tokenizes samples during training.
+``python -m loaderx.tokenize`` and `write_tokens` tokenize on all cores and write files of tokens.
+`TokenStream` tokenizes during training.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,8 @@ __all__ = ['TokenStream', 'write_tokens']
 
 
 def __getattr__(name: str) -> Any:
-    # Lazy, because importing multiprocessing takes a tenth of `import loaderx`, and few programs
-    # need it.
+    # Imported on first use, because importing multiprocessing takes a tenth of the time of
+    # `import loaderx`, and few programs need it.
     if name != 'write_tokens':
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     from ._writing import write_tokens

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``python -m loaderx.tokenize``: tokenize texts to files."""
+"""``python -m loaderx.tokenize``: tokenize texts and write the tokens to files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ examples:
   python -m loaderx.tokenize --tokenizer tokenizer.json -o texts.npy --field caption pairs
       an array, from a field of the dataset in the directory pairs
 
-An input whose name ends with .jsonl or .ndjson has JSON lines; a directory is a dataset; any other
-file is one document. Either all output files are created, or none. Exit status: 0 success,
+An input whose name ends with .jsonl or .ndjson contains JSON lines; a directory is a dataset; any
+other file is one document. Either all output files are created, or none. Exit status: 0 success,
 1 invalid input or a system error, 2 invalid arguments."""
 
 
@@ -38,20 +38,20 @@ def _parser() -> argparse.ArgumentParser:
         help='a tokenizer.json of the tokenizers library, or its directory')
     add('-o', '--output', required=True, metavar='FILE', help='x.bin, x.ds, x.npy, or another name')
     kinds = parser.add_mutually_exclusive_group()
-    kinds.add_argument('--key', help='files have JSON lines, with the text at this key')
+    kinds.add_argument('--key', help='files contain JSON lines, with the text at this key')
     kinds.add_argument('--lines', action='store_true', help='each line of a file is a document')
     kinds.add_argument('--split-at', metavar='LINE',
                        help="documents are separated by this line; '' is an empty line")
-    add('--field', help='the field of a dataset that has the texts')
+    add('--field', help='the field of a dataset that contains the texts')
     add('--eos', '--append-eod', metavar='TOKEN',
         help='insert this token, given by name or number, after each document')
     add('--special-tokens', action='store_true',
         help="add the special tokens of the tokenizer's post-processor")
     add('--errors', choices=ERRORS, default='strict',
         help="for bytes that are not UTF-8: 'strict' fails (default), 'replace' inserts U+FFFD")
-    add('--format', choices=list(FORMATS), help="default: by the output's name")
+    add('--format', choices=list(FORMATS), help="default: chosen by the output's name")
     add('--dtype', choices=('uint16', 'uint32', 'int32'),
-        help='dtype of a token; default: uint16 if the vocabulary fits')
+        help='dtype of a token; default: uint16 if the vocabulary fits in it')
     add('--processes', type=int, metavar='N',
         help="number of processes; default: one for each CPU; 0: use the tokenizer's threads")
     add('--replace', action='store_true', help='replace existing files')
@@ -78,8 +78,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """Run the command; return the exit status."""
     options = vars(_parser().parse_args(arguments))
     as_json = options.pop('json')
-    for number in signal.SIGTERM, signal.SIGHUP:    # lets write_tokens remove incomplete files
-        if signal.getsignal(number) != signal.SIG_IGN:    # keep the setting of nohup
+    for number in signal.SIGTERM, signal.SIGHUP:    # let write_tokens remove incomplete files
+        if signal.getsignal(number) != signal.SIG_IGN:    # keep a signal ignored, as under nohup
             signal.signal(number, _stop)
     try:
         report = write_tokens(options.pop('inputs'), options.pop('output'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Creates several files under temporary names, and renames all of them when they are complete."""
+"""Creates several files under temporary names, and renames them once all are complete."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from typing import IO, Any, Dict, Iterator, List, Sequence
 
 __all__ = ['Files', 'naming']
 
-# Errors of file systems without hard links.
+# Error numbers of file systems without hard links.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 class Files:
-    """A group of files for a with-block, after which either all have their final names or none has.
+    """A group of files, all or none of which have their final names after the with-block.
 
-    During the renames, the first file, by which other programs find the files, is absent. So no
-    program reads a mix of new and old files. After the block the files are durable.
+    The first file is the one by which other programs find the group. It is absent while the files
+    are being renamed, so no program reads a mix of new and old files. After the block, the files
+    are durable.
 
     Parameters
     ----------
     paths : sequence of str
-        The final paths; first the one that other programs open.
+        The final paths; the first is the path that other programs open.
     replace : bool
         Whether to replace existing files.
     """
@@ -64,7 +65,7 @@ class Files:
         self._open[path] = os.fdopen(number, 'w+b', buffering=1 << 20)
 
     def __getitem__(self, path: str) -> IO[bytes]:
-        """Return a file object; wrap errors in `naming`."""
+        """Return a file object; use it within `naming`, so that errors name the file."""
         return self._open[path]
 
     def write(self, path: str, data: Any) -> None:
@@ -107,7 +108,7 @@ class Files:
                 os.close(number)
 
     def _move(self, temporary: str, path: str) -> None:
-        """Rename the file; without `replace`, never over a file that was created meanwhile."""
+        """Rename a file; without `replace`, never overwrite a file created in the meantime."""
         if self._replace:
             os.replace(temporary, path)
             return
@@ -126,13 +127,13 @@ class Files:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         for file in self._open.values():
-            with contextlib.suppress(OSError):    # the buffered data is dropped
+            with contextlib.suppress(OSError):    # the buffered data does not matter
                 file.close()
 
 
 @contextlib.contextmanager
 def naming(path: str) -> Iterator[None]:
-    """Add the path to an OSError."""
+    """Add the path to any OSError that the block raises."""
     try:
         yield
     except OSError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The inputs: text files, JSON lines, and fields of datasets."""
+"""Reads inputs: text files, JSON lines, and fields of datasets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._texts import LONGEST, Text, make_error
 
 __all__ = ['Block', 'Input', 'blocks_of', 'open_input']
 
-# Bytes and documents that are tokenized at a time.
+# Maximum numbers of bytes and documents that are tokenized at a time.
 _BLOCK = 1 << 20
 _MAX = 1024
 
@@ -23,26 +23,26 @@ _JSON = ('.jsonl', '.ndjson')
 
 
 class Block(NamedTuple):
-    """A block of texts to tokenize; with a key they are JSON lines."""
+    """A block of texts to tokenize; if it has a key, the texts are JSON lines."""
 
     key: Optional[str]
     texts: List[Text]
 
 
 class Input(NamedTuple):
-    """The properties of an input before it is read."""
+    """An input that has not been read yet."""
 
     texts: Iterator[Text]
     key: Optional[str]
-    size: Optional[int]    # size of the text in bytes, if known
+    size: Optional[int]    # size of the texts in bytes, if known
 
 
 def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None,
                lines: bool = False, split_at: Optional[str] = None) -> Input:
-    """Determine the kind of an input, without reading much of it.
+    """Determine the kind of an input without reading its texts.
 
-    A directory is a dataset. By default, a file named .jsonl or .ndjson has JSON lines, and any
-    other file is one document. A file named .gz is decompressed.
+    A directory is a dataset. By default, a file whose name ends with .jsonl or .ndjson contains
+    JSON lines, and any other file is one document. A file whose name ends with .gz is decompressed.
     """
     name = os.fsdecode(path)
     if os.path.isdir(name):
@@ -52,7 +52,7 @@ def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None
     inflated = name.endswith('.gz')
     if key is None and not lines and split_at is None:
         key = 'text' if name[:-3 if inflated else None].endswith(_JSON) else None
-    size = _file_size(name)    # fail now if it does not exist, not hours later
+    size = _file_size(name)    # if the file does not exist, fail now, not hours later
     size = None if inflated else size
     if key is not None:
         return Input(_read(name, inflated, _json_lines), key, size)
@@ -64,7 +64,7 @@ def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None
 
 
 def _file_size(path: str) -> Optional[int]:
-    """Return the size of a readable file; do not open a pipe, which can be read only once."""
+    """Return the size of a regular file. Do not open the file: a pipe can be read only once."""
     status = os.stat(path)
     if not os.access(path, os.R_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -118,7 +118,7 @@ def _whole(file: IO[bytes], path: str) -> Iterator[Text]:
 
 
 def _numbered(file: IO[bytes], path: str) -> Iterator[Tuple[int, int, bytes]]:
-    """Iterate over lines with their ends: number, offset, content."""
+    """Iterate over lines: the number, the offset, and the content with the line ending."""
     offset = number = 0
     while True:
         line = file.readline(LONGEST + 1)
@@ -169,7 +169,7 @@ class _Split:
 
 
 def _without_end(line: bytes) -> bytes:
-    """Return a line without its end."""
+    """Return a line without its line ending."""
     line = line[:-1] if line.endswith(b'\n') else line
     return line[:-1] if line.endswith(b'\r') else line
 

@@ -16,17 +16,17 @@ __all__ = ['FORMATS', 'Output', 'choose_dtype', 'choose_output']
 
 _Array = np.ndarray[Any, Any]
 
-# Documents of an index that are processed at a time.
+# Number of documents of an index that are processed at a time.
 _BLOCK = 1 << 16
 
 
 class Output:
-    """Writes the tokens of documents, in this class as raw tokens.
+    """Writes the tokens of documents. This class writes raw tokens; subclasses write other formats.
 
     Parameters
     ----------
     path : str
-        The path of the file, or of any of the files.
+        The path of the output file, or of one of the output files.
     dtype : numpy.dtype
         The dtype of a token.
     name : str
@@ -43,7 +43,7 @@ class Output:
         self.documents = self.tokens = 0
 
     def paths(self) -> List[str]:
-        """Return the paths; first the path by which readers open the files."""
+        """Return the paths; the first is the path by which readers open the output."""
         return [self.path]
 
     def begin(self) -> None:
@@ -60,9 +60,9 @@ class Output:
 
 
 class Npy(Output):
-    """An array of one axis."""
+    """Writes an .npy file: an array with one axis."""
 
-    _HEADER = 128    # room for a shape of any length; a multiple of 64
+    _HEADER = 128    # large enough for any length of the array; a multiple of 64
 
     def begin(self) -> None:
         described = (f"{{'descr': '{self.dtype.str}', 'fortran_order': False, "
@@ -78,7 +78,7 @@ class Npy(Output):
 
 
 class Nanotron(Output):
-    """Tokens, the end of each document, and a text file, as datatrove writes them."""
+    """Writes tokens, the end of each document, and a text file, in the same format as datatrove."""
 
     def paths(self) -> List[str]:
         return [self.path, f'{self.path}.index', f'{self.path}.metadata']
@@ -95,7 +95,7 @@ class Nanotron(Output):
 
 
 class Megatron(Output):
-    """Tokens, and an index with the lengths, offsets and indices of documents."""
+    """Writes tokens, and an index with the lengths, offsets and indices of documents."""
 
     dtypes = 'uint16', 'int32'
     _CODES = {'uint16': 8, 'int32': 4}
@@ -121,7 +121,7 @@ class Megatron(Output):
         self.files.write(self.index, lengths.astype('<i4').data)
 
     def finish(self) -> None:
-        """Write the offsets, for which the lengths are read back in order to save memory."""
+        """Write the offsets; to save memory, the lengths are read back from the file for this."""
         file = self.files[self.index]
         with naming(self.index):
             head, place = file.tell() - 4 * self.documents, 0    # the lengths were written last
@@ -145,12 +145,12 @@ def _blocks(count: int) -> Iterator[Tuple[int, int]]:
 FORMATS: Dict[str, Type[Output]] = {'megatron': Megatron, 'ds': Nanotron, 'npy': Npy,
                                     'flat': Output}
 _ENDINGS = {'.bin': 'megatron', '.idx': 'megatron', '.ds': 'ds', '.npy': 'npy'}
-# The file name suffixes of each format.
+# The file name suffixes that each format requires.
 _MUST_END = {'megatron': ('.bin', '.idx'), 'ds': ('.ds',), 'npy': ('.npy',)}
 
 
 def choose_output(path: Any, requested: Optional[str]) -> str:
-    """Return the requested format, or the format of the file name."""
+    """Return the requested format, or the format that belongs to the file name."""
     name = os.fsdecode(path)
     if requested is None:
         ending = os.path.splitext(name)[1]
@@ -175,7 +175,7 @@ def choose_output(path: Any, requested: Optional[str]) -> str:
 
 
 def choose_dtype(format_name: str, requested: Any, vocabulary: int) -> np.dtype[Any]:
-    """Return the requested dtype of tokens, or the smallest one for the vocabulary."""
+    """Return the requested dtype of tokens, or the smallest dtype that fits the vocabulary."""
     dtypes = FORMATS[format_name].dtypes
     if requested is None:
         name = dtypes[0] if vocabulary <= 2**16 else dtypes[1]

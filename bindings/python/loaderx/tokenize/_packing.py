@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples from concatenated documents, and their positions."""
+"""Cuts concatenated documents into samples, and keeps track of the position."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ __all__ = ['Place', 'Samples', 'cursor_of']
 
 _Array = np.ndarray[Any, Any]
 
-# Bytes and documents that are tokenized at a time.
+# Maximum numbers of bytes and documents that are tokenized at a time.
 _BLOCK = 256 << 10
 _MAX = 256
-# Epochs without tokens after which an endless pass fails; with a random order, some may have none.
+# Number of epochs without tokens after which an endless pass fails. With a random order, some
+# epochs may have none.
 _MAX_EMPTY_EPOCHS = 100
 
 
 class Place(NamedTuple):
-    """The start of a sample: the position of a document in the order, and the token in it."""
+    """The start of a sample: a document's position in the order, and a token in the document."""
 
     position: int
     offset: int = 0
@@ -38,7 +39,7 @@ class Place(NamedTuple):
 
 
 class Cursor:
-    """The positions of a rank in an order, and the indices at them."""
+    """The positions of a rank in an order, and the indices at these positions."""
 
     def __init__(self, order: _core.Order, rank: int, world: int) -> None:
         self._whole, self._order = order, order.shard(rank, world)
@@ -50,14 +51,14 @@ class Cursor:
         return Cursor(self._whole, self.rank, self.world)
 
     def align(self, position: int) -> int:
-        """Return the first position of this rank from here on."""
+        """Return the first position of this rank at or after `position`."""
         epoch, offset = divmod(position, self.length)
         offset += (self.rank - offset) % self.world
         return epoch * self.length + offset if offset < self.length else (
             (epoch + 1) * self.length + self.rank)
 
     def take(self, position: int, count: int, end: Optional[int]) -> Tuple[List[int], _Array]:
-        """Return up to `count` positions of this rank before the end, and their indices."""
+        """Return up to `count` positions of this rank before `end`, and the indices there."""
         places: List[int] = []
         place = self.align(position)
         while len(places) < count and (end is None or place < end):
@@ -68,7 +69,7 @@ class Cursor:
 
 
 def cursor_of(order: Order, count: int, rank: int, world: int) -> Cursor:
-    """Return a cursor over the positions of a rank in an order of this many texts."""
+    """Return a cursor over the positions of a rank in an order of `count` texts."""
     world = natural('world', world, minimum=1)
     rank = natural('rank', rank, maximum=world - 1)
     core = order._for_length(count)
@@ -79,7 +80,7 @@ def cursor_of(order: Order, count: int, rank: int, world: int) -> Cursor:
 
 
 class Samples(NamedTuple):
-    """Produces the samples of a pass, for one thread."""
+    """Produces the samples of a pass on one thread."""
 
     texts: Texts
     encoder: Encoder
@@ -91,7 +92,7 @@ class Samples(NamedTuple):
 
     def run(self, begin: Place, end: Optional[int],
             is_stopped: Callable[[], bool]) -> Iterator[Tuple[_Array, Place]]:
-        """Yield batches from a position on, each with the position of the next batch."""
+        """Yield batches starting at a position, each with the position of the next batch."""
         rows: List[_Array] = []
         line = _Line(self.length)
         for place, tokens in self._documents(begin, end, is_stopped):
@@ -111,7 +112,7 @@ class Samples(NamedTuple):
                    is_stopped: Callable[[], bool]) -> Iterator[Tuple[Place, _Array]]:
         cursor, read_size = self.cursor.begin(), ReadSize(_BLOCK, _MAX)
         position, resumed = begin.position, begin.crc is not None
-        empty_from = cursor.align(position)    # no document from there on had a token
+        empty_from = cursor.align(position)    # no document since this position had a token
         while not is_stopped():
             places, indices = cursor.take(position, read_size.count, end)
             if not places:
@@ -148,9 +149,9 @@ class Samples(NamedTuple):
 
 
 def _resume(begin: Place, start: Place, tokens: _Array, text: Text) -> Tuple[Place, _Array]:
-    """Return the rest of the document at which a state was saved."""
+    """Return the rest of the document in which a state was saved."""
     if start.crc != begin.crc or begin.offset >= len(tokens):
-        raise CorruptError(f'the state does not match: the text at index {text.record}, at '
+        raise CorruptError(f'the state does not match: the text at index {text.record}, in '
                            'which it was saved, has changed')
     return Place(start.position, begin.offset, start.crc), tokens[begin.offset:]
 
@@ -168,7 +169,7 @@ class _Line:
         self._count += len(tokens)
 
     def place(self) -> Place:
-        """Return the position of the next sample."""
+        """Return the start of the next sample."""
         return self._parts[0][0]
 
     def cut(self) -> Optional[_Array]:

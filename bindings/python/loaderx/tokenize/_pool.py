@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes that tokenize blocks and return them in order."""
+"""Processes that tokenize blocks and return the results in order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Setup(NamedTuple):
 
 
 def run(setup: Setup, encoder: Encoder, key: Optional[str], data: List[Any]) -> Encoded:
-    """Return the stored tokens of a block, and their number for each text."""
+    """Return the tokens of a block, in the dtype to store, and the number of tokens per text."""
     tokens, lengths = encode(encoder, data, key, setup.errors)
     largest = int(tokens.max(initial=0))
     if largest > np.iinfo(setup.dtype).max:
@@ -49,12 +49,14 @@ def run(setup: Setup, encoder: Encoder, key: Optional[str], data: List[Any]) -> 
 
 
 class Pool:
-    """Processes, each with a thread that waits for it; without processes, the caller tokenizes.
+    """A pool of processes, each with a thread that waits for results.
 
-    A tokenizer uses many threads, but a batch takes as long as its longest text, and converting the
-    results to Python objects is sequential. Processes avoid both.
+    With 0 processes, a thread of this process tokenizes. A tokenizer uses many threads, but a batch
+    takes as long as its longest text, and the results are converted to Python objects sequentially.
+    Separate processes have neither limitation.
 
-    A process starts when the others are busy. It ends with this process, when its pipe is closed.
+    A process starts when all others are busy. It ends when its pipe is closed, at the latest when
+    this process ends.
     """
 
     def __init__(self, setup: Setup, processes: int) -> None:
@@ -76,14 +78,14 @@ class Pool:
             process.kill()
         self._threads.shutdown(wait=True, cancel_futures=True)
         for process in self._all:
-            process.kill()    # a process that has just started
+            process.kill()    # for processes that have just been started
             process.wait()
             for pipe in process.stdin, process.stdout:
                 if pipe is not None:
                     try:
                         pipe.close()
                     except OSError:
-                        pass    # blocks that have not been sent
+                        pass    # some blocks have not been sent
 
     def map(self, blocks: Iterable[Block]) -> Iterator[Tuple[Block, Encoded]]:
         """Yield each block with its tokens. Up to two blocks per process are in progress."""
@@ -132,7 +134,7 @@ class Pool:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """Start a process with the import path of this process; it ignores Ctrl-C."""
+    """Start a process with the same import path as this process. Ctrl-C does not reach it."""
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(os.path.abspath, sys.path)),
                    'TOKENIZERS_PARALLELISM': 'false'}
     script = 'from loaderx.tokenize._pool import serve; serve()'
@@ -166,10 +168,10 @@ def _lost(process: subprocess.Popen[bytes]) -> LoaderxError:
 
 
 def serve() -> None:
-    """The main function of a process."""
+    """Tokenize blocks until the pipe is closed; this is the main function of a process."""
     requests = sys.stdin.buffer
     replies = os.fdopen(os.dup(1), 'wb')
-    os.dup2(2, 1)    # keep output of the library out of the replies
+    os.dup2(2, 1)    # keep the library's output out of the replies
     try:
         setup: Setup = pickle.load(requests)
         encoder = setup.encoder()

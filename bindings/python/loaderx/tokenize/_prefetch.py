@@ -11,13 +11,14 @@ from typing import Any, Callable, Deque, Iterator, Optional
 
 __all__ = ['Prefetcher']
 
-# Seconds that closing waits for the thread. A thread within the tokenizers library would abort the
-# process when the interpreter ends; a thread in the caller's code may never return.
+# Number of seconds for which closing waits for the thread. If a thread is still in the tokenizers
+# library when the interpreter ends, the process aborts; a thread in the caller's code may never
+# return.
 _PATIENCE = 10.0
 
 
 class _Shared:
-    """The state shared with the thread; it does not reference the owner."""
+    """The state that the thread and its owner share; it does not reference the owner."""
 
     def __init__(self, maximum: int) -> None:
         self.changed = threading.Condition()    # protects all members below
@@ -34,14 +35,14 @@ class _Shared:
 class Prefetcher:
     """A thread that prefetches up to `maximum` items, in order.
 
-    Dropping the object ends the thread, as `close` does.
+    Dropping the last reference to the object ends the thread, as `close` does.
 
     Parameters
     ----------
     make : callable
         ``make(is_stopped)`` returns the iterator, which should call `is_stopped` regularly.
     maximum : int
-        Maximum number of items that are ready.
+        Maximum number of items that are ready but not yet taken.
     """
 
     def __init__(self, make: Callable[[Callable[[], bool]], Iterator[Any]], maximum: int) -> None:
@@ -52,7 +53,7 @@ class Prefetcher:
         self.close = weakref.finalize(self, _stop, self._shared, thread)
 
     def take(self) -> Any:
-        """Return the next item; raise StopIteration, or the exception of the iterator."""
+        """Return the next item. At the end, raise StopIteration or the iterator's exception."""
         shared = self._shared
         with shared.changed:
             while not shared.items and not shared.ended:

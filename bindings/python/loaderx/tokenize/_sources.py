@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts by index: a field of a dataset, or a sequence."""
+"""Access to texts by index, in a field of a dataset or in a sequence."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ._texts import Text
 
 __all__ = ['ReadSize', 'Texts', 'choose_field', 'texts_of']
 
-# Number of texts that identify a sequence.
+# Maximum number of texts that are read to identify a sequence.
 _SAMPLED = 16
 
 
 class ReadSize:
-    """The number of texts to read at a time so that they have about this many bytes."""
+    """Determines how many texts to read at a time, so that they have about `size` bytes."""
 
     def __init__(self, size: int, maximum: int) -> None:
         self._size, self._maximum = size, maximum
         self.count = min(16, maximum)
 
     def update(self, texts: Sequence[Text]) -> None:
-        """Update the average size from texts that were read."""
+        """Update the number, based on the sizes of the texts that were read last."""
         read = sum(len(text.data) for text in texts)
         estimate = self._size * len(texts) // max(read, 1)
         self.count = max(1, min(self._maximum, 2 * self.count, estimate))
 
 
 class Texts:
-    """Texts of a sequence; each is a str, UTF-8 bytes, None, or a dict with one of these."""
+    """The texts of a sequence: each is a str, UTF-8 bytes, None, or a dict with one of these."""
 
     def __init__(self, texts: Sequence[Any], field: Optional[str]) -> None:
         self._texts = texts
@@ -41,7 +41,7 @@ class Texts:
         return len(self._texts)
 
     def read(self, indices: Any) -> List[Text]:
-        """Return the texts at indices; a missing text is empty."""
+        """Return the texts at the indices; a missing text is empty."""
         numbers = [int(index) for index in indices]
         many = getattr(self._texts, '__getitems__', None)
         found = [self._texts[i] for i in numbers] if many is None else many(numbers)
@@ -59,7 +59,7 @@ class Texts:
                     field=self._field, record=number)
 
     def identity(self) -> Dict[str, Any]:
-        """Return the identity of the texts, from a sample of them."""
+        """Return the identity of the texts, computed from a sample of them."""
         count = len(self)
         step = max(1, -(-count // _SAMPLED))
         crc = 0
@@ -69,7 +69,7 @@ class Texts:
 
 
 class _Stored(Texts):
-    """Texts of a field of a dataset, in its current snapshot."""
+    """The texts of a field, in the current snapshot of a dataset."""
 
     def __init__(self, dataset: Dataset, field: str) -> None:
         self._dataset = dataset.pin()
@@ -91,29 +91,29 @@ class _Stored(Texts):
 
 
 def as_bytes(text: Text) -> bytes:
-    """Return the bytes of a text for the checksum."""
+    """Return a text as bytes, for the checksum."""
     data: Any = text.data
     return data.encode('utf-8', 'surrogatepass') if isinstance(data, str) else data
 
 
 def choose_field(dataset: Dataset, field: Optional[str]) -> str:
-    """Return the requested field of texts, or the only one."""
+    """Return the requested field, or the only bytes field."""
     candidates = [name for name, one in dataset.fields.items() if one.dtype is bytes]
     if field is None:
         if len(candidates) != 1:
             kinds = ', '.join(map(repr, candidates)) or 'none'
-            raise ValueError(f'field must be given: {dataset.path} has the fields of bytes {kinds}')
+            raise ValueError(f'field must be given: {dataset.path} has the bytes fields {kinds}')
         return candidates[0]
     if field not in dataset.fields:
         raise ValueError(f'field {field!r} not found: {dataset.path} has {list(dataset.fields)}')
     if field not in candidates:
-        raise ValueError(f'field {field!r} of {dataset.path} must be of bytes, not '
+        raise ValueError(f'field {field!r} of {dataset.path} must be a bytes field, not '
                          f'{dataset.fields[field].dtype}')
     return field
 
 
 def texts_of(texts: Any, field: Optional[str]) -> Texts:
-    """Return the texts for the caller's argument."""
+    """Return the texts that the caller's argument describes."""
     if isinstance(texts, (str, bytes, os.PathLike)):
         texts = Dataset(texts)
     if isinstance(texts, Column):
@@ -123,6 +123,6 @@ def texts_of(texts: Any, field: Optional[str]) -> Texts:
     if isinstance(texts, Dataset):
         return _Stored(texts, choose_field(texts, field))
     if not hasattr(texts, '__getitem__') or not hasattr(texts, '__len__'):
-        raise TypeError('texts must be a Dataset, its path, a column of it, or a sequence of texts, '
+        raise TypeError('texts must be a Dataset, its path, a Column, or a sequence of texts, '
                         f'not {texts!r:.100}')
     return Texts(texts, field)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples of texts that are tokenized during training."""
+"""Samples from texts that are tokenized during training."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ._tokenizer import Encoder, choose_errors, fingerprint, load, token_id, voc
 __all__ = ['TokenStream']
 
 _KIND = 'TokenStream'
-# Bytes of samples to prefetch.
+# Number of bytes of samples to prefetch.
 _AHEAD = 4 << 20
 
 _Self = TypeVar('_Self', bound='TokenStream')
@@ -31,57 +31,62 @@ _Self = TypeVar('_Self', bound='TokenStream')
 class TokenStream:
     """Samples of equal length from concatenated texts, which are tokenized on the fly.
 
-    Documents come in the order of `order`, each followed by a separator. Samples have
-    ``sequence_length + 1`` tokens, and the last token of a sample is the first of the next, as with
-    a `TokenDataset` over files of the same tokens. A thread prefetches samples; the threads of the
-    tokenizer use all cores, unless the variable TOKENIZERS_PARALLELISM prevents that.
+    Documents are read in the order `order`, and each is followed by the separator, if there is one.
+    Samples have ``sequence_length + 1`` tokens, and the last token of a sample is the first token
+    of the next sample, as with a `TokenDataset` over files of the same tokens. A thread prefetches
+    samples; the tokenizer's threads use all cores, unless the environment variable
+    TOKENIZERS_PARALLELISM prevents that.
 
-    **Iteration.** A ``for`` loop returns the rest of the epoch (or of `epochs`); the next loop
-    continues with the following samples. A sample can contain documents of two epochs; the tokens
-    left at the end of a loop are dropped. A loop after a ``break`` continues at that position.
-    ``next()`` raises an error after all samples before it, and the next call retries.
+    **Iteration.** A ``for`` loop returns the rest of the current epoch (or of the current `epochs`
+    epochs); the next loop continues with the following samples. A sample can contain documents of
+    two epochs; the tokens left over at the end of a loop are dropped. After a ``break``, the next
+    loop continues where the previous one stopped. If an error occurs, ``next()`` first returns all
+    samples before the error, and then raises it; the next call tries again.
 
-    **Ranks.** A rank packs the documents at the positions of each epoch that are `rank` modulo
-    `world`, so that each text is tokenized once. Ranks can have different numbers of samples in an
-    epoch: with ``epochs=None`` no rank ends before the others. A state belongs to one rank, and
-    needs the same `rank` and `world`; to continue with another number of ranks, write the tokens
-    with `write_tokens` and use a `TokenDataset`.
+    **Ranks.** A rank packs the documents at those positions in each epoch that equal `rank` modulo
+    `world`, so each text is tokenized only once. Ranks can have different numbers of samples in an
+    epoch; with ``epochs=None``, no rank ends before the others. A state belongs to one rank, and
+    can only be loaded with the same `rank` and `world`. To continue with a different number of
+    ranks, write the tokens with `write_tokens` and use a `TokenDataset`.
 
-    A child of ``fork()`` continues at the same position with its own thread. All methods are
-    thread-safe.
+    After ``fork()``, the child continues at the same position with a thread of its own. All methods
+    are thread-safe.
 
     Parameters
     ----------
     texts : Dataset, path, Column, or sequence
-        The texts: the field `field` of a dataset, in its current snapshot; or a sequence of str, of
-        UTF-8 bytes, or of dicts that have one of these at `field`. None, and texts without tokens,
-        are skipped.
+        The texts: the field `field` in the current snapshot of a dataset; or a sequence of str, of
+        UTF-8 bytes, or of dicts that contain one of these under the key `field`. None and texts
+        without tokens are skipped.
     tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
-        The tokenizer, or the path of a ``tokenizer.json`` or of its folder. Its truncation and
-        padding are ignored.
+        The tokenizer, or the path of a ``tokenizer.json`` or of the directory that contains it. The
+        tokenizer's truncation and padding settings are ignored.
     sequence_length : int
         The number of tokens in an input.
     field : str, optional
-        A field of bytes; by default the only one of the dataset.
+        The bytes field of a dataset, by default its only bytes field; or the key of the text in
+        dicts.
     separator : int or str, optional
-        A token to insert after each document, by number or name.
+        A token to insert after each document, given by number or by name.
     special_tokens : bool, optional
-        Whether to add the special tokens of the tokenizer's post-processor to a text.
+        Whether to add the special tokens of the tokenizer's post-processor to each text.
     errors : {'strict', 'replace'}, optional
-        The action for bytes that are not UTF-8: raise CorruptError, or replace them by U+FFFD.
+        The action for bytes that are not UTF-8: raise CorruptError, or replace them with U+FFFD.
     order : Order, optional
-        The order of documents; None: `Sequential`. Its length is an epoch.
+        The order of documents; None: `Sequential`. The length of the order is the length of an
+        epoch.
     epochs : int, optional
-        The number of epochs of a ``for`` loop; None: endless.
+        The number of epochs in one ``for`` loop; None: endless.
     rank, world : int, optional
         The rank of this process, and the number of ranks.
     batch_size : int, optional
-        The number of samples in a batch, an array of two axes; the last batch can be smaller. None:
-        single samples, arrays of one axis.
+        The number of samples in a batch, which is an array with two axes; the last batch can be
+        smaller. None: single samples, which are arrays with one axis.
     out : dtype or str, optional
         The dtype of the samples: ``int32`` or ``int64``.
     prefetch_bytes : int, optional
-        The maximum number of prefetched bytes; None: 4 MiB. One batch is always allowed.
+        The maximum total size of prefetched samples, in bytes; None: 4 MiB. One batch is always
+        allowed.
 
     Examples
     --------
@@ -139,21 +144,21 @@ class TokenStream:
         self._place = Place(0)
         self._prefetcher: Optional[Prefetcher] = None
         self._pid = os.getpid()
-        self._lock = threading.Lock()    # protects the three members above
+        self._lock = threading.Lock()    # protects _place, _prefetcher and _pid
         self._closed = False
 
     def __iter__(self: _Self) -> _Self:
         return self
 
     def __next__(self) -> Dict[str, np.ndarray[Any, Any]]:
-        if self._pid != os.getpid():    # neither thread nor lock holder exists
+        if self._pid != os.getpid():    # fork() copied neither the thread nor the lock's holder
             self._prefetcher, self._pid, self._lock = None, os.getpid(), threading.Lock()
         with self._lock:
             if self._closed:
                 raise LoaderxError('the stream is closed')
             if self._prefetcher is None:
                 self._prefetcher = self._begin()
-                if self._closed:    # close() did not see the new prefetcher
+                if self._closed:    # close() may not have seen the new prefetcher
                     self._prefetcher.close()
             try:
                 batch, self._place = self._prefetcher.take()
@@ -171,7 +176,7 @@ class TokenStream:
         return Prefetcher(lambda is_stopped: samples.run(place, end, is_stopped), self._maximum)
 
     def _end(self) -> Optional[int]:
-        """Return the position at which a ``for`` loop that starts here ends."""
+        """Return the position at which a ``for`` loop ends if it starts at the current position."""
         if self.epochs is None:
             return None
         length = self.epochs * self._samples.cursor.length
@@ -183,10 +188,10 @@ class TokenStream:
             self._prefetcher = None
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the stream, as a small dict for JSON (version 1).
+        """Return the position of the stream as a small dict that JSON can store (version 1).
 
-        It contains no tokens, but the document and the token at which the next sample begins, and
-        the identities of the tokenizer, the texts and the order.
+        The dict contains no tokens. It contains the document and the token at which the next sample
+        begins, and the identities of the tokenizer, the texts and the order.
         """
         place = self._place
         state = {'state': _KIND, 'version': VERSION, **self._configuration,
@@ -195,16 +200,17 @@ class TokenStream:
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue at the position of a state. One document is tokenized again.
+        """Continue at the position in a state. One document is tokenized again.
 
         The first ``next()`` raises CorruptError if the text of that document has changed.
 
         Raises
         ------
         ValueError
-            The tokenizer, the texts, the order or an argument differs; the message names it.
+            The tokenizer, the texts, the order or an argument differs; the message names the
+            difference.
         LoaderxError
-            The state has another version.
+            The state was saved in an unsupported format version.
         CorruptError
             The state was changed after it was saved, or is invalid.
         """
@@ -221,7 +227,7 @@ class TokenStream:
             self._place = place
 
     def close(self) -> None:
-        """Stop the thread after its current step; a second call does nothing."""
+        """Stop the thread after its current step; further calls have no effect."""
         self._closed = True
         ahead = self._prefetcher
         if ahead is not None:
@@ -239,7 +245,7 @@ class TokenStream:
         self.close()
 
     def __copy__(self: _Self) -> _Self:
-        """Return another stream at the same position, over the same texts."""
+        """Return a second stream over the same texts, at the same position."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, _prefetcher=None, _lock=threading.Lock(),
                              _pid=os.getpid())

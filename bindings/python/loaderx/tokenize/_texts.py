@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts, and errors in them."""
+"""Texts, and errors that describe invalid texts."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ._tokenizer import Encoder
 
 __all__ = ['LONGEST', 'BadText', 'Text', 'decode', 'encode', 'make_error']
 
-# Maximum size of a document or JSON line. Tokenization takes many times as much memory.
+# Maximum size of a document or JSON line in bytes. Tokenization needs many times as much memory.
 LONGEST = 256 << 20
 
 
 class Text(NamedTuple):
-    """A document, and its location: a line of a file or a record of a dataset."""
+    """A document and its location: a line of a file, or a record of a dataset."""
 
     data: Union[bytes, str]
     path: Optional[str] = None
-    line: Optional[int] = None      # line number, from 1
-    offset: Optional[int] = None    # offset of its first byte in the file
+    line: Optional[int] = None      # line number, counted from 1
+    offset: Optional[int] = None    # offset of the document's first byte in the file
     field: Optional[str] = None
     record: Optional[int] = None
 
@@ -34,7 +34,7 @@ class Text(NamedTuple):
 
 
 class BadText(Exception):
-    """An invalid text: its number, the message, and the offset in it."""
+    """An invalid text: its number in the block, the message, and the offset in the text."""
 
     def __init__(self, number: int, message: str, at: Optional[int] = None) -> None:
         super().__init__(number, message, at)
@@ -44,7 +44,7 @@ class BadText(Exception):
 def make_error(message: str, path: Optional[str] = None, line: Optional[int] = None,
                field: Optional[str] = None, record: Optional[int] = None,
                offset: Optional[int] = None) -> CorruptError:
-    """Return an error with the location, in the message and as attributes."""
+    """Return an error that contains the location, in the message and as attributes."""
     parts = [path, None if line is None else f'line {line}',
              None if field is None else f"field '{field}'",
              None if record is None else f'record {record}',
@@ -57,7 +57,7 @@ def make_error(message: str, path: Optional[str] = None, line: Optional[int] = N
 
 
 def decode(number: int, data: Any, errors: str) -> str:
-    """Decode bytes; an error has the offset of the first invalid byte."""
+    """Decode bytes; an error contains the offset of the first invalid byte."""
     try:
         return str(data, 'utf-8', errors)
     except UnicodeDecodeError as cause:
@@ -73,7 +73,7 @@ def _of_json(number: int, data: bytes, key: str, errors: str) -> str:
     except json.JSONDecodeError as cause:
         raise BadText(number, f'invalid JSON: {cause.msg}',
                       len(line[:cause.pos].encode())) from None
-    except (RecursionError, ValueError) as cause:    # too deep, or too many digits
+    except (RecursionError, ValueError) as cause:    # nested too deeply, or too many digits
         raise BadText(number, f'cannot parse JSON: {cause}') from None
     if not isinstance(found, dict):
         raise BadText(number, f'the line must be a JSON object with the key {key!r}')
@@ -106,7 +106,7 @@ def _kind(value: Any) -> str:
 
 def encode(encoder: Encoder, data: Sequence[Any], key: Optional[str],
            errors: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the tokens of texts, or of JSON lines with a key, and their number for each text.
+    """Return the tokens of texts, or of JSON lines if `key` is given, and their number per text.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def encode(encoder: Encoder, data: Sequence[Any], key: Optional[str],
     try:
         return encoder.encode(texts)
     except Exception as cause:
-        for number, text in enumerate(texts):    # find the text that failed
+        for number, text in enumerate(texts):    # find the text that causes the error
             try:
                 encoder.encode([text])
             except Exception as alone:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads, inspects and uses tokenizers of the tokenizers library."""
+"""Loads, inspects and uses tokenizers from the tokenizers library."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ['ERRORS', 'Encoder', 'choose_errors', 'fingerprint', 'load', 'token_i
 
 ERRORS = ('strict', 'replace')
 
-# Texts that tokenizers with equal vocabularies may split differently.
+# A text that tokenizers with equal vocabularies may split differently.
 _PROBE = ("Don't  PANIC:\n\n\tx_1 += 3.14159 * 12345678;\r\n naïve ﬁne Ünïcode, 東京、"
           'Привет мир! 🙂🙂 <b>end</b>   ')
 
 
 def load(tokenizer: Any) -> Any:
-    """Load a copy of a tokenizer, without truncation and padding.
+    """Load a copy of a tokenizer, with truncation and padding disabled.
 
     Parameters
     ----------
     tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
-        The tokenizer, or the path of a ``tokenizer.json`` or of its folder.
+        The tokenizer, or the path of a ``tokenizer.json`` or of the directory that contains it.
     """
     library = _library()
     if isinstance(tokenizer, (str, bytes, os.PathLike)):
@@ -64,7 +64,7 @@ def _read(library: Any, path: str) -> Any:
         data = file.read()
     try:
         return library.from_str(data.decode())
-    except Exception as cause:    # the library raises plain exceptions
+    except Exception as cause:    # the library raises plain instances of Exception
         error = LoaderxError(f'{path}: the tokenizers library cannot read this tokenizer '
                              f'({cause}): pass a tokenizer.json')
         error.path = path
@@ -72,12 +72,12 @@ def _read(library: Any, path: str) -> Any:
 
 
 def vocabulary(tokenizer: Any) -> int:
-    """Return the size of the vocabulary: the largest token plus one."""
+    """Return the size of the vocabulary: the largest token number plus one."""
     return 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
 
 
 def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optional[int]:
-    """Return the number of a token, given by name or by number, also as a string of digits."""
+    """Return the number of a token, given by name, by number, or by a string of digits."""
     if token is None:
         return None
     if not isinstance(token, str):
@@ -96,13 +96,13 @@ def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optiona
 
 
 def fingerprint(tokenizer: Any) -> str:
-    """Return the identity of a tokenizer, independent of the version of the library."""
+    """Return the identity of a tokenizer; it does not depend on the version of the library."""
     known = sorted(tokenizer.get_vocab(with_added_tokens=True).items())
     made: List[Any] = []
     for special in False, True:
         try:
             made.append(tokenizer.encode(_PROBE, add_special_tokens=special).ids)
-        except Exception:    # a vocabulary of words without an unknown token
+        except Exception:    # for example, a vocabulary of words without an unknown token
             made.append(None)
     return hashlib.sha256(json.dumps([known, made]).encode()).hexdigest()[:32]
 
@@ -115,27 +115,27 @@ def choose_errors(errors: Any) -> str:
 
 
 class Encoder:
-    """Tokenizes many texts at a time, on the threads of the library.
+    """Tokenizes many texts at a time, on the library's threads.
 
     Parameters
     ----------
     tokenizer : tokenizers.Tokenizer
-        A tokenizer from `load`.
+        A tokenizer that `load` returned.
     end : int, optional
         A token to insert after each text.
     special : bool
-        Whether to add the special tokens of the post-processor to a text.
+        Whether to add the special tokens of the post-processor to each text.
     """
 
     def __init__(self, tokenizer: Any, end: Optional[int], special: bool) -> None:
         self.tokenizer = tokenizer
         self.special = boolean('special_tokens', special)
         self._end = [] if end is None else [end]
-        # The fast method computes no offsets; older versions lack it.
+        # The fast method does not compute offsets; older versions of the library lack it.
         self._many = getattr(tokenizer, 'encode_batch_fast', tokenizer.encode_batch)
 
     def encode(self, texts: List[str]) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Return the tokens of all texts, and their number for each text."""
+        """Return the tokens of all texts, and the number of tokens per text."""
         numbers: List[List[int]] = []
         for text, made in zip(texts, self._many(texts, add_special_tokens=self.special)):
             ids = made.ids if text else []

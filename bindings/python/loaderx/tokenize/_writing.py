@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tokenization of texts to files."""
+"""Tokenizes texts and writes the tokens to files."""
 
 from __future__ import annotations
 
@@ -26,69 +26,72 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
                  errors: str = 'strict', format: Optional[str] = None, dtype: Any = None,
                  replace: bool = False, processes: Optional[int] = None,
                  progress: Progress = True) -> Dict[str, Any]:
-    """Write the tokens of texts to files, for `loaderx.Tokens` and other programs.
+    """Tokenize texts and write the tokens to files, for `loaderx.Tokens` and other programs.
 
-    Documents have the order of the inputs, for any number of processes. Texts without tokens are
-    skipped. The files appear when all of them are complete; an error leaves no files.
+    Documents are written in the order of the inputs, for any number of processes. Texts without
+    tokens are skipped. The files appear once all of them are complete; after an error, there are no
+    files.
 
-    Memory use is limited to the texts in progress, about 2 MiB for each process, and twice the
-    longest document.
+    Memory is used only for the texts in progress: about 2 MiB of text per process, plus twice the
+    size of the longest document.
 
     Parameters
     ----------
     inputs : path, or a sequence of paths
-        A directory is a dataset. By default, a file named .jsonl or .ndjson has JSON lines, and any
-        other file is one document. A file named .gz is decompressed.
+        A directory is a dataset. By default, a file whose name ends with .jsonl or .ndjson contains
+        JSON lines, and any other file is one document. A file whose name ends with .gz is
+        decompressed.
     output : path-like
-        The path of the file, or of one of the files.
+        The path of the output file, or of one of the output files.
     tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
-        The tokenizer, or the path of a ``tokenizer.json`` or of its folder. Its truncation and
-        padding are ignored.
+        The tokenizer, or the path of a ``tokenizer.json`` or of the directory that contains it. The
+        tokenizer's truncation and padding settings are ignored.
     field : str, optional
-        A field of bytes of the datasets; by default the only one.
+        The bytes field of the datasets; by default the only bytes field.
     key : str, optional
-        The key of the text in the objects of JSON lines; by default ``'text'``.
+        The key of the text in each JSON line, which is an object; by default ``'text'``.
     lines : bool, optional
         Whether each line of a file is a document.
     split_at : str, optional
-        The separator line between documents in a file; ``''`` for empty lines.
+        The line that separates documents in a file; ``''`` stands for an empty line.
     eos : int or str, optional
-        A token to insert after each document, by number or name.
+        A token to insert after each document, given by number or by name.
     special_tokens : bool, optional
-        Whether to add the special tokens of the tokenizer's post-processor to a text.
+        Whether to add the special tokens of the tokenizer's post-processor to each text.
     errors : {'strict', 'replace'}, optional
-        The action for bytes that are not UTF-8: raise CorruptError, or replace them by U+FFFD.
+        The action for bytes that are not UTF-8: raise CorruptError, or replace them with U+FFFD.
     format : {'megatron', 'ds', 'npy', 'flat'}, optional
-        The default is the format of the output's name: .bin or .idx for the two files of Megatron,
-        .ds for those of Nanotron and datatrove, .npy for an array. 'flat' is raw tokens. The last
-        two do not contain the ends of documents: set an `eos`.
+        By default, the suffix of `output` determines the format: .bin or .idx for Megatron's two
+        files, .ds for the files of Nanotron and datatrove, .npy for an array. 'flat' stands for raw
+        tokens. 'npy' and 'flat' do not record the ends of documents, so set `eos`.
     dtype : dtype or str, optional
-        uint16 or uint32 (int32 for Megatron, which has no uint32); by default the smallest for the
-        vocabulary.
+        uint16 or uint32 (for Megatron, which has no uint32, int32); by default, the smallest dtype
+        that fits the vocabulary.
     replace : bool, optional
         Whether to replace existing files.
     processes : int, optional
-        The number of processes; by default one for each CPU of this process. 0: this process
-        tokenizes, on the threads of the tokenizer.
+        The number of processes; by default, one for each CPU that this process may use. 0: this
+        process tokenizes, with the tokenizer's threads.
     progress : bool or callable, optional
         True shows a bar if stderr is a terminal and tqdm is installed. A function is called with
-        the bytes of text done, and their total, or None if that is unknown.
+        the number of bytes of text done and the total, which is None if it is unknown.
 
     Returns
     -------
     dict
-        ``documents``, ``tokens``, skipped texts as ``empty``, ``bytes`` of text, the ``dtype``, the
-        ``vocabulary``, ``eos``, the ``format``, ``files`` and ``seconds``.
+        The numbers of ``documents``, of ``tokens``, of skipped texts (``empty``) and of ``bytes``
+        of text; the ``dtype``, the size of the ``vocabulary``, the token ``eos``, the ``format``,
+        the ``files`` and the time in ``seconds``.
 
     Raises
     ------
     CorruptError
-        A text is not UTF-8, or a line is not JSON or not an object with the key; the error has the
-        location.
+        A text is not UTF-8, or a line is not JSON or not an object with the key; the error contains
+        the location.
     FileExistsError
-        An output exists.
+        An output file exists, and `replace` is False.
     LoaderxError
-        The file of the tokenizer is invalid, or the inputs have no text.
+        The tokenizer file is invalid, or the inputs contain no text.
     """
     began = time.monotonic()
     made = load(tokenizer)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The API of torch.utils.data, with states.
+"""The API of torch.utils.data, with positions that can be saved and restored.
 
-The samplers are subclasses of those of the installed torch: they have the same arguments, checks
-and errors, return the same numbers, and advance a generator by the same draws. They add
-``state_dict()`` and ``load_state_dict()``, which continue an epoch without repeating the draws of
-its beginning, and ``seek()``, which needs only a count. The DataLoader is also a subclass, with
-threads as workers and with a state. ConcatDataset and default_convert are those of torch, so that
-one import suffices. `loaderx` itself does not need torch; this module does.
+The samplers are subclasses of the installed torch's samplers: they have the same arguments, checks
+and errors, return the same indices, and advance a generator in the same way. They add
+``state_dict()`` and ``load_state_dict()``, which resume an epoch without generating its earlier
+random numbers again, and ``seek()``, which needs only a count. DataLoader, too, is a subclass of
+torch's: its workers are threads, and its position can be saved and restored. ConcatDataset and
+default_convert are torch's own, included so that one import suffices. `loaderx` itself does not
+need torch; this module does.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ except ModuleNotFoundError as error:
     if error.name != 'torch':
         raise
     raise ImportError('loaderx.torch needs PyTorch: install torch, or '
-                      'use lx.TorchRandom, lx.TorchSubset and lx.Distributed, which have its '
+                      'use lx.TorchRandom, lx.TorchSubset and lx.Distributed, which produce its '
                       'orders without it', name='torch') from None
 
 from torch.utils.data import ConcatDataset

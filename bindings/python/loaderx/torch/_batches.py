@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch's BatchSampler, with a state."""
+"""A resumable version of torch's BatchSampler."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ class _Batches:
     """One pass through a BatchSampler."""
 
     def __init__(self, returned: int = 0, skip: int = 0, ended: bool = False) -> None:
-        self.returned = returned    # indices in the batches returned so far
-        self.skip = skip      # indices to skip
-        self.ended = ended    # the sampler has ended, but no further batch was requested
+        self.returned = returned    # number of indices in the batches returned so far
+        self.skip = skip      # number of indices to skip
+        self.ended = ended    # the inner sampler has ended, but no further batch was requested
         self.inner: Any = None
-        self.saved: Any = None    # the sampler's state, for a copy
+        self.saved: Any = None    # the inner sampler's state, in a copy
         self.done = False
 
 
 class BatchSampler(Stateful, data.BatchSampler):
-    """torch's BatchSampler, with a state: lists of the indices of another sampler.
+    """A resumable version of torch's BatchSampler: lists of the indices of another sampler.
 
     Parameters
     ----------
     sampler : iterable
-        The indices. A sampler of this module, or another sampler with ``state_dict()``, continues
-        from its state, also with another `batch_size`; any other sampler is iterated up to the
-        position again. ``seek()`` counts indices, not batches.
+        The sampler that returns the indices. A sampler of this module, or any other with
+        ``state_dict()`` and ``load_state_dict()``, continues from its state, even with a different
+        `batch_size`; other samplers are iterated again up to the position. ``seek()`` counts
+        indices, not batches.
     batch_size : int
-        Indices per batch.
+        The number of indices per batch.
     drop_last : bool
         Whether to drop the last batch if it is not full.
     """
@@ -84,7 +85,7 @@ class BatchSampler(Stateful, data.BatchSampler):
         load = getattr(self.sampler, 'load_state_dict', None)
         inner = state.get('sampler')
         if (load is None) != (inner is None):
-            kinds = 'one without a state', 'one with a state'
+            kinds = 'not resumable', 'resumable'
             raise differs('sampler', kinds[inner is not None], kinds[load is not None])
         if load is not None:
             load(inner)

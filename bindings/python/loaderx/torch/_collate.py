@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch's default_collate, faster for arrays and numbers."""
+"""A version of torch's default_collate that is faster for arrays and numbers."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from ._worker_info import hidden
 __all__ = ['default_collate', 'is_unmodified']
 
 _torchs = data._utils.collate
-# torch's rules by type, which users may change.
+# torch's collate functions by type, which users may change.
 _KNOWN = dict(getattr(_torchs, 'default_collate_fn_map', {}))
 
-# The NumPy dtypes that torch has.
+# The NumPy scalar types whose dtypes torch supports.
 _SCALARS = frozenset(np.dtype(name).type for name in (
     'bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64',
     'complex64', 'complex128'))
 
 
 def default_collate(batch: Any) -> Any:
-    """Collate a list of items to one item of tensors: a faster default_collate of torch.
+    """Collate a list of items to one item of tensors, as torch's default_collate does, but faster.
 
-    The library collates arrays of one dtype and shape, ints and floats, also in dicts, tuples and
-    lists. torch collates everything else, and all items if its ``default_collate_fn_map`` was
-    changed.
+    The library collates arrays of equal dtype and shape, ints and floats, including those in dicts,
+    tuples and lists. torch collates everything else, and collates all items if its
+    ``default_collate_fn_map`` was changed.
 
     Parameters
     ----------
     batch : list
-        At least one item, all of one kind.
+        One or more items, all of the same kind.
 
     Examples
     --------
@@ -48,12 +48,12 @@ def default_collate(batch: Any) -> Any:
 
 
 def is_unmodified() -> bool:
-    """Whether torch's rules are unchanged."""
+    """Whether torch's collate functions are unchanged."""
     return bool(_KNOWN == getattr(_torchs, 'default_collate_fn_map', {}))
 
 
 def _collate_by_torch(batch: Any) -> Any:
-    """Collate by torch, in memory that is not shared with processes."""
+    """Let torch collate, in memory that is not shared with other processes."""
     if type(batch) in (list, tuple) and batch:
         kind = type(batch[0])
         if kind in _SCALARS and is_unmodified() and set(map(type, batch)) == {kind}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An iterator of the DataLoader over a loaderx dataset, which uses a loader of the library."""
+"""A DataLoader iterator over a loaderx dataset, which uses a loader of the library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_THREADS = 64
 
 
 def is_direct(loader: Any) -> bool:
-    """Whether a pass is an order of records that runs no code of the caller."""
+    """Whether the library can read a whole pass, without running code of the caller."""
     batches = loader._index_sampler
     if loader._source is None or type(batches) is not BatchSampler or not loader._collates:
         return False
@@ -33,7 +33,10 @@ def is_direct(loader: Any) -> bool:
 
 
 class _Whole:
-    """A pass through a BatchSampler, read as a whole; its sampler draws when torch's does."""
+    """A pass through a BatchSampler, read as a whole.
+
+    Random numbers are generated at the same moments as by torch's sampler.
+    """
 
     def __init__(self, batches: BatchSampler, iteration: Any) -> None:
         self._batches = batches
@@ -43,19 +46,19 @@ class _Whole:
         self._blocks: Iterating[Block] = iter(())
         self._pulls = 0               # number of batches that torch would have requested
         self._count = 0               # number of indices
-        self._ended: Any = None       # copy of the inner pass before its sampler ended
+        self._ended: Any = None       # copy of the inner pass, made before its sampler ended
         self.order: Optional[_core.Order] = None
-        self.start = 0                # position in the order at which the pass begins
-        self.invalid_indices: Any = None    # in place of the order; some are out of range
+        self.start = 0                # position in the order where the pass begins
+        self.invalid_indices: Any = None    # instead of the order, if some are out of range
 
     def pull(self, length: int) -> None:
-        """Advance the draws as if a batch of this size were requested."""
+        """Advance the generator as if a batch were requested; `length` is the source's length."""
         self._pulls += 1
         if self._pulls == 1 and not self._iteration.ended:
             self._draw(length)
         if self._inner is not None and self._pulls == self._count // self._batches.batch_size + 1:
             self._ended = self._inner.copy(self._sampler.generator)
-            for _ in self._blocks:    # draws, and discards the result
+            for _ in self._blocks:    # advances the generator; the result is discarded
                 pass
             self._inner.done = True
 
@@ -78,7 +81,7 @@ class _Whole:
         self.order = order if self._count >= minimum else None
 
     def _order_of(self, numbers: np.ndarray[Any, Any], length: int) -> Optional[_core.Order]:
-        """Return an order of indices; negative indices count from the end."""
+        """Return an order that consists of indices; negative indices count from the end."""
         if numbers.dtype.kind not in 'iu' or numbers.min() < -length or numbers.max() >= length:
             self.invalid_indices = numbers
             return None
@@ -87,7 +90,7 @@ class _Whole:
         return _core.subset(_core.sequential(len(numbers), 1, 1), numbers.astype(np.uint64), None)
 
     def at(self, handed: int) -> Any:
-        """Return the position of the pass after this number of batches."""
+        """Return the position of the pass after `handed` batches."""
         if self._inner is None:
             return self._iteration
         position, size = copy.copy(self._iteration), self._batches.batch_size
@@ -107,7 +110,7 @@ class _Whole:
 
 
 class _OneByOne:
-    """Batches of indices, some of which are out of range: a batch that fails is skipped."""
+    """Reads batches of indices, some of which are out of range; skips a batch that fails."""
 
     def __init__(self, fetcher: Gathered, numbers: np.ndarray[Any, Any], size: int,
                  drop_last: bool) -> None:
@@ -123,7 +126,7 @@ class _OneByOne:
 
 
 class Direct(Iterator):
-    """Batches prefetched by threads of the library."""
+    """Returns batches that threads of the library prefetch."""
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Readers of the batches of a DataLoader."""
+"""Fetchers, which read the batches of a DataLoader."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'togethe
 
 _KINDS = (Dataset, NPDataset, Records)
 
-# Methods that read several records; a subclass may override them.
+# The methods that read several records. A subclass may override them.
 _READ_METHODS = tuple(kind.__getitems__ for kind in _KINDS)
 
-# A source of the library, and whether its records are arrays instead of dicts.
+# A source of the library, and whether its records are arrays rather than dicts.
 Found = Tuple[_core.Source, bool]
 
 
 class Together(Records):
-    """Zipped datasets of equal length, as `Loader` makes them from a tuple."""
+    """Datasets of equal length, read side by side as a `Loader` reads a tuple."""
 
     def __init__(self, datasets: Any) -> None:
         self.datasets = datasets
@@ -39,7 +39,7 @@ class Together(Records):
 
 
 def together(dataset: Any) -> Any:
-    """Convert a tuple or list of loaderx datasets to one dataset; return other objects as is."""
+    """Convert a tuple or list of loaderx datasets to one dataset; leave other objects unchanged."""
     if isinstance(dataset, (tuple, list)) and dataset and all(isinstance(one, _KINDS)
                                                               for one in dataset):
         return Together(tuple(dataset))
@@ -47,7 +47,7 @@ def together(dataset: Any) -> Any:
 
 
 def find_source(dataset: Any) -> Optional[Found]:
-    """Return the source of a loaderx dataset; None if it must be read record by record."""
+    """Return the source of a loaderx dataset, or None if it must be read record by record."""
     found = _find(dataset)
     if found is None or any(dtype is None for _, dtype, _ in found[0].columns):
         return None
@@ -65,12 +65,12 @@ def _find(dataset: Any) -> Optional[Found]:
         if type(dataset) is data.Subset:
             return _subset(_find(dataset.dataset), dataset.indices)
     except (TypeError, ValueError, IndexError):
-        pass    # an array that only NumPy can read, or one for which torch fails later
+        pass    # only NumPy can read the array, or torch will raise an error later
     return None
 
 
 def _concat(parts: Sequence[Optional[Found]]) -> Optional[Found]:
-    """Return the source of a ConcatDataset of loaderx datasets of one kind."""
+    """Return the source of a torch ConcatDataset of loaderx datasets of the same kind."""
     found = [part for part in parts if part is not None]
     if len(found) != len(parts) or len({bare for _, bare in found}) != 1:
         return None
@@ -86,12 +86,12 @@ def _subset(part: Optional[Found], indices: Any) -> Optional[Found]:
 
 
 def collation(function: Any) -> Any:
-    """Return the collate function: ours instead of torch's default, with the same result."""
+    """Return the collate function; ours, with the same result, replaces torch's default."""
     return default_collate if function is data._utils.collate.default_collate else function
 
 
 class Gathered:
-    """Reads batches of tensors from a loaderx dataset, by the library."""
+    """Reads batches of tensors from a loaderx dataset, using the library."""
 
     def __init__(self, dataset: Any, found: Found, batched: bool) -> None:
         self._dataset = dataset
@@ -100,7 +100,7 @@ class Gathered:
         self.names: Tuple[str, ...] = tuple(name for name, _, _ in self.source.columns)
 
     def fetch(self, index: Any) -> Any:
-        """Return the records of a list of indices, or of one index."""
+        """Return the records at a list of indices, or the record at one index."""
         numbers = _integers(index if self._batched else [index])
         if numbers is None:
             return self._fetch_as_torch(index)
@@ -111,13 +111,13 @@ class Gathered:
             batch, dict) else batch[0]
 
     def _fetch_as_torch(self, index: Any) -> Any:
-        """Read the records as torch does, for other arguments and for torch's errors."""
+        """Read the records as torch does: for other arguments, and to raise torch's errors."""
         collate = default_collate if self._batched else data._utils.collate.default_convert
         return data._DatasetKind.create_fetcher(data._DatasetKind.Map, self._dataset, self._batched,
                                                 collate, False).fetch(index)
 
     def tensors(self, batch: Dict[str, Any]) -> Any:
-        """Convert the arrays to tensors, without a copy; one tensor if records are arrays."""
+        """Convert the arrays to tensors without a copy; return one tensor if records are arrays."""
         made = {name: torch.from_numpy(values) for name, values in batch.items()}
         return made[self.names[0]] if self._bare else made
 
@@ -132,7 +132,7 @@ class Gathered:
 
 
 def _integers(index: Any) -> Optional[np.ndarray[Any, Any]]:
-    """Convert indices to an array; None if the list is empty or has other values."""
+    """Convert indices to an array; None if there are none, or if they are not all integers."""
     if not isinstance(index, (list, tuple, np.ndarray, torch.Tensor)):
         return None
     try:

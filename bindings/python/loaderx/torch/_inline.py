@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An iterator of the DataLoader without workers: the calling thread prepares each batch."""
+"""A DataLoader iterator without workers: the calling thread prepares each batch."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ class Inline(Iterator):
         try:
             made = self._fetcher.fetch(index)
         except StopIteration:
-            progress.finished = True    # torch treats StopIteration as the end
+            progress.finished = True    # torch treats StopIteration as the end of the pass
             raise
         return self._pinned(made)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Passes through torch's samplers."""
+"""Resumable passes through torch's samplers."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ from .._check import natural
 from .._states import VERSION, check, checksum, differs, number
 from ._states import digest, get_rest, pack, unpack
 
-# Indices that are converted to Python ints at a time.
+# Number of indices that are converted to Python ints at a time.
 _CHUNK = 4096
 
 Block = Union[range, np.ndarray[Any, np.dtype[Any]]]
 
 
 class Iteration:
-    """One pass through a sampler: the indices returned, and the draws made for them.
+    """One pass through a sampler: its position and the state of its random numbers.
+
+    To draw means to generate random indices; a block is the result of one draw.
 
     Parameters
     ----------
     returned : int
-        The number of indices returned before, if a state was loaded.
+        The number of indices that had been returned when the state was saved, if one was loaded.
     seed : int, optional
         The seed of the pass, if the sampler has no generator.
     drawn_from : torch.Tensor, optional
-        The state of the generator before it drew the block of the last index.
+        The state of the generator before it drew the block that contains the last index.
     rest : list of int, optional
-        The indices drawn and not yet returned, if blocks are small.
+        The indices that were drawn but not yet returned, if blocks are small.
     epoch : int, optional
         The epoch, for a DistributedSampler.
     skip : int
@@ -47,8 +49,8 @@ class Iteration:
         self.seed = seed
         self.drawn_from = drawn_from
         self.epoch = epoch
-        self.now: Optional[torch.Tensor] = None    # the generator's state, for a copy
-        self.origin: Any = None                    # a copy from the beginning of the pass
+        self.now: Optional[torch.Tensor] = None    # the generator's state, in a copy
+        self.origin: Any = None                    # a copy made at the beginning of the pass
         self.done = False
         self._skip = skip
         self._small = rest is not None
@@ -57,40 +59,40 @@ class Iteration:
 
     @property
     def returned(self) -> int:
-        """The number of indices returned or to be skipped."""
+        """The number of indices that were returned or will be skipped."""
         return self._end + self._skip - operator.length_hint(self._items)
 
     def copy(self, generator: Optional[torch.Generator]) -> Iteration:
-        """Return a copy of the position of this pass and of its generator."""
+        """Return a copy of the position of this pass and of the generator's state."""
         made = copy.copy(self)
         made._items = copy.copy(self._items)    # shares the list
         made.now = generator.get_state() if isinstance(generator, torch.Generator) else None
         return made
 
     def take(self, block: Block) -> Block:
-        """Return the rest of a block that is read as a whole; `give` counts the indices."""
+        """Return the rest of a block that is read as a whole; `give` then counts its indices."""
         passed = min(self._skip, len(block))
         self._end += passed
         self._skip -= passed
         return block[passed:]
 
     def give(self, count: int) -> None:
-        """Record that this many more indices of the whole block were returned."""
+        """Record that `count` more indices of a block that is read as a whole were returned."""
         self._end += count
 
     def enter(self) -> int:
-        """Return the number of indices before the position, if they need no draws."""
+        """Return the number of indices before the position; for passes that need no draws."""
         self._end, self._skip = self._end + self._skip, 0
         return self._end
 
     @property
     def rest(self) -> Optional[List[int]]:
-        """The indices drawn and not returned, for small blocks; otherwise None."""
+        """The indices that were drawn but not returned, if blocks are small; otherwise None."""
         return list(copy.copy(self._items)) if self._small else None
 
     def run(self, blocks: Iterable[Block],
             pick: Optional[Callable[[int], Any]] = None) -> Iterator[Any]:
-        """Yield the indices of the blocks; request each when the previous one is used up."""
+        """Yield the indices of the blocks; request a block once the previous one is used up."""
         yield from self._items
         for block in blocks:
             passed = min(self._skip, len(block))
@@ -104,9 +106,9 @@ class Iteration:
 
     def draw(self, generator: Optional[torch.Generator], count: int, size: int,
              make: Callable[[Optional[torch.Generator], int], torch.Tensor]) -> Iterator[Block]:
-        """Draw blocks of `size`, and one with the remainder of `count`, even if that is empty.
+        """Draw blocks of `size` indices, and a last one with the rest of `count`, even if empty.
 
-        The blocks are small: a state contains the indices drawn and not returned.
+        The blocks are small, so a state contains the indices that were drawn but not returned.
         """
         self._small = True
         for first in range(-(-self._end // size) * size, count + 1, size):
@@ -115,10 +117,12 @@ class Iteration:
     def draw_again(self, generator: Optional[torch.Generator], count: int, size: int, blocks: int,
                    make: Callable[[Optional[torch.Generator], int], torch.Tensor],
                    private: bool = False) -> Iterator[Block]:
-        """Draw `blocks` blocks of `size`, which end at `count`.
+        """Draw `blocks` blocks of `size` indices; the last one is cut at `count` indices in total.
 
-        A pass that was interrupted within a block draws that block again, with its own generator:
-        the original generator has advanced, or belongs to the caller, unless it is `private`.
+        A pass that was interrupted within a block draws that block again with a separate generator,
+        because the original generator has already advanced. If the generator is `private` to the
+        pass, the separate generator also draws the following blocks; otherwise the caller's
+        generator does.
         """
         done = 0
         if self.drawn_from is not None:
@@ -138,24 +142,24 @@ class Iteration:
 
 
 class Stateful:
-    """A sampler whose passes can be saved and continued."""
+    """A resumable sampler: the position in a pass can be saved and restored."""
 
     generator: Optional[torch.Generator] = None
-    _kind: str                         # name of the sampler in states
+    _kind: str                         # the sampler's name in states
     _current: Any = None               # the newest pass
     _pending: Any = None               # a pass at a restored position, for the next iter()
-    _known: Any = None                 # a sequence, and its checksum
+    _known: Any = None                 # a sequence, its length and its checksum
 
     def _configuration(self) -> Dict[str, Any]:
-        """Return the properties that must match for a state to be valid."""
+        """Return the properties that must match when a state is loaded."""
         raise NotImplementedError
 
     def _recorded(self) -> Dict[str, Any]:
-        """Return further properties for the state, which are not compared."""
+        """Return further properties to include in states, which are not compared."""
         return {}
 
     def _drawn(self, iteration: Any) -> Iterable[Block]:
-        """Yield the rest of a pass; draw each block on demand."""
+        """Yield the blocks of the rest of a pass; draw each block on demand."""
         raise NotImplementedError
 
     def _at_once(self) -> bool:
@@ -171,7 +175,7 @@ class Stateful:
         return np.asarray(block)
 
     def _begin(self) -> Iteration:
-        """Return the pass for iter()."""
+        """Begin the pass that iter() returns."""
         # Copies of the sampler may share the pending pass.
         self._current = Iteration() if self._pending is None else copy.deepcopy(self._pending)
         self._pending = None
@@ -180,32 +184,32 @@ class Stateful:
         return iteration
 
     def _copy_of(self, iteration: Any) -> Any:
-        """Copy the state of a pass, for `_state_of` later."""
+        """Return a copy of a pass that `_state_of` can use later."""
         return iteration.copy(self.generator)
 
     def _origin_of(self, iteration: Any, earlier: Any) -> Any:
-        """Return the beginning of a pass that has drawn; `earlier` is an earlier copy.
+        """Return a copy of the beginning of a pass after its first draw; `earlier` is the fallback.
 
-        A generator that is not part of states has advanced by later draws, which the state has
-        instead.
+        If the generator is not part of states, it has advanced; the state then contains the seed or
+        the generator's state before the draw.
         """
         if iteration.origin is None:
             return earlier
         if self.generator is None:
             iteration.origin.seed = iteration.seed
             if iteration.seed is None and iteration.origin.drawn_from is None:
-                iteration.origin.drawn_from = iteration.drawn_from    # the pass is one block
+                iteration.origin.drawn_from = iteration.drawn_from    # the whole pass is one block
         return iteration.origin
 
     def _digest(self, values: Any) -> Optional[str]:
-        """Return a checksum of the sampled data; slow if it is long."""
+        """Return a checksum of a sequence of numbers; this takes time if the sequence is long."""
         if self._known is None or self._known[0] is not values or self._known[1] != len(values):
             self._known = values, len(values), digest(values)
         checksum: Optional[str] = self._known[2]
         return checksum
 
     def _describe(self, iteration: Optional[Iteration]) -> Dict[str, Any]:
-        """Return the position of a pass, or the beginning of the next pass if it has ended."""
+        """Describe the position of a pass, or the beginning of the next pass if it has ended."""
         position = Iteration() if iteration is None or iteration.done else iteration
         state: Dict[str, Any] = {'given': position.returned}
         if position.seed is not None:
@@ -220,7 +224,7 @@ class Stateful:
         return state
 
     def _resume(self, state: Mapping[str, Any]) -> Iteration:
-        """Return the pass of a state that matches this sampler."""
+        """Return the pass that a state describes; the state matches this sampler."""
         if (self.generator is None) != ('generator' not in state):
             raise differs('generator', *(('None', 'given') if self.generator is not None
                                          else ('given', 'None')))
@@ -243,29 +247,31 @@ class Stateful:
         return state
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the newest pass, as a dict for JSON (version 1).
+        """Return the position of the latest pass, as a dict that JSON can store (version 1).
 
-        The state has the number of indices returned, the properties that must match, and the states
-        of the generator now and before the newest draw, 4 KB each; for a RandomSampler without a
-        generator, a seed instead. Saving draws nothing. The state counts the indices that the
-        sampler has returned; a DataLoader with workers requests them before it returns the batches.
-        loaderx-state(5) describes the state.
+        The state contains the number of indices returned, the properties that must match, and two
+        states of the generator, 4 KB each: the current one, and the one before the latest draw. For
+        a RandomSampler without a generator, it contains a seed instead. Saving does not advance any
+        generator. The position is the number of indices that the sampler has returned; a DataLoader
+        with workers requests indices before it returns their batches. loaderx-state(5) describes
+        the format.
         """
         return self._state_of(self._pending if self._current is None else self._current)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Make the next ``iter()`` return the rest of a pass; later passes are complete.
 
-        Earlier indices are not drawn again, except for the block that contains the position: a
-        permutation, or 32 draws with replacement. The `generator` of the sampler returns to its
-        state at that time. If the pass had ended, the next pass begins.
+        Earlier indices are not generated again, except those in the block that contains the
+        position: a permutation, or 32 indices chosen with replacement. The sampler's `generator` is
+        set to its saved state. If the saved pass had ended, the next ``iter()`` begins a new pass.
 
         Raises
         ------
         ValueError
-            The sampler or its data differ; the message names the difference.
+            The sampler or its data differ from those in the state; the message names the
+            difference.
         LoaderxError
-            The state has another version.
+            The state was saved in an unsupported format version.
         CorruptError
             The state was changed after it was saved, or is invalid.
         """
@@ -276,14 +282,14 @@ class Stateful:
     def seek(self, samples: int) -> None:
         """Make the next ``iter()`` skip the first indices of its pass; later passes are complete.
 
-        A generator advances as if these indices had been returned: torch's draws for them are made
-        and discarded. Without a generator, for a SequentialSampler, and for a DistributedSampler,
-        nothing is drawn.
+        A generator advances as if these indices had been returned: the random numbers for them are
+        generated and discarded. Without a generator, and for a SequentialSampler or
+        DistributedSampler, no random numbers are generated.
 
         Parameters
         ----------
         samples : int
-            The number of indices to skip, at most those of a pass (of this rank).
+            The number of indices to skip, at most the number in a pass (of this rank).
         """
         self._pending = self._seek_to(samples)
         self._current = None
@@ -292,16 +298,16 @@ class Stateful:
         return Iteration(skip=natural('samples', samples, 0, len(self)))  # type: ignore[arg-type]
 
     def _skip_entries(self, count: int) -> None:
-        """Seek for a SkipBatchSampler, which may skip more than one pass."""
+        """Seek for a SkipBatchSampler, which may skip more indices than a pass contains."""
         self.seek(min(count, len(self)))  # type: ignore[arg-type]
 
     def __getstate__(self) -> Dict[str, Any]:
-        """Return the state for a copy, which has not begun a pass."""
+        """Return the attributes for a copy, which has not begun a pass."""
         return {name: value for name, value in self.__dict__.items() if name != '_current'}
 
 
 def _parts(block: Block) -> Iterator[Any]:
-    """Yield Python ints, converted in blocks."""
+    """Yield the indices of a block in parts, as Python ints."""
     if isinstance(block, range):
         yield block
         return

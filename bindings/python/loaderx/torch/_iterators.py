@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The position of a DataLoader, for its state."""
+"""Tracks the position of a DataLoader, and saves and restores it."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ KIND = 'torch.DataLoader'
 
 
 class Progress:
-    """The progress of one pass of a loader. It outlives the iterator, and references no threads."""
+    """The progress of one pass of a loader; it outlives the iterator and references no threads."""
 
     def __init__(self, sampler: Any, seed: int, batches: int) -> None:
         self.sampler = sampler
         self.seed = seed
         self.batches = batches      # number of batches that were returned or failed
-        self._before = batches      # number of those before the state was loaded
+        self._before = batches      # the part of `batches` that precedes the loaded state
         self.finished = False
-        self.ordered = True         # the returned batches are the first ones of the pass
-        self.place: Any = None      # the position of the sampler after the last of them
+        self.ordered = True         # the batches returned so far are the first ones of the pass
+        self.place: Any = None      # the sampler's position after the last batch returned
         self.iteration = sampler._current if isinstance(sampler, Stateful) else None
         if self.iteration is not None and getattr(self.iteration, 'origin', None) is not None:
             # Saved before the seed is drawn, because the same generator may draw it.
             self.iteration.origin = sampler._copy_of(self.iteration)
-        self.streams: Any = None    # the position of each worker in an iterable dataset
-        self.next_worker = 0        # the worker of the next batch
-        self.whole: Any = None      # instead of the position, if a pass is read as a whole
+        self.streams: Any = None    # each worker's position in an iterable dataset
+        self.next_worker = 0        # the worker that prepares the next batch
+        self.whole: Any = None      # replaces `place` if a pass is read as a whole
 
     @property
     def batches_here(self) -> int:
-        """The number of batches of this iterator."""
+        """The number of batches that this iterator returned."""
         return self.batches - self._before
 
     def look(self) -> Any:
@@ -53,12 +53,12 @@ class Progress:
         return None if save is None else save()
 
     def begin(self) -> None:
-        """Keep the position for the batches that are requested in advance."""
+        """Set the position to the beginning, after batches have been requested in advance."""
         if self.iteration is not None:
             self.place = self.sampler._origin_of(self.iteration, self.place)
 
     def state_of_sampler(self) -> Optional[Dict[str, Any]]:
-        """Return the sampler's state at the position, or its current state without a position."""
+        """Return the sampler's state at the position or, if there is none, its current state."""
         if self.whole is not None and not self.finished:
             of_whole: Dict[str, Any] = self.sampler._state_of(self.whole.at(self.batches_here))
             return of_whole
@@ -71,16 +71,16 @@ class Progress:
 
 
 def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[str, Any]:
-    """Return the state of a loader; None before its first batch."""
+    """Return the state of a loader; `progress` is None if it has no iterator yet."""
     if progress is not None and not progress.ordered and not progress.finished:
         raise ValueError('batches were returned out of order, with in_order=False, so the rest of '
-                         'the pass is not a part of the order: the loader has no state now')
+                         'the pass is not a part of the order: the position cannot be saved')
     state: Dict[str, Any] = {'state': KIND, 'version': VERSION,
                              'batch_size': loader.batch_size, 'drop_last': loader.drop_last,
                              'num_workers': loader.num_workers, 'batches': 0,
                              'next_worker': 0}
     if loader._is_iterable():
-        state['sampler'] = None    # an endless sampler of torch has no state
+        state['sampler'] = None    # torch's endless sampler has no position
     elif progress is None:
         save = getattr(sampler, 'state_dict', None)
         state['sampler'] = None if save is None else save()
@@ -99,7 +99,7 @@ def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[
 
 
 def _draws(sampler: Any, generator: torch.Generator) -> bool:
-    """Whether the sampler's state includes that of the generator."""
+    """Whether the sampler's state includes the state of the generator."""
     while isinstance(sampler, Stateful):
         if sampler.generator is generator:
             return True
@@ -108,7 +108,7 @@ def _draws(sampler: Any, generator: torch.Generator) -> bool:
 
 
 def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
-    """Check that the state matches; then seek the sampler and the generator."""
+    """Check that the state matches; then restore the sampler and the generator."""
     check(state, KIND, {})
     number(state, 'batches')
     number(state, 'next_worker')
@@ -123,7 +123,7 @@ def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
         raise differs('dataset', 'iterable', 'of records')
     load, inner = getattr(sampler, 'load_state_dict', None), state.get('sampler')
     if (load is None) != (inner is None):
-        kinds = 'one without a state', 'one with a state'
+        kinds = 'not resumable', 'resumable'
         raise differs('sampler', kinds[inner is not None], kinds[load is not None])
     if 'generator' in state and loader.generator is None:
         raise differs('generator', 'given', 'None')
@@ -141,12 +141,12 @@ _profiled: Callable[[], bool] = getattr(torch.autograd, '_profiler_enabled', lam
 
 
 class Iterator(data.dataloader._BaseDataLoaderIter):
-    """torch's iterator, which can also start at a saved position and report its position."""
+    """torch's iterator, extended to start at a saved position and to report its position."""
 
     def __init__(self, loader: Any) -> None:
         resumed = loader._take_resumed()
         source = torch.default_generator if loader.generator is None else loader.generator
-        again = 'base_seed' in resumed    # the seed was drawn when the pass began
+        again = 'base_seed' in resumed    # the seed was generated when the pass began
         before = source.get_state() if again else None
         super().__init__(loader)
         if again:
@@ -161,7 +161,7 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
         self._progress.next_worker = resumed.get('next_worker', 0) % max(self._num_workers, 1)
 
     def __next__(self) -> Any:
-        """Return the next batch, without an unused range of torch's profiler, which takes 8 us."""
+        """Return the next batch. Skip the range for torch's profiler, 8 us, if no profiler runs."""
         if self._sampler_iter is None or self._progress.streams is not None or _profiled():
             return super().__next__()
         made = self._next_data()
@@ -169,7 +169,7 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
         return made
 
     def _pinned(self, batch: Any) -> Any:
-        """Return the batch, in pinned memory if requested."""
+        """Return the batch, moved to pinned memory if requested."""
         if self._pin_memory:
             return _utils.pin_memory.pin_memory(batch, self._pin_memory_device)
         return batch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch's DataLoader, with threads and a state."""
+"""A resumable version of torch's DataLoader, with threads as workers."""
 
 from __future__ import annotations
 
@@ -25,43 +25,45 @@ _PIPES = tuple(getattr(data, name) for name in ('IterDataPipe', 'MapDataPipe')
 
 
 def _gather(found: Found, batched: bool, dataset: Any, stream: Any = None) -> Any:
-    """Return a reader of a loaderx dataset."""
+    """Return a fetcher for a loaderx dataset."""
     return Gathered(dataset, found, batched)
 
 
 def _fetch(kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any,
            stream: Optional[Mapping[str, Any]] = None) -> Any:
-    """Return a reader of another dataset, or of a worker's copy from a position."""
+    """Return a fetcher for any other dataset, or for a worker's copy, starting at its position."""
     if kind == data._DatasetKind.Iterable:
         return Streamed(dataset, batched, collate, drop_last, stream)
     return data._DatasetKind.create_fetcher(kind, dataset, batched, collate, drop_last)
 
 
 class DataLoader(data.DataLoader):
-    """torch's DataLoader, with threads instead of processes, and with a state.
+    """A resumable version of torch's DataLoader, with threads instead of processes.
 
-    It is a subclass of the installed torch's DataLoader, with the same arguments, checks and
-    errors, the same batches in the same order, and the same draws from generators at the same time.
+    This class is a subclass of the installed torch's DataLoader. It has the same arguments, checks
+    and errors, returns the same batches in the same order, and advances generators in the same way
+    and at the same moments.
 
-    **Workers** are threads of this process, so nothing is copied or pickled; they run the code of
-    the dataset concurrently, on one object. With `multiprocessing_context` (``'fork'``,
-    ``'spawn'``), and for data pipes, torch's loader runs with its processes. In a thread,
+    **Workers** are threads of this process, so nothing is copied or pickled; they call the methods
+    of the same dataset object concurrently. With `multiprocessing_context` (``'fork'``,
+    ``'spawn'``), and for data pipes, torch's own loader runs, with processes. In a thread,
     ``torch.utils.data.get_worker_info()`` returns the number, seed and dataset of the worker, as in
-    a process. The global generators of torch, NumPy and `random` are not seeded for a worker, since
-    all threads share them: a ``__getitem__`` that draws should make its own generator from
-    ``get_worker_info().seed``. Each thread calls `worker_init_fn` once. Exceptions of a worker are
-    raised as those of torch's workers, with the exception itself as ``__cause__``. Dropping an
-    iterator ends its threads, without waiting for them.
+    a worker process. The global generators of torch, NumPy and `random` are not seeded for each
+    worker, since all threads share them: a ``__getitem__`` that uses random numbers should create
+    its own generator from ``get_worker_info().seed``. Each thread calls `worker_init_fn` once. An
+    exception in a worker is raised in the same form as with torch's workers; its ``__cause__`` is
+    the original exception. Dropping the last reference to an iterator ends its threads, without
+    waiting for them.
 
     **Datasets of this library** (`Dataset`, `NPDataset`, `ConcatDataset`, ... and tuples of them)
-    are read by the library, a batch at a time; with torch's samplers, its threads prefetch batches.
-    Batches are dicts of tensors by field, as torch's DataLoader collates records; those of an
-    `NPDataset`, which has no fields, are tensors.
+    are read by the library, a batch at a time; with torch's samplers, the library's threads
+    prefetch batches. Batches are dicts of tensors by field name, as when torch's DataLoader
+    collates records; batches of an `NPDataset`, which has no fields, are tensors.
 
-    **State.** ``state_dict()`` returns the position of the newest iterator, and
+    **State.** ``state_dict()`` returns the position of the latest iterator, and
     ``load_state_dict()`` makes the next ``iter()`` continue there. Samplers of torch and of this
-    module seek. A custom sampler has a state if it has these two methods; otherwise it is iterated
-    up to the position again.
+    module are moved to the position directly. So is a custom sampler that has these two methods;
+    any other sampler is iterated again up to the position.
 
     Parameters
     ----------
@@ -76,8 +78,8 @@ class DataLoader(data.DataLoader):
     ...     state = loader.state_dict()
     """
 
-    _progress: Optional[Progress] = None              # progress of the newest iterator
-    _resumed: Optional[Mapping[str, Any]] = None      # a state, for the next iterator
+    _progress: Optional[Progress] = None              # progress of the latest iterator
+    _resumed: Optional[Mapping[str, Any]] = None      # a loaded state, for the next iterator
 
     @functools.wraps(data.DataLoader.__init__)  # type: ignore[misc]
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
@@ -94,11 +96,11 @@ class DataLoader(data.DataLoader):
 
     @property
     def _index_sampler(self) -> Any:
-        """Return the sampler of indices: one of this module instead of torch's."""
+        """Return the sampler; samplers of this module replace those of torch."""
         return super()._index_sampler if self._is_foreign() else self._wrapped
 
     def __getstate__(self) -> Dict[str, Any]:
-        """Return the state for a copy, which has not begun a pass."""
+        """Return the attributes for a copy, which has not begun a pass."""
         own = '_wrapped', '_source', '_progress', '_iterator'
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
@@ -109,18 +111,21 @@ class DataLoader(data.DataLoader):
             self.load_state_dict(self._resumed)
 
     def _is_foreign(self) -> bool:
-        """Whether torch's loader runs."""
+        """Whether torch's own loader runs instead of this one."""
         return self.multiprocessing_context is not None or isinstance(self.dataset, _PIPES)
 
     def check_worker_number_rationality(self) -> None:
-        """Warn of more processes than CPUs, as torch does; threads can wait for reads."""
+        """Warn as torch does of too many processes, but not of too many threads.
+
+        More threads than CPUs make sense, because they can wait for reads.
+        """
         if self._is_foreign():
             super().check_worker_number_rationality()
 
     def _get_iterator(self) -> Any:
         if self._is_foreign() or (self.num_workers and self.prefetch_factor <= 0):
-            return super()._get_iterator()    # torch >= 2.0 raises for it
-        self._source = find_source(self.dataset)    # its snapshot may have changed
+            return super()._get_iterator()    # torch >= 2.0 raises an error
+        self._source = find_source(self.dataset)    # the dataset's snapshot may have changed
         if is_direct(self):
             return Direct(self)
         return Inline(self) if self.num_workers == 0 else Threaded(self)
@@ -129,7 +134,7 @@ class DataLoader(data.DataLoader):
         return bool(self._dataset_kind == data._DatasetKind.Iterable)
 
     def _fetcher_maker(self) -> Callable[..., Any]:
-        """Return a function that creates a reader of batches, without a reference to self."""
+        """Return a function that creates a fetcher; the function does not reference self."""
         if self._source is not None and self._collates:
             return functools.partial(_gather, self._source, self._auto_collation)
         return functools.partial(_fetch, self._dataset_kind, self._auto_collation,
@@ -144,18 +149,18 @@ class DataLoader(data.DataLoader):
 
     def _refuse_foreign(self) -> None:
         if self._is_foreign():
-            raise ValueError("torch's own loader has no state: omit multiprocessing_context, "
+            raise ValueError("torch's own loader is not resumable: omit multiprocessing_context, "
                              'and pass a dataset that is not a data pipe')
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the newest iterator, as a dict for JSON (version 1).
+        """Return the position of the latest iterator, as a dict that JSON can store (version 1).
 
-        The position counts the batches that were returned, without prefetched ones.
+        The position is the number of batches returned; prefetched batches do not count.
 
         Raises
         ------
         ValueError
-            torch's loader runs, which has no state; or batches were returned out of order.
+            torch's own loader runs, which is not resumable, or batches were returned out of order.
         """
         self._refuse_foreign()
         if self._resumed is not None:
@@ -165,16 +170,17 @@ class DataLoader(data.DataLoader):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Make the next ``iter()`` return the rest of a pass; later passes are complete.
 
-        The sampler and the generator return to their positions at the time of the state. The caller
-        must restore torch's default generator, from which a loader without `generator` draws. The
-        number of workers can differ, and with a sampler that has a state, also the batch size.
+        The sampler and the generator return to their saved positions. A loader without a
+        `generator` uses torch's default generator, which the caller must restore. The number of
+        workers may differ; so may the batch size, if the sampler can save its state.
 
         Raises
         ------
         ValueError
-            The sampler or its data differ; the message names the difference.
+            The sampler or its data differ from those in the state; the message names the
+            difference.
         LoaderxError
-            The state has another version.
+            The state was saved in an unsupported format version.
         CorruptError
             The state was changed after it was saved, or is invalid.
         """

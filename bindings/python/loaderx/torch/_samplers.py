@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch's samplers of indices, with states."""
+"""Resumable versions of torch's samplers."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ from ._iterations import Block, Iteration, Stateful
 __all__ = ['DistributedSampler', 'RandomSampler', 'SequentialSampler', 'SubsetRandomSampler',
            'WeightedRandomSampler']
 
-# Length of the longest permutation that is equal in all versions of torch; the library makes it.
+# Length of the longest permutation that is the same in all versions of torch. The library makes
+# permutations up to this length.
 _MAX = 2**32 - 1
-# The same for draws with replacement.
+# The same limit for indices chosen with replacement.
 _MAX_REPLACED = 2**28 - 1
-# Number of draws with replacement that torch makes at a time.
+# Number of indices with replacement that torch generates at a time.
 _DRAWS = 32
-# Indices of an order that are read at a time.
+# Number of indices of an order that are read at a time.
 _BLOCK = 4096
 
 
 class SequentialSampler(Stateful, data.SequentialSampler):
-    """torch's SequentialSampler, with a state.
+    """A resumable version of torch's SequentialSampler.
 
     Parameters
     ----------
     data_source : sized
-        The object with the length.
+        An object whose length is the number of indices.
     """
 
     _kind = 'torch.SequentialSampler'
@@ -59,22 +60,23 @@ class SequentialSampler(Stateful, data.SequentialSampler):
 
 
 class RandomSampler(Stateful, data.RandomSampler):
-    """torch's RandomSampler, with a state.
+    """A resumable version of torch's RandomSampler.
 
-    Like torch, it draws on demand: a whole permutation, or 32 indices with replacement. So a pass
-    that is left by ``break`` has advanced the generator as far as with torch, and a complete pass
-    has drawn one more permutation than it returned, if torch does.
+    Like torch's sampler, it generates random indices on demand: a whole permutation, or 32 indices
+    with replacement. A pass that is left by ``break`` has therefore advanced the generator as far
+    as with torch, and a complete pass has generated one more permutation than it returned, if it
+    would with torch.
 
     Parameters
     ----------
     data_source : sized
-        The object with the length.
+        An object whose length is the number of indices.
     replacement : bool
-        Whether draws are independent.
+        Whether each index is chosen independently.
     num_samples : int, optional
-        The number of indices in a pass; None: the length.
+        The number of indices in a pass; None: the length of `data_source`.
     generator : torch.Generator, optional
-        The generator; None: one for each pass, with a seed from the default generator.
+        The generator; None: a new generator for each pass, seeded from the default generator.
 
     Examples
     --------
@@ -132,24 +134,24 @@ class RandomSampler(Stateful, data.RandomSampler):
         yield from iteration.draw_again(generator, count, size, count // size + 1, make, private)
 
     def _order(self, n: int, count: int, seed: int) -> Optional[_core.Order]:
-        """Return the library's order for a seed, which is faster; None if the library has none."""
+        """Return an order of the library for a seed, which is faster; None if there is none."""
         if self.replacement and 0 < n <= _MAX_REPLACED:
-            return _core.torch_random(n, min(count, _BLOCK), seed, True, None)  # epochs continue
+            return _core.torch_random(n, min(count, _BLOCK), seed, True, None)  # one sequence
         if not self.replacement and count <= n <= _MAX:
             return _core.torch_random(n, count, seed, False, None)
         return None
 
 
 class SubsetRandomSampler(Stateful, data.SubsetRandomSampler):
-    """torch's SubsetRandomSampler, with a state.
+    """A resumable version of torch's SubsetRandomSampler.
 
     Parameters
     ----------
     indices : sequence
-        The indices to return, in a new random order in each pass.
+        The indices to return, in a different random order in each pass.
     generator : torch.Generator, optional
-        The generator; None: the default generator, which loading a state does not restore: the
-        caller saves ``torch.get_rng_state()``.
+        The generator; None: the default generator. Loading a state does not restore the default
+        generator; the caller must save ``torch.get_rng_state()`` and restore it.
     """
 
     _kind = 'torch.SubsetRandomSampler'
@@ -174,28 +176,28 @@ class SubsetRandomSampler(Stateful, data.SubsetRandomSampler):
 
 
 class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
-    """torch's WeightedRandomSampler, which calls torch.multinomial(), with a state.
+    """A resumable version of torch's WeightedRandomSampler, which calls torch.multinomial().
 
     Parameters
     ----------
     weights : sequence of float
-        The weight of each index, 0 or more. A pass over weights on another device than the CPU has
-        no state.
+        The weight of each index, 0 or more. If the weights are not on the CPU, the position in a
+        pass cannot be saved.
     num_samples : int
         The number of indices in a pass.
     replacement : bool
         False: each index occurs at most once.
     generator : torch.Generator, optional
-        The generator; None: the default generator, which loading a state does not restore: the
-        caller saves ``torch.get_rng_state()``.
+        The generator; None: the default generator. Loading a state does not restore the default
+        generator; the caller must save ``torch.get_rng_state()`` and restore it.
     """
 
     _kind = 'torch.WeightedRandomSampler'
 
     def _configuration(self) -> Dict[str, Any]:
         if self.weights.device.type != 'cpu':
-            raise ValueError(f'weights are on {self.weights.device}, where a pass has no '
-                             'state: pass weights on the CPU')
+            raise ValueError(f'weights are on {self.weights.device}, where a pass is not '
+                             'resumable: pass weights on the CPU')
         return {'length': len(self.weights), 'weights': self._digest(self.weights),
                 'num_samples': self.num_samples, 'replacement': self.replacement}
 
@@ -217,24 +219,25 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
 
 
 class DistributedSampler(Stateful, data.DistributedSampler):
-    """torch's DistributedSampler, with a state: the part of one rank of a common order.
+    """A resumable version of torch's DistributedSampler: one rank's part of a common order.
 
-    All ranks have the same position after the same number of indices, so all can load the state of
-    any rank. ``num_replicas`` cannot change; `loaderx.Distributed` continues in the same order with
-    another number of ranks.
+    All ranks have the same position after the same number of indices, so every rank can load the
+    state of any rank. ``num_replicas`` cannot change; to continue in the same order with a
+    different number of ranks, use `loaderx.Distributed`.
 
     Parameters
     ----------
     dataset : sized
-        The object with the length.
+        An object whose length is the number of indices.
     num_replicas, rank : int, optional
-        The number of ranks, and the rank of this process; None: those of torch.distributed.
+        The number of ranks, and the rank of this process; None: the values of torch.distributed.
     shuffle : bool
         Whether indices are shuffled.
     seed : int
         The seed; epoch e uses `seed` + e.
     drop_last : bool
-        True: indices that do not fill all ranks are dropped. False: the first ones are repeated.
+        True: the last indices are dropped if they do not suffice for all ranks. False: the first
+        indices are repeated.
     """
 
     _kind = 'torch.DistributedSampler'
@@ -263,7 +266,7 @@ class DistributedSampler(Stateful, data.DistributedSampler):
     def _begin(self) -> Iteration:
         iteration = super()._begin()
         if iteration.epoch is not None and iteration.epoch != self.epoch:
-            iteration = self._current = Iteration()    # set_epoch() has set another epoch
+            iteration = self._current = Iteration()    # set_epoch() has changed the epoch
         iteration.epoch = self.epoch
         return iteration
 
@@ -278,7 +281,7 @@ class DistributedSampler(Stateful, data.DistributedSampler):
         return [self._share()[iteration.enter():]]
 
     def _share(self) -> np.ndarray[Any, Any]:
-        """Return the indices of this rank, by the library if possible, which is faster."""
+        """Return the indices of this rank; if possible, the library computes them faster."""
         n, seed = len(self.dataset), self.seed + self.epoch if self.shuffle else 0
         if n <= _MAX and isinstance(seed, int) and 0 <= seed <= UINT64_MAX:
             order = _core.torch_distributed(n, self.num_replicas, seed, bool(self.shuffle),

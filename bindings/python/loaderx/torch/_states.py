@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of the states of samplers, and their checks."""
+"""Encodes, decodes and checks parts of sampler states."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import torch
 from .._check import natural
 from ..errors import CorruptError
 
-# Numbers of a sequence that are hashed at a time.
+# Number of items of a sequence that are hashed at a time.
 _BLOCK = 4096
-# Maximum size of a generator's state in bytes; torch's have 5,056.
+# Maximum size of a generator's state in bytes. The state of a torch generator has 5,056 bytes.
 _MAX_STATE = 1 << 16
 
 
 def digest(values: Any) -> Optional[str]:
-    """Return a checksum of a sequence of numbers; None for other sequences."""
+    """Return a checksum of a sequence of numbers, or None if it contains other objects."""
     crc = 0
     try:
         for first in range(0, len(values), _BLOCK):
@@ -29,13 +29,13 @@ def digest(values: Any) -> Optional[str]:
                 return None
             wide = part.astype('<f8' if part.dtype.kind == 'f' else '<i8')
             crc = zlib.crc32(wide.tobytes(), crc)
-    except (TypeError, ValueError, LookupError):    # no slices, or ragged ones
+    except (TypeError, ValueError, LookupError):    # the sequence cannot be sliced, or is ragged
         return None
     return f'{crc:08x}'
 
 
 def pack(state: torch.Tensor) -> str:
-    """Encode the bytes of a generator's state, half of which are zeros, as text."""
+    """Encode a generator's state as text; it is compressed, since half of its bytes are zeros."""
     return base64.b64encode(zlib.compress(state.numpy().tobytes(), 1)).decode('ascii')
 
 
@@ -52,7 +52,7 @@ def unpack(state: Mapping[str, Any], key: str) -> torch.Tensor:
 
 
 def get_rest(state: Mapping[str, Any], maximum: int) -> List[int]:
-    """Return the indices that were drawn and not returned."""
+    """Return the indices that were generated but not returned."""
     rest = state['rest']
     if 'drawn_from' in state or not isinstance(rest, list) or state['given'] + len(rest) > maximum:
         raise CorruptError('the state is damaged: its "rest" is invalid')

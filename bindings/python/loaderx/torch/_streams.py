@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads iterable datasets, and reports the position in them."""
+"""Reads iterable datasets, and keeps track of the position in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ __all__ = ['Streamed', 'copy_for_worker']
 def copy_for_worker(dataset: Any) -> Any:
     """Copy a dataset so that a thread can iterate over it and set its attributes.
 
-    If it cannot be copied, only its attributes are, and the objects that they reference are shared.
+    If a deep copy is impossible, the copy is shallow, and shares the objects that the attributes
+    reference.
     """
     try:
         return copy.deepcopy(dataset)
@@ -26,10 +27,11 @@ def copy_for_worker(dataset: Any) -> Any:
 
 
 class Streamed(_utils.fetch._IterableDatasetFetcher):
-    """torch's reader of iterable datasets, with a position.
+    """torch's fetcher for iterable datasets, extended to be resumable.
 
-    The position is the state of the iterator or the dataset, if it has ``state_dict()`` and
-    ``load_state_dict()``; otherwise the number of items returned, which are skipped.
+    The position is the state of the iterator or of the dataset, whichever has ``state_dict()`` and
+    ``load_state_dict()``; if neither does, it is the number of items returned, and resuming skips
+    that many.
     """
 
     def __init__(self, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool,
@@ -61,7 +63,7 @@ class Streamed(_utils.fetch._IterableDatasetFetcher):
 
 
 def check_streams(streams: Any, count: int) -> None:
-    """Check the positions of a state for this number of workers; None is valid."""
+    """Check the positions in a state for `count` workers; None is valid."""
     if streams is not None and (not isinstance(streams, list) or len(streams) != count) or not all(
             one is None or (isinstance(one, dict) and isinstance(one.get('taken'), int)
                             and one['taken'] >= 0 and isinstance(one.get('ended'), bool))

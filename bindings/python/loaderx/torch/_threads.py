@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An iterator of the DataLoader with threads as workers."""
+"""A DataLoader iterator with threads as workers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ __all__ = ['Threaded']
 class Threaded(Iterator):
     """Prefetches batches on threads and returns them in order.
 
-    Batches are assigned to threads, and indices requested in advance, as with torch's processes.
+    Batches are assigned to threads, and indices are requested in advance, as with torch's
+    processes.
     """
 
     def __init__(self, loader: Any) -> None:
@@ -57,12 +58,12 @@ class Threaded(Iterator):
                 self._index_sampler, self._base_seed, 0)
         elif self._progress.iteration is None and self._progress.look() is None \
                 and not self._progress.batches:
-            self._sampler_iter = iter(self._index_sampler)    # torch reads it twice
+            self._sampler_iter = iter(self._index_sampler)    # torch calls iter() twice, too
         self._progress.ordered = True
         self._progress.place = self._progress.look()
         self._shared.pass_number += 1
         self._sent = self._next = 0
-        self._worker_of: Dict[int, int] = {}    # of each batch that was not received
+        self._worker_of: Dict[int, int] = {}    # worker of each batch that was not received yet
         self._ready: Dict[int, Any] = {}
         self._places: Dict[int, Any] = {}
         self._active = [True] * self._num_workers
@@ -83,7 +84,7 @@ class Threaded(Iterator):
         self._progress.begin()
 
     def _choose(self) -> Optional[int]:
-        """Return the next worker that has not ended; out of order, the least busy one."""
+        """Return the next worker that has not ended; with in_order=False, skip the busiest ones."""
         tasks = [] if self._in_order else list(self._worker_of.values())
         for number in itertools.islice(self._cycle, self._num_workers):
             if self._active[number] and (
@@ -133,7 +134,7 @@ class Threaded(Iterator):
                 return self._deliver(place)
 
     def _is_lost(self, place: int) -> bool:
-        """Whether the worker of a batch has ended, or the batch was already returned."""
+        """Whether a batch will not arrive: its worker has ended, or it was already returned."""
         if place in self._ready:
             return False
         number = self._worker_of.get(place)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts tokenized on the fly, as iterable datasets for torch."""
+"""Token streams as iterable datasets for torch."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ['TokenStream']
 
 
 class TokenStream(tokenize.TokenStream, data.IterableDataset):
-    """A `loaderx.TokenStream` for DataLoaders of torch and of this module.
+    """A `loaderx.TokenStream` for torch's DataLoader and the DataLoader of this module.
 
-    Its own thread prefetches samples, so a DataLoader needs no workers, and each additional worker
-    would return all samples again. The state of this module's DataLoader includes the stream's
-    state.
+    The stream's own thread prefetches samples, so a DataLoader needs no workers; each additional
+    worker would return all samples again. The state of this module's DataLoader includes the
+    stream's state.
 
     Examples
     --------

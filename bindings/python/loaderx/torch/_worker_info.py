@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """``torch.utils.data.get_worker_info()`` in threads.
 
-torch keeps the info in a global variable, one per worker process. Threads share it, so a dataset
-that splits its data by worker would return all of it in each thread. So the first `DataLoader` with
-threads changes torch's function to look up the thread first. It replaces the code of the function,
-because modules may have imported the function by name.
+torch keeps the worker info in a global variable of each worker process. Threads share this
+variable, so a dataset that splits its data by worker would return all of the data in each thread.
+For this reason, the first `DataLoader` with threads changes torch's function to look up the info of
+the calling thread first. It replaces the function's code, because other modules may have imported
+the function by name.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ _here = threading.local()
 
 
 def _of_thread(info: Any) -> Any:
-    """Return the info of this thread, or of the process."""
+    """Return the info of this thread; if there is none, return the info of the process."""
     return getattr(_here, 'info', info)
 
 
 def install() -> None:
-    """Make torch's function look up threads; a second call has no effect."""
+    """Make torch's function look up the calling thread; further calls have no effect."""
     if hasattr(_worker, '_loaderx_of_thread'):
         return
     _worker._loaderx_of_thread = _of_thread
 
-    # Runs with the globals of torch's module.
+    # This code runs with the globals of torch's module.
     def get_worker_info():  # type: ignore[no-untyped-def]
         return _loaderx_of_thread(_worker_info)  # type: ignore[name-defined]  # noqa: F821
 
@@ -47,7 +48,7 @@ def set_info(info: Any) -> None:
 
 @contextlib.contextmanager
 def hidden() -> Iterator[None]:
-    """Hide the worker while torch collates, which would otherwise use shared memory."""
+    """Hide the worker info while torch collates; otherwise torch would use shared memory."""
     info = getattr(_here, 'info', None)
     if info is None:
         yield

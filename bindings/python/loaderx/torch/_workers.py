@@ -16,11 +16,11 @@ __all__ = ['Ended', 'Failed', 'Shared', 'copy_thread_settings', 'work']
 
 
 class Ended:
-    """Result instead of a batch: the iterable dataset of a worker has ended."""
+    """Replaces a batch when the worker's iterable dataset has ended."""
 
 
 class Failed:
-    """Result instead of a batch: an exception, in the form that torch uses for workers."""
+    """Replaces a batch when an exception was raised; keeps it in torch's form for workers."""
 
     def __init__(self, worker: int, error: BaseException) -> None:
         self.error = error
@@ -29,7 +29,7 @@ class Failed:
         self.wrapped = ExceptionWrapper(where=where) if isinstance(error, Exception) else None
 
     def reraise(self) -> None:
-        """Raise an exception of the same type, with the thread's traceback in its text."""
+        """Raise an exception of the same type whose text contains the thread's traceback."""
         if self.wrapped is None:
             raise RuntimeError(f'DataLoader worker thread {self.worker} exited unexpectedly'
                                ) from self.error
@@ -40,14 +40,14 @@ class Failed:
 
 
 class Shared:
-    """The shared state of an iterator's threads; it does not reference the iterator."""
+    """The state that an iterator and its threads share; it does not reference the iterator."""
 
     def __init__(self, count: int) -> None:
         self.tasks: List[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in range(count)]
         self.results: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.pass_number = 0        # number of the pass; tasks of other passes are dropped
+        self.pass_number = 0        # number of the current pass; tasks of other passes are dropped
         self.stopped = False
-        self.streams: List[Any] = [None] * count    # positions of iterable datasets
+        self.streams: List[Any] = [None] * count    # positions in the iterable dataset, by worker
         self.init: Optional[Callable[[int], object]] = None
         self.pin: Callable[[Any], Any] = _same
         self.prepare: Callable[[], object] = _nothing
@@ -68,7 +68,7 @@ def _nothing() -> None:
 
 
 def work(shared: Shared, number: int, info: Any, make: Callable[[Any, Any], Any]) -> None:
-    """The main function of a thread."""
+    """Process tasks until the iterator stops the thread; this is its main function."""
     worker_info.set_info(info)
     refused: Optional[Failed] = None
     fetcher: Any = None
@@ -103,7 +103,7 @@ def work(shared: Shared, number: int, info: Any, make: Callable[[Any, Any], Any]
 
 
 def copy_thread_settings(pins: bool) -> Callable[[], object]:
-    """Return a function that copies this thread's torch settings to another thread."""
+    """Return a function that applies this thread's torch settings to the thread that calls it."""
     gradients = torch.is_grad_enabled()
     device = torch.cuda.current_device() if pins and torch.cuda.is_available() else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Wrappers of torch's samplers that yield the same indices and have a state."""
+"""Resumable wrappers of torch's samplers, which yield the same indices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _wrapper_type(kind: Type[Any]) -> Type[Any]:
     return type(kind.__name__, (kind,), {'__slots__': _OWN, '__doc__': kind.__doc__})
 
 
-# Exactly these classes: a subclass may yield anything.
+# Only these exact classes are wrapped: a subclass may yield other indices.
 _WRAPPERS: Dict[Type[Any], Type[Any]] = {
     data.DistributedSampler: _wrapper_type(DistributedSampler),
     data.RandomSampler: _wrapper_type(RandomSampler),
@@ -33,9 +33,9 @@ _WRAPPERS: Dict[Type[Any], Type[Any]] = {
 
 
 def wrap(sampler: Any) -> Any:
-    """Return a sampler that yields the same indices as `sampler`, with a state if possible.
+    """Return a sampler that yields the same indices as `sampler`, resumable if possible.
 
-    It uses attributes that are set on `sampler` later, as by ``set_epoch()``.
+    Attributes that are set on `sampler` later, for example by ``set_epoch()``, take effect.
     """
     if type(sampler) is data.BatchSampler:
         return BatchSampler(wrap(sampler.sampler), sampler.batch_size, sampler.drop_last)
