@@ -160,10 +160,11 @@ static void pool_unref(lx__batch_pool *batch_pool)
 {
     if (atomic_fetch_sub_explicit(&batch_pool->references, 1, memory_order_acq_rel) != 1)
         return;
-    if (!is_in_child(batch_pool))
+    if (!is_in_child(batch_pool)) { /* a thread of the parent may have held the mutex at the fork */
         lx__executor_release(batch_pool->executor);
+        pthread_mutex_destroy(&batch_pool->mutex);
+    }
     lx__layout_free(&batch_pool->layout);
-    pthread_mutex_destroy(&batch_pool->mutex);
     lx__free(batch_pool);
 }
 
