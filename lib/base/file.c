@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,56 @@
 
 /* The kernel transfers at most 0x7ffff000 bytes per call; a round number below that. */
 #define TRANSFER ((size_t)1 << 30)
+
+/* ---- fork() and open() exclude each other */
+
+/* fork() copies the descriptors first and the memory later. If another thread opens a file in
+ * between, the child has its number but not the file, and the number may soon belong to another
+ * file. So whoever opens a file holds this lock shared, and fork() holds it exclusively: it waits
+ * for files that are being opened. */
+#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+#define OPENING_INIT PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP /* fork() goes first */
+#else
+#define OPENING_INIT PTHREAD_RWLOCK_INITIALIZER
+#endif
+static pthread_rwlock_t opening = OPENING_INIT;
+static pthread_once_t fork_handlers = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_rwlock_wrlock(&opening);
+}
+
+static void after_fork_in_parent(void)
+{
+    pthread_rwlock_unlock(&opening);
+}
+
+static void after_fork_in_child(void)
+{
+    /* Not unlocked: the lock belongs to a thread of the parent. */
+    opening = (pthread_rwlock_t)OPENING_INIT;
+}
+
+static void register_fork_handlers(void)
+{
+    /* This fails only when out of memory, and then leaves the race that this lock prevents. */
+    (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+static int open_between_forks(int directory, const char *name, int flags)
+{
+    int fd;
+    pthread_once(&fork_handlers, register_fork_handlers);
+    pthread_rwlock_rdlock(&opening);
+    RETRY(fd, openat(directory, name, flags, 0666));
+    int errnum = errno;
+    pthread_rwlock_unlock(&opening);
+    errno = errnum;
+    return fd;
+}
+
+/* ---- names */
 
 static int directory_fd(const lx__file *directory)
 {
@@ -109,8 +160,7 @@ static lx_status open_as(lx__file *file, const lx__file *directory, const char *
     /* O_NONBLOCK: opening a FIFO without a writer would hang; the flag has no effect on a regular
      * file. */
     flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (directory != LX__CWD ? O_NOFOLLOW : 0);
-    int fd;
-    RETRY(fd, openat(directory_fd(directory), name, flags, 0666));
+    int fd = open_between_forks(directory_fd(directory), name, flags);
     if (fd == -1)
         return fail_open(error, directory, name, S_ISDIR(type));
 

@@ -4,7 +4,10 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -286,7 +289,55 @@ START_TEST(prefetches_each_range_once)
 }
 END_TEST
 
+struct opener {
+    atomic_int fd; /* -1 while the file is closed */
+    atomic_bool stop;
+};
+
+static void *open_for_ever(void *user)
+{
+    struct opener *self = user;
+    lx__file file;
+    while (!atomic_load(&self->stop)) {
+        ck_assert_int_eq(lx__file_open(&file, LX__CWD, "f", O_RDONLY, NULL), LX_OK);
+        atomic_store(&self->fd, file.fd);
+        sched_yield();
+        atomic_store(&self->fd, -1);
+        lx__file_close(&file);
+    }
+    return NULL;
+}
+
+START_TEST(a_child_has_every_file_that_is_open_in_its_memory)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    struct opener openers[3] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
+    lx__file file;
+    pthread_t threads[3];
+    unit_ok(lx__file_open(&file, LX__CWD, "f", O_RDWR | O_CREAT, &error));
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, open_for_ever, &openers[i]), 0);
+    for (int i = 0; i < 500; i++)
+        if (unit_in_child()) {
+            bool right = true;
+            for (int k = 0; k < 3; k++) {
+                int fd = atomic_load(&openers[k].fd);
+                right = right && (fd == -1 || fcntl(fd, F_GETFD) != -1);
+            }
+            _exit(right ? 0 : 1);
+        }
+    for (int i = 0; i < 3; i++) {
+        atomic_store(&openers[i].stop, true);
+        pthread_join(threads[i], NULL);
+    }
+    lx__file_close(&file);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("base/file", reads_back_the_bytes_written, rejects_other_than_regular_files,
           rejects_a_file_over_the_limit, a_failed_write_names_file_offset_and_errno,
           locks_exclude_other_handles, directories_are_walked_and_removed,
-          reports_an_interrupted_listing, only_regular_files_pass, prefetches_each_range_once)
+          reports_an_interrupted_listing, only_regular_files_pass, prefetches_each_range_once,
+          a_child_has_every_file_that_is_open_in_its_memory)
