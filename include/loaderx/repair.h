@@ -171,8 +171,8 @@ typedef struct lx_repair_result {
  * error.
  *
  * All changes to values form one commit. If the call is interrupted, for example because the
- * process is killed or the disk is full, some of these steps have been done; call it again. Readers
- * continue with the snapshot that they have.
+ * process is killed or the disk is full, some of these steps may already have been carried out: call
+ * the function again to finish. Readers continue with the snapshot that they have.
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  options  The options; NULL for the defaults.

@@ -111,8 +111,8 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_e
  *     return complain(&error); // the first failure of the three calls
  * @endcode
  *
- * Records have no order except their index. If your data has an order, for example by time or by a
- * key, store it in a field.
+ * Records have no order except their index. If the order of the data matters, for example by time or
+ * by a key, store the time or the key in a field.
  * @see loaderx-import(1), lx_dataset, lx_error, lx_schema, lx_writer_add_field(),
  * lx_writer_commit(), lx_writer_modify(), lx_writer_options, lx_writer_rebalance(), zrecord(5)
  * @{

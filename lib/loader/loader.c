@@ -20,11 +20,11 @@ static lx_status make_order(lx_loader *loader, const lx_loader_options *options,
     if (status != LX_OK)
         return status;
     if (lx__order_get_bound(loader->order) > length)
-        return lx_fail(error, LX_ERR_MISMATCH,
-                       "the order has indices below %llu, but the source has only %llu records: "
-                       "make the order for this source",
-                       (unsigned long long)lx__order_get_bound(loader->order),
-                       (unsigned long long)length);
+        return lx_fail(
+            error, LX_ERR_MISMATCH,
+            "the order needs a source of at least %llu records, but this source has only "
+            "%llu: create the order for this source",
+            (unsigned long long)lx__order_get_bound(loader->order), (unsigned long long)length);
     return lx__scratch_new(loader->order, &loader->scratch, error);
 }
 

@@ -206,8 +206,9 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
         return lx__fail_null(error, source == NULL ? "source" : "numbers");
     const megatron_source *self = (const megatron_source *)source;
     if (source->class != &class)
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the source has no tables: pass one from lx_source_new_megatron()");
+        return lx_fail(
+            error, LX_ERR_ARGUMENT,
+            "the source has no tables: pass a source created by lx_source_new_megatron()");
     const uint64_t begins[] = {0, lx__gpt_places(&self->plan), lx__gpt_shuffle_at(&self->plan, 0),
                                self->table.count};
     if ((unsigned)index > LX_MEGATRON_SHUFFLE)

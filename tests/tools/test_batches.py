@@ -136,7 +136,7 @@ def test_rejects_invalid_calls(loaderx, folder, arguments, code, message):
 
 def test_more_records_than_costs(loaderx):
     line = loaderx.fails(1, 'sample', '--length', 61, '--costs', 'c.npy', '--budget', 100)
-    assert 'indices below 61, but there are only 60 costs' in line
+    assert 'at least 61 costs, one for each index, but only 60 were passed' in line
 
 
 def test_reports_a_rank_that_gets_no_batches(loaderx):

@@ -170,7 +170,7 @@ def test_a_loader_reads_concatenated_sources():
     order = lx.Blend(PARTS, [0.7, 0.2, 0.1], offsets=OFFSETS)
     with lx.Loader(data, order=order, batch_size=16, epochs=3) as loader:
         assert labels(loader) == order.take(540).tolist()
-    with pytest.raises(ValueError, match='indices below 180, but the source has only 179'):
+    with pytest.raises(ValueError, match='a source of at least 180 records, but this source has only 179'):
         lx.Loader(data[:-1], order=lx.Blend(PARTS, offsets=OFFSETS))
 
 

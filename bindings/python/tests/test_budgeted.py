@@ -233,7 +233,7 @@ def test_gathers_a_large_batch():
     ((lx.Shuffle(), [1, .5], 5), TypeError, 'costs'),
     ((lx.Shuffle(), 7, 5), TypeError, 'costs'),
     ((lx.Shuffle(), [[1]], 5), TypeError, 'costs'),
-    ((lx.Shuffle(3), [1, 2], 5), ValueError, 'indices below 3, but there are only 2 costs'),
+    ((lx.Shuffle(3), [1, 2], 5), ValueError, 'at least 3 costs, one for each index, but only 2'),
     ((lx.Shuffle(), [1, 2], 0), ValueError, 'budget'),
     ((lx.Shuffle(), [1, 2], 5.0), TypeError, 'budget'),
     ((lx.Shuffle(), [1, 2], 2**64), ValueError, 'budget'),

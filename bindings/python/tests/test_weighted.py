@@ -82,7 +82,7 @@ def test_a_loader_reads_heavy_records_more_often():
     with lx.Loader(np.arange(5), order=order, batch_size=64, epochs=2) as loader:
         got = [int(i) for batch in loader for i in batch['data']]
     assert got == order.take(2000).tolist()
-    with pytest.raises(ValueError, match='order has indices below 5, but the source has only 4'):
+    with pytest.raises(ValueError, match='order needs a source of at least 5 records, but this source has only 4'):
         lx.Loader(np.arange(4), order=order)
 
 

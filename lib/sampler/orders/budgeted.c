@@ -195,8 +195,8 @@ static lx_status check(const lx_order *part, const uint64_t *costs, uint64_t cou
                        part->length);
     if (part->bound > count)
         return lx_fail(error, LX_ERR_MISMATCH,
-                       "the order has indices below %" PRIu64 ", but there are only %" PRIu64
-                       " costs: pass a cost for each index",
+                       "the order needs at least %" PRIu64
+                       " costs, one for each index, but only %" PRIu64 " were passed",
                        part->bound, count);
     if (budget == 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "budget must be at least 1");

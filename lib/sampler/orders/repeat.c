@@ -52,7 +52,9 @@ lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order, 
         return lx_fail(error, LX_ERR_ARGUMENT, "times must be at least 1");
     if (!lx__multiply_fits(part->length, times, &length))
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "%" PRIu64 " epochs of %" PRIu64 " positions exceed 2^64 - 1: lower times",
+                       "%" PRIu64 " epochs of %" PRIu64
+                       " positions exceed 2^64 - 1: pass a smaller value "
+                       "for times",
                        times, part->length);
     status = lx__order_new(&repeat_class, sizeof(struct repeat), length, part->bound, order, error);
     if (status != LX_OK)

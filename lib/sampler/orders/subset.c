@@ -88,8 +88,8 @@ lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t 
         return lx__fail_null(error, "indices");
     if (part->bound > count)
         return lx_fail(error, LX_ERR_MISMATCH,
-                       "the order has indices below %" PRIu64 ", but there are only %" PRIu64
-                       " indices to choose from: pass one for each index of the order",
+                       "the order needs at least %" PRIu64
+                       " indices to choose from, but only %" PRIu64 " were passed",
                        part->bound, count);
     status = make_table(indices, count, how.tables, &table, error);
     if (status != LX_OK)

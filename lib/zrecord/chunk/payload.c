@@ -72,8 +72,8 @@ lx_status lx__payload_decode(const lx__entry *entry, const lx__entry_rules *rule
         return lx__fail_memory(error, "decompression");
     if (!lx__inflate(*inflater, stored, entry->physical, value, entry->logical))
         return lx_fail(error, LX_ERR_CORRUPT,
-                       "cannot decompress the record: %u stored bytes are not a %s stream of %u "
-                       "bytes",
+                       "cannot decompress the record: the %u stored bytes are not a %s stream "
+                       "that expands to %u bytes",
                        entry->physical, rules->codec->name, entry->logical);
     return LX_OK;
 }

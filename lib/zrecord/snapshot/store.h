@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The open files and mappings that reading one generation of a dataset needs.
+ * @brief The open files and mappings needed to read one generation of a dataset.
  *
  * All snapshots of the generation share a store. Mappings stay until the last snapshot is freed, so
  * addresses in them stay valid.

@@ -13,8 +13,8 @@ typedef struct lx__write_mutex {
     pthread_mutex_t mutex; /**< Guards the flags below and the rest of the writer. */
     /** Signaled when a call or a commit that had released the mutex ends. */
     pthread_cond_t over;
-    /** A call that has not added all of its operations is waiting. No other call may add any or
-     * commit. */
+    /** A call is waiting before it has added all of its operations. Until it has added them, no
+     * other call may add operations, and none may commit. */
     bool calling;
     /** A commit is syncing with the mutex released. Write buffers may be filled and flushed, but
      * not applied. */

@@ -47,7 +47,7 @@ class Output:
         return [self.path]
 
     def begin(self) -> None:
-        """Write the bytes before the first token."""
+        """Write the header of the file, if its format has one."""
 
     def write(self, tokens: _Array, lengths: _Array) -> None:
         """Write the tokens of some documents."""

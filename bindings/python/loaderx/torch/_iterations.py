@@ -298,7 +298,7 @@ class Stateful:
         return Iteration(skip=natural('samples', samples, 0, len(self)))  # type: ignore[arg-type]
 
     def _skip_entries(self, count: int) -> None:
-        """Seek for a SkipBatchSampler, which may skip more indices than a pass contains."""
+        """Seek on behalf of a SkipBatchSampler, which may skip more indices than a pass contains."""
         self.seek(min(count, len(self)))  # type: ignore[arg-type]
 
     def __getstate__(self) -> Dict[str, Any]:

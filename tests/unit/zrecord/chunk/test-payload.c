@@ -95,8 +95,8 @@ START_TEST(decodes_streams_and_reports_wrong_ones_as_damage)
     entry.logical++;
     ck_assert_int_eq(lx__payload_decode(&entry, &flate, go_packed, &inflater, value, &error),
                      LX_ERR_CORRUPT);
-    ck_assert_str_eq(error.message, "cannot decompress the record: 8 stored bytes are not a flate "
-                                    "stream of 16 bytes");
+    ck_assert_str_eq(error.message, "cannot decompress the record: the 8 stored bytes are not a "
+                                    "flate stream that expands to 16 bytes");
     lx_error_clear(&error);
     ck_assert_ptr_eq(inflater, same);
     entry = stored(0, 8, 8); /* raw in a field that is compressed */
