@@ -200,7 +200,8 @@ START_TEST(rejects_invalid_arguments)
                    "index 1 costs 9, which alone exceeds the budget of 8");
     expect_refused(costs, 3, 0, LX_ERR_ARGUMENT, "budget must be at least 1");
     expect_refused(gratis, 3, 8, LX_ERR_ARGUMENT, "index 1 costs 0");
-    expect_refused(costs, 2, 9, LX_ERR_MISMATCH, "at least 3 costs, one for each index, but only 2");
+    expect_refused(costs, 2, 9, LX_ERR_MISMATCH,
+                   "at least 3 costs, one for each index, but only 2");
     expect_refused(NULL, 3, 9, LX_ERR_ARGUMENT, "costs");
     lx_order *order, *part = make_order("shuffle", UINT64_C(1) << 32, 4, 0);
     unit_fails(new_budgeted(part, costs, 3, 9, 0, false, &order, &error), LX_ERR_LIMIT);
