@@ -123,7 +123,7 @@ static lx_status write_block(importer *self, lx_writer *writer, const filling *f
         values[i].data = self->columns[i].blocks[f->block];
         self->bytes += f->records * self->columns[i].header.size;
     }
-    lx_status status = lx_writer_extend(writer, f->records, values, NULL, error);
+    lx_status status = lx_writer_extend(writer, f->records, values, self->count, NULL, error);
     free(values);
     return status;
 }

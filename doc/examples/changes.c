@@ -50,7 +50,7 @@ static lx_status create(const char *path, lx_writer **writer, lx_error *error)
         int64_t sum;
         fill(points, &sum, i);
         const lx_value values[FIELDS] = {{points, sizeof points}, {&sum, sizeof sum}};
-        status = lx_writer_append(*writer, values, NULL, error);
+        status = lx_writer_append(*writer, values, FIELDS, NULL, error);
     }
     return status == LX_OK ? lx_writer_commit(*writer, error) : status;
 }

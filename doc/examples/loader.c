@@ -44,7 +44,8 @@ static lx_status make_data(const char *path, lx_error *error)
     if (status == LX_OK)
         status = lx_writer_create(path, schema, NULL, &writer, error);
     if (status == LX_OK)
-        status = lx_writer_extend(writer, RECORDS, columns, NULL, error);
+        status = lx_writer_extend(writer, RECORDS, columns, sizeof columns / sizeof *columns, NULL,
+                                  error);
     lx_status closed = lx_writer_close(writer, error); /* also commits */
     lx_schema_free(schema);
     return status != LX_OK ? status : closed;

@@ -54,7 +54,7 @@ static lx_status append(lx_writer *writer, int64_t i, lx_error *error)
                                      [LABEL_FIELD] = {&i, sizeof i},
                                      [CAPTION_FIELD] = {caption, (uint64_t)length}};
     const lx_value without[FIELDS] = {values[PIXELS_FIELD], values[LABEL_FIELD], {NULL, LX_NONE}};
-    return lx_writer_append(writer, i % 3 == 0 ? without : values, NULL, error);
+    return lx_writer_append(writer, i % 3 == 0 ? without : values, FIELDS, NULL, error);
 }
 
 int main(void)

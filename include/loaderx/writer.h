@@ -106,7 +106,7 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_e
  * if (lx_writer_create("fashion", schema, NULL, &writer, &error) != LX_OK)
  *     return complain(&error);
  * const lx_values columns[] = {{.data = images}, {.data = labels}};
- * lx_writer_extend(writer, 60000, columns, NULL, &error);
+ * lx_writer_extend(writer, 60000, columns, 2, NULL, &error);
  * if (lx_writer_close(writer, &error) != LX_OK)
  *     return complain(&error); // the first failure of the three calls
  * @endcode
@@ -198,12 +198,13 @@ typedef struct lx_value {
  *
  * @param[in]  writer  The writer.
  * @param[in]  values  One value per field, in schema order.
+ * @param[in]  count   The number of values, which must be the number of fields.
  * @param[out] index   Receives the index of the record; may be NULL.
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The record will be part of the next commit.
- * @retval LX_ERR_ARGUMENT  A value does not have the size of its field, or a pointer is NULL;
- *                          nothing was appended.
+ * @retval LX_ERR_ARGUMENT  @p count is not the number of fields, a value does not have the size of its
+ *                          field, or a pointer is NULL; nothing was appended.
  * @retval LX_ERR_LIMIT     A value is larger than #LX_MAX_VALUE, or the dataset would have more
  *                          than 2^59 - 1 records; nothing was appended. Or no chunk id is left;
  *                          recover as for #LX_ERR_IO.
@@ -215,8 +216,8 @@ typedef struct lx_value {
  * @retval LX_ERR_FORKED    The writer belongs to the parent process.
  * @retval LX_ERR_NOMEM     Out of memory; recover as for #LX_ERR_IO.
  */
-LX_API lx_status lx_writer_append(lx_writer *writer, const lx_value *values, uint64_t *index,
-                                  lx_error *error);
+LX_API lx_status lx_writer_append(lx_writer *writer, const lx_value *values, size_t count,
+                                  uint64_t *index, lx_error *error);
 
 /**
  * Values of one field to write for many records. The writer does not use their memory after the
@@ -235,17 +236,18 @@ typedef struct lx_values {
 /**
  * Appends many records. The call checks the arguments for all of the records before it appends any.
  *
- * @param[in]  writer   The writer.
- * @param[in]  count    The number of records.
- * @param[in]  columns  One column of @p count values per field, in schema order.
- * @param[out] first    Receives the index of the first appended record; may be NULL.
- * @param[out] error    Receives the first failure; may be NULL.
+ * @param[in]  writer       The writer.
+ * @param[in]  count        The number of records.
+ * @param[in]  columns      One column of @p count values per field, in schema order.
+ * @param[in]  field_count  The number of columns, which must be the number of fields.
+ * @param[out] first        Receives the index of the first appended record; may be NULL.
+ * @param[out] error        Receives the first failure; may be NULL.
  *
  * @retval LX_ERR_ARGUMENT  As for lx_writer_append(), or the offsets do not ascend.
  * @return Otherwise, any status that lx_writer_append() returns.
  */
 LX_API lx_status lx_writer_extend(lx_writer *writer, uint64_t count, const lx_values *columns,
-                                  uint64_t *first, lx_error *error);
+                                  size_t field_count, uint64_t *first, lx_error *error);
 
 /** Returns the number of records, including those that are not committed yet. */
 LX_API uint64_t lx_writer_get_length(lx_writer *writer);

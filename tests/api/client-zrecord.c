@@ -36,7 +36,7 @@ static lx_status write_records(lx_error *error)
         values[0].size = sizeof i;
         values[1].data = "again and again and again and again";
         values[1].size = i == 3 ? LX_NONE : 35;
-        status = lx_writer_append(writer, values, NULL, error);
+        status = lx_writer_append(writer, values, 2, NULL, error);
     }
     lx_status closed = lx_writer_close(writer, error);
     return status != LX_OK ? status : closed;

@@ -59,7 +59,7 @@ static void extend(lx_writer *writer, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;
     lx_values column = {.data = bytes};
-    must_be_ok(lx_writer_extend(writer, count, &column, NULL, &error), &error);
+    must_be_ok(lx_writer_extend(writer, count, &column, 1, NULL, &error), &error);
 }
 
 /* ---- commits */

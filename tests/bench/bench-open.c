@@ -32,7 +32,7 @@ static void make(void)
     must_be_ok(lx_writer_create(DATASET, schema, NULL, &writer, &error), &error);
     lx_values column = {.data = numbers};
     for (size_t i = 0; i < RECORDS; i += STEP)
-        must_be_ok(lx_writer_extend(writer, STEP, &column, NULL, &error), &error);
+        must_be_ok(lx_writer_extend(writer, STEP, &column, 1, NULL, &error), &error);
     must_be_ok(lx_writer_close(writer, &error), &error);
     lx_schema_free(schema);
 }

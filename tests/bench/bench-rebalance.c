@@ -65,8 +65,8 @@ static void make(uint64_t size)
          &error);
     must(lx_writer_create("bench-made", schema, options, &writer, &error), &error);
     for (uint64_t i = 0; i < count; i += BATCH)
-        must(lx_writer_extend(writer, BATCH, (lx_values[]){{.data = bytes}, {.data = bytes}}, NULL,
-                              &error),
+        must(lx_writer_extend(writer, BATCH, (lx_values[]){{.data = bytes}, {.data = bytes}}, 2,
+                              NULL, &error),
              &error);
     for (uint64_t i = 0; i < count / 2; i++)
         must(lx_writer_delete(writer, i + 1, NULL, &error), &error);

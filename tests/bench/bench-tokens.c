@@ -103,7 +103,7 @@ static lx_tokens *copy_to_field(const lx_tokens *tokens, const uint32_t *map,
     for (uint64_t i = 0; i < documents; i++) {
         must_be_ok(lx_tokens_get_document(tokens, i, &first, &length, &error), &error);
         const lx_value value = {map + first, (size_t)(4 * length)};
-        must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
+        must_be_ok(lx_writer_append(writer, &value, 1, NULL, &error), &error);
     }
     lx_dataset *dataset = open_dataset(writer);
     lx_tokens *made = open_field(dataset);
@@ -148,7 +148,7 @@ static void bench_opening(bench_run *bench)
     lx_writer *writer = create_dataset(LX_COMPRESSION_RAW);
     for (uint64_t i = 0; i < DOCUMENTS; i++) {
         const lx_value value = {text, (size_t)(4 * (next_random(&seed) % 64))};
-        must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
+        must_be_ok(lx_writer_append(writer, &value, 1, NULL, &error), &error);
     }
     struct lengths lengths = {open_dataset(writer), DOCUMENTS};
     const bench_case cases[] = {{"reading their lengths", measure_records, &lengths, DOCUMENTS},

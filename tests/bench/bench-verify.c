@@ -98,7 +98,7 @@ static void make_dataset(size_t record)
     for (size_t i = 0; i < BYTES / record; i++) {
         memset(bytes, (int)next_random(&random), record);
         lx_value value = {bytes, record};
-        must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
+        must_be_ok(lx_writer_append(writer, &value, 1, NULL, &error), &error);
     }
     must_be_ok(lx_writer_seal(writer, &error), &error);
     must_be_ok(lx_writer_close(writer, &error), &error);

@@ -81,7 +81,7 @@ static void make_dataset(size_t record, size_t records, lx_compression compressi
     for (size_t i = 0; i < records; i++) {
         memset(bytes, (int)next_random(&random), record);
         lx_value value = {bytes, record};
-        must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
+        must_be_ok(lx_writer_append(writer, &value, 1, NULL, &error), &error);
     }
     must_be_ok(lx_writer_seal(writer, &error), &error);
     must_be_ok(lx_writer_close(writer, &error), &error);
@@ -305,7 +305,7 @@ static void append_dataset(void *context)
     must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
     must_be_ok(lx_writer_begin_transaction(writer, &error), &error);
     for (size_t i = 0; i < a->records; i++)
-        must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
+        must_be_ok(lx_writer_append(writer, &value, 1, NULL, &error), &error);
     must_be_ok(lx_writer_end_transaction(writer, &error), &error);
     /* Closing syncs the dataset, but not the plain file; on a tmpfs a sync is free. */
     must_be_ok(lx_writer_close(writer, &error), &error);

@@ -50,7 +50,7 @@ static lx_status extend(lx_writer *writer, uint64_t count, lx_error *error)
         plain_append(&plain, &record);
     }
     plain_columns(&plain, first, count, columns);
-    lx_status status = lx_writer_extend(writer, count, columns, NULL, error);
+    lx_status status = lx_writer_extend(writer, count, columns, plain.column_count, NULL, error);
     plain_columns_free(&plain, columns);
     return status;
 }

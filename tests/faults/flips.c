@@ -56,7 +56,8 @@ static void append(lx_writer *writer, struct plain *plain)
 {
     lx_error error = LX_ERROR_INIT;
     struct plain_record record = plain_make(plain, (uint32_t)plain->count + 1);
-    must(lx_writer_append(writer, plain_values(plain, &record), NULL, &error), &error);
+    must(lx_writer_append(writer, plain_values(plain, &record), plain->column_count, NULL, &error),
+         &error);
     plain_append(plain, &record);
 }
 

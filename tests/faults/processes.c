@@ -41,7 +41,7 @@ static void append(lx_writer *writer, struct plain *to)
 {
     lx_error error = LX_ERROR_INIT;
     struct plain_record record = plain_make(to, (uint32_t)to->count + 1);
-    PLAIN_OK(lx_writer_append(writer, plain_values(to, &record), NULL, &error));
+    PLAIN_OK(lx_writer_append(writer, plain_values(to, &record), to->column_count, NULL, &error));
     plain_append(to, &record);
 }
 
@@ -389,7 +389,8 @@ static void run_out_of_descriptors(uint64_t ignored)
         status = lx_writer_open(path, NULL, &writer, &error);
         if (status == LX_OK) {
             struct plain_record record = plain_make(&plain, (uint32_t)plain.count + 1);
-            status = lx_writer_append(writer, plain_values(&plain, &record), NULL, &error);
+            status = lx_writer_append(writer, plain_values(&plain, &record), plain.column_count,
+                                      NULL, &error);
             lx_status closed = lx_writer_close(writer, status == LX_OK ? &error : NULL);
             if (status == LX_OK && closed == LX_OK)
                 plain_append(&plain, &record);

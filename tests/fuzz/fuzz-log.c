@@ -24,7 +24,7 @@ static void write_on(const char *path)
         fuzz_fail("the error is not that of the status");
     if (status != LX_OK)
         return;
-    status = lx_writer_append(writer, values, &index, &error);
+    status = lx_writer_append(writer, values, 4, &index, &error);
     lx_status closed = lx_writer_close(writer, status == LX_OK ? &error : NULL);
     if (status != LX_OK || closed != LX_OK)
         return;

@@ -103,7 +103,7 @@ static void append(struct changed *d, uint64_t count)
         struct held *record = new_record(d);
         for (size_t k = 0; k < d->fields; k++)
             values[k] = (lx_value){record[k].data, record[k].size};
-        need(d, lx_writer_append(d->writer, values, NULL, &d->error));
+        need(d, lx_writer_append(d->writer, values, d->fields, NULL, &d->error));
         d->records[d->length++] = record;
     }
 }

@@ -202,7 +202,7 @@ static void append(struct golden *golden, uint64_t count, bool stay)
             if (stay)
                 dump_value(golden->text, index, field->name, values[k].data, values[k].size);
         }
-        need(golden, lx_writer_append(golden->writer, values, NULL, &golden->error));
+        need(golden, lx_writer_append(golden->writer, values, fields, NULL, &golden->error));
         if ((i + 1) % golden->plan.step == 0)
             need(golden, lx_writer_commit(golden->writer, &golden->error));
     }

@@ -20,7 +20,7 @@ static lx_status append_all(lx_writer *writer, lx_error *error)
     memset(much, 'x', sizeof much);
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < sizeof records / sizeof *records; i++)
-        status = lx_writer_append(writer, records[i], NULL, error);
+        status = lx_writer_append(writer, records[i], 2, NULL, error);
     return status;
 }
 

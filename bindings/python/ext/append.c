@@ -11,7 +11,7 @@ static PyObject *append_values(lxpy_writer *self, const lxpy_field_values *parse
     uint64_t index;
     if (lxpy_writer_enter_with(self, parsed->schema) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(lx_writer_append(self->handle, parsed->values, &index, &error));
+    LXPY_WITHOUT_GIL(lx_writer_append(self->handle, parsed->values, parsed->count, &index, &error));
     lxpy_writer_leave(self);
     return error.status == LX_OK ? PyLong_FromUnsignedLongLong(index)
                                  : lxpy_raise(self->state, &error);
@@ -41,8 +41,8 @@ static PyObject *extend_values(lxpy_writer *self, const lxpy_field_values *parse
     }
     if (lxpy_writer_enter_with(self, parsed->schema) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(
-        lx_writer_extend(self->handle, parsed->records, parsed->columns, &first, &error));
+    LXPY_WITHOUT_GIL(lx_writer_extend(self->handle, parsed->records, parsed->columns, parsed->count,
+                                      &first, &error));
     lxpy_writer_leave(self);
     return error.status == LX_OK ? PyLong_FromUnsignedLongLong(first)
                                  : lxpy_raise(self->state, &error);

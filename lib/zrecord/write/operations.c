@@ -19,6 +19,19 @@ static lx_status check_index(const lx_writer *writer, uint64_t index, lx_error *
     return status;
 }
 
+/** A caller that prepared its values before a field was added or dropped has too few or too many. */
+static lx_status check_field_count(const lx_writer *writer, size_t count, lx_error *error)
+{
+    if (count == writer->tables.field_count)
+        return LX_OK;
+    lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
+                               "%zu fields were passed, but the dataset has %zu: pass one value or "
+                               "column for each field of lx_writer_get_schema()",
+                               count, writer->tables.field_count);
+    lx_error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 static lx_status check_fields(const lx_writer *writer, const size_t *fields, size_t count,
                               lx_error *error)
 {
@@ -55,10 +68,13 @@ static lx_status add_record(lx_writer *writer, const lx_value *values, lx_error 
     return status;
 }
 
-static lx_status append(lx_writer *writer, const lx_value *values, uint64_t *index, lx_error *error)
+static lx_status append(lx_writer *writer, const lx_value *values, size_t count, uint64_t *index,
+                        lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
-    for (size_t i = 0; status == LX_OK && i < writer->tables.field_count; i++)
+    if (status == LX_OK)
+        status = check_field_count(writer, count, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
         status = lx__value_check(writer, i, &values[i], error);
     if (status != LX_OK)
         return status;
@@ -69,7 +85,7 @@ static lx_status append(lx_writer *writer, const lx_value *values, uint64_t *ind
     return lx__writer_end_call(writer, status, &failure, error);
 }
 
-lx_status lx_writer_append(lx_writer *writer, const lx_value *values, uint64_t *index,
+lx_status lx_writer_append(lx_writer *writer, const lx_value *values, size_t count, uint64_t *index,
                            lx_error *error)
 {
     if (values == NULL)
@@ -77,16 +93,17 @@ lx_status lx_writer_append(lx_writer *writer, const lx_value *values, uint64_t *
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
         return status;
-    status = append(writer, values, index, error);
+    status = append(writer, values, count, index, error);
     lx__writer_leave(writer);
     return status;
 }
 
-static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *columns,
+static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *columns, size_t fields,
                         uint64_t *first, lx_error *error)
 {
-    size_t fields = writer->tables.field_count;
     lx_status status = lx__writer_usable(writer, error);
+    if (status == LX_OK)
+        status = check_field_count(writer, fields, error);
     if (status == LX_OK && count > LX__LENGTH_MAX - writer->length)
         status = lx_fail(error, LX_ERR_LIMIT,
                          "cannot add %llu records to %llu: a dataset cannot have that many: split "
@@ -113,14 +130,14 @@ static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *colu
 }
 
 lx_status lx_writer_extend(lx_writer *writer, uint64_t count, const lx_values *columns,
-                           uint64_t *first, lx_error *error)
+                           size_t field_count, uint64_t *first, lx_error *error)
 {
     if (columns == NULL)
         return lx__fail_null(error, "columns");
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
         return status;
-    status = extend(writer, count, columns, first, error);
+    status = extend(writer, count, columns, field_count, first, error);
     lx__writer_leave(writer);
     return status;
 }

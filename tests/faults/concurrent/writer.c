@@ -46,7 +46,11 @@ static void append_one(struct writing *writing)
     const struct record *record = ledger_append(&writing->ledger);
     for (size_t i = 0; i <= FIELDS; i++)
         values[i] = record_value(record, i, data[i]);
-    expect(writing, lx_writer_append(writing->writer, values, NULL, &error), &error, "append");
+    expect(writing,
+           lx_writer_append(writing->writer, values,
+                            lx_schema_get_field_count(lx_writer_get_schema(writing->writer)), NULL,
+                            &error),
+           &error, "append");
     writing->changed++;
 }
 
@@ -309,7 +313,8 @@ static void fill(struct writing *writing)
         lx_value values[FIELDS];
         for (size_t k = 0; k < FIELDS; k++)
             values[k] = record_value(&ledger->records[i], k, data[k]);
-        expect(writing, lx_writer_append(writing->writer, values, NULL, &error), &error, "append");
+        expect(writing, lx_writer_append(writing->writer, values, FIELDS, NULL, &error), &error,
+               "append");
     }
     while (ledger->length < ledger->floor)
         append_one(writing);

@@ -94,7 +94,7 @@ static lx_status append_one(const struct operation *operation, struct records *r
     lx_value values[RECORDS_FIELDS];
     for (size_t i = 0; i < columns->count; i++)
         values[i] = records_get(records, (uint32_t)operation->first, columns->list[i].kind);
-    return lx_writer_append(writer, values, NULL, error);
+    return lx_writer_append(writer, values, columns->count, NULL, error);
 }
 
 static lx_status append_many(const struct operation *operation, struct records *records,
@@ -104,7 +104,8 @@ static lx_status append_many(const struct operation *operation, struct records *
     for (size_t i = 0; i < columns->count; i++)
         values[i] = records_join(records, columns->list[i].kind, operation->first,
                                  operation->count);
-    lx_status status = lx_writer_extend(writer, operation->count, values, NULL, error);
+    lx_status status = lx_writer_extend(writer, operation->count, values, columns->count, NULL,
+                                        error);
     for (size_t i = 0; i < columns->count; i++)
         records_free_values(&values[i]);
     return status;

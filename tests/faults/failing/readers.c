@@ -336,7 +336,8 @@ static void append_unharmed(struct run *run, uint64_t count)
     must(lx_writer_open(run->path, NULL, &writer, &error), "a concurrent writer", &error);
     for (uint64_t i = 0; i < count; i++) {
         const struct plain_record *record = run_make(run);
-        must(lx_writer_append(writer, plain_values(&run->pending, record), NULL, &error),
+        must(lx_writer_append(writer, plain_values(&run->pending, record),
+                              run->pending.column_count, NULL, &error),
              "a concurrent append", &error);
     }
     must(lx_writer_close(writer, &error), "a concurrent close", &error);

@@ -195,7 +195,8 @@ static bool check_writer(struct run *run, bool absent)
         run_fail(run, "afterwards, a writer finds %" PRIu64 " records, a reader %" PRIu64, length,
                  run->pending.count);
     const struct plain_record *record = run_make(run);
-    status = lx_writer_append(writer, plain_values(&run->pending, record), NULL, &error);
+    status = lx_writer_append(writer, plain_values(&run->pending, record),
+                              run->pending.column_count, NULL, &error);
     lx_status closed = lx_writer_close(writer, status == LX_OK ? &error : NULL);
     if (status != LX_OK || closed != LX_OK)
         return report(run, "appending to it", &error);

@@ -25,7 +25,8 @@ static void extend(lx_writer *writer, struct plain *plain, uint64_t count)
         plain_append(plain, &record);
     }
     plain_columns(plain, first, count, columns);
-    must(lx_writer_extend(writer, count, columns, NULL, &error), "extend", &error);
+    must(lx_writer_extend(writer, count, columns, plain->column_count, NULL, &error), "extend",
+         &error);
     plain_columns_free(plain, columns);
 }
 

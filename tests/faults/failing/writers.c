@@ -55,8 +55,8 @@ static void append(struct run *run, lx_writer *writer)
 {
     uint64_t index, expected = run->pending.count;
     const struct plain_record *record = run_make(run);
-    if (!TRY(run,
-             lx_writer_append(writer, plain_values(&run->pending, record), &index, &run->error)))
+    if (!TRY(run, lx_writer_append(writer, plain_values(&run->pending, record),
+                                   run->pending.column_count, &index, &run->error)))
         give_up_pending(run, writer);
     else if (index != expected)
         run_fail(run, "append gave index %llu", (unsigned long long)index);
@@ -69,8 +69,8 @@ static void extend_by(struct run *run, lx_writer *writer, uint64_t count)
     for (uint64_t i = 0; i < count; i++)
         (void)run_make(run);
     plain_columns(&run->pending, first, run->pending.count - first, columns);
-    if (!TRY(run,
-             lx_writer_extend(writer, run->pending.count - first, columns, &index, &run->error)))
+    if (!TRY(run, lx_writer_extend(writer, run->pending.count - first, columns,
+                                   run->pending.column_count, &index, &run->error)))
         give_up_pending(run, writer);
     else if (index != first)
         run_fail(run, "extend gave index %llu", (unsigned long long)index);
@@ -339,7 +339,8 @@ static void commit_and_die(const char *path, const struct plain *plain, uint64_t
          &error);
     must(lx_writer_open(path, options, &writer, &error), "open", &error);
     for (uint64_t i = from; i < plain->count; i++) {
-        must(lx_writer_append(writer, plain_values(plain, &plain->records[i]), NULL, &error),
+        must(lx_writer_append(writer, plain_values(plain, &plain->records[i]), plain->column_count,
+                              NULL, &error),
              "append", &error);
         must(lx_writer_commit(writer, &error), "commit", &error);
     }

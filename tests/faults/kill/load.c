@@ -81,7 +81,7 @@ static lx_status write_columns(const struct writing *writing, const struct opera
         columns[count++] = join(operation, i);
     }
     if (appends) {
-        status = lx_writer_extend(writing->writer, operation->count, columns, NULL, error);
+        status = lx_writer_extend(writing->writer, operation->count, columns, count, NULL, error);
     } else {
         uint64_t *indices = need(malloc((size_t)operation->count * sizeof *indices));
         uint64_t length = lx_writer_get_length(writing->writer);
@@ -110,7 +110,7 @@ static lx_status write_one(const struct writing *writing, const struct operation
         count++;
     }
     return appends
-               ? lx_writer_append(writing->writer, values, NULL, error)
+               ? lx_writer_append(writing->writer, values, count, NULL, error)
                : lx_writer_modify(writing->writer, operation->index, fields, values, count, error);
 }
 

@@ -46,7 +46,9 @@ static void make(const char *path, lx_writer **writer)
            &error);
     expect(lx_writer_create(path, schema, NULL, writer, &error), &error);
     for (uint32_t i = 0; i < REOPEN_RECORDS; i += STEP)
-        expect(lx_writer_extend(*writer, STEP, columns, NULL, &error), &error);
+        expect(lx_writer_extend(*writer, STEP, columns, sizeof columns / sizeof *columns, NULL,
+                                &error),
+               &error);
     expect(lx_writer_sync(*writer, &error), &error);
     lx_schema_free(schema);
 }

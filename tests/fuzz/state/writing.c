@@ -23,8 +23,8 @@ static void append(struct world *world)
         return;
     struct plain_record record = make(world);
     MUST(world, LX_OK,
-         lx_writer_append(world->writer, plain_values(&world->pending, &record), &index,
-                          &world->error));
+         lx_writer_append(world->writer, plain_values(&world->pending, &record),
+                          world->pending.column_count, &index, &world->error));
     if (index != world->pending.count)
         fuzz_fail("append gave another index");
     plain_append(&world->pending, &record);
@@ -37,7 +37,8 @@ static void append_wrong(struct world *world)
     struct plain_record record = make(world);
     memcpy(values, plain_values(&world->pending, &record), sizeof values);
     values[PLAIN_IMAGE].size = 11;
-    MUST(world, LX_ERR_ARGUMENT, lx_writer_append(world->writer, values, NULL, &world->error));
+    MUST(world, LX_ERR_ARGUMENT,
+         lx_writer_append(world->writer, values, world->pending.column_count, NULL, &world->error));
 }
 
 static void extend(struct world *world)
@@ -51,7 +52,9 @@ static void extend(struct world *world)
         plain_append(&world->pending, &record);
     }
     plain_columns(&world->pending, first, count, columns);
-    MUST(world, LX_OK, lx_writer_extend(world->writer, count, columns, &index, &world->error));
+    MUST(world, LX_OK,
+         lx_writer_extend(world->writer, count, columns, world->pending.column_count, &index,
+                          &world->error));
     plain_columns_free(&world->pending, columns);
 }
 

@@ -242,7 +242,7 @@ static lx_source *open_damaged(const char *path, uint64_t bad)
         for (uint64_t k = 0; k < sizeof bytes; k++)
             bytes[k] = byte_of(i, k);
         const lx_value values[] = {{&i, 8}, {bytes, sizeof bytes}};
-        unit_ok(lx_writer_append(writer, values, NULL, &error));
+        unit_ok(lx_writer_append(writer, values, sizeof values / sizeof *values, NULL, &error));
     }
     unit_ok(lx_writer_seal(writer, &error)); /* so that no record is only in the log */
     unit_ok(lx_writer_close(writer, &error));

@@ -267,7 +267,7 @@ static lx_source *dataset_source(const char *path, uint64_t length)
         unit_ok(lx_writer_open(path, NULL, &writer, &error));
     lx_schema_free(schema);
     for (uint64_t i = lx_writer_get_length(writer); i < length; i++)
-        unit_ok(lx_writer_append(writer, &(lx_value){&i, 8}, NULL, &error));
+        unit_ok(lx_writer_append(writer, &(lx_value){&i, 8}, 1, NULL, &error));
     unit_ok(lx_writer_close(writer, &error));
     unit_ok(lx_source_open(path, NULL, &source, &error));
     return source;

@@ -45,7 +45,7 @@ static inline void changer_create(const char *path, uint64_t length)
     for (uint64_t i = 0; i < length; i++) {
         uint64_t numbers[] = {changer_value(0, 0, i), changer_value(0, 1, i)};
         const lx_value values[] = {{&numbers[0], 8}, {&numbers[1], 8}};
-        unit_ok(lx_writer_append(writer, values, NULL, &error));
+        unit_ok(lx_writer_append(writer, values, sizeof values / sizeof *values, NULL, &error));
     }
     unit_ok(lx_writer_seal(writer, &error));
     unit_ok(lx_writer_close(writer, &error));

@@ -31,7 +31,7 @@ static inline lx_status number_append(lx_writer *writer, uint64_t number, uint64
                                       lx_error *error)
 {
     lx_value value = {&number, sizeof number};
-    return lx_writer_append(writer, &value, index, error);
+    return lx_writer_append(writer, &value, 1, index, error);
 }
 
 static inline lx_status number_modify(lx_writer *writer, uint64_t index, uint64_t number,
@@ -50,7 +50,7 @@ static inline lx_status numbers_extend(lx_writer *writer, uint64_t count, uint64
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = number;
     lx_values column = {numbers, NULL, NULL};
-    lx_status status = lx_writer_extend(writer, count, &column, NULL, error);
+    lx_status status = lx_writer_extend(writer, count, &column, 1, NULL, error);
     free(numbers);
     return status;
 }

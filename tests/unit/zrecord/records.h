@@ -136,7 +136,7 @@ static inline lx_status record_append(lx_writer *writer, uint64_t index, lx_erro
     uint8_t memory[FIELDS][VALUE_MAX];
     lx_value values[FIELDS];
     record_values(index, memory, values);
-    return lx_writer_append(writer, values, NULL, error);
+    return lx_writer_append(writer, values, FIELDS, NULL, error);
 }
 
 /** Appends @p count records after the present ones. */

@@ -196,7 +196,7 @@ static void expect_appended(const char *name, const char *contents)
     uint64_t length = lx_writer_get_length(writer);
     for (size_t i = 0; i < fields; i++)
         values[i] = (lx_value){NULL, LX_NONE};
-    unit_ok(lx_writer_append(writer, values, NULL, &error));
+    unit_ok(lx_writer_append(writer, values, fields, NULL, &error));
     close_writer(writer);
     lx_dataset *dataset = open_dataset(name);
     ck_assert_uint_eq(lx_dataset_get_length(dataset), length + 1);

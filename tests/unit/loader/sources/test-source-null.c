@@ -119,7 +119,7 @@ static void write_dataset(void)
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     lx_schema_free(schema);
     for (int i = 0; i < 9; i++)
-        unit_ok(lx_writer_append(writer, &(lx_value){"text", 4}, NULL, &error));
+        unit_ok(lx_writer_append(writer, &(lx_value){"text", 4}, 1, NULL, &error));
     unit_ok(lx_writer_close(writer, &error));
 }
 

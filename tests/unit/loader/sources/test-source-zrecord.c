@@ -27,7 +27,7 @@ static void write_dataset(void)
         for (uint64_t k = 0; k < sizeof image; k++)
             image[k] = byte_of(i, k);
         const lx_value values[] = {{&i, 8}, {"some text", i % 9}, {image, sizeof image}};
-        unit_ok(lx_writer_append(writer, values, NULL, &error));
+        unit_ok(lx_writer_append(writer, values, sizeof values / sizeof *values, NULL, &error));
     }
     unit_ok(lx_writer_close(writer, &error));
 }

@@ -90,7 +90,7 @@ static void expect_dense(const uint64_t *shape, size_t ndim, lx_dtype dtype,
         static const lx_value absent = {NULL, LX_NONE};
         lengths[i] = missing != 0 && i % missing == 0 ? ABSENT : (uint32_t)each;
         if (lengths[i] == ABSENT) {
-            unit_ok(lx_writer_append(writer, &absent, NULL, &error));
+            unit_ok(lx_writer_append(writer, &absent, 1, NULL, &error));
             continue;
         }
         append_document(writer, first, lengths[i], width);

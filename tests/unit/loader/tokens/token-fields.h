@@ -29,7 +29,7 @@ static inline void append_document(lx_writer *writer, uint64_t first, uint32_t l
     for (uint32_t i = 0; i < length; i++)
         lx__store_le64(bytes + i * width, token_at(first + i));
     const lx_value value = {bytes, length * width};
-    unit_ok(lx_writer_append(writer, &value, NULL, &error));
+    unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     free(bytes);
 }
 
@@ -55,7 +55,7 @@ static inline void write_field(const char *path, const uint32_t *lengths, size_t
     for (size_t i = 0; i < count; i++) {
         static const lx_value absent = {NULL, LX_NONE};
         if (lengths[i] == ABSENT) {
-            unit_ok(lx_writer_append(writer, &absent, NULL, &error));
+            unit_ok(lx_writer_append(writer, &absent, 1, NULL, &error));
             continue;
         }
         append_document(writer, first, lengths[i], width);

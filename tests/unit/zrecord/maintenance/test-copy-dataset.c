@@ -191,7 +191,7 @@ START_TEST(handles_highly_compressible_values)
     lx_writer *writer = create_texts("from", LX_COMPRESSION_FLATE);
     for (uint64_t size = 0; size <= sizeof zeros; size++) {
         lx_value value = {zeros, size};
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     }
     close_writer(writer);
     lx_dataset *from = open_dataset("from");

@@ -210,7 +210,7 @@ START_TEST(removes_a_partly_written_file)
     lx_schema_free(schema);
     for (size_t i = 0; i < 3; i++) {
         lx_value value = {bytes, sizes[i]};
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     }
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");

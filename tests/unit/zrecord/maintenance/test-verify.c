@@ -363,7 +363,7 @@ START_TEST(reports_progress_periodically)
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     uint8_t *values = calloc(length, 1);
     const lx_values column = {.data = values};
-    unit_ok(lx_writer_extend(writer, length, &column, NULL, &error));
+    unit_ok(lx_writer_extend(writer, length, &column, 1, NULL, &error));
     close_writer(writer);
     lx_schema_free(schema);
     free(values);

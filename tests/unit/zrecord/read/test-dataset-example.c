@@ -87,7 +87,7 @@ START_TEST(appends_to_the_example_of_the_document)
         lx_writer *writer = records_reopen("d", NULL);
         int64_t label = 9;
         lx_value values[] = {{"twelve bytes", 12}, {&label, 8}, {NULL, LX_NONE}};
-        unit_ok(lx_writer_append(writer, values, NULL, &error));
+        unit_ok(lx_writer_append(writer, values, sizeof values / sizeof *values, NULL, &error));
         unit_ok(lx_writer_seal(writer, &error));
         close_writer(writer);
         lx_dataset *dataset = open_dataset("d");

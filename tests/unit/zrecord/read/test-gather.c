@@ -114,7 +114,7 @@ START_TEST(copies_records_of_whole_pages)
         uint64_t indices[100];
         for (size_t i = 0; i < 100 * size; i++)
             records[i] = (uint8_t)mix(i);
-        unit_ok(lx_writer_extend(writer, 100, &(lx_values){.data = records}, NULL, &error));
+        unit_ok(lx_writer_extend(writer, 100, &(lx_values){.data = records}, 1, NULL, &error));
         unit_ok(lx_writer_close(writer, &error));
         for (uint64_t i = 0; i < 100; i++)
             indices[i] = 99 - i;
@@ -145,7 +145,7 @@ static void make_small(const char *path, uint64_t size)
         values[i] = (uint8_t)(i / size + i % size);
     unit_ok(lx_schema_add_field(schema, "small", LX_UINT8, &size, 1, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
-    unit_ok(lx_writer_extend(writer, 100, &(lx_values){.data = values}, NULL, &error));
+    unit_ok(lx_writer_extend(writer, 100, &(lx_values){.data = values}, 1, NULL, &error));
     unit_ok(lx_writer_seal(writer, &error));
     unit_ok(lx_writer_close(writer, &error));
     lx_schema_free(schema);

@@ -47,7 +47,7 @@ static void make_values(const char *path, uint64_t count, uint64_t size)
     unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
     for (uint64_t i = 0; i < count; i++) {
         const lx_value value = {bytes, size};
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     }
     unit_ok(lx_writer_seal(writer, &error));
     close_writer(writer);

@@ -410,7 +410,7 @@ START_TEST(reads_a_thousand_chunks_with_few_descriptors)
     unit_ok(lx_writer_create("d", schema, options, &writer, &error));
     for (uint64_t i = 0; i < CHUNKS; i++) {
         memset(record, (uint8_t)mix(i), sizeof record);
-        unit_ok(lx_writer_append(writer, &(lx_value){record, LARGE}, NULL, &error));
+        unit_ok(lx_writer_append(writer, &(lx_value){record, LARGE}, 1, NULL, &error));
     }
     unit_ok(lx_writer_seal(writer, &error));
     close_writer(writer);

@@ -183,7 +183,8 @@ static void commit_plates(lx_writer *writer, uint64_t version, uint64_t length)
     unit_ok(lx_writer_modify_many(writer, indices, there, fields, columns, 2, &error));
     while (lx_writer_get_length(writer) < length) {
         lx_value values[] = {{versions, 8}, {plates[0], PLATE}, {NULL, LX_NONE}};
-        unit_ok(lx_writer_append(writer, values, NULL, &error));
+        size_t count = lx_schema_get_field_count(lx_writer_get_schema(writer));
+        unit_ok(lx_writer_append(writer, values, count, NULL, &error));
     }
     commit(writer);
 }
@@ -295,7 +296,7 @@ START_TEST(a_live_handle_that_cannot_refresh_fails_in_each_read)
     commit_plates(writer, 1, PEOPLE);
     lx_dataset *live = open_live("d");
     unit_ok(lx_writer_drop_field(writer, "plate", &error));
-    unit_ok(lx_writer_append(writer, &value, NULL, &error));
+    unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     commit(writer);
     unit_fails(lx_dataset_gather(live, 0, &index, 1, out, 8, &error), LX_ERR_STATE);
     unit_fails(lx_dataset_probe(live, NULL, 0, &index, 1, &damaged, &error), LX_ERR_STATE);

@@ -126,7 +126,7 @@ static lx_writer *numbers(uint64_t count)
     for (uint32_t i = 0; i < count; i++)
         values[i] = i;
     lx_values column = {values, NULL, NULL};
-    unit_ok(lx_writer_extend(writer, count, &column, NULL, &error));
+    unit_ok(lx_writer_extend(writer, count, &column, 1, NULL, &error));
     commit(writer);
     free(values);
     return writer;
@@ -140,7 +140,7 @@ static void append_numbers(lx_writer *writer, uint64_t count)
     for (uint64_t i = 0; i < count; i++)
         values[i] = (uint32_t)(first + i);
     lx_values column = {values, NULL, NULL};
-    unit_ok(lx_writer_extend(writer, count, &column, NULL, &error));
+    unit_ok(lx_writer_extend(writer, count, &column, 1, NULL, &error));
     commit(writer);
     free(values);
 }

@@ -52,7 +52,7 @@ START_TEST(rejected_calls_leave_no_trace)
     lx_writer *writer = numbers_create("d", NULL);
     unit_ok(number_append(writer, 1, NULL, &error));
     lx_value wrong = {"12345", 5};
-    unit_fails(lx_writer_append(writer, &wrong, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_writer_append(writer, &wrong, 1, NULL, &error), LX_ERR_ARGUMENT);
     unit_fails(number_modify(writer, 1, 5, &error), LX_ERR_RANGE);
     unit_fails(lx_writer_delete(writer, 1, NULL, &error), LX_ERR_RANGE);
     unit_fails(lx_writer_truncate(writer, 2, &error), LX_ERR_RANGE);

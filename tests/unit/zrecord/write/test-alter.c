@@ -49,7 +49,7 @@ static void append_with(lx_writer *writer, uint64_t index, uint64_t number)
     size_t count = lx_schema_get_field_count(lx_writer_get_schema(writer));
     for (size_t i = FIELDS; i < count; i++)
         values[i] = (lx_value){&number, 8};
-    unit_ok(lx_writer_append(writer, values, NULL, &error));
+    unit_ok(lx_writer_append(writer, values, count, NULL, &error));
 }
 
 START_TEST(a_new_field_is_missing_until_it_is_written)

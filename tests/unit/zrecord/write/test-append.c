@@ -35,7 +35,7 @@ START_TEST(reads_back_appended_records)
         lx_value values[FIELDS];
         uint64_t index = LX_NONE;
         record_values(i, memory, values);
-        unit_ok(lx_writer_append(writer, values, &index, &error));
+        unit_ok(lx_writer_append(writer, values, FIELDS, &index, &error));
         memset(memory, 0xee, sizeof memory); /* no reference to them is kept */
         ck_assert_uint_eq(index, i);
         ck_assert_uint_eq(lx_writer_get_length(writer), i + 1);
@@ -90,7 +90,7 @@ START_TEST(appends_many_as_one_by_one)
         lx_values columns[FIELDS];
         uint64_t first = LX_NONE;
         columns_make(length, count, columns);
-        unit_ok(lx_writer_extend(writer, count, columns, &first, &error));
+        unit_ok(lx_writer_extend(writer, count, columns, FIELDS, &first, &error));
         columns_free(columns);
         ck_assert_uint_eq(first, length);
         length += count;
@@ -112,7 +112,7 @@ START_TEST(a_column_without_data_is_missing)
     lx_values columns[FIELDS] = {{0}};
     static const uint64_t empty[4] = {0};
     columns[BLOB].offsets = empty; /* of bytes: without data, and yet not missing */
-    unit_ok(lx_writer_extend(writer, 3, columns, NULL, &error));
+    unit_ok(lx_writer_extend(writer, 3, columns, FIELDS, NULL, &error));
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
     for (uint64_t i = 0; i < 3; i++) {
@@ -138,10 +138,10 @@ START_TEST(stores_inline_values_of_each_length)
     lx_writer *writer = one_field("d", LX_BYTES, NULL);
     for (uint64_t size = 0; size < 20; size++) {
         lx_value value = {"abcdefghijklmnopqrst", size};
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     }
     lx_value missing = {NULL, LX_NONE};
-    unit_ok(lx_writer_append(writer, &missing, NULL, &error));
+    unit_ok(lx_writer_append(writer, &missing, 1, NULL, &error));
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
     for (uint64_t i = 0; i <= 20; i++) {
@@ -172,25 +172,44 @@ START_TEST(rejects_a_value_of_the_wrong_size)
         lx_value values[FIELDS];
         record_values(0, memory, values);
         values[IMAGE].size = wrong[i];
-        ck_assert_int_eq(lx_writer_append(writer, values, NULL, &error), LX_ERR_ARGUMENT);
+        ck_assert_int_eq(lx_writer_append(writer, values, FIELDS, NULL, &error), LX_ERR_ARGUMENT);
         ck_assert_str_eq(error.field, "image");
         lx_error_clear(&error);
     }
     lx_value values[FIELDS];
     record_values(0, memory, values);
     values[CAPTION].size = (uint64_t)LX_MAX_VALUE + 1;
-    ck_assert_int_eq(lx_writer_append(writer, values, NULL, &error), LX_ERR_LIMIT);
+    ck_assert_int_eq(lx_writer_append(writer, values, FIELDS, NULL, &error), LX_ERR_LIMIT);
     ck_assert_str_eq(error.field, "caption");
     lx_error_clear(&error);
     record_values(0, memory, values);
     values[CAPTION] = (lx_value){NULL, 5};
-    ck_assert_int_eq(lx_writer_append(writer, values, NULL, &error), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(lx_writer_append(writer, values, FIELDS, NULL, &error), LX_ERR_ARGUMENT);
     ck_assert_str_eq(error.field, "caption");
     lx_error_clear(&error);
     ck_assert_uint_eq(lx_writer_get_length(writer), 0); /* nothing was appended, */
     records_append(writer, 5);                          /* and nothing must be rolled back */
     close_writer(writer);
     expect_dataset("d", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(rejects_values_for_the_fields_of_an_older_schema)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", NULL);
+    uint8_t memory[FIELDS][VALUE_MAX];
+    lx_value values[FIELDS];
+    const lx_values columns[FIELDS] = {{NULL, NULL, NULL}};
+    record_values(0, memory, values);
+    unit_fails(lx_writer_append(writer, values, FIELDS - 1, NULL, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_writer_add_field(writer, "more", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_fails(lx_writer_append(writer, values, FIELDS, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_writer_extend(writer, 1, columns, FIELDS, NULL, &error), LX_ERR_ARGUMENT);
+    ck_assert_uint_eq(lx_writer_get_length(writer), 0);
+    close_writer(writer);
     scratch_remove(scratch);
 }
 END_TEST
@@ -213,7 +232,7 @@ START_TEST(checks_all_arguments_before_appending)
                                                 : some;
         if (wrong == 3)
             columns[CAPTION].data = NULL;
-        ck_assert_int_eq(lx_writer_extend(writer, 3, columns, NULL, &error), expected);
+        ck_assert_int_eq(lx_writer_extend(writer, 3, columns, FIELDS, NULL, &error), expected);
         ck_assert_str_eq(error.field, "caption");
         if (wrong == 2)
             ck_assert_uint_eq(error.record, 2);
@@ -242,7 +261,7 @@ START_TEST(appends_records_larger_than_a_write_buffer)
         data[i] = (uint8_t)mix(i);
     for (size_t i = 0; i < 6; i++) {
         lx_value value = {data + i, sizes[i]};
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     }
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
@@ -283,7 +302,7 @@ static void append_sizes(lx_writer *writer, const uint64_t *sizes, size_t count)
     for (size_t i = 0; i < count; i++) {
         lx_error error = LX_ERROR_INIT;
         lx_value value = {zeros, sizes[i]};
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     }
 }
 
@@ -357,7 +376,7 @@ START_TEST(writes_large_appends_to_the_tables)
         numbers[i] = (uint32_t)mix(i);
     lx_writer *writer = one_field("d", LX_UINT32, NULL);
     lx_values column = {numbers, NULL, NULL};
-    unit_ok(lx_writer_extend(writer, count, &column, NULL, &error));
+    unit_ok(lx_writer_extend(writer, count, &column, 1, NULL, &error));
     commit(writer);
     lx_dataset *dataset = open_dataset("d");
     lx_storage_stats totals;
@@ -397,7 +416,7 @@ START_TEST(undoes_and_reports_a_full_disk)
     limit_files(2000000);
     lx_status status = LX_OK;
     for (int i = 0; i < 100 && status == LX_OK; i++)
-        status = lx_writer_append(writer, values, NULL, &error);
+        status = lx_writer_append(writer, values, FIELDS, NULL, &error);
     ck_assert_int_eq(status, LX_ERR_IO);
     ck_assert_int_eq(error.errnum, EFBIG);
     ck_assert_ptr_nonnull(strstr(error.path, "chunk/0.zr"));
@@ -435,7 +454,7 @@ START_TEST(close_loses_only_failed_calls)
     limit_files(log + 1000000);
     lx_status status = LX_OK;
     for (int i = 0; i < 20 && status == LX_OK; i++)
-        status = lx_writer_append(writer, values, NULL, &error);
+        status = lx_writer_append(writer, values, FIELDS, NULL, &error);
     ck_assert_int_eq(status, LX_ERR_IO);
     lx_error_clear(&error);
     unit_fails(lx_writer_close(writer, &error), LX_ERR_IO);
@@ -463,7 +482,7 @@ static void *append_numbers(void *user)
         lx_error error = LX_ERROR_INIT;
         uint64_t number = (uint64_t)self->number << 32 | i;
         lx_value value = {&number, 8};
-        unit_ok(lx_writer_append(self->writer, &value, &self->indices[i], &error));
+        unit_ok(lx_writer_append(self->writer, &value, 1, &self->indices[i], &error));
         if (i % 100 == 99)
             unit_ok(lx_writer_commit(self->writer, &error));
     }
@@ -509,15 +528,15 @@ START_TEST(periodic_commits_by_itself)
     lx_value value = {data, size};
     lx_writer *writer = one_field("d", LX_BYTES, writer_options(LX_DURABILITY_PERIODIC));
     for (int i = 0; i < 63; i++)
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     expect_dataset("d", 0);
-    unit_ok(lx_writer_append(writer, &value, NULL, &error)); /* 256 MiB */
+    unit_ok(lx_writer_append(writer, &value, 1, NULL, &error)); /* 256 MiB */
     lx_dataset *dataset = open_dataset("d");
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 64);
     /* But not within a transaction. */
     unit_ok(lx_writer_begin_transaction(writer, &error));
     for (int i = 0; i < 65; i++)
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 64);
     unit_ok(lx_writer_rollback(writer, &error));
@@ -537,7 +556,8 @@ START_TEST(rejects_more_records_than_a_dataset_can_have)
     lx_writer *writer = records_create("d", NULL);
     records_append(writer, 3);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        unit_fails(lx_writer_extend(writer, counts[i], missing, NULL, &error), LX_ERR_LIMIT);
+        unit_fails(lx_writer_extend(writer, counts[i], missing, FIELDS, NULL, &error),
+                   LX_ERR_LIMIT);
     records_append(writer, 2); /* nothing was appended, and appending continues */
     close_writer(writer);
     expect_dataset("d", 5);
@@ -547,9 +567,9 @@ END_TEST
 
 UNIT_MAIN("zrecord/append", reads_back_appended_records, appends_many_as_one_by_one,
           a_column_without_data_is_missing, stores_inline_values_of_each_length,
-          rejects_a_value_of_the_wrong_size, checks_all_arguments_before_appending,
-          appends_records_larger_than_a_write_buffer, chunks_are_full_by_records,
-          chunks_are_full_by_bytes, many_commits_give_the_same_chunks,
+          rejects_a_value_of_the_wrong_size, rejects_values_for_the_fields_of_an_older_schema,
+          checks_all_arguments_before_appending, appends_records_larger_than_a_write_buffer,
+          chunks_are_full_by_records, chunks_are_full_by_bytes, many_commits_give_the_same_chunks,
           writes_large_appends_to_the_tables, undoes_and_reports_a_full_disk,
           close_loses_only_failed_calls, threads_append_to_one_writer, periodic_commits_by_itself,
           rejects_more_records_than_a_dataset_can_have)

@@ -146,7 +146,7 @@ START_TEST(checkpoints_large_tables_in_pieces)
         labels[i] = 3 * i;
     unit_ok(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
-    unit_ok(lx_writer_extend(writer, ROWS, &(lx_values){.data = labels}, NULL, &error));
+    unit_ok(lx_writer_extend(writer, ROWS, &(lx_values){.data = labels}, 1, NULL, &error));
     close_writer(writer);
     /* At the ends, where pieces meet, and in between. */
     static const uint64_t at[] = {0, 1, 524286, 524287, 524288, 700000, 1048575, 1048576, ROWS - 1};

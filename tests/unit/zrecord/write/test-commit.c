@@ -237,7 +237,7 @@ START_TEST(a_writer_that_lost_its_lock_writes_nothing)
                                      [CAPTION] = {NULL, LX_NONE},
                                      [BLOB] = {large, 3u << 20}};
     for (int i = 0; i < 20 && status == LX_OK; i++)
-        status = lx_writer_append(writer, values, NULL, &error);
+        status = lx_writer_append(writer, values, FIELDS, NULL, &error);
     expect_error(status, LX_ERR_POISONED, "LOCK was removed", "d/LOCK");
     lx_error_clear(&error);
     ck_assert_int_eq(lx_writer_close(writer, &error), LX_ERR_POISONED);
@@ -361,11 +361,11 @@ START_TEST(a_full_disk_for_tables_changes_nothing)
     for (uint32_t i = 0; i < 30000; i++)
         numbers[i] = (uint32_t)mix(i);
     lx_values column = {numbers, NULL, NULL};
-    unit_ok(lx_writer_extend(writer, 1000, &column, NULL, &error)); /* updates in the log */
+    unit_ok(lx_writer_extend(writer, 1000, &column, 1, NULL, &error)); /* updates in the log */
     commit(writer);
     limit_files(100000);
     column.data = numbers + 1000;
-    unit_ok(lx_writer_extend(writer, 29000, &column, NULL, &error));
+    unit_ok(lx_writer_extend(writer, 29000, &column, 1, NULL, &error));
     ck_assert_int_eq(lx_writer_commit(writer, &error), LX_ERR_IO);
     ck_assert_ptr_nonnull(strstr(error.path, "n.offset"));
     lx_error_clear(&error);
@@ -375,7 +375,8 @@ START_TEST(a_full_disk_for_tables_changes_nothing)
         /* First a few, whose rows stay in the append buffer; then as many as before. */
         uint64_t length = lx_writer_get_length(writer);
         column.data = numbers + length;
-        unit_ok(lx_writer_extend(writer, tries == 0 ? 10 : 30000 - length, &column, NULL, &error));
+        unit_ok(
+            lx_writer_extend(writer, tries == 0 ? 10 : 30000 - length, &column, 1, NULL, &error));
         commit(writer);
     }
     close_writer(writer);
@@ -406,16 +407,16 @@ START_TEST(rewrites_rows_after_a_rollback)
     lx_values column = {numbers, NULL, NULL};
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = i;
-    unit_ok(lx_writer_extend(writer, 100, &column, NULL, &error));
+    unit_ok(lx_writer_extend(writer, 100, &column, 1, NULL, &error));
     commit(writer);
-    unit_ok(lx_writer_extend(writer, count, &column, NULL, &error)); /* more than the append
+    unit_ok(lx_writer_extend(writer, count, &column, 1, NULL, &error)); /* more than the append
                                                                       * buffer holds */
     ck_assert_uint_gt(file_size("d/n.offset"), 0);
     unit_ok(lx_writer_rollback(writer, &error));
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = ~i;
     for (int k = 0; k < 3; k++) {
-        unit_ok(lx_writer_extend(writer, k < 2 ? 50 : count - 100, &column, NULL, &error));
+        unit_ok(lx_writer_extend(writer, k < 2 ? 50 : count - 100, &column, 1, NULL, &error));
         commit(writer);
         lx_dataset *dataset = open_dataset("d");
         uint64_t length = lx_dataset_get_length(dataset);

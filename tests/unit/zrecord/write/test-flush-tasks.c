@@ -46,7 +46,7 @@ static lx_status slow_append(lx_writer *writer, uint64_t count, lx_error *error)
     for (uint64_t i = 0; status == LX_OK && i < count; i++) {
         lx_value value = {data, SLOW};
         slow_value(first + i, data);
-        status = lx_writer_append(writer, &value, NULL, error);
+        status = lx_writer_append(writer, &value, 1, NULL, error);
     }
     return status;
 }
@@ -334,7 +334,7 @@ START_TEST(a_failed_task_fails_the_call_until_a_rollback)
         limit_files(3000000);
         lx_status status = LX_OK;
         for (int i = 0; i < 200 && status == LX_OK; i++)
-            status = lx_writer_append(writer, values, NULL, &error);
+            status = lx_writer_append(writer, values, FIELDS, NULL, &error);
         lx_status committing = lx_writer_commit(writer, NULL);
         lx_status rolled_back = lx_writer_rollback(writer, NULL);
         unlimit_files();
@@ -367,13 +367,13 @@ START_TEST(a_waiting_commit_leaves_descriptors_free)
         data[i] = (uint8_t)mix(i);
     limit_descriptors(80);
     for (int round = 0; round < 3; round++) {
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
         unsigned begun = atomic_load(&syncs_begun);
         atomic_store(&sync_waits, true);
         actor_start(&committer, writer, 0, commit_now);
         await(atomic_load(&syncs_begun) != begun);
         for (int i = 0; i < 350; i++) /* almost three buffers, a chunk for each record */
-            unit_ok(lx_writer_append(writer, &value, NULL, &error));
+            unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
         nap_ms(20);
         atomic_store(&sync_waits, false);
         ck_assert_int_eq(actor_join(&committer), LX_OK);

@@ -15,7 +15,7 @@ static void use_in_child(lx_writer *writer)
     lx_values columns[FIELDS] = {{0}};
     if (record_append(writer, 0, &error) != LX_ERR_FORKED || error.status != LX_ERR_FORKED)
         _exit(1);
-    if (lx_writer_extend(writer, 1, columns, NULL, NULL) != LX_ERR_FORKED)
+    if (lx_writer_extend(writer, 1, columns, FIELDS, NULL, NULL) != LX_ERR_FORKED)
         _exit(2);
     if (lx_writer_commit(writer, NULL) != LX_ERR_FORKED)
         _exit(3);

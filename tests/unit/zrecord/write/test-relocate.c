@@ -27,7 +27,7 @@ static void make_sizes(const char *path, const uint64_t *sizes, size_t count, ui
     unit_ok(lx_writer_create(path, schema, options, &writer, &error));
     for (size_t i = 0; i < count; i++) {
         uint8_t *bytes = make_bytes(sizes[i], i);
-        unit_ok(lx_writer_append(writer, &(lx_value){bytes, sizes[i]}, NULL, &error));
+        unit_ok(lx_writer_append(writer, &(lx_value){bytes, sizes[i]}, 1, NULL, &error));
         free(bytes);
     }
     unit_ok(lx_writer_seal(writer, &error));
@@ -136,8 +136,8 @@ START_TEST(gaps_are_zeros)
     unit_ok(lx_schema_add_field(schema, "page", LX_UINT8, page, 1, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     for (size_t i = 0; i < 700; i++)
-        unit_ok(
-            lx_writer_append(writer, (lx_value[]){{full[0], 4093}, {full[1], 4096}}, NULL, &error));
+        unit_ok(lx_writer_append(writer, (lx_value[]){{full[0], 4093}, {full[1], 4096}}, 2, NULL,
+                                 &error));
     unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
     close_writer(writer);
     size_t size;

@@ -126,7 +126,7 @@ static void commit_numbers(lx_writer *writer, unsigned commits, uint64_t records
     static const int64_t zeros[16384];
     lx_error error = LX_ERROR_INIT;
     for (unsigned i = 0; i < commits; i++) {
-        unit_ok(lx_writer_extend(writer, records, &(lx_values){.data = zeros}, NULL, &error));
+        unit_ok(lx_writer_extend(writer, records, &(lx_values){.data = zeros}, 1, NULL, &error));
         commit(writer);
     }
 }
@@ -168,13 +168,13 @@ START_TEST(rotates_a_long_log)
     while (writer->meta.generation == 1) {
         unit_ok(lx_writer_begin_transaction(writer, &error));
         static const int64_t zeros[16384];
-        unit_ok(lx_writer_extend(writer, 16384, &(lx_values){.data = zeros}, NULL, &error));
+        unit_ok(lx_writer_extend(writer, 16384, &(lx_values){.data = zeros}, 1, NULL, &error));
         unit_ok(lx_writer_end_transaction(writer, &error));
     }
     while (writer->meta.generation == 2) {
         lx_ticket *ticket;
         static const int64_t zeros[16384];
-        unit_ok(lx_writer_extend(writer, 16384, &(lx_values){.data = zeros}, NULL, &error));
+        unit_ok(lx_writer_extend(writer, 16384, &(lx_values){.data = zeros}, 1, NULL, &error));
         unit_ok(lx_writer_submit_commit(writer, &ticket, &error));
         unit_ok(lx_ticket_wait(ticket, &error));
         lx_ticket_unref(ticket);
@@ -271,7 +271,7 @@ START_TEST(any_failure_keeps_the_commit_before_it)
         directory_copy("made", path);
         writer = records_reopen(path, writer_options(LX_DURABILITY_FULL));
         static const int64_t zero;
-        unit_ok(lx_writer_append(writer, &(lx_value){&zero, 8}, NULL, &error));
+        unit_ok(lx_writer_append(writer, &(lx_value){&zero, 8}, 1, NULL, &error));
         atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
         lx_status status = lx_writer_commit(writer, &error);
         atomic_store(&sync_fails_at, 0);

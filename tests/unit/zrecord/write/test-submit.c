@@ -187,7 +187,7 @@ static lx_status fail_to_append(lx_writer *writer, lx_error *error)
     lx_value value = {large, sizeof large};
     lx_status status = LX_OK;
     for (int i = 0; status == LX_OK && i < 100; i++)
-        status = lx_writer_append(writer, &value, NULL, error);
+        status = lx_writer_append(writer, &value, 1, NULL, error);
     return status;
 }
 
@@ -216,9 +216,9 @@ START_TEST(a_submit_survives_a_later_failed_append)
         set_up(&f, LX_DURABILITY_NONE);
         close_writer(f.writer);
         f.writer = bytes_create("e", options_on(f.executor, LX_DURABILITY_NONE));
-        unit_ok(lx_writer_append(f.writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(f.writer, &value, 1, NULL, &error));
         lx_ticket *ticket = submit(&f);
-        unit_ok(lx_writer_append(f.writer, &value, NULL, &error)); /* in the buffer that fails */
+        unit_ok(lx_writer_append(f.writer, &value, 1, NULL, &error)); /* in the buffer that fails */
         limit_files(1000000);
         lx_status failed = fail_to_append(f.writer, &error);
         lx_status waited = LX_OK, rolled_back = LX_OK, closed = LX_OK;
@@ -256,14 +256,14 @@ START_TEST(a_submit_survives_a_later_failed_commit)
     set_up(&f, LX_DURABILITY_NONE);
     close_writer(f.writer);
     f.writer = bytes_create("e", options_on(f.executor, LX_DURABILITY_NONE));
-    unit_ok(lx_writer_append(f.writer, &value, NULL, &error));
+    unit_ok(lx_writer_append(f.writer, &value, 1, NULL, &error));
     lx_ticket *ticket = submit(&f);
     limit_files(1500000);
     /* One call whose first part fits, and whose second part does not. */
     static const uint64_t offsets[4] = {0, LARGE, 2 * LARGE, 3 * LARGE};
     uint8_t *joined = calloc(3, LARGE);
     lx_values column = {joined, offsets, NULL};
-    lx_status extended = lx_writer_extend(f.writer, 3, &column, NULL, &error);
+    lx_status extended = lx_writer_extend(f.writer, 3, &column, 1, NULL, &error);
     lx_status committed = lx_writer_commit(f.writer, NULL);
     free(joined);
     unlimit_files();

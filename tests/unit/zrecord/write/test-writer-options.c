@@ -91,7 +91,7 @@ START_TEST(applies_the_compression_level)
         unit_ok(lx_writer_options_set_compression_level(options, i == 0 ? 1 : 9, &error));
         unit_ok(lx_writer_create(path, schema, options, &writer, &error));
         lx_value value = {text, sizeof text};
-        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+        unit_ok(lx_writer_append(writer, &value, 1, NULL, &error));
         close_writer(writer);
         lx_writer_options_free(options);
         lx_schema_free(schema);

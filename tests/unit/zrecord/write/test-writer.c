@@ -191,8 +191,8 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_writer_create("d", schema, NULL, NULL, &error), "writer");
     unit_refuses_null(lx_writer_open(NULL, NULL, &writer, &error), "path");
     unit_refuses_null(lx_writer_open("d", NULL, NULL, &error), "writer");
-    unit_refuses_null(lx_writer_append(NULL, (lx_value *)columns, NULL, &error), "writer");
-    unit_refuses_null(lx_writer_extend(NULL, 0, columns, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_append(NULL, (lx_value *)columns, FIELDS, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_extend(NULL, 0, columns, FIELDS, NULL, &error), "writer");
     unit_refuses_null(lx_writer_commit(NULL, &error), "writer");
     unit_refuses_null(lx_writer_sync(NULL, &error), "writer");
     unit_refuses_null(lx_writer_begin_transaction(NULL, &error), "writer");
@@ -203,8 +203,8 @@ START_TEST(rejects_null_by_name)
     lx_writer_options_free(NULL);
     ck_assert(!file_exists("d"));
     writer = records_create("d", NULL);
-    unit_refuses_null(lx_writer_append(writer, NULL, NULL, &error), "values");
-    unit_refuses_null(lx_writer_extend(writer, 1, NULL, NULL, &error), "columns");
+    unit_refuses_null(lx_writer_append(writer, NULL, FIELDS, NULL, &error), "values");
+    unit_refuses_null(lx_writer_extend(writer, 1, NULL, FIELDS, NULL, &error), "columns");
     records_append(writer, 3); /* none of this was a failed append */
     close_writer(writer);
     expect_dataset("d", 3);
