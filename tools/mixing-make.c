@@ -78,8 +78,8 @@ lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
     for (size_t i = 0; status == LX_OK && i < self->count; i++)
         status = add_set(self, i, divisor, seed, mixture, error);
     for (size_t i = 1; status == LX_OK && i < self->weighting_count; i++)
-        status = lx_mixture_set_weights(mixture, self->weightings[i].begin,
-                                        self->weightings[i].weights, self->count, error);
+        status = lx_mixture_add_phase(mixture, self->weightings[i].begin,
+                                      self->weightings[i].weights, self->count, error);
     if (status == LX_OK)
         status = lx_mixture_set_length(mixture, length, error);
     if (status == LX_OK)

@@ -89,10 +89,10 @@ static json_t *chunks_json(const statement *s)
     for (size_t i = 0; i < s->chunk_count; i++) {
         const lx_chunk_stats *chunk = &s->chunks[i];
         json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-                                              report_number(chunk->id), "records",
-                                              report_number(chunk->records), "bytes",
-                                              report_number(chunk->bytes), "live_records",
-                                              report_number(chunk->live_records), "live_bytes",
+                                              report_number(chunk->id), "payloads",
+                                              report_number(chunk->payloads), "bytes",
+                                              report_number(chunk->bytes), "live_payloads",
+                                              report_number(chunk->live_payloads), "live_bytes",
                                               report_number(chunk->live_bytes), "dead_bytes",
                                               report_number(dead_bytes(chunk))));
     }
@@ -181,7 +181,7 @@ static lx_status print_chunks(const statement *s, lx_error *error)
     lx_status status = table_begin(&t, headings, sizeof headings / sizeof *headings, 0, error);
     for (size_t i = 0; status == LX_OK && i < s->chunk_count; i++) {
         const lx_chunk_stats *chunk = &s->chunks[i];
-        const uint64_t numbers[] = {chunk->id,    chunk->records,    chunk->live_records,
+        const uint64_t numbers[] = {chunk->id,    chunk->payloads,   chunk->live_payloads,
                                     chunk->bytes, chunk->live_bytes, dead_bytes(chunk)};
         char(*cells)[TABLE_CELL] = table_add(&t, error);
         if (cells == NULL) {

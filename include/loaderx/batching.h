@@ -131,10 +131,9 @@ LX_API uint64_t lx_order_get_max_batch_size(const lx_order *order);
  * @param[out] count  Receives the number of batches.
  * @param[out] error  Receives the first failure; may be NULL.
  *
- * @retval LX_OK               Success.
- * @retval LX_ERR_UNSUPPORTED  The order is not cut into batches.
- * @retval LX_ERR_ARGUMENT     A pointer is NULL.
- * @retval LX_ERR_NOMEM        Out of memory.
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  The order is not cut into batches, or a pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  * @return Otherwise, any status that reading the order returns.
  */
 LX_API lx_status lx_order_get_batch_count(const lx_order *order, uint64_t epoch, uint64_t *count,
@@ -150,11 +149,10 @@ LX_API lx_status lx_order_get_batch_count(const lx_order *order, uint64_t epoch,
  * @param[out] end       Receives the position after the batch; may be NULL.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK               The batch was found.
- * @retval LX_END              The order is empty, or @p position is 2^64 - 1.
- * @retval LX_ERR_UNSUPPORTED  The order is not cut into batches.
- * @retval LX_ERR_ARGUMENT     @p order is NULL.
- * @retval LX_ERR_NOMEM        Out of memory.
+ * @retval LX_OK            The batch was found.
+ * @retval LX_END           The order is empty, or @p position is 2^64 - 1.
+ * @retval LX_ERR_ARGUMENT  The order is not cut into batches, or @p order is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  * @return Otherwise, any status that reading the order returns.
  */
 LX_API lx_status lx_order_find_batch(const lx_order *order, uint64_t position, uint64_t *number,

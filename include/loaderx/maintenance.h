@@ -185,12 +185,12 @@ LX_API lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals,
 
 /** The sizes of a chunk. */
 typedef struct lx_chunk_stats {
-    uint32_t id;           /**< The chunk id; the file is chunk/ID.zr. */
-    uint64_t records;      /**< The number of payloads, live or dead. */
-    uint64_t bytes;        /**< The number of committed bytes. */
-    uint64_t live_records; /**< The number of payloads that records refer to. */
-    uint64_t live_bytes;   /**< The size of the live payloads in bytes. */
-    uint64_t reserved[4];  /**< Zero. */
+    uint32_t id;            /**< The chunk id; the file is chunk/ID.zr. */
+    uint64_t payloads;      /**< The number of payloads, live or dead. */
+    uint64_t bytes;         /**< The number of committed bytes. */
+    uint64_t live_payloads; /**< The number of payloads that records refer to. */
+    uint64_t live_bytes;    /**< The size of the live payloads in bytes. */
+    uint64_t reserved[4];   /**< Zero. */
 } lx_chunk_stats;
 
 /**

@@ -31,7 +31,7 @@ LX_BEGIN_DECLS
  * lx_order *order = NULL;
  * lx_mixture_add_part(mixture, code, 0, 0.7, &error);
  * lx_mixture_add_part(mixture, text, code_records, 0.3, &error);
- * lx_mixture_set_weights(mixture, 1000000, later, 2, &error);
+ * lx_mixture_add_phase(mixture, 1000000, later, 2, &error);
  * lx_order_new_blend(mixture, &order, &error);
  * lx_mixture_free(mixture);
  * @endcode
@@ -77,7 +77,7 @@ LX_API void lx_mixture_free(lx_mixture *mixture);
  *                      concatenation of sources.
  * @param[in]  weight   The weight of the part, 0 or more; its share is its weight divided by the
  *                      sum of all weights. A part with a weight of 0 gets no samples until
- *                      lx_mixture_set_weights() gives it a weight.
+ *                      lx_mixture_add_phase() gives it a weight.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The part was added.
@@ -86,18 +86,18 @@ LX_API void lx_mixture_free(lx_mixture *mixture);
  * @retval LX_ERR_MISMATCH  @p order is cut into batches.
  * @retval LX_ERR_LIMIT     The mixture already has 65,535 parts, or the order is nested
  *                          #LX_MAX_ORDER_DEPTH levels deep.
- * @retval LX_ERR_STATE     lx_mixture_set_weights() has already been called.
+ * @retval LX_ERR_STATE     lx_mixture_add_phase() has already been called.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_mixture_add_part(lx_mixture *mixture, lx_order *order, uint64_t offset,
                                      double weight, lx_error *error);
 
 /**
- * Changes the weights starting at an offset within each epoch, for example to build a curriculum.
- * Add all parts first. The offsets must ascend from call to call.
+ * Adds a phase: starting at an offset within each epoch, the parts have different weights, for
+ * example to build a curriculum. Add all parts first. The offsets must ascend from call to call.
  *
  * @param[in]  mixture  The mixture.
- * @param[in]  begin    The first offset with these weights, 1 or more.
+ * @param[in]  begin    The first offset of the phase, 1 or more.
  * @param[in]  weights  A weight for each part.
  * @param[in]  count    The number of weights.
  * @param[out] error    Receives the first failure; may be NULL.
@@ -108,8 +108,8 @@ LX_API lx_status lx_mixture_add_part(lx_mixture *mixture, lx_order *order, uint6
  *                          is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_mixture_set_weights(lx_mixture *mixture, uint64_t begin, const double *weights,
-                                        size_t count, lx_error *error);
+LX_API lx_status lx_mixture_add_phase(lx_mixture *mixture, uint64_t begin, const double *weights,
+                                      size_t count, lx_error *error);
 
 /**
  * Sets the number of positions in an epoch; 0, the default, means the sum of the lengths of all
@@ -171,10 +171,10 @@ LX_API size_t lx_order_get_part_count(const lx_order *order);
  * @param[out] counts  Receives one number per part, lx_order_get_part_count() in all.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK               Success.
- * @retval LX_ERR_ARGUMENT     @p end is less than @p first, or a pointer is NULL.
- * @retval LX_ERR_UNSUPPORTED  @p order is not the order of a mixture.
- * @retval LX_ERR_NOMEM        Out of memory.
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p order is not the order of a mixture, @p end is less than @p first, or
+ *                          a pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  * @return Otherwise, the statuses that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_get_part_lengths(const lx_order *order, uint64_t first, uint64_t end,

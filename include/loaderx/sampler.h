@@ -113,13 +113,12 @@ LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *
  *                       other failure.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK               @p indices holds the batch.
- * @retval LX_END              Nothing is left, as for lx_sampler_take().
- * @retval LX_ERR_UNSUPPORTED  The order is not cut into batches.
- * @retval LX_ERR_LIMIT        The batch is larger than @p capacity. Or the rank got no batch in 100
- *                             epochs, because each of them has fewer batches than there are ranks.
- * @retval LX_ERR_ARGUMENT     A pointer is NULL.
- * @retval LX_ERR_NOMEM        Out of memory.
+ * @retval LX_OK            @p indices holds the batch.
+ * @retval LX_END           Nothing is left, as for lx_sampler_take().
+ * @retval LX_ERR_LIMIT     The batch is larger than @p capacity. Or the rank got no batch in 100
+ *                          epochs, because each of them has fewer batches than there are ranks.
+ * @retval LX_ERR_ARGUMENT  The order is not cut into batches, or a pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, uint64_t capacity,
                                        uint64_t *taken, lx_error *error);

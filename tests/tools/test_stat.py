@@ -18,8 +18,8 @@ def test_json(loaderx, images):
     assert label['shape'] == [] and label['inline'] == 20 and label['ratio'] is None
     assert got['path'] == 'images' and got['length'] == 20 and got['sealed'] is False
     assert got['bytes'] == 260 and got['payloads'] == 20
-    assert got['chunks'] == [{'id': 0, 'records': 20, 'bytes': got['chunk_bytes'],
-                              'live_records': 20, 'live_bytes': 240, 'dead_bytes': 0}]
+    assert got['chunks'] == [{'id': 0, 'payloads': 20, 'bytes': got['chunk_bytes'],
+                              'live_payloads': 20, 'live_bytes': 240, 'dead_bytes': 0}]
     assert got['live_payloads'] == 20 and got['dead_bytes'] == got['chunk_bytes'] - 240
     assert got['live_bytes'] == 240 <= got['chunk_bytes']
     assert 0 < got['utilisation'] < 1 and 0 < got['live_ratio'] <= 1
@@ -52,7 +52,7 @@ def test_compression_and_chunks(loaderx, folder):
     field = got['fields'][0]
     assert field['compress'] == 'flate' and field['compressed'] == 100 and field['ratio'] > 50
     assert got['chunk_records'] == 30
-    assert [chunk['records'] for chunk in got['chunks']] == [30, 30, 30, 10]
+    assert [chunk['payloads'] for chunk in got['chunks']] == [30, 30, 30, 10]
     assert abs(got['utilisation'] - 100 / 120) < 1e-6
 
 
@@ -78,7 +78,7 @@ def test_chunks(loaderx, folder):
     got = loaderx.json('stat', 'd')
     assert (got['dead_bytes'], got['live_payloads']) == (16, 99)
     assert [chunk['dead_bytes'] for chunk in got['chunks']] == [0, 16, 0, 0]
-    assert got['chunks'][1]['live_records'] == 29
+    assert got['chunks'][1]['live_payloads'] == 29
     assert '16 bytes dead' in loaderx.text('stat', 'd')
 
 

@@ -63,7 +63,7 @@ static int add_weighting(lxpy_state *state, lx_mixture *mixture, PyObject *weigh
     if (lxpy_uint64(PyTuple_GET_ITEM(weighting, 0), "schedule", 1, UINT64_MAX, &begin) < 0 ||
         take_weights(PyTuple_GET_ITEM(weighting, 1), count, weights) < 0)
         return -1;
-    return check(state, lx_mixture_set_weights(mixture, begin, weights, (size_t)count, &error),
+    return check(state, lx_mixture_add_phase(mixture, begin, weights, (size_t)count, &error),
                  &error);
 }
 

@@ -56,8 +56,8 @@ static PyObject *fields_stat(lxpy_reading *self, const lx_field_stats *sums)
 static PyObject *chunk_stat(const lx_chunk_stats *chunk)
 {
     return Py_BuildValue("{s:k, s:K, s:K, s:K, s:K, s:K}", "id", (unsigned long)chunk->id,
-                         "records", NUMBER(chunk->records), "bytes", NUMBER(chunk->bytes),
-                         "live_records", NUMBER(chunk->live_records), "live_bytes",
+                         "payloads", NUMBER(chunk->payloads), "bytes", NUMBER(chunk->bytes),
+                         "live_payloads", NUMBER(chunk->live_payloads), "live_bytes",
                          NUMBER(chunk->live_bytes), "dead_bytes",
                          NUMBER(chunk->bytes - chunk->live_bytes));
 }

@@ -157,7 +157,7 @@ def test_stat(dataset):
     assert data['shape'] == (6, 5) and data['bytes'] == N * 30 and data['present'] == N
     assert label['inline'] == N and label['stored_bytes'] == 0 and label['ratio'] is None
     assert text['missing'] == TEXTS.count(None) and text['dtype'] == 'bytes'
-    assert sum(chunk['records'] for chunk in stat['chunks']) == stat['payloads']
+    assert sum(chunk['payloads'] for chunk in stat['chunks']) == stat['payloads']
     json.dumps(stat)
 
 

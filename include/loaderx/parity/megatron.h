@@ -248,7 +248,7 @@ LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megat
  *
  * @retval LX_OK               The order was created.
  * @retval LX_ERR_ARGUMENT     There are no sets, no set has a weight, or a pointer is NULL.
- * @retval LX_ERR_UNSUPPORTED  lx_mixture_set_weights() was called.
+ * @retval LX_ERR_UNSUPPORTED  lx_mixture_add_phase() was called.
  * @retval LX_ERR_LIMIT        An epoch would have more than 2^53 positions.
  * @retval LX_ERR_NOMEM        Out of memory.
  * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in

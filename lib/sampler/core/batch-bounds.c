@@ -155,7 +155,7 @@ static lx_status find(const lx_order *order, uint64_t position, lx__batch_bounds
     if (order == NULL)
         return lx__fail_null(error, "order");
     if (order->batch_bounds == NULL)
-        return lx_fail(error, LX_ERR_UNSUPPORTED,
+        return lx_fail(error, LX_ERR_ARGUMENT,
                        "the order is not cut into batches: pass a "
                        "budgeted order");
     if (order->length == 0 || position == LX__POSITION_END)

@@ -116,7 +116,7 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, uint64_t
     if (indices == NULL && capacity != 0)
         return lx__fail_null(error, "indices");
     if (sampler->order->batch_bounds == NULL)
-        return lx_fail(error, LX_ERR_UNSUPPORTED,
+        return lx_fail(error, LX_ERR_ARGUMENT,
                        "the order is not cut into batches: pass a "
                        "budgeted order");
     uint64_t position = sampler->position;

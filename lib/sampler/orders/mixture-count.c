@@ -18,7 +18,7 @@ lx_status lx_order_get_part_lengths(const lx_order *order, uint64_t first, uint6
     if (order == NULL || counts == NULL)
         return lx__fail_null(error, order == NULL ? "order" : "counts");
     if (order->sets == 0)
-        return lx_fail(error, LX_ERR_UNSUPPORTED, "the order is not a mixture: it has no parts");
+        return lx_fail(error, LX_ERR_ARGUMENT, "the order is not a mixture: it has no parts");
     if (end < first)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "end is %" PRIu64 ", which is less than first, %" PRIu64, end, first);

@@ -115,8 +115,8 @@ static lx_status check_weights(const lx_mixture *mixture, uint64_t begin, const 
     return lx__weights_check(weights, count, &largest, error);
 }
 
-lx_status lx_mixture_set_weights(lx_mixture *mixture, uint64_t begin, const double *weights,
-                                 size_t count, lx_error *error)
+lx_status lx_mixture_add_phase(lx_mixture *mixture, uint64_t begin, const double *weights,
+                               size_t count, lx_error *error)
 {
     lx_status status = check_weights(mixture, begin, weights, count, error);
     if (status != LX_OK)

@@ -62,7 +62,7 @@ static lx_status count_for_chunk(lx__snapshot *snapshot, const lx__entry *entry,
     uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
     if (position == LX__NO_CHUNK)
         return lx_fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
-    infos[position].live_records++;
+    infos[position].live_payloads++;
     infos[position].live_bytes += entry->physical;
     return LX_OK;
 }
@@ -126,7 +126,8 @@ static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_stats *infos, lx_e
     lx_status status = LX_OK;
     for (size_t i = 0; i < count; i++) {
         const lx__chunk_item *item = &snapshot->state.chunks[i];
-        infos[i] = (lx_chunk_stats){.id = item->id, .records = item->records, .bytes = item->bytes};
+        infos[i] =
+            (lx_chunk_stats){.id = item->id, .payloads = item->records, .bytes = item->bytes};
     }
     for (size_t i = 0; status == LX_OK && i < fields; i++)
         status = each_entry(snapshot, i, count_for_chunk, infos, error);

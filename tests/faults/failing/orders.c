@@ -88,7 +88,7 @@ static void mix(struct run *run, lx_order *part)
         return;
     if (TRY(run, lx_mixture_add_part(mixture, part, 0, 1, &run->error)) &&
         TRY(run, lx_mixture_add_part(mixture, part, LENGTH, 0, &run->error)) &&
-        TRY(run, lx_mixture_set_weights(mixture, 10, later, 2, &run->error)) &&
+        TRY(run, lx_mixture_add_phase(mixture, 10, later, 2, &run->error)) &&
         TRY(run, lx_mixture_set_length(mixture, 2 * LENGTH, &run->error)))
         for (int i = 0; i < 3; i++)
             if (TRY(run, lx_mixture_set_exhausted_policy(mixture, kinds[i], &run->error)))

@@ -171,7 +171,7 @@ START_TEST(rejects_invalid_arguments)
         ck_assert_ptr_null(order);
     }
     scarce_begin(1000);
-    unit_ok(lx_mixture_set_weights(mixture, 10, (double[]){2, 1}, 2, &error));
+    unit_ok(lx_mixture_add_phase(mixture, 10, (double[]){2, 1}, 2, &error));
     unit_fails(lx_order_new_greedy(mixture, NULL, &order, &error), LX_ERR_UNSUPPORTED);
     lx_mixture_free(mixture);
 }

@@ -200,7 +200,7 @@ static void add_curriculum(uint64_t *state, lx_mixture *mixture, size_t count, u
     double weights[PARTS_MAX];
     for (uint64_t begin = 1 + below(state, end); begin < end; begin += 1 + below(state, end)) {
         any_weights(state, weights, count);
-        unit_ok(lx_mixture_set_weights(mixture, begin, weights, count, &error));
+        unit_ok(lx_mixture_add_phase(mixture, begin, weights, count, &error));
     }
 }
 

@@ -117,8 +117,8 @@ static lx_order *mixture_of(const char *kind, const json_t *description, lx_orde
     free(weights);
     for (size_t i = 1; i < json_array_size(weightings); i++) {
         weights = weighting_of(weightings, i, count);
-        unit_ok(lx_mixture_set_weights(mixture, number_of(json_array_get(weightings, i), "begin"),
-                                       weights, count, &error));
+        unit_ok(lx_mixture_add_phase(mixture, number_of(json_array_get(weightings, i), "begin"),
+                                     weights, count, &error));
         free(weights);
     }
     unit_ok(lx_mixture_set_exhausted_policy(mixture, exhausted_of(description), &error));

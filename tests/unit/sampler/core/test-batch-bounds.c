@@ -108,9 +108,9 @@ START_TEST(orders_without_batches_report_it)
     uint64_t count = 7, end;
     lx_order *order = make_order("shuffle", 10, 1, 0);
     ck_assert_uint_eq(lx_order_get_max_batch_size(order), 0);
-    unit_fails(lx_order_get_batch_count(order, 0, &count, &error), LX_ERR_UNSUPPORTED);
+    unit_fails(lx_order_get_batch_count(order, 0, &count, &error), LX_ERR_ARGUMENT);
     ck_assert_uint_eq(count, 0);
-    unit_fails(lx_order_find_batch(order, 3, NULL, NULL, &end, &error), LX_ERR_UNSUPPORTED);
+    unit_fails(lx_order_find_batch(order, 3, NULL, NULL, &end, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_order_get_batch_count(order, 0, NULL, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_order_get_batch_count(NULL, 0, &count, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_order_find_batch(NULL, 3, NULL, NULL, &end, &error), LX_ERR_ARGUMENT);

@@ -68,8 +68,8 @@ static inline void add_curriculum(struct setup *setup, uint64_t *state, uint64_t
         uint64_t by = next_choice(state) % (within / WEIGHTINGS_MAX) + 1;
         setup->begins[i] = setup->begins[i - 1] + by;
         random_weights(state, setup->weights[i], setup->count);
-        unit_ok(lx_mixture_set_weights(setup->mixture, setup->begins[i], setup->weights[i],
-                                       setup->count, &error));
+        unit_ok(lx_mixture_add_phase(setup->mixture, setup->begins[i], setup->weights[i],
+                                     setup->count, &error));
         setup->weighting_count++;
     }
 }

@@ -116,8 +116,8 @@ START_TEST(weights_change_at_their_positions)
     static const double first[] = {1, 0, 0}, second[] = {0, 3, 1}, third[] = {0, 0, 1};
     lx_error error = LX_ERROR_INIT;
     struct setup setup = make_setup(3, lengths, first);
-    unit_ok(lx_mixture_set_weights(setup.mixture, 100, second, 3, &error));
-    unit_ok(lx_mixture_set_weights(setup.mixture, 500, third, 3, &error));
+    unit_ok(lx_mixture_add_phase(setup.mixture, 100, second, 3, &error));
+    unit_ok(lx_mixture_add_phase(setup.mixture, 500, third, 3, &error));
     lx_order *order = blend(&setup, LX_EXHAUSTED_REPEAT, 600);
     uint64_t counts[3], at[SETS_MAX] = {0};
     static const uint64_t ends[][4] = {
@@ -181,7 +181,7 @@ START_TEST(blocks_of_long_sets_match_single_positions)
         struct setup setup = make_setup(5, lengths, weights);
         uint64_t state = 17, begin = 50000;
         static const double later[] = {1, 1, 0, 1, 0};
-        unit_ok(lx_mixture_set_weights(setup.mixture, begin, later, 5, &error));
+        unit_ok(lx_mixture_add_phase(setup.mixture, begin, later, 5, &error));
         lx_order *order = blend(&setup, (lx_exhausted_policy)exhausted, 0);
         uint64_t length = lx_order_get_length(order), near[] = {0, begin, length, 2 * length};
         unit_ok(lx__scratch_new(order, &scratch, &error));
@@ -349,9 +349,9 @@ START_TEST(states_distinguish_mixtures)
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_REPEAT, 19), "order.length");
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_STOP, 13), "order.length");
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_REDISTRIBUTE, 18), "order.exhausted");
-    unit_ok(lx_mixture_set_weights(same.mixture, 17, later, 2, &error));
+    unit_ok(lx_mixture_add_phase(same.mixture, 17, later, 2, &error));
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_REPEAT, 18), "order.weightings[1]");
-    unit_ok(lx_mixture_set_weights(setup.mixture, 16, later, 2, &error));
+    unit_ok(lx_mixture_add_phase(setup.mixture, 16, later, 2, &error));
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_REPEAT, 18), "order.weightings[1].begin");
     free_setup(&setup);
     free_setup(&part);

@@ -135,7 +135,7 @@ START_TEST(an_epoch_ends_with_the_last_weighted_set)
     setup.begins[1] = 40;
     setup.weights[1][1] = 1;
     setup.weighting_count = 2;
-    unit_ok(lx_mixture_set_weights(setup.mixture, 40, second, 2, &error));
+    unit_ok(lx_mixture_add_phase(setup.mixture, 40, second, 2, &error));
     expect_plan(&setup, LX_EXHAUSTED_REPEAT, 0);
     for (int i = 1; i < 3; i++) {
         lx__mixture_phases phases;
@@ -156,7 +156,7 @@ START_TEST(rejects_weights_after_the_end)
     lx_error error = LX_ERROR_INIT;
     lx__mixture_phases phases;
     struct setup setup = make_setup(2, lengths, weights);
-    unit_ok(lx_mixture_set_weights(setup.mixture, 80, weights, 2, &error));
+    unit_ok(lx_mixture_add_phase(setup.mixture, 80, weights, 2, &error));
     for (int i = 0; i < 3; i++) {
         unit_ok(lx_mixture_set_exhausted_policy(setup.mixture, (lx_exhausted_policy)i, &error));
         unit_ok(lx_mixture_set_length(setup.mixture, 0, &error));

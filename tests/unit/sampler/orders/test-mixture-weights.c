@@ -30,7 +30,7 @@ START_TEST(writes_weights_in_any_locale)
     static const double weights[] = {0.1, 2, 1e300, 5e-324}, later[] = {-0.0, 0.5, 1e-7, 0};
     lx_error error = LX_ERROR_INIT;
     struct setup setup = make_setup(4, lengths, weights);
-    unit_ok(lx_mixture_set_weights(setup.mixture, 1ull << 63, later, 4, &error));
+    unit_ok(lx_mixture_add_phase(setup.mixture, 1ull << 63, later, 4, &error));
     for (int i = 0; i < 3; i++) {
         if (setlocale(LC_ALL, locales[i]) == NULL)
             continue; /* not on this machine */
@@ -55,7 +55,7 @@ START_TEST(states_replace_many_weights_by_a_checksum)
     struct setup setup = make_setup(SETS_MAX, lengths, weights);
     expect_text(setup.mixture, "[{\"begin\":0,\"weights\":\"68d4ba8f\"}]");
     for (uint64_t begin = 1; begin < 20; begin++)
-        unit_ok(lx_mixture_set_weights(setup.mixture, begin, weights, SETS_MAX, &error));
+        unit_ok(lx_mixture_add_phase(setup.mixture, begin, weights, SETS_MAX, &error));
     expect_text(setup.mixture, "\"3c77803a\"");
     free_setup(&setup);
 }
@@ -68,7 +68,7 @@ START_TEST(reports_failed_allocations)
     lx_error error = LX_ERROR_INIT;
     struct setup setup = make_setup(2, lengths, weights);
     lx_status status = LX_ERR_NOMEM;
-    unit_ok(lx_mixture_set_weights(setup.mixture, 5, weights, 2, &error));
+    unit_ok(lx_mixture_add_phase(setup.mixture, 5, weights, 2, &error));
     for (int left = 0; status != LX_OK; left++) {
         lx__saved_weights_list weightings;
         scarce_begin(left);

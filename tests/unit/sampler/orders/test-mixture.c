@@ -50,19 +50,19 @@ START_TEST(later_weights_need_all_sets_and_ascending_positions)
     lx_error error = LX_ERROR_INIT;
     lx_order *part = make_order("shuffle", 10, 1, 0);
     lx_mixture *none = lx_mixture_new(), *mixture = mixture_of(part, 2);
-    unit_fails(lx_mixture_set_weights(none, 1, right, 0, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_mixture_set_weights(none, 1, right, 2, &error), LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_mixture_set_weights(NULL, 1, right, 2, &error), "mixture");
-    unit_refuses_null(lx_mixture_set_weights(mixture, 1, NULL, 2, &error), "weights");
+    unit_fails(lx_mixture_add_phase(none, 1, right, 0, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_mixture_add_phase(none, 1, right, 2, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_mixture_add_phase(NULL, 1, right, 2, &error), "mixture");
+    unit_refuses_null(lx_mixture_add_phase(mixture, 1, NULL, 2, &error), "weights");
     for (int i = 0; i < 4; i++)
-        unit_fails(lx_mixture_set_weights(mixture, 1, wrong[i], 2, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_mixture_set_weights(mixture, 0, right, 2, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_mixture_set_weights(mixture, 1, right, 1, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_mixture_set_weights(mixture, 1, right, 3, &error), LX_ERR_ARGUMENT);
-    unit_ok(lx_mixture_set_weights(mixture, 5, right, 2, &error));
-    unit_fails(lx_mixture_set_weights(mixture, 5, right, 2, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_mixture_set_weights(mixture, 4, right, 2, &error), LX_ERR_ARGUMENT);
-    unit_ok(lx_mixture_set_weights(mixture, UINT64_MAX, right, 2, &error));
+        unit_fails(lx_mixture_add_phase(mixture, 1, wrong[i], 2, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_mixture_add_phase(mixture, 0, right, 2, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_mixture_add_phase(mixture, 1, right, 1, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_mixture_add_phase(mixture, 1, right, 3, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_mixture_add_phase(mixture, 5, right, 2, &error));
+    unit_fails(lx_mixture_add_phase(mixture, 5, right, 2, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_mixture_add_phase(mixture, 4, right, 2, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_mixture_add_phase(mixture, UINT64_MAX, right, 2, &error));
     unit_fails(lx_mixture_add_part(mixture, part, 0, 1, &error), LX_ERR_STATE);
     lx_mixture_free(none);
     lx_mixture_free(mixture);
@@ -101,7 +101,7 @@ START_TEST(an_order_keeps_the_mixture_it_was_made_of)
     lx_order_unref(part); /* the mixture has its own references */
     unit_ok(lx_order_new_blend(mixture, &order, &error));
     read_order(order, 0, 1, 50, before);
-    unit_ok(lx_mixture_set_weights(mixture, 3, later, 2, &error));
+    unit_ok(lx_mixture_add_phase(mixture, 3, later, 2, &error));
     unit_ok(lx_mixture_set_exhausted_policy(mixture, LX_EXHAUSTED_STOP, &error));
     unit_ok(lx_mixture_set_length(mixture, 7, &error));
     lx_mixture_free(mixture);
@@ -143,7 +143,7 @@ START_TEST(the_largest_mixture_has_a_short_state)
     for (uint64_t begin = 1; begin < 8; begin++) {
         for (size_t i = 0; i < SETS; i++)
             weights[i] = 1.0 / (double)(i + begin);
-        unit_ok(lx_mixture_set_weights(mixture, begin * 1000, weights, SETS, &error));
+        unit_ok(lx_mixture_add_phase(mixture, begin * 1000, weights, SETS, &error));
     }
     unit_ok(lx_order_new_blend(mixture, &order, &error));
     lx_sampler *sampler;
@@ -188,7 +188,7 @@ START_TEST(a_failed_allocation_leaves_the_mixture_unchanged)
         lx_status status = LX_ERR_NOMEM;
         for (int left = 0; status != LX_OK; left++) {
             scarce_left = left;
-            status = lx_mixture_set_weights(mixture, begin, later, 20, &error);
+            status = lx_mixture_add_phase(mixture, begin, later, 20, &error);
             scarce_left = INT_MAX;
             ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
             ck_assert(left < 4);

@@ -132,8 +132,8 @@ START_TEST(chunks_are_shown_one_by_one)
         ck_assert_uint_eq(chunk.id, i);
         snprintf(name, sizeof name, "d/chunk/%u.zr", chunk.id);
         ck_assert_uint_ge(file_size(name), chunk.bytes);
-        ck_assert(chunk.records == 20 || i + 1 == totals.chunks);
-        payloads += chunk.records;
+        ck_assert(chunk.payloads == 20 || i + 1 == totals.chunks);
+        payloads += chunk.payloads;
         bytes += chunk.bytes;
     }
     ck_assert_uint_eq(payloads, totals.payloads);
@@ -215,9 +215,9 @@ START_TEST(live_and_dead_bytes_are_counted_by_chunk)
     ck_assert_uint_eq(count, totals.chunks);
     uint64_t payloads = 0, bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        ck_assert_uint_eq(infos[i].live_records, infos[i].records - (i == entry.chunk));
+        ck_assert_uint_eq(infos[i].live_payloads, infos[i].payloads - (i == entry.chunk));
         ck_assert_uint_le(infos[i].live_bytes, infos[i].bytes);
-        payloads += infos[i].live_records;
+        payloads += infos[i].live_payloads;
         bytes += infos[i].live_bytes;
     }
     ck_assert_uint_eq(payloads, totals.live_payloads);

@@ -79,10 +79,10 @@ START_TEST(rejects_a_list_of_chunks_that_disagrees)
         if (i < 6)
             snprintf(lists, sizeof lists, "[[%lld, %lld, %lld]]", (long long)changes[i][0],
                      (long long)chunk.bytes + changes[i][1],
-                     (long long)chunk.records + changes[i][2]);
+                     (long long)chunk.payloads + changes[i][2]);
         if (i == 6)
             snprintf(lists, sizeof lists, "[[0, %lld, %lld], [1, 0, 0]]", (long long)chunk.bytes,
-                     (long long)chunk.records);
+                     (long long)chunk.payloads);
         char *edited = malloc(size + 256);
         snprintf(edited, size + 256, "%.*s\"unfull\": %s}, %s", (int)(start - text), text, lists,
                  rest);

@@ -289,7 +289,7 @@ static void expect_chunks(const char *path, const lx__chunk_item *expected)
     for (i = 0; expected[i].bytes != 0; i++) {
         ck_assert(chunk_at(dataset, i, &info));
         ck_assert_uint_eq(info.id, expected[i].id);
-        ck_assert_uint_eq(info.records, expected[i].records);
+        ck_assert_uint_eq(info.payloads, expected[i].records);
         ck_assert_uint_eq(info.bytes, expected[i].bytes);
     }
     ck_assert(!chunk_at(dataset, i, &info));
@@ -355,8 +355,8 @@ START_TEST(many_commits_give_the_same_chunks)
     lx__chunk_item chunks[200] = {{0}};
     lx_chunk_stats info;
     for (size_t i = 0; chunk_at(dataset, i, &info); i++) {
-        ck_assert(info.records <= 20 && info.bytes <= 5000);
-        chunks[i] = (lx__chunk_item){info.id, (uint32_t)info.records, info.bytes};
+        ck_assert(info.payloads <= 20 && info.bytes <= 5000);
+        chunks[i] = (lx__chunk_item){info.id, (uint32_t)info.payloads, info.bytes};
     }
     lx_dataset_close(dataset);
     expect_dataset("one", 200);

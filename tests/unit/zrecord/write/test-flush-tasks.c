@@ -187,7 +187,7 @@ START_TEST(each_flush_task_has_its_own_chunk)
         uint64_t records = 0;
         uint32_t chunks = expect_chunks("d", infos, 200);
         for (uint32_t i = 0; i < chunks; i++)
-            records += infos[i].records;
+            records += infos[i].payloads;
         ck_assert_uint_eq(records, length); /* each payload is counted in one */
         close_writer(writer);
         expect_slow("d", length);
@@ -305,7 +305,7 @@ START_TEST(reuses_chunks_with_space)
         }
         uint64_t grown = 0;
         for (uint32_t i = 0; i < chunks; i++)
-            grown += after[i].records - before[i].records;
+            grown += after[i].payloads - before[i].payloads;
         ck_assert_uint_eq(grown, 6);
         expect_slow("d", length);
         lx_executor_close(executor);

@@ -102,12 +102,12 @@ START_TEST(records_which_chunks_are_not_full)
     lx_chunk_stats chunk;
     size_t expected = 0;
     for (size_t i = 0; chunk_at(dataset, i, &chunk); i++) {
-        if (chunk.records >= 10)
+        if (chunk.payloads >= 10)
             continue;
         const json_t *item = json_array_get(unfull, expected++);
         ck_assert_uint_eq((uint64_t)json_integer_value(json_array_get(item, 0)), chunk.id);
         ck_assert_uint_eq((uint64_t)json_integer_value(json_array_get(item, 1)), chunk.bytes);
-        ck_assert_uint_eq((uint64_t)json_integer_value(json_array_get(item, 2)), chunk.records);
+        ck_assert_uint_eq((uint64_t)json_integer_value(json_array_get(item, 2)), chunk.payloads);
     }
     ck_assert_uint_eq(json_array_size(unfull), expected);
     lx_dataset_close(dataset);
