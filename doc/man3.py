@@ -3,9 +3,10 @@
 
     python3 man3.py XML SOURCE PAGES
 
-XML is Doxygen's output for the public headers, SOURCE the top of the source tree, PAGES the
-directory to fill. Each @defgroup of the headers becomes a page of that name, and each function and
-callback in it an alias. PAGES/list has the names of the files, which make installs and removes.
+XML is the directory with Doxygen's output for the public headers, SOURCE is the top of the source
+tree, and PAGES is the directory to fill. Each @defgroup in the headers becomes a page of the same
+name, and each function and callback in the group becomes an alias of that page. PAGES/list contains
+the names of the files, which make installs and removes.
 """
 
 import pathlib
@@ -28,7 +29,7 @@ def macro(name, *words):
 
 
 def escape(text):
-    """Return plain text, escaped so that roff finds no macro names or escapes in it."""
+    """Return plain text, escaped so that roff does not interpret any of it as macros or escapes."""
     return ('\\&' if re.fullmatch('[A-Z][a-z]', text) else '') + text.replace('\\', '\\e')
 
 
@@ -37,7 +38,7 @@ def plain(node):
 
 
 def joined(word):
-    """Return the macro line of a word: its macros, and the text before, between and after them."""
+    """Return the macro line of a word, with its macros and the text around them."""
     parts = []
     for place, (text, is_macro) in enumerate(word):
         is_last = place == len(word) - 1
@@ -53,7 +54,7 @@ def joined(word):
 
 
 def declaration(node, name):
-    """Return the declaration of a parameter, member or callback: its type around its name."""
+    """Return the declaration of a parameter, member or callback, with the type around the name."""
     kind = plain(node.find('type'))
     after = node.findtext('array') or node.findtext('argsstring') or ''
     if kind.endswith('(*'):
@@ -76,14 +77,14 @@ def is_callable(node):
 
 
 class Page:
-    """One page: the lines so far, and the pending words of the next lines."""
+    """A page: the lines written so far, and the pending words of the next lines."""
 
     def __init__(self, manual, name):
         self.manual = manual
         self.name = name
         self.lines = []
-        self.words = []  # each a list of pieces (text, whether it is a macro) without a space
-        self.glued = False  # whether the next piece belongs to the last word
+        self.words = []  # each is a list of pieces (text, is_macro) without spaces
+        self.glued = False  # whether the next piece continues the last word
         self.see = set()
         self.parameters = set()
         self.has_statuses = False
@@ -128,7 +129,7 @@ class Page:
         self.piece(macro(*words), True)
 
     def flush(self):
-        """Write the pending words: a line for each sentence and each macro."""
+        """Write the pending words, with a separate line for each sentence and each macro."""
         line = ''
         for word in self.words:
             is_macro = any(is_macro for _, is_macro in word)
@@ -218,7 +219,7 @@ class Page:
         self.line('El')
 
     def describe(self, node):
-        """Add the brief sentence and the details, which are one paragraph in the header."""
+        """Add the brief sentence and the details, which form one paragraph in the header."""
         self.has_statuses = False
         parts = [*node.find('briefdescription'), *node.find('detaileddescription')]
         for place, part in enumerate(parts):
@@ -229,7 +230,7 @@ class Page:
         self.flush()
 
     def declare(self, node):
-        """Add the lines of a name in the synopsis."""
+        """Add the lines that declare a name in the synopsis."""
         kind, name = node.get('kind'), node.findtext('name')
         if is_callable(node):
             typedef, result = is_callback(node), plain(node.find('type')).removesuffix('(*')
@@ -270,7 +271,7 @@ class Page:
         self.line('El')
 
     def finish(self):
-        """Return the page as text, without paragraph breaks next to other breaks."""
+        """Return the page as text, and omit paragraph breaks that are next to other breaks."""
         self.flush()
         others = sorted(self.see - {('3', self.name)})
         if others:
@@ -283,10 +284,10 @@ class Page:
 
 
 class Manual:
-    """The output of Doxygen for the headers: groups, and the page of each name in them."""
+    """Doxygen's output for the headers: the groups, and the page of each name in a group."""
 
     def __init__(self, xml, source):
-        # The date is that of loaderx(7), so that the pages are reproducible.
+        # Use the date of loaderx(7), so that the pages are reproducible.
         self.date = re.search(r'\.Dd (.*)', (source / 'doc/man/7/loaderx.7').read_text())[1]
         self.modules = {}
         for symbols in source.glob('lib/*/*.map'):
@@ -295,7 +296,7 @@ class Manual:
         compounds = [ElementTree.parse(path).getroot()[0] for path in sorted(xml.glob('*.xml'))
                      if path.name.startswith(('group__', 'struct'))]
         structs = {node.get('id'): node for node in compounds if node.get('kind') == 'struct'}
-        self.groups = {}  # the nodes of each group and of its names, in the order of the headers
+        self.groups = {}  # each group's node and the nodes of its names, in header order
         self.pages, self.functions = {}, set()
         for group in (node for node in compounds if node.get('kind') == 'group'):
             nodes = [*group.iter('memberdef')]
@@ -311,7 +312,7 @@ class Manual:
         self.names = set(self.groups)
 
     def write(self, group, nodes):
-        """Return the names of functions and callbacks in a group, and the text of its page."""
+        """Return the names of the functions and callbacks in a group, and the text of its page."""
         page = Page(self, name_of(group))
         names = [name_of(node) for node in nodes if is_callable(node)]
         title = group.findtext('title')
