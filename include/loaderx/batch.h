@@ -36,19 +36,19 @@ typedef struct lx_batch lx_batch;
 
 /** A column of a batch. The batch owns it. New members will be added at the end. */
 typedef struct lx_column {
-    const char *name;      /**< The name, as in the source. */
+    const char *name;      /**< The name of the column, which is the same as in the source. */
     lx_dtype dtype;        /**< The type of the elements. */
     size_t ndim;           /**< The number of dimensions of a value. */
     const uint64_t *shape; /**< @ref ndim extents in C order. */
     uint64_t rows;         /**< The number of records. */
-    void *data;            /**< Record i is at data + i * size; the caller may modify it. */
+    void *data;            /**< Record i is at data + i * size; the caller may modify the data. */
     uint64_t size;         /**< The size of a value in bytes. */
 } lx_column;
 
 /** Returns the number of records. */
 LX_API uint64_t lx_batch_get_row_count(const lx_batch *batch);
 
-/** Returns the source index of each record, in row order. */
+/** Returns the index of each record in the source, in row order. */
 LX_API const uint64_t *lx_batch_get_indices(const lx_batch *batch);
 
 /** Returns the position in the global order at which the batch begins; see lx_loader_tell(). */
@@ -59,7 +59,7 @@ LX_API uint64_t lx_batch_get_epoch(const lx_batch *batch);
 
 /**
  * Computes the random key of each record as lx_random_get_key() does, from the seed, the epoch and
- * the index. A transform gets the same keys with any number of threads and ranks.
+ * the index. A transform gets the same keys regardless of the number of threads and ranks.
  *
  * @param[in]  batch  The batch.
  * @param[in]  seed   Any value.
@@ -80,20 +80,22 @@ LX_API const lx_column *lx_batch_get_column(const lx_batch *batch, size_t positi
 LX_API const lx_column *lx_batch_find_column(const lx_batch *batch, const char *name);
 
 /**
- * Returns the result that the transform stored with lx_batch_set_result(); NULL if it stored none.
+ * Returns the result that the transform stored with lx_batch_set_result(); NULL if it did not store
+ * a result.
  */
 LX_API void *lx_batch_get_result(const lx_batch *batch);
 
 /**
  * Stores the result of a transform in its batch. If @p release is not NULL, it is called with
  * @p result when the last reference to the batch is dropped, on the thread that drops it. A result
- * must not hold a reference to its own batch. Any earlier result is released immediately.
+ * must not hold a reference to its own batch. If the batch already has a result, that result is
+ * released immediately.
  */
 LX_API void lx_batch_set_result(lx_batch *batch, void *result, lx_release_function release);
 
 /**
- * Adds a reference and returns @p batch. A transform must add one if it keeps the batch after its
- * call returns, because a seek or a failure may drop the batch without returning it.
+ * Adds a reference and returns @p batch. A transform that keeps the batch after it returns must add
+ * a reference, because a seek or a failure may drop the batch without passing it to the caller.
  */
 LX_API lx_batch *lx_batch_ref(lx_batch *batch);
 

@@ -30,10 +30,11 @@ LX_BEGIN_DECLS
  * Creates an order whose batches contain indices of similar length, so that little padding is
  * needed. Each epoch is a permutation of all indices. The order sorts the indices by length,
  * divides them into buckets, shuffles each bucket, divides it into batches, and shuffles the
- * batches. If the number of indices is not a multiple of the batch size, the remainder has the
- * greatest lengths and comes last.
+ * batches. If the number of indices is not a multiple of the batch size, the remainder consists of
+ * the indices with the greatest lengths and comes last.
  *
- * The order uses 4 bytes per index; while it is being created, it takes another 32 bytes per index.
+ * The order uses 4 bytes per index. Creating the order temporarily takes another 32 bytes per
+ * index.
  *
  * @param[in]  lengths     The length of each index.
  * @param[in]  count       The number of indices, which is also the epoch length, at most 2^32 - 1.
@@ -49,8 +50,7 @@ LX_BEGIN_DECLS
  *                          @p batch_size, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch_size,
                                        const lx_order_options *options, lx_order **order,
@@ -81,27 +81,28 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
  * Creates an order that has the same index as @p part at each position, but is cut into batches.
  * Starting at the beginning of each epoch, each batch takes as many samples as fit, in order; the
  * last batch of the epoch gets the remainder. Samples fit while the sum of their costs does not
- * exceed @p budget. With lx_order_options_set_padded(), they fit while their number times their
- * largest cost does not exceed it; this is the memory that they take when all are padded to the
- * longest. After lx_order_new_bucketed(), there is little padding.
+ * exceed @p budget. With lx_order_options_set_padded(), samples fit while their number times their
+ * largest cost does not exceed @p budget; this product is the size of the batch after all samples
+ * are padded to the longest one. If @p part is an order from lx_order_new_bucketed(), little
+ * padding is needed.
  *
  * The cuts depend only on the order. With such an order, a loader needs no batch size and returns
- * whole batches: of each N consecutive batches, each of N ranks takes one. The budget therefore
- * applies to each device, and one step of 4 ranks is equivalent to two steps of 2.
+ * whole batches: if there are N ranks, each rank takes one of every N consecutive batches. The
+ * budget therefore applies to each device, and one step of 4 ranks is equivalent to two steps of 2.
  * lx_sampler_take_batch() does the same without a loader.
  *
- * The order stores the costs, in 4 bytes each if all of them fit and in 8 otherwise, and the cuts
- * of the last two epochs that were entered, at about an eighth of a byte per position. The first
- * thread that enters an epoch reads the whole epoch once for all threads: this takes a few
- * nanoseconds per position, plus the cost of @p part. An order that is cut cannot be part of
- * another order, so cut last.
+ * The order stores the costs, using 4 bytes each if all of them fit and 8 bytes each otherwise. It
+ * also stores the cuts of the last two epochs that were entered, using about one bit per position.
+ * The first thread that enters an epoch reads the whole epoch once for all threads. This takes a
+ * few nanoseconds per position, plus the time to read @p part. An order that is cut into batches
+ * cannot be part of another order, so compose orders first, and cut the result.
  *
  * @param[in]  part     An order of up to 2^32 - 1 positions that is not itself cut into batches.
  * @param[in]  costs    The cost of each index, 1 or more. The call copies the costs.
  * @param[in]  count    The number of costs; all indices of @p part must be less than this.
  * @param[in]  budget   The maximum cost of a batch, 1 or more.
- * @param[in]  options  The maximum number of samples in a batch, and whether they are padded. NULL
- *                      for the defaults.
+ * @param[in]  options  The maximum number of samples in a batch, and whether samples are padded.
+ *                      NULL for the defaults.
  * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -109,8 +110,9 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
  * @retval LX_ERR_ARGUMENT  A cost is 0 or exceeds the budget, @p budget is 0, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part has indices that are not less than @p count, or is cut into
  *                          batches.
- * @retval LX_ERR_LIMIT     @p part has too many positions, or the order would consist of more than
- *                          #LX_MAX_ORDERS orders, or be nested deeper than #LX_MAX_ORDER_DEPTH.
+ * @retval LX_ERR_LIMIT     @p part has too many positions, or the new order would consist of more
+ *                          than #LX_MAX_ORDERS orders, or be nested deeper than
+ *                          #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t count,
@@ -127,7 +129,7 @@ LX_API uint64_t lx_order_get_max_batch_size(const lx_order *order);
  * Counts the batches of an epoch, for all ranks together.
  *
  * @param[in]  order  An order that is cut into batches.
- * @param[in]  epoch  The epoch; an epoch after the last position has no batches.
+ * @param[in]  epoch  The epoch; an epoch that begins after the last position has no batches.
  * @param[out] count  Receives the number of batches.
  * @param[out] error  Receives the first failure; may be NULL.
  *
@@ -146,7 +148,7 @@ LX_API lx_status lx_order_get_batch_count(const lx_order *order, uint64_t epoch,
  * @param[in]  position  Any position.
  * @param[out] number    Receives the number of the batch in its epoch, counted from 0; may be NULL.
  * @param[out] begin     Receives the first position of the batch; may be NULL.
- * @param[out] end       Receives the position after the batch; may be NULL.
+ * @param[out] end       Receives the position after the last position of the batch; may be NULL.
  * @param[out] error     Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The batch was found.

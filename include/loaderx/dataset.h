@@ -26,15 +26,15 @@ LX_BEGIN_DECLS
  * read.
  */
 typedef enum lx_verify_policy {
-    LX_VERIFY_FIRST = 0,  /**< When a handle reads the value for the first time; the default. */
+    LX_VERIFY_FIRST = 0,  /**< The first time that a handle reads the value; the default. */
     LX_VERIFY_ALWAYS = 1, /**< On every read. */
     LX_VERIFY_NEVER = 2   /**< Never. The library still checks that a value is within the committed
                                bytes. */
 } lx_verify_policy;
 
 /**
- * How a reader handles a damaged value, which is one whose entry, checksum or compressed stream is
- * invalid, or whose file is missing.
+ * How a reader handles a damaged value. A value is damaged if its entry, checksum or compressed
+ * stream is invalid, or if its file is missing.
  */
 typedef enum lx_damage_policy {
     LX_DAMAGE_RAISE = 0, /**< The call fails with #LX_ERR_CORRUPT; the default. */
@@ -46,18 +46,19 @@ typedef enum lx_damage_policy {
 /**
  * The access mode: how tables and chunks are read. Records and errors are the same in all modes,
  * except when another process truncates an open file, or a disk cannot read a sector. In all modes,
- * a file that is too short when it is opened gives #LX_ERR_CORRUPT.
+ * a file that is too short when it is opened causes #LX_ERR_CORRUPT.
  */
 typedef enum lx_access {
     LX_ACCESS_AUTO = 0, /**< #LX_ACCESS_MMAP on local file systems, #LX_ACCESS_PREAD on network file
                              systems; the default. */
-    LX_ACCESS_MMAP = 1, /**< With mmap(2), which is fastest and reads records in place. If another
+    LX_ACCESS_MMAP = 1, /**< Uses mmap(2), which is fastest and reads records in place. If another
                              process truncates an open file, or a sector is bad, SIGBUS kills the
                              process; in the last page of a truncated file, bytes may instead read
                              as zeros, without an error. */
-    LX_ACCESS_PREAD = 2 /**< With pread(2); nothing is memory-mapped. Truncation gives
+    LX_ACCESS_PREAD = 2 /**< Uses pread(2); nothing is memory-mapped. Truncation causes
                              #LX_ERR_CORRUPT, and a bad sector #LX_ERR_IO; the error reports the
-                             field, record, file and offset. A view holds copies of its values. */
+                             field, record, file and offset. A view contains copies of its
+                             values. */
 } lx_access;
 
 /**
@@ -88,14 +89,15 @@ LX_API lx_status lx_dataset_options_set_verify_policy(lx_dataset_options *option
 
 /**
  * Sets how to handle damaged values: #LX_DAMAGE_RAISE, the default, or #LX_DAMAGE_ZEROS. In both
- * cases, lx_dataset_get_stats() counts them and lx_dataset_probe() finds them.
+ * cases, lx_dataset_get_stats() counts damaged values, and lx_dataset_probe() finds the records
+ * that contain them.
  *
  * With #LX_DAMAGE_ZEROS, lx_dataset_get_sizes() has to read the values whose sizes it returns; no
  * other call becomes slower. If the verify policy (lx_dataset_options_set_verify_policy()) leaves a
  * value unverified, damage in it goes unnoticed: the value is returned as stored.
  *
  * @retval LX_OK            Success.
- * @retval LX_ERR_ARGUMENT  @p damage is neither of these, or @p options is NULL.
+ * @retval LX_ERR_ARGUMENT  @p damage is neither of these policies, or @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *options,
                                                       lx_damage_policy damage, lx_error *error);
@@ -126,12 +128,13 @@ LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, boo
                                                 lx_error *error);
 
 /**
- * Sets whether the dataset is live. With a live dataset, each call that reads (lx_dataset_gather(),
+ * Sets whether the dataset is live. If it is live, each call that reads (lx_dataset_gather(),
  * lx_dataset_get_sizes(), lx_dataset_view() and so on, including lx_dataset_get_length()) first
  * refreshes to the newest commit as lx_dataset_refresh() does, and can fail with the same statuses.
- * If there is no new commit, this costs three system calls.
+ * If there is no new commit, the refresh makes three system calls.
  *
- * Consecutive calls may read different snapshots; use lx_dataset_pin() to keep one.
+ * Consecutive calls may read different snapshots; use lx_dataset_pin() to read one snapshot in
+ * several calls.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -172,7 +175,7 @@ LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx
  * lx_dataset_close(fashion);
  * @endcode
  *
- * Whatever a damaged or hostile file contains, a call returns #LX_ERR_CORRUPT, and the error
+ * If a file is damaged or hostile, a call that reads it returns #LX_ERR_CORRUPT, and the error
  * reports the field, record, file and offset. Verification, statistics, backups and repairs use
  * pread(2) in every access mode.
  * @see loaderx-get(1), lx_dataset_backup(), lx_dataset_export_npy(), lx_dataset_options,
@@ -186,10 +189,10 @@ LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx
  * opened or last refreshed or, with lx_dataset_options_set_live(), the newest state. Writers never
  * change a snapshot.
  *
- * A handle keeps the fields that the dataset had when it was opened. It stays valid through all
- * changes to the dataset: commits, a seal, a new WAL or new tables. It does not show fields that
- * are added later, and shows a renamed field under its old name. Only if one of its fields is
- * dropped does lx_dataset_refresh() return #LX_ERR_STATE; the last snapshot then stays readable.
+ * A handle keeps the fields that the dataset had when it was opened. The handle stays valid through
+ * all changes to the dataset: commits, a seal, a new WAL or new tables. It does not show fields
+ * that are added later, and shows a renamed field under its old name. If one of its fields is
+ * dropped, lx_dataset_refresh() returns #LX_ERR_STATE, but the last snapshot stays readable.
  *
  * @par Thread safety
  * Any thread may make any call at any time, except lx_dataset_close(). A child of fork(2) may
@@ -209,8 +212,9 @@ typedef struct lx_dataset lx_dataset;
  * @retval LX_ERR_NOT_FOUND    @p path is not a dataset, or does not exist.
  * @retval LX_ERR_CORRUPT      meta.json or LOG is damaged, or a table is missing or too short.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
- *                             library. Or the dataset is on a network file system and not sealed:
- *                             seal it on the machine that wrote it, or copy it to a local disk.
+ *                             library; or the dataset is on a network file system and is not
+ *                             sealed: seal it on the machine that wrote it, or copy it to a local
+ *                             disk.
  * @retval LX_ERR_BUSY         The dataset is being removed.
  * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields, or a table that is
  *                             too large to be memory-mapped on this machine.
@@ -225,8 +229,8 @@ LX_API lx_status lx_dataset_open(const char *path, const lx_dataset_options *opt
 LX_API void lx_dataset_close(lx_dataset *dataset);
 
 /**
- * Returns the number of records in the snapshot; for a live dataset, in the newest snapshot, or in
- * the last one that could be read.
+ * Returns the number of records in the snapshot. For a live dataset, the snapshot is the newest one
+ * or, if that cannot be read, the last one that could be read.
  */
 LX_API uint64_t lx_dataset_get_length(lx_dataset *dataset);
 
@@ -260,14 +264,14 @@ typedef struct lx_dataset_identity {
 } lx_dataset_identity;
 
 /**
- * Identifies the current snapshot; for a live dataset, it selects the snapshot as
+ * Identifies the current snapshot. For a live dataset, the call selects the snapshot as
  * lx_dataset_get_length() does.
  */
 LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *identity);
 
 /**
  * Copies records of a dense field to the caller's memory, in the order of @p indices. Missing
- * values are filled with zeros.
+ * values become zeros.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a dense field in the schema.
@@ -302,10 +306,10 @@ LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint
  * @param[out] offsets  Receives @p count + 1 offsets, starting with 0: record i occupies the bytes
  *                      [offsets[i], offsets[i + 1]) of a buffer for all of the records.
  * @param[out] present  Receives @p count bytes: 0 if the record has no value or, with
- *                      #LX_DAMAGE_ZEROS, a damaged value; otherwise 1. May be NULL.
+ *                      #LX_DAMAGE_ZEROS, has a damaged value; otherwise 1. May be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @return Any status that lx_dataset_gather() returns, but for any kind of field.
+ * @return Any status that lx_dataset_gather() returns, except that a #LX_BYTES field is allowed.
  */
 LX_API lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                       size_t count, uint64_t *offsets, uint8_t *present,
@@ -320,7 +324,7 @@ LX_API lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const u
  * @param[in]  indices  The same indices as for lx_dataset_get_sizes().
  * @param[in]  count    The number of records.
  * @param[in]  offsets  The offsets from lx_dataset_get_sizes().
- * @param[out] out      Receives the records: at least offsets[count] bytes; may be NULL if
+ * @param[out] out      Receives the records, offsets[count] bytes in total; may be NULL if
  *                      offsets[count] is 0.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -340,8 +344,8 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  *
  * A handle reads one snapshot until it is refreshed. A live handle (lx_dataset_options_set_live())
  * refreshes itself in each call. Calls for several fields of the same records, or for their sizes
- * and then their bytes, may therefore read different snapshots. lx_dataset_pin() keeps one
- * snapshot, and is cheap enough to call for each batch:
+ * and then their bytes, may therefore read different snapshots. lx_dataset_pin() opens a handle
+ * that keeps one snapshot. The call is cheap enough to make for each batch:
  *
  * @code
  * lx_dataset *pinned = NULL;
@@ -357,16 +361,16 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  * A loader over a live dataset pins it for each batch.
  *
  * A commit is visible before it is durable. If a disk fails, a commit that is not durable can be
- * lost even without a restart of the machine. An older commit is then the newest one, and a refresh
+ * lost even if the machine is not restarted. An older commit is then the newest one, and a refresh
  * goes back to it. lx_dataset_options_set_durable() hides commits that are not durable.
  * @see lx_dataset, lx_dataset_options, lx_source_new_dataset(), zrecord(5)
  * @{
  */
 
 /**
- * Refreshes a handle to the newest commit. The cost depends on how much is new; if there is no new
- * commit, the call makes three system calls. After a failure, the handle still reads the previous
- * snapshot.
+ * Refreshes a handle to the newest commit. The cost depends on how much has been committed since
+ * the last refresh; if there is no new commit, the call makes three system calls. After a failure,
+ * the handle still reads the previous snapshot.
  *
  * @param[in]  dataset  The dataset.
  * @param[out] changed  Receives whether the snapshot has changed; may be NULL.
@@ -381,12 +385,12 @@ LX_API lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error
 
 /**
  * Opens a second handle on the snapshot that @p dataset reads, or on the newest snapshot if
- * @p dataset is live. The new handle keeps this snapshot until it is refreshed. It shares all large
- * data, and opening it takes less than a microsecond.
+ * @p dataset is live. The new handle keeps this snapshot until it is refreshed. The two handles
+ * share all large data, and the call takes less than a microsecond.
  *
  * @param[in]  dataset  The dataset.
  * @param[out] pinned   Receives the handle; close it with lx_dataset_close(), before or after
- *                      @p dataset. It has the same options, but is not live.
+ *                      @p dataset. The new handle has the same options, but is not live.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The handle was opened.
@@ -398,7 +402,7 @@ LX_API lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_err
 
 /**
  * Waits until the dataset has at least @p length records, and refreshes the handle to the newest
- * commit. It polls at intervals that grow from 1 to 20 milliseconds.
+ * commit. The call polls at intervals that grow from 1 to 20 milliseconds.
  *
  * @param[in]  dataset      The dataset.
  * @param[in]  length       The number of records to wait for.
@@ -419,8 +423,8 @@ LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t 
 /**
  * @defgroup lx_dataset_probe Find damaged records
  *
- * This example reads a batch in which damaged values are zeros, and finds the records that have
- * one:
+ * This example reads a batch with zeros in place of damaged values, and then finds the records with
+ * damaged values:
  *
  * @code
  * lx_dataset_options_set_damage_policy(options, LX_DAMAGE_ZEROS, &error);
@@ -436,8 +440,8 @@ LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t 
  */
 
 /**
- * Finds the records that have a damaged value. Whatever the dataset's options, it checks the
- * entries and checksums of all requested values, and decompresses them. It does not affect the
+ * Finds the records that have a damaged value. Regardless of the dataset's options, the call checks
+ * the entries and checksums of all requested values, and decompresses them. It does not affect the
  * counts of lx_dataset_get_stats().
  *
  * @param[in]  dataset      The dataset.
@@ -462,14 +466,14 @@ LX_API lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, siz
 /** The statistics of a handle. */
 typedef struct lx_dataset_stats {
     uint64_t damaged;     /**< The number of damaged values that made a call fail or were read as
-                               missing. A value whose size is queried and that is then gathered
-                               counts once. */
+                               missing. If a value is gathered after its size was queried, it counts
+                               only once. */
     uint64_t reserved[7]; /**< Reserved; zero. */
 } lx_dataset_stats;
 
 /**
- * Copies the statistics of a handle since it was opened, including those of handles that were
- * pinned from it.
+ * Copies the statistics of a handle since it was opened, including the statistics of handles that
+ * were pinned from it.
  */
 LX_API void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats);
 
@@ -491,19 +495,19 @@ LX_API void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats);
  * @{
  */
 
-/** A value in the dataset's memory, which is read-only. */
+/** A value in memory that belongs to the library and is read-only. */
 typedef struct lx_slice {
     const void *data; /**< The bytes; NULL if the value is missing, or damaged with
                            #LX_DAMAGE_ZEROS. */
     uint64_t size;    /**< The number of bytes. */
 } lx_slice;
 
-/** Keeps slices readable, even after the dataset is refreshed or closed. */
+/** An object that keeps slices readable, even after the dataset is refreshed or closed. */
 typedef struct lx_view lx_view;
 
 /**
  * Returns slices of the stored values of one field, without copying them. With #LX_ACCESS_PREAD,
- * the slices point to copies that the view holds. Slices are aligned to lx_field::align bytes,
+ * the slices point to copies that the view owns. Slices are aligned to lx_field::align bytes,
  * except for values of up to 8 bytes, which are stored in tables.
  *
  * @param[in]  dataset  The dataset.
@@ -511,7 +515,7 @@ typedef struct lx_view lx_view;
  * @param[in]  indices  @p count record indices, in any order; repeats are allowed.
  * @param[in]  count    The number of records.
  * @param[out] slices   Receives one slice per record.
- * @param[out] view     Receives the view; free it with lx_view_free(). The slices are readable
+ * @param[out] view     Receives the view; free it with lx_view_free(). The slices stay readable
  *                      until then, whatever a writer does.
  * @param[out] error    Receives the first failure; may be NULL.
  *

@@ -51,16 +51,16 @@ typedef enum lx_dtype {
 #undef LX_DTYPE_CONSTANT
 } lx_dtype;
 
-/** Returns the size of one element in bytes; 0 for an invalid value. */
+/** Returns the size of one element in bytes; 0 if the value is invalid. */
 LX_API size_t lx_dtype_get_size(lx_dtype dtype);
 
-/** Returns NumPy's name for a type, for example "uint8"; NULL for an invalid value. */
+/** Returns NumPy's name for a type, for example "uint8"; NULL if the value is invalid. */
 LX_API const char *lx_dtype_get_name(lx_dtype dtype);
 
 /**
  * Finds the type named @p name.
  *
- * @retval LX_OK               @p dtype holds the type.
+ * @retval LX_OK               The type was stored in @p dtype.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
  * @retval LX_ERR_UNSUPPORTED  No type has this name; the error lists the valid ones.
  */

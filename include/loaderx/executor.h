@@ -18,14 +18,14 @@ LX_BEGIN_DECLS
  * @defgroup lx_executor Threads that run tasks
  *
  * An executor owns two task queues, one for reading and one for writing, and the threads that serve
- * them. It runs tasks and knows nothing about their purpose. One executor can serve any number of
- * loaders, datasets and writers; those without one open their own. There is no global executor, and
- * no environment variable has any effect.
+ * them. It runs tasks without knowing their purpose. One executor can serve any number of loaders,
+ * datasets and writers; a loader, dataset or writer that is not given an executor opens its own.
+ * There is no global executor, and no environment variable has any effect.
  *
- * A queue starts a thread when it has more work than its threads can handle, and never before its
- * first task. The threads are named "lx-read-0" and so on. They block all signals except those that
- * faults raise. A thread without work looks for more for about 30 microseconds before it sleeps,
- * unless recent attempts found nothing or the executor has more threads than CPUs.
+ * A queue starts a thread when it has more work than its threads can handle, and no thread before
+ * its first task. The threads are named "lx-read-0" and so on. They block all signals except those
+ * that faults raise. A thread that runs out of work polls for about 30 microseconds before it
+ * sleeps, unless recent polls found nothing or the executor has more threads than CPUs.
  *
  * This example makes two loaders share eight threads:
  *
@@ -46,7 +46,7 @@ LX_BEGIN_DECLS
 
 /** The maximum number of reader threads. */
 #define LX_MAX_READERS 64
-/** The maximum number of writer threads. Each of them writes to its own chunk. */
+/** The maximum number of writer threads. Each writer thread writes to its own chunk. */
 #define LX_MAX_WRITERS 4
 
 /** The purpose of a task, which determines the threads that run it. */
@@ -56,7 +56,7 @@ typedef enum lx_queue {
 } lx_queue;
 
 /**
- * The options of an executor: how many threads it may have.
+ * The options of an executor, which limit its number of threads.
  *
  * @par Thread safety
  * Only one thread at a time may use the options. An executor copies what it needs when it is
@@ -70,7 +70,8 @@ typedef struct lx_executor_options lx_executor_options;
  * @par Ownership
  * Executors are reference-counted. lx_executor_open() returns the first reference,
  * lx_executor_ref() adds one, and lx_executor_unref() drops one. lx_executor_close() drops one and
- * stops the threads for all users. Dropping the last reference stops and frees the executor.
+ * stops the threads for all users of the executor. Dropping the last reference stops and frees the
+ * executor.
  *
  * @par Thread safety
  * Any thread may make any call at any time, even from within a task, as long as it holds a
@@ -86,15 +87,16 @@ typedef struct lx_executor lx_executor;
 /** Statistics of a queue since the executor was opened. A task is counted when it ends. */
 typedef struct lx_queue_stats {
     uint64_t threads;     /**< The current number of threads. */
-    uint64_t queued;      /**< The number of tasks that are currently waiting: some of their parts
-                               have not begun, or their start time has not come. */
+    uint64_t queued;      /**< The number of tasks that are currently waiting, either because some
+                               of their parts have not begun or because their start time has not
+                               come. */
     uint64_t tasks;       /**< The number of tasks that have ended, including canceled ones. */
     uint64_t canceled;    /**< The number of tasks that were canceled before all of their parts
                                ran. */
     uint64_t parts;       /**< The number of parts that ran, either on the queue's threads or on
                                waiting threads. */
-    uint64_t idle_ns;     /**< The time without work, in nanoseconds, summed over the queue's
-                               threads. */
+    uint64_t idle_ns;     /**< The time during which threads had no work, in nanoseconds, summed
+                               over the queue's threads. */
     uint64_t reserved[6]; /**< Reserved; zero. */
 } lx_queue_stats;
 
@@ -142,9 +144,9 @@ LX_API lx_status lx_executor_open(const lx_executor_options *options, lx_executo
 /**
  * Stops an executor for all of its users, and drops the caller's reference.
  *
- * Work that has not begun is canceled, and later calls of lx_executor_submit() return
- * #LX_ERR_STATE. The call waits only for callbacks that are running. Within a callback of the same
- * executor it does not wait; the threads then end on their own.
+ * Work that has not begun is canceled, and later calls to lx_executor_submit() return
+ * #LX_ERR_STATE. The call waits only for callbacks that are running. If the call is made in a
+ * callback of the same executor, it does not wait, and the threads end on their own.
  *
  * @param executor  The executor; NULL is allowed.
  */
@@ -168,7 +170,7 @@ LX_API uint32_t lx_executor_get_writer_count(const lx_executor *executor);
 /**
  * Copies the statistics of a queue.
  *
- * @retval LX_OK            @p stats holds the statistics.
+ * @retval LX_OK            The statistics were copied to @p stats.
  * @retval LX_ERR_ARGUMENT  @p queue is invalid, or a pointer is NULL.
  * @retval LX_ERR_FORKED    The executor belongs to the parent process.
  */
@@ -185,8 +187,8 @@ LX_API lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx
  * task in the order of their numbers.
  *
  * When a part fails, parts with higher numbers that have not begun are canceled; running parts run
- * to completion. If several parts fail, the failure of the lowest-numbered one is reported, so the
- * result is the same whatever the number of threads.
+ * to completion. If several parts fail, the failure of the part with the lowest number is reported,
+ * so the result does not depend on the number of threads.
  *
  * @code
  * static lx_status sum_part(size_t part, void *user, lx_error *error)
@@ -209,7 +211,7 @@ LX_API lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx
 
 /**
  * A submitted task, which you can wait for or cancel. Tickets are reference-counted like executors,
- * and you can wait for one after its executor has been closed.
+ * and you can wait for a ticket even after its executor has been closed.
  *
  * @par Thread safety
  * Any thread may make any call at any time, as long as it holds a reference.
@@ -222,7 +224,8 @@ typedef struct lx_ticket lx_ticket;
  *
  * @param part   The number of the part, counted from 0.
  * @param user   The pointer that was passed to lx_executor_submit().
- * @param error  Empty at the start of the call; the function can describe its failure in it.
+ * @param error  Contains no failure at the start of the call; the function can describe its own
+ *               failure in it.
  * @return #LX_OK or #LX_END if the part succeeded; a negative status makes the task fail.
  */
 typedef lx_status (*lx_task_function)(size_t part, void *user, lx_error *error);
@@ -240,7 +243,7 @@ typedef lx_status (*lx_task_function)(size_t part, void *user, lx_error *error);
  * @param[in]  user      The pointer to pass to each call; may be NULL.
  * @param[in]  parts     The number of parts, at least 1.
  * @param[out] ticket    Receives the ticket; release it with lx_ticket_unref(). NULL on failure.
- *                       You may release it immediately: the task still runs, except that with 0
+ *                       You may release it immediately, and the task still runs; but with 0
  *                       readers, a task of #LX_QUEUE_READ runs only while a thread waits for it.
  * @param[out] error     Receives the first failure; may be NULL.
  *
@@ -260,21 +263,22 @@ LX_API lx_status lx_executor_submit(lx_executor *executor, lx_queue queue,
  * Waits until no part of the task is running or will run. You may call it repeatedly, and from
  * several threads.
  *
- * The waiting thread runs parts itself if the queue has no threads, or if it is in a callback of
- * the same executor. Tasks can therefore wait for other tasks.
+ * The waiting thread runs parts itself if the queue has no threads, or if the thread is in a
+ * callback of the same executor. Tasks can therefore wait for other tasks.
  *
  * @retval LX_OK            All parts ran, and none failed.
  * @retval LX_ERR_CANCELED  The task was canceled, or the executor was closed, before all parts had
  *                          begun.
  * @retval LX_ERR_ARGUMENT  @p ticket is NULL.
  * @retval LX_ERR_FORKED    The executor belongs to the parent process.
- * @return Otherwise, the status of the part that failed; @p error is as the function left it.
+ * @return Otherwise, the status of the part that failed; @p error contains what the function stored
+ *         in it.
  */
 LX_API lx_status lx_ticket_wait(lx_ticket *ticket, lx_error *error);
 
 /**
- * Waits as lx_ticket_wait() does, but for at most @p nanoseconds. A thread that runs parts itself
- * runs at least one, and starts none after the time is up.
+ * Waits as lx_ticket_wait() does, but for at most @p nanoseconds. If the waiting thread runs parts
+ * itself, it runs at least one part, and starts no part after the time is up.
  *
  * @retval LX_ERR_TIMEOUT  The task has not ended. This is not a failure: @p error is unchanged.
  * @return Otherwise, any status that lx_ticket_wait() returns.
@@ -282,8 +286,9 @@ LX_API lx_status lx_ticket_wait(lx_ticket *ticket, lx_error *error);
 LX_API lx_status lx_ticket_wait_timed(lx_ticket *ticket, uint64_t nanoseconds, lx_error *error);
 
 /**
- * Cancels the parts that have not begun. Running parts run to completion; to find out when they
- * have, wait for the ticket. If all parts have begun or the task has ended, the call has no effect.
+ * Cancels the parts that have not begun. Running parts run to completion; to wait until they have
+ * ended, call lx_ticket_wait(). If all parts have begun or the task has ended, the call has no
+ * effect.
  *
  * @param ticket  The ticket; NULL is allowed.
  */
@@ -292,7 +297,7 @@ LX_API void lx_ticket_cancel(lx_ticket *ticket);
 /** Adds a reference and returns @p ticket. */
 LX_API lx_ticket *lx_ticket_ref(lx_ticket *ticket);
 
-/** Drops a reference; the task is not canceled. NULL is allowed. */
+/** Drops a reference, but does not cancel the task. NULL is allowed. */
 LX_API void lx_ticket_unref(lx_ticket *ticket);
 
 /** @} */

@@ -10,8 +10,8 @@
 /** Exports a function from its library. */
 #define LX_API __attribute__((visibility("default")))
 /**
- * Checks a function's arguments, starting at number @p a, against its printf(3) format, argument
- * number @p f.
+ * Makes the compiler check a function's arguments, starting at argument number @p a, against the
+ * printf(3) format in argument number @p f.
  */
 #define LX_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else

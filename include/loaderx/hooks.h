@@ -22,7 +22,7 @@ LX_BEGIN_DECLS
  */
 
 /**
- * The functions that allocate small blocks of memory for the library. Batches and mappings use
+ * The functions with which the library allocates small blocks of memory. Batches and mappings use
  * mmap(2) instead.
  *
  * Each function receives @c user. Several threads may call the functions at the same time.
@@ -37,7 +37,7 @@ typedef struct lx_allocator {
 } lx_allocator;
 
 /**
- * Makes the library use @p allocator; NULL restores malloc(3), realloc(3) and free(3).
+ * Makes the library use @p allocator. NULL restores malloc(3), realloc(3) and free(3).
  *
  * @par Thread safety
  * Call it from a single thread, and only while no libloaderx object exists, because memory from one
@@ -50,14 +50,14 @@ LX_API lx_status lx_set_allocator(const lx_allocator *allocator, lx_error *error
 
 /** The importance of a log message. */
 typedef enum lx_log_level {
-    LX_LOG_INFO = 0,   /**< A choice that the library made, for example of a codec. */
-    LX_LOG_WARNING = 1 /**< A slower or safer method replaces the requested one. */
+    LX_LOG_INFO = 0,   /**< A choice that the library made, for example which codec to use. */
+    LX_LOG_WARNING = 1 /**< The library uses a slower or safer method than the requested one. */
 } lx_log_level;
 
 /**
  * Receives the messages that report the library's choices and fallbacks.
  *
- * Any thread may call the hook, possibly while it holds the library's locks, so the hook must not
+ * Any thread may call the hook, possibly while holding locks of the library, so the hook must not
  * call the library.
  *
  * @param level    The importance of the message.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Loaders, which prepare batches ahead.
+ * @brief Loaders, which prepare batches in advance.
  */
 #ifndef LOADERX_LOADER_H
 #define LOADERX_LOADER_H
@@ -38,8 +38,8 @@ LX_BEGIN_DECLS
 typedef struct lx_loader_options lx_loader_options;
 
 /**
- * Returns new options with the defaults: batches of 1, sequential order, one epoch, a possibly
- * short last batch, rank 0 of 1, all columns, an executor of the loader's own and 64 MiB of
+ * Returns new options with the defaults: batches of 1, sequential order, one epoch, a last batch
+ * that may be short, rank 0 of 1, all columns, an executor of the loader's own and 64 MiB of
  * prefetching. Returns NULL if out of memory.
  */
 LX_API lx_loader_options *lx_loader_options_new(void);
@@ -55,8 +55,8 @@ LX_API lx_status lx_loader_options_set_batch_size(lx_loader_options *options, ui
                                                   lx_error *error);
 
 /**
- * Sets the order, and takes a reference to it. Its length is the epoch length, and its indices must
- * be less than the length of the source. An order that is cut into batches
+ * Sets the order, and takes a reference to it. The length of the order is the epoch length, and its
+ * indices must be less than the length of the source. An order that is cut into batches
  * (lx_order_new_budgeted()) determines the batches. NULL restores the sequential order.
  */
 LX_API lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *order,
@@ -70,8 +70,8 @@ LX_API lx_status lx_loader_options_set_shuffle(lx_loader_options *options, uint6
                                                lx_error *error);
 
 /**
- * Sets the rank of this process among @p world data-parallel ranks, which determines its share of
- * each global batch; see lx_loader. @p rank must be less than @p world.
+ * Sets the rank of this process among @p world data-parallel ranks, which determines the rank's
+ * share of each global batch; see lx_loader. @p rank must be less than @p world.
  */
 LX_API lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t rank,
                                             uint64_t world, lx_error *error);
@@ -81,24 +81,26 @@ LX_API lx_status lx_loader_options_set_epoch_count(lx_loader_options *options, u
                                                    lx_error *error);
 
 /**
- * Sets the position at which the loader begins, 0 by default. It is the number of samples of the
- * global order that all ranks together have taken, as returned by lx_loader_tell(), so this number
- * is enough to resume a run.
+ * Sets the position at which the loader begins, 0 by default. The position is the number of samples
+ * of the global order that all ranks together have taken, as returned by lx_loader_tell(). This
+ * number is therefore enough to resume a run.
  *
- * The start position does not shift the end: with E epochs of n samples, #LX_END comes at each
- * multiple of E * n, and a loader that begins at such a multiple continues to the next one.
+ * The start position does not shift the end: with E epochs of n samples, the loader returns #LX_END
+ * at each multiple of E * n. A loader that begins at such a multiple continues to the next
+ * multiple.
  */
 LX_API lx_status lx_loader_options_set_start(lx_loader_options *options, uint64_t position,
                                              lx_error *error);
 
 /**
- * Sets whether to drop an incomplete global batch at the end of an epoch, which is one with too few
- * samples or, if the order is cut into batches, with fewer batches than ranks.
+ * Sets whether to drop an incomplete global batch at the end of an epoch. A global batch is
+ * incomplete if it has too few samples or, if the order is cut into batches, fewer batches than
+ * there are ranks.
  */
 LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
                                                  lx_error *error);
 
-/** Sets the names of the columns to read, in this order; a @p count of 0 means all of them. */
+/** Sets the names of the columns to read, in this order; a @p count of 0 means all columns. */
 LX_API lx_status lx_loader_options_set_columns(lx_loader_options *options, const char *const *names,
                                                size_t count, lx_error *error);
 
@@ -112,18 +114,18 @@ LX_API lx_status lx_loader_options_set_reader_count(lx_loader_options *options, 
 
 /**
  * Sets the executor that runs the loader's tasks, and takes a reference to it. With NULL, the
- * default, the loader opens its own.
+ * default, the loader opens its own executor.
  */
 LX_API lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_executor *executor,
                                                 lx_error *error);
 
 /**
  * Limits the total size, in bytes, of the batches that are ready or in preparation but not yet
- * returned. One batch is always allowed, and never more than 4 for each reader thread.
+ * returned. One batch is always allowed, and never more than 4 batches per reader thread.
  *
- * Batches of less than 128 KiB are not prepared ahead unless there is a transform:
- * lx_loader_next() copies them faster than it could wake a thread. This does not hold for a source
- * that is slow; give such a source larger batches.
+ * Batches of less than 128 KiB are not prepared in advance unless there is a transform, because
+ * lx_loader_next() usually copies them faster than it could wake a thread. If the source is slow,
+ * this is not true: use larger batches.
  */
 LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint64_t bytes,
                                                       lx_error *error);
@@ -148,16 +150,18 @@ LX_API lx_status lx_loader_options_set_damage_policy(lx_loader_options *options,
                                                      lx_damage_policy damage, lx_error *error);
 
 /**
- * Transforms a filled batch before it is returned: the function can modify its columns in place, or
- * store a result with lx_batch_set_result(). The executor's threads call it, possibly for several
- * batches at the same time; without reader threads, the thread that calls lx_loader_next() does.
+ * Transforms a filled batch before it is returned: the function can modify the batch's columns in
+ * place, or store a result with lx_batch_set_result(). The executor's threads call the function,
+ * possibly for several batches at the same time. Without reader threads, the thread that calls
+ * lx_loader_next() calls the function.
  *
  * @param batch  The batch.
  * @param user   The pointer that was passed to lx_loader_options_set_transform().
- * @param error  Never NULL; the function may describe its failure in it.
- * @return #LX_OK on success. For a failure, lx_loader_next() returns that status instead of this
- *         batch. It returns #LX_ERR_CALLBACK for the statuses with which it reports about itself:
- *         #LX_END, #LX_ERR_TIMEOUT, #LX_ERR_CANCELED and #LX_ERR_FORKED.
+ * @param error  Receives the description of a failure; never NULL.
+ * @return #LX_OK on success. If the function fails, lx_loader_next() returns the function's status
+ *         instead of the batch. However, if the status is one that lx_loader_next() returns for its
+ *         own purposes (#LX_END, #LX_ERR_TIMEOUT, #LX_ERR_CANCELED or #LX_ERR_FORKED), it returns
+ *         #LX_ERR_CALLBACK.
  */
 typedef lx_status (*lx_transform_function)(lx_batch *batch, void *user, lx_error *error);
 
@@ -184,30 +188,31 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * @endcode
  *
  * @par Positions
- * A position is the number of samples of the global order, which all ranks share, that have been
- * returned (samples that are only prepared do not count). The number of positions in an epoch is
- * the length of the order. The global batch at position p covers the positions [p, min(p + batch
- * size * world, end of the epoch)). A rank takes the positions whose offset in the epoch is
- * congruent to its rank modulo world. If an epoch does not divide evenly, a rank may have fewer
- * records in the last batch, or none; with drop_last, no rank returns that batch.
+ * All ranks share one global order. A position is the number of samples of this order that have
+ * been returned (samples that are only prepared do not count). The number of positions in an epoch
+ * is the length of the order. The global batch at position p covers the positions [p, min(p + batch
+ * size * world, end of the epoch)). A rank takes the positions whose offsets in the epoch are
+ * congruent to its rank modulo world. If an epoch does not divide evenly into global batches, a
+ * rank may have fewer records in the last batch, or none; with drop_last, no rank returns that
+ * batch.
  *
  * @par Orders that are cut into batches
- * With such an order (lx_order_new_budgeted()), a global batch consists of consecutive batches of
- * the order, one per rank, starting at position p. A rank takes the batch whose number in the epoch
- * is congruent to its rank modulo world. At the end of an epoch, there may be fewer batches left
- * than ranks: some ranks then have none, and with drop_last, no rank has one. After a seek into the
- * middle of a batch, the remainder of that batch comes first.
+ * If the order is cut into batches (lx_order_new_budgeted()), a global batch consists of
+ * consecutive batches of the order, one per rank, starting at position p. A rank takes the batch
+ * whose number in the epoch is congruent to its rank modulo world. At the end of an epoch, there
+ * may be fewer batches left than ranks: some ranks then have no batch, and with drop_last, no rank
+ * has a batch. After a seek into the middle of a batch, the remainder of that batch comes first.
  *
  * @par Ranks that share data
  * Rank and world refer to data parallelism. If each data-parallel rank is a group of processes, as
- * with tensor or pipeline parallelism, all processes of a group open their loaders with the same
- * rank and world. In a mesh of P processes with t tensor ranks and s stages, in which data-parallel
- * ranks are the outermost dimension, process p has rank p / (t * s) and world P / (t * s). In each
- * step, the processes of a group get the same rows of the same global batch, whichever columns each
- * of them reads. A stage that needs no data opens its loader over lx_source_new_null(). Any loader,
- * of this mesh or a different one, can restore a state of any of these loaders. With
- * #LX_DAMAGE_SKIP, only the loaders that read the damaged columns skip a batch that has no records
- * left.
+ * with tensor or pipeline parallelism, all processes of a group must open their loaders with the
+ * same rank and world. In a mesh of P processes with t tensor ranks and s stages, in which
+ * data-parallel ranks are the outermost dimension, process p has rank p / (t * s) and world
+ * P / (t * s). In each step, the processes of a group get the same rows of the same global batch,
+ * regardless of the columns that each process reads. A stage that needs no data opens its loader
+ * over lx_source_new_null(). Any loader, in this mesh or a different one, can restore a state that
+ * any of these loaders saved. With #LX_DAMAGE_SKIP, only the loaders that read the damaged columns
+ * skip a batch that has no records left.
  * @see lx_batch, lx_error, lx_loader_options, lx_order, lx_order_new_budgeted(), lx_source,
  *      loaderx-state(5), loaderx(7)
  * @{
@@ -217,14 +222,14 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * Returns batches of a source in a given order.
  *
  * @par Thread safety
- * Any thread may make any call at any time, but batches arrive in order only if the calls of
+ * Any thread may make any call at any time, but batches arrive in order only if calls to
  * lx_loader_next() do not overlap. In a child of fork(2), calls that read or seek return
  * #LX_ERR_FORKED.
  */
 typedef struct lx_loader lx_loader;
 
 /**
- * Opens a loader. It reads nothing until the first lx_loader_next().
+ * Opens a loader. The loader reads nothing until the first call to lx_loader_next().
  *
  * @param[in]  source   The source; the call takes a reference.
  * @param[in]  options  The options; NULL for the defaults.
@@ -245,8 +250,8 @@ LX_API lx_status lx_loader_open(lx_source *source, const lx_loader_options *opti
 /**
  * Closes a loader, at any time: it wakes all waiting threads, cancels work that has not begun, and
  * waits only for callbacks and system calls that are running. Batches that were already returned
- * stay valid. NULL is allowed. A callback of the loader must not close it, because the call would
- * wait for itself.
+ * stay valid. NULL is allowed. A callback of the loader must not close the loader, because the call
+ * would wait for itself.
  */
 LX_API void lx_loader_close(lx_loader *loader);
 
@@ -254,20 +259,20 @@ LX_API void lx_loader_close(lx_loader *loader);
  * Returns the next batch.
  *
  * If a record cannot be read or the transform fails, the call fails instead of returning that
- * batch, and the position moves past it: the next call continues with the following batch. If
- * several records of a batch cannot be read, the same one is reported whatever the number of
- * threads.
+ * batch, and the position moves past that batch: the next call continues with the following batch.
+ * If several records of a batch cannot be read, the error reports the same record regardless of the
+ * number of threads.
  *
  * @param[in]  loader  The loader.
- * @param[out] batch   Receives the batch; release it with lx_batch_unref(). NULL unless the call
- *                     returns #LX_OK.
+ * @param[out] batch   Receives the batch; release it with lx_batch_unref(). Set to NULL if the call
+ *                     does not return #LX_OK.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            @p batch holds the batch.
+ * @retval LX_OK            The batch was stored in @p batch.
  * @retval LX_END           The requested epochs have ended; see lx_loader_next_epoch().
  * @retval LX_ERR_CANCELED  lx_loader_cancel() was called.
  * @retval LX_ERR_FORKED    The loader belongs to the parent process.
- * @retval LX_ERR_LIMIT     The order is cut into batches, and this rank got none in 100 epochs,
+ * @retval LX_ERR_LIMIT     The order is cut into batches, and this rank got no batch in 100 epochs,
  *                          because each of them has fewer batches than there are ranks.
  * @retval LX_ERR_CORRUPT   A record is damaged; or, with #LX_DAMAGE_SKIP, all records of an epoch
  *                          are damaged.
@@ -280,7 +285,7 @@ LX_API lx_status lx_loader_next(lx_loader *loader, lx_batch **batch, lx_error *e
 
 /**
  * Returns the next batch as lx_loader_next() does, but waits for at most @p nanoseconds. If the
- * calling thread fills the batch itself, it always completes it.
+ * calling thread fills the batch itself, it always completes the batch.
  *
  * @retval LX_ERR_TIMEOUT  The batch is not ready yet; a later call will return it. This is not a
  *                         failure: @p error is unchanged.
@@ -291,16 +296,16 @@ LX_API lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, l
 
 /**
  * Continues with the following epochs if no batch of the requested epochs is left, whether or not
- * #LX_END has been returned. Otherwise, it does nothing.
+ * #LX_END has been returned. Otherwise, the call does nothing.
  *
- * It also does nothing at the beginning of epochs that have no batch for this rank, or if a seek or
- * a restored state has moved to the end of epochs in which only other ranks have batches left. All
- * ranks therefore reach #LX_END equally often.
+ * The call also does nothing if the requested epochs have just begun and contain no batch for this
+ * rank, or if a seek or a restored state has moved to a position after which only other ranks have
+ * batches left. All ranks therefore reach #LX_END equally often.
  */
 LX_API void lx_loader_next_epoch(lx_loader *loader);
 
 /**
- * Makes every current and later call of lx_loader_next() return #LX_ERR_CANCELED. Any thread may
+ * Makes every current and later call to lx_loader_next() return #LX_ERR_CANCELED. Any thread may
  * call it.
  */
 LX_API void lx_loader_cancel(lx_loader *loader);
@@ -320,7 +325,8 @@ LX_API uint64_t lx_loader_tell(const lx_loader *loader);
 
 /**
  * Counts the batches that this rank gets in an epoch that the loader reads from its beginning. If
- * the order is cut into batches, it counts those of the current epoch; see lx_loader_tell().
+ * the order is cut into batches, the call counts the batches of the current epoch; see
+ * lx_loader_tell().
  *
  * @param[in]  loader  The loader.
  * @param[out] count   Receives the number of batches.
@@ -346,7 +352,7 @@ LX_API lx_status lx_loader_get_batch_count(const lx_loader *loader, uint64_t *co
  * @param[out] length  Receives the length of the whole state, excluding the NUL; may be NULL.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            @p text holds the state, or only the length was queried.
+ * @retval LX_OK            The state was written to @p text, or only the length was queried.
  * @retval LX_ERR_LIMIT     @p size is too small: it must be at least the length plus 1. @p text is
  *                          set to an empty string.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
@@ -357,7 +363,7 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
 
 /**
  * Moves to the position of a saved state. The batch size, the world and the number of threads may
- * differ from those of the loader that saved it. The cost does not depend on the position.
+ * differ from those of the loader that saved the state. The cost does not depend on the position.
  *
  * @retval LX_OK               The next batch begins at that position.
  * @retval LX_ERR_MISMATCH     The state belongs to a different order or source; the error names the
@@ -376,7 +382,7 @@ typedef struct lx_loader_stats {
     uint64_t records;      /**< The number of records in those batches. */
     uint64_t bytes;        /**< The size of all columns in those batches, in bytes. */
     uint64_t failures;     /**< The number of batches that failed. */
-    uint64_t wait_ns;      /**< The time that calls waited for a batch, in nanoseconds. */
+    uint64_t wait_ns;      /**< The time that calls spent waiting for a batch, in nanoseconds. */
     uint64_t fill_ns;      /**< The time spent filling batches, in nanoseconds, summed over
                                 threads. */
     uint64_t transform_ns; /**< The time spent in the transform, in nanoseconds, summed over
@@ -384,8 +390,8 @@ typedef struct lx_loader_stats {
     uint64_t blocks;       /**< The number of memory blocks that were created for batches. */
     uint64_t block_bytes;  /**< The size of the blocks that are currently mapped, in bytes. */
     uint64_t prefetched;   /**< The number of batches that are currently ready or in preparation. */
-    uint64_t damaged;      /**< The number of damaged records, left out or filled with zeros, in
-                                batches that were returned or skipped. */
+    uint64_t damaged;      /**< The number of damaged records that were left out or filled with
+                                zeros, in batches that were returned or skipped. */
     uint64_t reserved[5];  /**< Reserved; zero. */
 } lx_loader_stats;
 

@@ -29,14 +29,15 @@ LX_BEGIN_DECLS
  * @param user    The pointer that was passed to lx_dataset_verify().
  * @param error   The error of the call, which already reports the first damaged item; may be NULL.
  * @return #LX_OK to continue. Any other status ends the verification, which returns that status;
- *         its error still reports the first damaged item.
+ *         the error still reports the first damaged item.
  */
 typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user, lx_error *error);
 
 /** The result of lx_dataset_verify(). */
 typedef struct lx_verify_result {
     uint64_t records;     /**< The number of records that were checked. */
-    uint64_t values;      /**< The number of values that were checked: records times fields. */
+    uint64_t values;      /**< The number of values that were checked, which is the number of
+                               records times the number of fields. */
     uint64_t bytes;       /**< The number of stored bytes whose checksums were computed. */
     uint64_t damages;     /**< The number of damaged items that were found. */
     uint64_t reserved[4]; /**< Reserved; zero. */
@@ -44,15 +45,15 @@ typedef struct lx_verify_result {
 
 /**
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
- * decompresses it. The call also checks that each chunk file exists, even if it has no live values.
- * For a sealed dataset, it also checks the checksums of the tables and the exact lengths of all
- * files. lx_dataset_repair() finds the same damage. A value that the disk cannot read (EIO) counts
- * as damaged. Values of zstd fields, which this version cannot decompress, are checked only against
- * their checksums.
+ * decompresses it. The call also checks that each chunk file exists, even if the file contains no
+ * live values. For a sealed dataset, it also checks the checksums of the tables and the exact
+ * lengths of all files. lx_dataset_repair() finds the same damage. A value that cannot be read from
+ * the disk (EIO) counts as damaged. Values of zstd fields, which this version cannot decompress,
+ * are checked only against their checksums.
  *
- * The readers of the dataset's executor check parts of the dataset in parallel. If it has no
- * executor, the call opens one with one reader per CPU. Reads are prefetched, so a dataset that is
- * not in memory is verified at the speed of the disk.
+ * The readers of the dataset's executor check parts of the dataset in parallel. If the dataset has
+ * no executor, the call opens one with one reader per CPU. The call prefetches the data, so it
+ * verifies a dataset that is not in memory at the speed of the disk.
  *
  * @param[in]  dataset   The dataset.
  * @param[in]  damaged   The function to call for each damaged item; may be NULL.
@@ -85,22 +86,22 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  */
 
 /**
- * Copies the current snapshot to another directory, file by file: chunks and tables up to their
- * committed bytes, the WAL up to the end of the snapshot, and meta.json last. The copy is an
- * independent dataset with the same records and the same UUID. Meanwhile, a writer may continue and
- * even replace files; this does not affect the copy.
+ * Copies the current snapshot to another directory, file by file: the committed bytes of chunks and
+ * tables, the WAL up to the end of the snapshot, and meta.json last. The copy is an independent
+ * dataset with the same records and the same UUID. Meanwhile, a writer may continue and even
+ * replace files; this does not affect the copy.
  *
  * The copy is durable when the call returns, and all of its commits are valid on any machine. If
- * the last commit was not synced, the call adds a synced commit that changes nothing to the copy;
+ * the last commit was not synced, the call adds to the copy a synced commit that changes nothing;
  * in this case, lx_dataset_get_identity() returns a later sequence number for the copy. (If you
- * copy a dataset by other means, the copy loses the commits that were not synced, as in a power
- * loss, once it is on another machine or the machine has restarted.)
+ * copy a dataset by other means, the copy loses the commits that were not synced, as after a power
+ * loss, once it is on a different machine or the machine has restarted.)
  *
  * Records are not verified. Do not write to both the copy and the original: their snapshots would
  * have the same UUID but different records.
  *
  * @param[in]  dataset   The dataset.
- * @param[in]  path      The directory to create; it may exist if it is empty.
+ * @param[in]  path      The directory to create; it may already exist if it is empty.
  * @param[in]  progress  The progress callback, which receives the number of bytes copied so far and
  *                       the total; may be NULL.
  * @param[in]  user      The pointer to pass to @p progress.
@@ -150,7 +151,7 @@ typedef struct lx_storage_stats {
     uint64_t live_payloads; /**< The number of payloads that records refer to. */
     uint64_t dead_bytes;    /**< chunk_bytes - live_bytes. This includes values that were replaced,
                                  deleted or never used, which lx_writer_rebalance() removes, and the
-                                 alignment gaps before values, which it does not. */
+                                 alignment gaps before values, which it does not remove. */
     uint64_t reserved[6];   /**< Reserved; zero. */
 } lx_storage_stats;
 
@@ -163,19 +164,20 @@ typedef struct lx_field_stats {
     uint64_t compressed;    /**< The number of values that are stored compressed. */
     uint64_t logical_bytes; /**< The size of all values in bytes, decompressed. */
     uint64_t stored_bytes;  /**< The size of all values in chunks, in bytes. It includes only live
-                                 values, because the field of dead bytes is not recorded. */
+                                 values, because a dataset does not record the field to which dead
+                                 bytes belong. */
     uint64_t reserved[4];   /**< Reserved; zero. */
 } lx_field_stats;
 
 /**
- * Adds up the sizes of a dataset. The call reads all tables, but no records.
+ * Computes the sizes of a dataset. The call reads all tables, but no records.
  *
  * @param[in]  dataset  The dataset.
  * @param[out] totals   Receives the sizes of the dataset.
  * @param[out] fields   Receives the sizes of each field, in schema order; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            @p totals and @p fields hold the sizes.
+ * @retval LX_OK            The sizes were stored in @p totals and @p fields.
  * @retval LX_ERR_CORRUPT   An entry is damaged.
  * @retval LX_ERR_ARGUMENT  @p dataset or @p totals is NULL.
  * @return Otherwise, any status that lx_dataset_gather() returns.
@@ -194,8 +196,8 @@ typedef struct lx_chunk_stats {
 } lx_chunk_stats;
 
 /**
- * Returns the sizes of all chunks of one snapshot, in ascending order of chunk id, and counts their
- * live payloads. The call reads all tables, but no records.
+ * Returns the sizes of all chunks of one snapshot, including their live payloads, in ascending
+ * order of chunk id. The call reads all tables, but no records.
  *
  * @param[in]  dataset   The dataset.
  * @param[out] infos     Receives the sizes of up to @p capacity chunks; may be NULL if @p capacity
@@ -204,8 +206,9 @@ typedef struct lx_chunk_stats {
  * @param[out] count     Receives the number of chunks.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK            @p infos holds the sizes. With a @p capacity of 0, nothing was read.
- * @retval LX_ERR_LIMIT     There are more than @p capacity chunks; @p count holds their number.
+ * @retval LX_OK            The sizes were stored in @p infos. With a @p capacity of 0, only
+ *                          @p count was set.
+ * @retval LX_ERR_LIMIT     There are more than @p capacity chunks; @p count is set to their number.
  * @retval LX_ERR_CORRUPT   An entry is damaged.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @return Otherwise, any status that lx_dataset_gather() returns.
@@ -223,15 +226,15 @@ LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *inf
 
 /**
  * Removes a dataset and its directory. If the directory has no readable meta.json, or contains
- * anything that is not part of the dataset, the call changes nothing. meta.json is removed last: if
- * the call is interrupted, the dataset is damaged, and a second call removes the rest.
+ * anything that is not part of the dataset, the call changes nothing. The call removes meta.json
+ * last. If the call is interrupted, the dataset is damaged, and a second call removes the rest.
  *
  * @param[in]  path   The dataset's directory.
  * @param[out] error  Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The dataset was removed.
  * @retval LX_ERR_NOT_FOUND    @p path is not a dataset, or does not exist.
- * @retval LX_ERR_BUSY         The dataset is being read or written, by this process or another.
+ * @retval LX_ERR_BUSY         This process or a different one is reading or writing the dataset.
  * @retval LX_ERR_EXISTS       The directory contains something that is not part of the dataset.
  *                             Nothing was removed.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
@@ -282,9 +285,9 @@ LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
  *                             library; or the dataset is on a network file system (the error names
  *                             it).
  * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields.
- * @retval LX_ERR_IO           A system call failed; the error reports its errno. If it was a sync,
+ * @retval LX_ERR_IO           A system call failed; the error reports its errno. If a sync failed,
  *                             it is unknown whether the dataset will be sealed after a power loss:
- *                             call again.
+ *                             call the function again.
  * @retval LX_ERR_ARGUMENT     @p path is NULL.
  */
 LX_API lx_status lx_dataset_unseal(const char *path, lx_error *error);
@@ -330,8 +333,8 @@ LX_API lx_status lx_export_options_set_indices(lx_export_options *options, const
                                                uint64_t count, lx_error *error);
 
 /**
- * Sets the suffix of each file name, for example ".png"; NULL, the default, means none. It applies
- * only to lx_dataset_export_files().
+ * Sets the suffix of each file name, for example ".png"; NULL, the default, means none. The suffix
+ * applies only to lx_dataset_export_files().
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p suffix contains a slash or more than #LX_MAX_SUFFIX bytes, or
@@ -342,7 +345,7 @@ LX_API lx_status lx_export_options_set_suffix(lx_export_options *options, const 
 
 /**
  * Sets the progress callback, which receives the number of records exported so far and the total;
- * NULL, the default, means none. @p user is passed to it.
+ * NULL, the default, means none. @p user is passed to the callback.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -370,8 +373,8 @@ typedef struct lx_export_result {
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a dense field in the schema.
- * @param[in]  path     The file. An existing file is replaced once the new one is complete, and
- *                      kept after a failure. A symbolic link is followed.
+ * @param[in]  path     The file. An existing file is replaced when the new file is complete, and
+ *                      kept if the call fails. A symbolic link is followed.
  * @param[in]  options  The records and the progress callback; NULL for the defaults.
  * @param[out] result   Receives the result on success; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
@@ -394,8 +397,8 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
 
 /**
  * Writes each record of a field of any kind to its own file. The file name is the index, with at
- * least eight digits, followed by the suffix. Missing values get no file, and with
- * #LX_DAMAGE_ZEROS, neither do damaged values.
+ * least eight digits, followed by the suffix. No file is written for a missing value or, with
+ * #LX_DAMAGE_ZEROS, for a damaged value.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of the field in the schema.
@@ -407,8 +410,8 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
  *
  * @retval LX_ERR_EXISTS     A file with the name of a record already exists.
  * @retval LX_ERR_NOT_FOUND  The parent directory of @p path does not exist.
- * @return Otherwise, any status that lx_dataset_export_npy() returns, but for any kind of field.
- *         Files that were written before a failure are kept.
+ * @return Otherwise, any status that lx_dataset_export_npy() returns, except that a #LX_BYTES field
+ *         and a suffix are allowed. Files that were written before a failure are kept.
  */
 LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const char *path,
                                          const lx_export_options *options, lx_export_result *result,

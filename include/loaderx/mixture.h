@@ -19,11 +19,11 @@ LX_BEGIN_DECLS
  * @defgroup lx_mixture Mix several orders into one
  *
  * A mixture has parts (for example one order per set of records), a weight for each part, and a
- * rule for parts that are exhausted. lx_order_new_blend() turns it into an order that needs no
- * table and can find any position immediately.
+ * rule for parts that are exhausted. lx_order_new_blend() turns a mixture into an order that needs
+ * no table and can find any position immediately.
  *
- * This example mixes seven parts of code with three of text and, starting at position 1,000,000 of
- * each epoch, equal parts of both:
+ * This example mixes code and text in a ratio of 7 to 3 and, starting at position 1,000,000 of each
+ * epoch, in equal shares:
  *
  * @code
  * const double later[] = {1, 1};
@@ -47,18 +47,19 @@ typedef enum lx_exhausted_policy {
                                        the mixture. The default. */
     LX_EXHAUSTED_STOP = 1,        /**< The epoch of the mixture ends before the first position that
                                        an exhausted part would get. */
-    LX_EXHAUSTED_REDISTRIBUTE = 2 /**< The other parts take over its share in proportion to their
-                                       weights, until no part with a weight has samples left. Each
-                                       part is used completely once per epoch. A part whose weight
-                                       is 0 at that point is left out: weights that are set for
-                                       later offsets do not count. */
+    LX_EXHAUSTED_REDISTRIBUTE = 2 /**< The other parts take over the share of the exhausted part, in
+                                       proportion to their weights. The epoch ends when no part with
+                                       a weight above 0 has samples left, so each part is used
+                                       completely once per epoch. A part whose weight is 0 at that
+                                       point is left out: weights that are set for later offsets
+                                       have no effect. */
 } lx_exhausted_policy;
 
 /**
  * A mixture.
  *
  * @par Thread safety
- * Only one thread at a time may use a mixture. An order copies what it needs from it.
+ * Only one thread at a time may use a mixture. An order copies what it needs from the mixture.
  */
 typedef struct lx_mixture lx_mixture;
 
@@ -73,10 +74,10 @@ LX_API void lx_mixture_free(lx_mixture *mixture);
  *
  * @param[in]  mixture  The mixture.
  * @param[in]  order    The order of the part's samples; the call takes a reference.
- * @param[in]  offset   The number to add to the indices of the part: its first index in a
- *                      concatenation of sources.
- * @param[in]  weight   The weight of the part, 0 or more; its share is its weight divided by the
- *                      sum of all weights. A part with a weight of 0 gets no samples until
+ * @param[in]  offset   The number to add to the indices of the part, which is the first index of
+ *                      the part's source in a concatenation of sources.
+ * @param[in]  weight   The weight of the part, 0 or more. The share of a part is its weight divided
+ *                      by the sum of all weights. A part with a weight of 0 gets no samples until
  *                      lx_mixture_add_phase() gives it a weight.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -113,8 +114,8 @@ LX_API lx_status lx_mixture_add_phase(lx_mixture *mixture, uint64_t begin, const
 
 /**
  * Sets the number of positions in an epoch; 0, the default, means the sum of the lengths of all
- * parts, including those without a weight. With #LX_EXHAUSTED_STOP and #LX_EXHAUSTED_REDISTRIBUTE,
- * an epoch may end earlier.
+ * parts, including parts with a weight of 0. With #LX_EXHAUSTED_STOP and
+ * #LX_EXHAUSTED_REDISTRIBUTE, an epoch may end earlier.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p mixture is NULL.
@@ -131,29 +132,30 @@ LX_API lx_status lx_mixture_set_exhausted_policy(lx_mixture *mixture, lx_exhaust
                                                  lx_error *error);
 
 /**
- * Creates the order of a mixture from a closed-form expression (doc/orders.md). Over any range of
- * positions that begins where a set of weights takes effect and ends before the weights change, the
- * number of samples of a part differs from the part's share by at most half the logarithm of the
- * number of parts (base 2, rounded up), which is half a sample for two parts. The samples of a part
- * follow the part's own order, from one of its positions to the next and, with
- * #LX_EXHAUSTED_REPEAT, from epoch to epoch.
+ * Creates the order of a mixture from a closed-form expression (doc/orders.md). In any range of
+ * positions that begins where weights take effect and ends before the weights change, the number of
+ * samples of a part differs from the part's share by at most ceil(log2(n)) / 2, where n is the
+ * number of parts. For two parts, this is half a sample. The samples of a part come in the part's
+ * own order, from one position to the next and, with #LX_EXHAUSTED_REPEAT, from one epoch to the
+ * next.
  *
  * The order uses about 32 bytes per part, plus 24 bytes per part for each change of weights. With
- * #LX_EXHAUSTED_REDISTRIBUTE, the exhaustion of a part counts as a change. A reader uses as much
- * memory as the parts need: at most a 128 KiB table for each shuffle of up to 65,536 indices.
+ * #LX_EXHAUSTED_REDISTRIBUTE, the exhaustion of a part counts as a change. A reader uses only the
+ * memory that its parts need: at most a 128 KiB table for each shuffle of up to 65,536 indices.
  *
- * @param[in]  mixture  A mixture in which at least one part has an initial weight above 0. It may
- *                      be changed or freed afterwards.
+ * @param[in]  mixture  A mixture in which at least one part has an initial weight above 0. You may
+ *                      change or free the mixture afterwards.
  * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  There are no parts, or no part has an initial weight above 0; a change
- *                          of weights begins after the end of the epoch; the parts have more than
- *                          2^64 - 1 positions together and no length is set; or a pointer is NULL.
+ *                          of weights begins after the end of the epoch; the parts together have
+ *                          more than 2^64 - 1 positions, and no length is set; or a pointer is
+ *                          NULL.
  * @retval LX_ERR_LIMIT     The weights would change too often: more than 2^24 / (number of parts)
- *                          times. 4096 parts with #LX_EXHAUSTED_REDISTRIBUTE stay within this
- *                          limit.
+ *                          times. A mixture of 4096 parts with #LX_EXHAUSTED_REDISTRIBUTE stays
+ *                          within this limit.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order, lx_error *error);
@@ -162,20 +164,20 @@ LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order,
 LX_API size_t lx_order_get_part_count(const lx_order *order);
 
 /**
- * Counts how many of the positions [first, end) belong to each part. It reads nothing, and its cost
- * does not depend on the number of positions.
+ * Counts how many of the positions [first, end) belong to each part. The call does not go through
+ * the positions, and its cost does not depend on their number.
  *
  * @param[in]  order   The order of a mixture.
  * @param[in]  first   The first position.
- * @param[in]  end     The position after the last one; at least @p first.
- * @param[out] counts  Receives one number per part, lx_order_get_part_count() in all.
+ * @param[in]  end     The position after the last position; at least @p first.
+ * @param[out] counts  Receives lx_order_get_part_count() numbers, one per part.
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p order is not the order of a mixture, @p end is less than @p first, or
  *                          a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, the statuses that ::lx_order lists for tables in files.
+ * @return Otherwise, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_get_part_lengths(const lx_order *order, uint64_t first, uint64_t end,
                                            uint64_t *counts, lx_error *error);

@@ -23,7 +23,7 @@ LX_BEGIN_DECLS
  * @{
  */
 
-/** The maximum size of a header from lx_npy_format_header(), in bytes. */
+/** The maximum size, in bytes, of a header that lx_npy_format_header() writes. */
 #define LX_MAX_NPY_HEADER 2048
 
 /**
@@ -32,13 +32,13 @@ LX_BEGIN_DECLS
  * @param[in]  field   A dense field.
  * @param[in]  length  The number of records.
  * @param[out] header  Receives the header.
- * @return The size of the header in bytes, a multiple of 64. In the file, the records follow one
- *         after another, little-endian.
+ * @return The size of the header in bytes, a multiple of 64. In the file, the records follow the
+ *         header one after another, in little-endian byte order.
  */
 LX_API size_t lx_npy_format_header(const lx_field *field, uint64_t length,
                                    char header[LX_MAX_NPY_HEADER]);
 
-/** The number of bytes from which lx_npy_parse_header() can tell the length of the header. */
+/** The number of bytes that lx_npy_parse_header() needs to determine the size of the header. */
 #define LX_NPY_PREFIX 12
 
 /** An array, as described by the header of its file. */
@@ -48,25 +48,25 @@ typedef struct lx_npy_info {
     lx_dtype dtype;                  /**< The type of the elements. */
     bool big_endian;                 /**< Whether the elements are big-endian. */
     size_t ndim;                     /**< The number of axes. */
-    uint64_t shape[LX_MAX_NDIM + 1]; /**< The extents of the axes; their product may exceed the file
-                                          size. */
+    uint64_t shape[LX_MAX_NDIM + 1]; /**< The extents of the axes, as the header states them; their
+                                          product may exceed the file size. */
 } lx_npy_info;
 
 /**
  * Parses the header of an .npy file of version 1.0, 2.0 or 3.0. The array must be in C order or
- * have one axis, and its type must be an ::lx_dtype, in either byte order. The header need not be
- * trusted: it may contain any bytes.
+ * have one axis, and its type must be an ::lx_dtype, in either byte order. The header need not come
+ * from a trusted source: it may contain any bytes.
  *
  * @param[in]  data   The beginning of the file.
  * @param[in]  size   The number of bytes at @p data. A few bytes are enough to recognize a file
  *                    that is not an .npy file; #LX_NPY_PREFIX bytes are enough to find the size of
  *                    the header.
- * @param[out] npy    Receives the description of the array; on #LX_END, only header_size.
+ * @param[out] npy    Receives the description of the array; on #LX_END, only header_size is set.
  * @param[out] error  Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The header was parsed.
- * @retval LX_END              @p data contains only part of the header: call again with header_size
- *                             bytes.
+ * @retval LX_END              @p data contains only part of the header: call the function again
+ *                             with header_size bytes.
  * @retval LX_ERR_UNSUPPORTED  The file is not an .npy file, or contains an array that cannot be
  *                             read; the message says how to save the array instead.
  * @retval LX_ERR_CORRUPT      The header does not have the form that NumPy writes.

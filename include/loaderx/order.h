@@ -19,13 +19,13 @@ LX_BEGIN_DECLS
  * @defgroup lx_order Orders of indices
  *
  * **Positions** number the samples of one global order, which all ranks share: 0, 1, 2, ... up to
- * 2^64 - 2. An order of length n has epochs of n positions: epoch e has the positions [e * n,
- * (e + 1) * n), and the last epoch is truncated at the last position. The index at a position is a
- * pure function of the order and the position. It depends neither on what was read before nor on
- * the number of processes and threads, so reading can start at any position immediately.
- * doc/orders.md defines each order exactly; the formula of an order never changes.
+ * 2^64 - 2. An order of length n has epochs of n positions: epoch e consists of the positions
+ * [e * n, (e + 1) * n), and the last epoch is truncated at the last position. The index at a
+ * position is a pure function of the order and the position. It depends neither on what was read
+ * before nor on the number of processes and threads, so reading can start at any position
+ * immediately. doc/orders.md defines each order exactly; the formula of an order never changes.
  *
- * Other orders have their own pages: by weight (lx_order_new_weighted()), by class
+ * Other kinds of orders have their own pages: by weight (lx_order_new_weighted()), by class
  * (lx_order_new_balanced()), by length (lx_order_new_bucketed()), cut into batches by cost
  * (lx_order_new_budgeted()), composed of other orders (lx_order_new_slice()), and mixed
  * (::lx_mixture).
@@ -42,13 +42,13 @@ LX_BEGIN_DECLS
  */
 
 /**
- * The maximum nesting depth of orders. Reading takes stack space in proportion to the depth.
+ * The maximum nesting depth of orders. Reading uses stack space in proportion to the depth.
  */
 #define LX_MAX_ORDER_DEPTH 64
 
 /**
- * The maximum number of orders in an order, including itself and repetitions. A saved state
- * describes each of them.
+ * The maximum number of orders that an order can consist of, counting the order itself, and
+ * counting repeated parts each time. A saved state describes each of these orders.
  */
 #define LX_MAX_ORDERS 65536
 
@@ -60,7 +60,7 @@ LX_BEGIN_DECLS
  * order.
  *
  * @par Tables in files
- * Some orders need a table, which takes memory and time to compute. With
+ * Some orders need a table, which takes time to compute and memory to store. With
  * lx_order_options_set_tables(), the table is stored in a file in a directory; doc/orders.md
  * describes the format. The first process that creates the order writes the file. Every other
  * process, and every later run, opens the file within about a millisecond and shares its pages in
@@ -70,20 +70,20 @@ LX_BEGIN_DECLS
  * The directory is created if it does not exist. If it is not writable, orders whose files exist
  * can still be created. If several processes need the same table at the same time, each of them
  * computes it, and the file written last remains; to avoid the extra work, let one process create
- * the order first. The library itself removes only tables of epochs: it removes each one when it
- * writes the table of the second epoch after it. You can delete files that are no longer needed at
- * any time, even while they are being read. You can also delete files whose names end in .new,
- * which a process leaves behind if it is killed while writing.
+ * the order first. The library itself removes only tables of epochs: when it writes the table of an
+ * epoch, it removes the table of the epoch two before it. You can delete files that are no longer
+ * needed at any time, even while they are being read. You can also delete files whose names end in
+ * .new, which a process leaves behind if it is killed while writing.
  * @par
  * The table is memory-mapped. If another process truncates the file, or a sector is bad, reading
  * raises SIGBUS.
  * @par
  * If the table cannot be stored in a file, the call fails; the table is not kept in memory instead.
  * #LX_ERR_IO: the disk is full, or a system call failed. #LX_ERR_NOT_FOUND: the directory cannot be
- * created, or is a file. #LX_ERR_UNSUPPORTED: the file has a later version, or the machine is
- * big-endian. #LX_ERR_MISMATCH: the file contains a different table. #LX_ERR_CORRUPT: the file is
- * damaged, which is found either when the order is created or when the damaged part is read; delete
- * the file, and the library writes it again.
+ * created, or is a file. #LX_ERR_UNSUPPORTED: the file has a later format version, or the machine
+ * is big-endian. #LX_ERR_MISMATCH: the file contains a different table. #LX_ERR_CORRUPT: the file
+ * is damaged, which is found either when the order is created or when the damaged part is read;
+ * delete the file, and the library writes it again.
  *
  * @par Thread safety
  * Any thread may use an order at any time, because an order never changes.
@@ -91,8 +91,8 @@ LX_BEGIN_DECLS
 typedef struct lx_order lx_order;
 
 /**
- * Creates an order in which a window slides over the indices 0 to @p length - 1, which form a
- * circle: position k has the index ((k div window) * stride + k mod window) mod length, computed
+ * Creates an order in which a window slides over the indices 0 to @p length - 1 and wraps around at
+ * the end: position k has the index ((k div window) * stride + k mod window) mod length, computed
  * without overflow.
  *
  * With a stride equal to the window, the default, the index is k mod length: each epoch contains
@@ -116,7 +116,7 @@ LX_API lx_status lx_order_new_sequential(uint64_t length, uint64_t window, uint6
 
 /**
  * Creates an order of independent draws with replacement from 0 to @p length - 1: any index can
- * occur at any position. An epoch contains about 63% of the indices; an epoch of
+ * occur at any position. An epoch contains about 63% of the indices, whereas an epoch of
  * lx_order_new_shuffle() contains all of them.
  *
  * The probability of an index differs from 1 / length by less than 2^-64. The random numbers come
@@ -138,7 +138,7 @@ LX_API lx_status lx_order_new_random(uint64_t length, uint64_t seed, lx_order **
  * Creates an order in which each epoch is a different permutation of 0 to @p length - 1.
  *
  * Up to a length of 65,536, the permutation is a Fisher-Yates shuffle. Each reader keeps a 128 KiB
- * table for it, which it recomputes on entering an epoch; this takes less than a millisecond. For
+ * table, which it recomputes when it enters an epoch; this takes less than a millisecond. For
  * greater lengths, up to 2^64 - 1, a Feistel network computes the permutation without memory, at
  * the same cost for every position.
  *
@@ -157,9 +157,9 @@ LX_API lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order *
 
 /**
  * Creates an order that shuffles blocks of neighboring indices, and the indices within each block.
- * Use it for disks on which distant reads are slow. Each epoch is a different permutation of 0 to
+ * Use it for disks on which random access is slow. Each epoch is a different permutation of 0 to
  * @p length - 1 in which the indices of each block, [b * block, (b + 1) * block), stay together.
- * The last block may be shorter, and can come anywhere in an epoch.
+ * The last block may be shorter, and can occur anywhere in an epoch.
  *
  * @param[in]  length  The number of indices, which is also the epoch length.
  * @param[in]  block   The number of indices in a block, 1 or more.
@@ -175,7 +175,7 @@ LX_API lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order *
 LX_API lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed,
                                      lx_order **order, lx_error *error);
 
-/** Adds a reference and returns @p order, which may be NULL. */
+/** Adds a reference and returns @p order. NULL is allowed. */
 LX_API lx_order *lx_order_ref(lx_order *order);
 
 /** Drops a reference; dropping the last one frees the order. NULL is allowed. */
@@ -222,7 +222,7 @@ LX_API lx_order_options *lx_order_options_new(void);
 LX_API void lx_order_options_free(lx_order_options *options);
 
 /**
- * Sets the number of positions in an epoch; any number is valid. The default depends on the order.
+ * Sets the number of positions in an epoch; any value is valid. The default depends on the order.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -263,8 +263,9 @@ LX_API lx_status lx_order_options_set_bucket_size(lx_order_options *options, uin
 
 /**
  * Sets the maximum number of samples in a batch of lx_order_new_budgeted(); 0, the default, means
- * as many as fit in the budget. A loader reserves memory for the largest possible batch, which
- * consists of only the cheapest samples. Set a limit if some samples are far cheaper than most.
+ * as many as fit in the budget. A loader reserves memory for the largest possible batch, which is
+ * one that consists of only the cheapest samples. Set a limit if some samples are far cheaper than
+ * most.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -273,9 +274,9 @@ LX_API lx_status lx_order_options_set_max_batch_size(lx_order_options *options, 
                                                      lx_error *error);
 
 /**
- * Sets whether lx_order_new_budgeted() counts each sample at the cost of the most expensive one in
- * its batch, which models the memory that samples take when all are padded to the longest. The
- * default is false.
+ * Sets whether lx_order_new_budgeted() counts each sample at the cost of the most expensive sample
+ * in its batch. This models the memory that a batch uses when all of its samples are padded to the
+ * longest one. The default is false.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -293,8 +294,8 @@ LX_API lx_status lx_order_options_set_padded(lx_order_options *options, bool pad
  * to its parts. An order can be nested up to #LX_MAX_ORDER_DEPTH levels deep, and consist of up to
  * #LX_MAX_ORDERS orders, including itself.
  *
- * This example uses the first tenth of the records for validation, and the others, shuffled, for
- * training:
+ * This example uses the first tenth of the records for validation, and the remaining records,
+ * shuffled, for training:
  *
  * @code
  * lx_order_new_sequential(60000, 0, 0, &all, &error);
@@ -310,8 +311,8 @@ LX_API lx_status lx_order_options_set_padded(lx_order_options *options, bool pad
 
 /**
  * Creates an order from part of each epoch of @p part: the offsets [first, first + length). To skip
- * the first k of n, take the slice of length n - k at offset k; to keep the first k, take the slice
- * of length k at offset 0.
+ * the first k of n offsets, take the slice of length n - k at offset k; to keep the first k
+ * offsets, take the slice of length k at offset 0.
  *
  * @param[in]  part    The order.
  * @param[in]  first   The first offset.
@@ -331,9 +332,9 @@ LX_API lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t len
                                     lx_order **order, lx_error *error);
 
 /**
- * Creates an order with longer epochs: each epoch of @p part starts over at its end, until the
- * length is a multiple of @p multiple. If @p multiple is the number of samples in a global batch,
- * every rank has the same number of batches, all of them full.
+ * Creates an order that extends each epoch of @p part until its length is a multiple of
+ * @p multiple: when the epoch ends, it starts over from its beginning. If @p multiple is the number
+ * of samples in a global batch, every rank has the same number of batches, all of them full.
  *
  * @param[in]  part      The order.
  * @param[in]  multiple  1 or more. The new length is the smallest multiple of this number that is
@@ -377,7 +378,7 @@ LX_API lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **
  *
  * @param[in]  parts    @p count orders.
  * @param[in]  offsets  The number to add to the indices of each order, for example the first index
- *                      of each source of lx_source_new_concat(); NULL to add nothing.
+ *                      of each source in lx_source_new_concat(); NULL to add nothing.
  * @param[in]  count    The number of orders, 1 or more.
  * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
@@ -394,8 +395,8 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
                                      lx_order **order, lx_error *error);
 
 /**
- * Creates an order from a list of indices: where @p part has i, the new order has @p indices[i]. It
- * uses a table of 4 or 8 bytes per index.
+ * Creates an order from a list of indices: where @p part has i, the new order has @p indices[i].
+ * The new order uses a table of 4 or 8 bytes per index.
  *
  * @param[in]  part     An order whose indices are all less than @p count.
  * @param[in]  indices  @p count indices, in any order; repeats are allowed. The call copies them.
@@ -411,8 +412,7 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
  * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be nested
  *                          deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
                                      const lx_order_options *options, lx_order **order,

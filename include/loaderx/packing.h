@@ -21,8 +21,8 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_source_new_packed_tokens Pack documents into samples
  *
- * Documents are either packed by best fit, which cuts a document only if it must, or joined one
- * after another. doc/packing.md defines the place of each piece exactly.
+ * Documents are either packed by best fit, which cuts a document only if it is longer than a
+ * sample, or joined one after another. doc/packing.md defines exactly where each piece goes.
  *
  * @code
  * uint64_t padding, total;
@@ -38,20 +38,20 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Creates a source of bins, which are filled with documents by best fit. Sample i is the
- * @p capacity tokens of bin i, padded at the end.
+ * Creates a source of bins, which are filled with documents by best fit. Sample i consists of the
+ * @p capacity tokens of bin i, with padding at the end.
  *
  * A document that is longer than a bin is cut into pieces of @p capacity tokens and a remainder;
- * any other document is one piece. The longest pieces are placed first; pieces of equal length are
- * placed in document order. Each piece goes into the bin with the least room that is still enough
- * (the first such bin if there are several), or else into a new bin. Each token of each document is
- * therefore in exactly one sample, and the number of threads does not affect which one. An empty
- * document is not a piece.
+ * any other document forms one piece. The longest pieces are placed first; pieces of equal length
+ * are placed in document order. Each piece goes into the bin with the least room among those with
+ * enough room (the first such bin if there are several) or, if no bin has enough room, into a new
+ * bin. Each token of each document is therefore in exactly one sample, and the number of threads
+ * does not affect which sample that is. An empty document does not form a piece.
  *
- * The source uses 4 bytes for each piece that is shorter than a bin, 4 for each bin of such pieces,
- * and 16 for each document of @p capacity tokens or more. Creating it reads the lengths of all
- * documents, and temporarily takes another 12 bytes per document, plus 8 * @p capacity bytes. A
- * million documents take less than a second.
+ * The source uses 4 bytes for each piece that is shorter than a bin, 4 bytes for each bin of such
+ * pieces, and 16 bytes for each document of @p capacity tokens or more. Creating the source reads
+ * the lengths of all documents, and temporarily takes another 12 bytes per document, plus
+ * 8 * @p capacity bytes. For a million documents, this takes less than a second.
  *
  * A loader's state identifies the source by the lengths of all documents and by @p capacity, not by
  * the columns.
@@ -77,17 +77,17 @@ LX_API lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacit
 
 /**
  * Creates a source of samples from documents that are joined one after another, with a separator
- * after each. Sample i is the @p sequence_length + 1 tokens that start at position
+ * after each. Sample i consists of the @p sequence_length + 1 tokens that start at position
  * i * @p sequence_length, as in lx_source_new_tokens(), which ignores documents. The remainder at
- * the end is not a sample.
+ * the end does not form a sample.
  *
- * A separator belongs to the document before it: it has the same segment, and the next position. A
- * piece is the part of a document that lies in one sample. In each sample, segments start at 1; in
- * each piece, positions start at 0, even where a document continues from the previous sample, as
- * with Megatron's reset_position_ids.
+ * A separator belongs to the document before it: it has the segment number of that document, and
+ * the next position in it. A piece is the part of a document that is in one sample. In each sample,
+ * segments start at 1; in each piece, positions start at 0, even where a document continues from
+ * the previous sample, as with Megatron's reset_position_ids.
  *
- * The source uses one byte per document. Creating it reads the lengths of all documents; a sample
- * is found by binary search.
+ * The source uses one byte per document. Creating the source reads the lengths of all documents.
+ * Reading a sample begins with a binary search.
  *
  * @param[in]  tokens           The sequence; the call takes a reference.
  * @param[in]  sequence_length  The number of tokens in an input, 1 to 2^31 - 2.
@@ -112,7 +112,7 @@ LX_API lx_status lx_source_new_joined_tokens(lx_tokens *tokens, uint64_t sequenc
  * Returns the number of padding tokens, and the total number of tokens, in all samples of
  * lx_source_new_packed_tokens().
  *
- * @retval LX_OK            @p padding and @p total hold the numbers.
+ * @retval LX_OK            The numbers were stored in @p padding and @p total.
  * @retval LX_ERR_ARGUMENT  @p source is a different kind of source, or a pointer is NULL.
  */
 LX_API lx_status lx_source_get_padding(const lx_source *source, uint64_t *padding, uint64_t *total,
@@ -144,13 +144,13 @@ typedef struct lx_segment_sizes {
  * Computes the offsets of a batch's pieces within its concatenated rows, for variable-length
  * attention (cu_seqlens and max_seqlen of flash attention).
  *
- * A piece is a run of the same number within one row. A run of 0 is padding. It can count as a
- * piece of its own, so that the pieces cover the whole batch; or it can be left out, for use with
- * only those tokens that belong to a segment.
+ * A piece is a run of equal numbers within one row. A run of zeros is padding. Padding can count as
+ * a piece of its own, so that the pieces cover the whole batch. Or it can be left out, if the
+ * attention function receives only the tokens that belong to a segment.
  *
  * @param[in]  segments  The column "segments" of a batch, or any other one-dimensional int32
- *                       column, with at most 2^31 - 1 numbers. Its name and size members are not
- *                       used.
+ *                       column, with at most 2^31 - 1 numbers. The name and size members of the
+ *                       column are not used.
  * @param[in]  padding   Whether runs of 0 count as pieces.
  * @param[out] offsets   Receives 0, followed by the end of each piece; NULL if @p capacity is 0.
  * @param[in]  capacity  The number of offsets that fit in @p offsets. The number of rows times the
@@ -160,8 +160,9 @@ typedef struct lx_segment_sizes {
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  The column has a different dtype or shape, or a pointer is NULL.
- * @retval LX_ERR_LIMIT     @p capacity is too small: @p sizes and the offsets that fit are stored.
- *                          Or the column has 2^31 numbers or more, and nothing is stored.
+ * @retval LX_ERR_LIMIT     @p capacity is too small, in which case @p sizes and the offsets that
+ *                          fit are stored; or the column has 2^31 numbers or more, in which case
+ *                          nothing is stored.
  */
 LX_API lx_status lx_segments_get_sizes(const lx_column *segments, bool padding, int32_t *offsets,
                                        size_t capacity, lx_segment_sizes *sizes, lx_error *error);

@@ -4,9 +4,9 @@
  * @brief Includes all headers of libloaderx-parity: orders and sources that exactly reproduce those
  * of torch, Nanotron and Megatron.
  *
- * A new release of one of those projects can change what these functions must return. They are
- * therefore in a library of their own, on top of the loader and sampler libraries, whose ABI does
- * not depend on them.
+ * A new release of one of those projects can change what these functions must return. The functions
+ * are therefore in a separate library on top of the loader and sampler libraries, so that the ABI
+ * of those libraries does not depend on them.
  */
 #ifndef LOADERX_PARITY_H
 #define LOADERX_PARITY_H

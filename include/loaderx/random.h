@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Random numbers for each sample, for data augmentation.
+ * @brief Per-sample random numbers, for data augmentation.
  */
 #ifndef LOADERX_RANDOM_H
 #define LOADERX_RANDOM_H
@@ -32,11 +32,11 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Computes the key of a sample's stream. For a given seed, every combination of epoch and sample
- * has a different key. doc/orders.md gives the formula.
+ * Computes the key of a sample's stream. For a given seed, each combination of epoch and sample has
+ * a different key. doc/orders.md gives the formula.
  *
  * @param[in]  seed    Any value.
- * @param[in]  epoch   The epoch of the order in which the sample is read.
+ * @param[in]  epoch   The epoch in which the sample is read.
  * @param[in]  sample  The index of the sample in the source.
  * @param[out] key     Receives the key, for use with lx_random_get_draws(), numpy.random.Philox, or
  *                     any generator that takes a 128-bit key.
@@ -44,8 +44,9 @@ LX_BEGIN_DECLS
 LX_API void lx_random_get_key(uint64_t seed, uint64_t epoch, uint64_t sample, uint64_t key[2]);
 
 /**
- * Computes draws @p first, @p first + 1, ... of a key's stream, as 64-bit numbers. They are equal
- * to those of numpy.random.Philox(key=key).random_raw(). The cost does not depend on @p first.
+ * Computes draws @p first, @p first + 1, ... of a key's stream, as 64-bit numbers. The draws are
+ * equal to those of numpy.random.Philox(key=key).random_raw(). The cost does not depend on
+ * @p first.
  *
  * The algorithm is Philox4x64-10 (J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, Parallel
  * Random Numbers: As Easy as 1, 2, 3, 2011).

@@ -32,7 +32,7 @@ LX_BEGIN_DECLS
 /** How to treat damaged values. */
 typedef enum lx_repair_policy {
     LX_REPAIR_MISSING = 0, /**< A damaged value becomes missing. The default. */
-    LX_REPAIR_DELETE = 1   /**< A record with a damaged value is deleted: the last record takes its
+    LX_REPAIR_DELETE = 1   /**< A record with a damaged value is deleted. The last record takes its
                                 place, as with lx_writer_delete(). */
 } lx_repair_policy;
 
@@ -41,8 +41,9 @@ typedef enum lx_repair_action {
     LX_REPAIR_ACTION_NONE = 0,    /**< Nothing: the damage cannot be repaired. */
     LX_REPAIR_ACTION_MISSING = 1, /**< The value becomes missing. */
     LX_REPAIR_ACTION_DELETE = 2,  /**< The record of the value is deleted. */
-    LX_REPAIR_ACTION_DROP = 3,    /**< References to bytes that do not exist are dropped: bytes of a
-                                       chunk, a table or the WAL, or bytes that a seal requires. */
+    LX_REPAIR_ACTION_DROP = 3,    /**< References to bytes that do not exist are dropped. The bytes
+                                       are those of a chunk, a table or the WAL, or bytes that a
+                                       seal requires. */
     LX_REPAIR_ACTION_CUT = 4,     /**< The WAL is cut off at its first invalid frame, and the rest
                                        is kept in a file next to the dataset. */
     LX_REPAIR_ACTION_RESTAMP = 5  /**< The checksum of meta.json is corrected, because nothing else
@@ -51,7 +52,7 @@ typedef enum lx_repair_action {
 
 /** A damaged item that lx_dataset_repair() or lx_dataset_recover() found. */
 typedef struct lx_finding {
-    lx_repair_action action; /**< What is done about the damage, or would be done. */
+    lx_repair_action action; /**< What is done, or would be done, about the damage. */
     lx_error damage;         /**< What is damaged, and where. The status is #LX_ERR_CORRUPT. */
     uint64_t reserved[4];    /**< Reserved; zero. */
 } lx_finding;
@@ -63,8 +64,9 @@ typedef struct lx_finding {
  * @param user     The pointer that was passed to lx_repair_options_set_found().
  * @param error    The error of the call, in which the function may describe why it ends the call.
  *                 May be NULL.
- * @return #LX_OK to continue. Any other status ends the call, which returns that status. If cutting
- *         the WAL or restamping meta.json was reported before, that step has already been done.
+ * @return #LX_OK to continue. Any other status ends the call, which returns that status. If an
+ *         earlier finding reported that the WAL is cut off or that meta.json is restamped, that
+ *         step has already been carried out.
  */
 typedef lx_status (*lx_finding_function)(const lx_finding *finding, void *user, lx_error *error);
 
@@ -95,8 +97,9 @@ LX_API lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_rep
                                               lx_error *error);
 
 /**
- * Sets whether lx_dataset_repair() changes the dataset. With false, the default, it only reports
- * what it would do. lx_dataset_recover() ignores this option: it never changes the damaged dataset.
+ * Sets whether lx_dataset_repair() changes the dataset. With false, the default, the function only
+ * reports what it would do. lx_dataset_recover() ignores this option: it never changes the damaged
+ * dataset.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -141,19 +144,19 @@ typedef struct lx_repair_result {
     uint64_t missing;   /**< The number of values that become missing. All values of lost rows
                              count, including those that were already missing and those that the WAL
                              contains. */
-    uint64_t deleted;   /**< The number of records that are deleted, or that lie beyond the end of
+    uint64_t deleted;   /**< The number of records that are deleted, or that are beyond the end of
                              all tables. */
-    uint64_t cut_bytes; /**< The bytes cut from the WAL, from the end of its last valid frame to
-                             its last byte that is not zero. */
+    uint64_t cut_bytes; /**< The number of bytes cut from the WAL, counted from the end of its last
+                             valid frame to its last nonzero byte. */
     uint64_t copied_bytes; /**< The number of chunk bytes that lx_dataset_recover() copied because
-                                the file system could not link the files. */
+                                the file system could not create hard links. */
     bool changed;          /**< Whether the dataset was changed, or the new dataset was created. */
     uint64_t reserved[8];  /**< Reserved; zero. */
 } lx_repair_result;
 
 /**
- * Repairs a damaged dataset in place, or reports what it would do. It finds the same damage as
- * lx_dataset_verify(), and
+ * Repairs a damaged dataset in place, or reports what it would do. The call finds the same damage
+ * as lx_dataset_verify(), and
  *
  * - makes damaged values missing, or deletes their records;
  * - removes references to bytes that a chunk file lacks, and ensures that the chunk gets no more
@@ -163,16 +166,17 @@ typedef struct lx_repair_result {
  *   is moved to the file DIR.log-tail-N next to the dataset, where N is the first unused number;
  *   the finding names the file. The next writer removes chunk files that only the lost commits
  *   refer to;
- * - corrects the checksum of meta.json if nothing else in it is wrong. Other damage is found after
- *   that.
+ * - corrects the checksum of meta.json if nothing else in the file is wrong. The call then looks
+ *   for other damage.
  *
- * Any other damage, such as a table that is too short or a damaged WAL in a sealed dataset, is an
- * error whose message suggests lx_dataset_recover(). A symbolic link in place of a file is also an
- * error.
+ * Any other damage, such as a table that is too short or a damaged WAL in a sealed dataset, causes
+ * an error, and the message suggests lx_dataset_recover(). A symbolic link in place of a file also
+ * causes an error.
  *
  * All changes to values form one commit. If the call is interrupted, for example because the
- * process is killed or the disk is full, some of these steps may already have been carried out: call
- * the function again to finish. Readers continue with the snapshot that they have.
+ * process is killed or the disk is full, some of these steps may already have been carried out:
+ * call the function again to complete the repair. Readers continue with the snapshot that they
+ * have.
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  options  The options; NULL for the defaults.
@@ -192,22 +196,22 @@ typedef struct lx_repair_result {
  *                             number is left.
  * @retval LX_ERR_ARGUMENT     @p path is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @retval LX_ERR_IO           A system call failed; the error reports its errno. A value that the
- *                             disk cannot read (EIO) counts as damaged instead.
+ * @retval LX_ERR_IO           A system call failed; the error reports its errno. A value that
+ *                             cannot be read from the disk (EIO) counts as damaged instead.
  */
 LX_API lx_status lx_dataset_repair(const char *path, const lx_repair_options *options,
                                    lx_repair_result *result, lx_error *error);
 
 /**
- * Recovers everything that can be read of a damaged dataset into a new directory. The damaged
- * dataset is not changed, and no writer may have it open.
+ * Recovers all readable data of a damaged dataset into a new directory. The damaged dataset is not
+ * changed, and must not be open in a writer.
  *
  * The new dataset has the same UUID, new tables and a new WAL. Chunk files are hard-linked, or
- * copied if the file system cannot link them, and get no more payloads. Remove the damaged dataset,
- * or never write to it again, because both datasets share those files. Damaged values become
- * missing, or their records are deleted, as the options specify.
+ * copied if the file system cannot link them, and no more payloads are added to them. Because both
+ * datasets share the linked files, remove the damaged dataset, or never write to it again. Damaged
+ * values become missing, or their records are deleted, as the options specify.
  *
- * In addition to what lx_dataset_repair() can repair, it accepts
+ * In addition to the damage that lx_dataset_repair() can repair, the call accepts
  *
  * - tables that are too short or missing: values of lost rows become missing, unless the WAL
  *   contains them. If all tables lack rows, the new dataset ends where the longest table ends;
@@ -215,13 +219,13 @@ LX_API lx_status lx_dataset_repair(const char *path, const lx_repair_options *op
  *   state, so no commit is lost;
  * - a seal that does not match the files.
  *
- * Nothing can be recovered if meta.json is not valid, or if the first WAL frame of a dataset that
- * is not sealed is not valid: use a backup.
+ * Nothing can be recovered if meta.json is invalid, or if the dataset is not sealed and the first
+ * frame of its WAL is invalid: use a backup.
  *
  * The new dataset is created as INTO.recovering, and renamed when it is complete. If the process is
  * killed, that directory remains, and the next call refuses to overwrite it; after any other
- * failure, it is removed. If only the sync after the rename fails, with #LX_ERR_IO, INTO is
- * complete but may be lost in a power loss.
+ * failure, the call removes it. If only the sync after the rename fails, the call returns
+ * #LX_ERR_IO; INTO is then complete, but may be lost in a power loss.
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  into     The directory to create.

@@ -35,18 +35,18 @@ LX_BEGIN_DECLS
  */
 
 /**
- * A cursor in an order, from which one rank takes its share.
+ * A cursor in an order, from which one rank takes its share of the indices.
  *
  * A sampler is at a global position p, initially 0. In each epoch, a rank owns the positions whose
  * offset (the position modulo the length of the order) is congruent to @a rank modulo @a world. The
- * window of a step extends from p up to, but not including, p + world or the end of the epoch,
- * whichever is less. The step takes the index at the one position in the window that the rank owns,
- * and moves p to the end of the window. If @a world does not divide the length, the last window of
- * an epoch is shorter and may contain no position of the rank; the step then continues in the next
+ * window of a step begins at p, and ends before p + @a world or at the end of the epoch, whichever
+ * comes first. The step takes the index at the one position in the window that the rank owns, and
+ * moves p to the end of the window. If @a world does not divide the length, the last window of an
+ * epoch is shorter and may contain no position of the rank; the step then continues in the next
  * epoch.
  *
- * Thus ranks at the same position take from the same window, and all ranks together take exactly
- * the global order. The meaning of a position does not depend on the number of ranks.
+ * Ranks at the same position therefore take from the same window, and all ranks together take
+ * exactly the global order. The meaning of a position does not depend on the number of ranks.
  *
  * @par Thread safety
  * Only one thread at a time may use a sampler. Samplers of the same order are independent.
@@ -83,14 +83,14 @@ LX_API void lx_sampler_free(lx_sampler *sampler);
  *                      positions run out.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            @p indices holds the indices.
- * @retval LX_END           Nothing is left: the order is empty, its length does not exceed the
+ * @retval LX_OK            The indices were stored in @p indices.
+ * @retval LX_END           No indices are left: the order is empty, its length does not exceed the
  *                          rank, or the sampler is past the last position that the rank owns. In
- *                          the first two cases the sampler does not move.
+ *                          the first two cases, the sampler does not move.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     There is not enough memory for the table of a shuffle. The sampler does
  *                          not move.
- * @return Otherwise, the statuses that ::lx_order lists for tables in files; the sampler does not
+ * @return Otherwise, any status that ::lx_order lists for tables in files; the sampler does not
  *         move.
  */
 LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices,
@@ -99,11 +99,11 @@ LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *
 /**
  * Takes the next batch of the rank from an order that is cut into batches
  * (lx_order_new_budgeted()), and moves past the step. In each epoch, a rank owns the batches whose
- * number is congruent to @a rank modulo @a world. A step covers one batch per rank, starting at the
- * sampler's position and ending at the end of the epoch at the latest. If fewer batches than ranks
- * are left and none of them belongs to the rank, the sampler continues in the next epoch. After a
- * seek into the middle of a batch, the first step begins with the remainder of that batch. On
- * failure, the sampler does not move.
+ * numbers are congruent to @a rank modulo @a world. A step covers one batch per rank, starting at
+ * the sampler's position, but does not extend beyond the end of the epoch. If fewer batches than
+ * ranks are left and none of them belongs to the rank, the sampler continues in the next epoch.
+ * After a seek into the middle of a batch, the first step begins with the remainder of that batch.
+ * On failure, the sampler does not move.
  *
  * @param[in]  sampler   The sampler.
  * @param[out] indices   Receives the indices of the batch, in order.
@@ -113,9 +113,9 @@ LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *
  *                       other failure.
  * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK            @p indices holds the batch.
- * @retval LX_END           Nothing is left, as for lx_sampler_take().
- * @retval LX_ERR_LIMIT     The batch is larger than @p capacity. Or the rank got no batch in 100
+ * @retval LX_OK            The batch was stored in @p indices.
+ * @retval LX_END           No indices are left, as for lx_sampler_take().
+ * @retval LX_ERR_LIMIT     The batch is larger than @p capacity; or the rank got no batch in 100
  *                          epochs, because each of them has fewer batches than there are ranks.
  * @retval LX_ERR_ARGUMENT  The order is not cut into batches, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
@@ -124,7 +124,8 @@ LX_API lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, u
                                        uint64_t *taken, lx_error *error);
 
 /**
- * Moves to any position, even one at which no step from 0 would end. Position 2^64 - 1 is the end.
+ * Moves to any position, even to a position that no sequence of steps from position 0 reaches.
+ * Position 2^64 - 1 is the end.
  *
  * @retval LX_OK            The sampler is at that position.
  * @retval LX_ERR_ARGUMENT  @p sampler is NULL.
@@ -138,12 +139,13 @@ LX_API uint64_t lx_sampler_tell(const lx_sampler *sampler);
 #define LX_MAX_SAMPLER_STATE 4096
 
 /**
- * Writes the state of a sampler, which is its position and its order, as one line of JSON
- * (doc/orders.md). Any process can restore the state, on any machine and with any number of ranks.
+ * Writes the state of a sampler, which consists of its position and a description of its order, as
+ * one line of JSON (doc/orders.md). Any process can restore the state, on any machine and with any
+ * number of ranks.
  *
- * When all ranks have taken everything that they own up to some position, save the state of the
- * rank whose position is highest: a rank that owns nothing in the last window of an epoch stays
- * before that window until it takes more.
+ * When all ranks have taken all indices that they own before some position, save the state of the
+ * rank with the highest position: a rank that owns nothing in the last window of an epoch stays
+ * before that window until it takes another index.
  *
  * @param[in]  sampler  The sampler.
  * @param[out] text     Receives the NUL-terminated state; may be NULL if @p size is 0.
@@ -151,7 +153,7 @@ LX_API uint64_t lx_sampler_tell(const lx_sampler *sampler);
  * @param[out] length   Receives the length of the whole state, excluding the NUL; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            @p text holds the state, or only the length was queried.
+ * @retval LX_OK            The state was written to @p text, or only the length was queried.
  * @retval LX_ERR_LIMIT     @p size is too small: it must be at least the length plus 1. @p text is
  *                          set to an empty string.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
@@ -161,8 +163,9 @@ LX_API lx_status lx_sampler_save(const lx_sampler *sampler, char *text, size_t s
                                  lx_error *error);
 
 /**
- * Moves to the position of a saved state. The two orders must have the same kind, formula, length,
- * seed and other parameters; rank and world may differ. On failure, the sampler does not move.
+ * Moves to the position of a saved state. The order that was saved and that of this sampler must
+ * have the same kind, formula, length, seed and other parameters; rank and world may differ. On
+ * failure, the sampler does not move.
  *
  * @retval LX_OK               The sampler is at that position.
  * @retval LX_ERR_MISMATCH     The state belongs to a different order, or to a loader; the message

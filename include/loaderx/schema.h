@@ -35,19 +35,22 @@ LX_BEGIN_DECLS
 
 /** How the values of a field are stored. */
 typedef enum lx_compression {
-    LX_COMPRESSION_RAW = 0,  /**< Uncompressed; these values can be read without copying them. */
-    LX_COMPRESSION_FLATE = 1 /**< One raw Deflate stream (RFC 1951) per value, if that is
-                                  smaller. */
+    LX_COMPRESSION_RAW = 0,  /**< Values are stored uncompressed, and can be read without copying
+                                  them. */
+    LX_COMPRESSION_FLATE = 1 /**< Each value is stored as a raw Deflate stream (RFC 1951) if that is
+                                  smaller than the value itself. */
 } lx_compression;
 
 /** The maximum length of a field name in bytes, excluding the NUL. */
 #define LX_MAX_FIELD_NAME 64
 /**
- * The maximum number of fields in a dataset. Comparing their names takes time quadratic in their
- * number.
+ * The maximum number of fields in a dataset. The names are compared with each other, which takes
+ * time quadratic in the number of fields.
  */
 #define LX_MAX_FIELDS 4096
-/** The maximum number of dimensions of a dense field, which is NumPy 1.x's limit for arrays. */
+/**
+ * The maximum number of dimensions of a dense field, which is the limit of NumPy 1.x for arrays.
+ */
 #define LX_MAX_NDIM 32
 /** The maximum size of a value, in bytes. */
 #define LX_MAX_VALUE UINT32_MAX
@@ -61,21 +64,22 @@ typedef struct lx_field {
     lx_dtype dtype;             /**< The type of the elements, or #LX_BYTES. */
     size_t ndim;                /**< The number of dimensions of a value; 0 for a scalar and for
                                      #LX_BYTES. */
-    const uint64_t *shape;      /**< @ref ndim extents in C order. The product of the nonzero
-                                     extents and the size of an element is at most #LX_MAX_VALUE. */
+    const uint64_t *shape;      /**< @ref ndim extents in C order. The size of an element times all
+                                     nonzero extents is at most #LX_MAX_VALUE. */
     uint64_t size;              /**< The size of a value in bytes; #LX_NONE for #LX_BYTES, whose
                                      size varies. */
     lx_compression compression; /**< How values are stored. */
     uint32_t align;             /**< The alignment of values in chunks, in bytes: a power of two
                                      from 1 to 4096. */
-    uint32_t id;                /**< A number that the dataset never uses for any other field. */
+    uint32_t id;                /**< A number that identifies the field; the dataset never uses it
+                                     for a different field. */
 } lx_field;
 
 /**
  * The fields of a dataset, in order.
  *
  * @par Thread safety
- * Only one thread at a time may add fields; after that, any number of threads may use the schema.
+ * Only one thread at a time may add fields. After that, any number of threads may use the schema.
  */
 typedef struct lx_schema lx_schema;
 
@@ -89,9 +93,9 @@ LX_API void lx_schema_free(lx_schema *schema);
  * Adds a field.
  *
  * @param[in] schema       A schema from lx_schema_new().
- * @param[in] name         The name, which must be unique in the schema: 1 to #LX_MAX_FIELD_NAME
- *                         letters (A-Z and a-z), digits, underscores, dots and hyphens, without a
- *                         leading dot.
+ * @param[in] name         The name, which must be unique in the schema. It consists of 1 to
+ *                         #LX_MAX_FIELD_NAME letters (A-Z and a-z), digits, underscores, dots and
+ *                         hyphens, and must not start with a dot.
  * @param[in] dtype        The type of the elements of a dense field; #LX_BYTES for byte strings of
  *                         any length.
  * @param[in] shape        @p ndim extents in C order; NULL if @p ndim is 0.
@@ -100,12 +104,12 @@ LX_API void lx_schema_free(lx_schema *schema);
  * @param[in] compression  How values are stored.
  * @param[out] error       Receives the first failure; may be NULL.
  *
- * @retval LX_OK            The field was added as the last one of the schema.
+ * @retval LX_OK            The field was added at the end of the schema.
  * @retval LX_ERR_ARGUMENT  The name, the dtype, the shape or the compression is invalid, a value
  *                          would be larger than #LX_MAX_VALUE (counting extents of 0 as 1), or a
  *                          pointer is NULL.
- * @retval LX_ERR_UNSUPPORTED  The compression comes from a zstd field of another dataset; this
- *                             library cannot write zstd.
+ * @retval LX_ERR_UNSUPPORTED  @p compression is zstd, taken from a field of a dataset; this library
+ *                             cannot write zstd.
  * @retval LX_ERR_EXISTS    The schema already has a field with that name.
  * @retval LX_ERR_LIMIT     The schema already has #LX_MAX_FIELDS fields.
  * @retval LX_ERR_NOMEM     Out of memory.
@@ -118,17 +122,17 @@ LX_API lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dty
 LX_API size_t lx_schema_get_field_count(const lx_schema *schema);
 
 /**
- * Returns the field at @p position, valid as long as the schema; NULL if @p position is not less
- * than lx_schema_get_field_count().
+ * Returns the field at @p position; NULL if @p position is not less than
+ * lx_schema_get_field_count(). The field is valid as long as the schema.
  */
 LX_API const lx_field *lx_schema_get_field(const lx_schema *schema, size_t position);
 
 /**
  * Finds the position of a field by its name.
  *
- * @retval LX_OK             @p position holds the position.
- * @retval LX_ERR_NOT_FOUND  The schema has no field with that name; the error lists the names that
- *                           it has.
+ * @retval LX_OK             The position was stored in @p position.
+ * @retval LX_ERR_NOT_FOUND  The schema has no field with that name; the error lists the existing
+ *                           names.
  * @retval LX_ERR_ARGUMENT   A pointer is NULL.
  */
 LX_API lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t *position,

@@ -51,9 +51,9 @@ typedef struct lx_column_info {
 /**
  * Opens a dataset (if @p path is a directory) or an .npy file (if it is a file).
  *
- * An .npy file must have version 1.0 to 3.0 and contain a little-endian array in C order, of an
- * ::lx_dtype, with at least one axis. The first axis counts the records. The only column is "data".
- * The file is memory-mapped.
+ * An .npy file must have format version 1.0 to 3.0, and contain a little-endian array in C order,
+ * with at least one axis and with elements of an ::lx_dtype. The first axis counts the records. The
+ * only column is "data". The file is memory-mapped.
  *
  * @param[in]  path     A directory or a file.
  * @param[in]  options  The options for a dataset; NULL for the defaults.
@@ -77,8 +77,8 @@ LX_API lx_status lx_source_open(const char *path, const lx_dataset_options *opti
  * without gaps.
  *
  * @param[in]  path    A regular file.
- * @param[in]  column  The only column: the name, dtype and shape of a record, which must have at
- *                     least one byte.
+ * @param[in]  column  The only column: its name, and the dtype and shape of a record. A record must
+ *                     be at least one byte long.
  * @param[in]  offset  The byte offset of the first record, which is the size of the file's header.
  * @param[out] source  Receives the source; release it with lx_source_unref().
  * @param[out] error   Receives the first failure; may be NULL.
@@ -91,16 +91,16 @@ LX_API lx_status lx_source_open_flat(const char *path, const lx_column_info *col
                                      uint64_t offset, lx_source **source, lx_error *error);
 
 /**
- * Creates a source that reads the current snapshot of an open dataset. The source has a handle of
- * its own: the caller may refresh or close @p dataset at any time.
+ * Creates a source that reads the current snapshot of an open dataset. The source opens its own
+ * handle, so the caller may refresh or close @p dataset at any time.
  *
  * With a live dataset (lx_dataset_options_set_live()), all columns of a batch come from one
- * snapshot: the newest one when the loader begins to prepare the batch, which may be several
- * batches ahead. The source keeps the dataset's current length: it does not read records that are
- * appended later. If the dataset becomes shorter, a batch with an index beyond its end fails with
- * #LX_ERR_RANGE.
+ * snapshot. It is the newest snapshot at the time when the loader begins to prepare the batch,
+ * which may be several batches ahead. The length of the source does not change: records that are
+ * appended later are not read. If the dataset becomes shorter, a batch with an index beyond the end
+ * of the dataset fails with #LX_ERR_RANGE.
  *
- * @retval LX_OK            @p source holds the source; release it with lx_source_unref().
+ * @retval LX_OK            The source was created; release it with lx_source_unref().
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
@@ -121,8 +121,8 @@ typedef struct lx_target {
  * @param count    The number of records.
  * @param targets  One target per column.
  * @param user     The pointer that was passed to lx_source_options_set_fill().
- * @param error    Never NULL; the function describes its failure in it.
- * @return #LX_OK on success. A failure fails the batch with that status; see
+ * @param error    Receives the description of a failure; never NULL.
+ * @return #LX_OK on success. If the function fails, the batch fails with that status; see
  *         ::lx_transform_function for exceptions.
  */
 typedef lx_status (*lx_fill_function)(const uint64_t *indices, size_t count,
@@ -146,7 +146,7 @@ LX_API lx_source_options *lx_source_options_new(void);
 LX_API void lx_source_options_free(lx_source_options *options);
 
 /**
- * Sets the function that reads records. Every source needs one.
+ * Sets the function that reads records. Every source needs such a function.
  *
  * @param[in]  options  The options.
  * @param[in]  fill     The function.
@@ -170,8 +170,9 @@ LX_API lx_status lx_source_options_set_release(lx_source_options *options,
                                                lx_release_function release, lx_error *error);
 
 /**
- * Sets a UTF-8 text, such as a checksum or a version, that lets saved states tell this data from
- * other data of the same form. NULL, the default, means none.
+ * Sets a UTF-8 text that identifies the data, such as a checksum or a version. The text lets a
+ * saved state distinguish this data from other data of the same form. NULL, the default, means
+ * none.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -185,7 +186,8 @@ LX_API lx_status lx_source_options_set_identity(lx_source_options *options, cons
  *
  * @param[in]  length        The number of records.
  * @param[in]  columns       The columns. The call copies them. The size of a value cannot vary: set
- *                           it to the size that dtype and shape give, or to 0 to have it computed.
+ *                           it to the size that follows from dtype and shape, or to 0 to have it
+ *                           computed.
  * @param[in]  column_count  The number of columns, at least 1.
  * @param[in]  options       The functions and the identity. On failure, the user data is not
  *                           released.
@@ -203,7 +205,7 @@ LX_API lx_status lx_source_new(uint64_t length, const lx_column_info *columns, s
                                lx_error *error);
 
 /**
- * Combines the columns of several sources of the same length.
+ * Combines the columns of several sources that have the same length.
  *
  * @param[in]  sources  At least one source; the call takes references.
  * @param[in]  names    A name for each source, or NULL. A name renames the only column of its
@@ -225,8 +227,8 @@ LX_API lx_status lx_source_new_zip(lx_source *const *sources, const char *const 
  * Concatenates sources with the same columns: the indices of each source follow those of the
  * previous one.
  *
- * Live parts stay live: a batch reads one snapshot of each. If a record is damaged, the error
- * reports its index within its part.
+ * Live parts stay live: a batch reads one snapshot of each part. If a record is damaged, the error
+ * reports the record's index within its part.
  *
  * @param[in]  sources  At least one source; the call takes references. Their columns must have the
  *                      same names, dtypes and shapes in the same order.
@@ -246,7 +248,7 @@ LX_API lx_status lx_source_new_concat(lx_source *const *sources, size_t count, l
 
 /**
  * Selects records of a source: record i of the new source is record @p indices[i] of @p part. The
- * new source keeps the indices in memory, in 4 or 8 bytes each.
+ * new source keeps the indices in memory, using 4 or 8 bytes for each.
  *
  * @param[in]  part     The source; the call takes a reference.
  * @param[in]  indices  @p count indices, in any order; repeats are allowed. The call copies them.
@@ -264,13 +266,13 @@ LX_API lx_status lx_source_new_subset(lx_source *part, const uint64_t *indices, 
 
 /**
  * Creates a source without data that stands in for @p source: it has the same length, but no
- * columns. It is for ranks that need no data, such as a middle stage of pipeline parallelism. A
- * loader over it goes through the same positions as a loader that reads data: its batches have
- * rows, indices, a position, an epoch and keys. It reads nothing and allocates no memory for
- * values. Either kind of loader can restore states of the other.
+ * columns. Use it on ranks that need no data, such as a middle stage of pipeline parallelism. A
+ * loader over the new source goes through the same positions as a loader that reads data: its
+ * batches have rows, indices, a position, an epoch and keys. The loader reads nothing, and
+ * allocates no memory for values. Each of the two loaders can restore states that the other saved.
  *
- * The new source keeps the identity of @p source for saved states, which usually takes less than a
- * kilobyte, but no reference: you may release @p source and close its files.
+ * For saved states, the new source keeps the identity of @p source, which usually takes less than a
+ * kilobyte. It does not keep a reference: you may release @p source and close its files.
  *
  * @param[in]  source  The source to stand in for.
  * @param[out] null    Receives the new source; release it with lx_source_unref().
@@ -295,8 +297,8 @@ LX_API uint64_t lx_source_get_length(const lx_source *source);
 LX_API size_t lx_source_get_column_count(const lx_source *source);
 
 /**
- * Returns the column at @p position, valid as long as the source; NULL if @p position is not less
- * than lx_source_get_column_count().
+ * Returns the column at @p position; NULL if @p position is not less than
+ * lx_source_get_column_count(). The column is valid as long as the source.
  */
 LX_API const lx_column_info *lx_source_get_column(const lx_source *source, size_t position);
 
@@ -312,8 +314,8 @@ LX_API const lx_column_info *lx_source_get_column(const lx_source *source, size_
  * @retval LX_OK            The records were copied.
  * @retval LX_ERR_RANGE     An index is not less than the length.
  * @retval LX_ERR_ARGUMENT  A stride is less than the column's size, or a pointer is NULL.
- * @return Otherwise, the status of the source; for a dataset, any status that lx_dataset_gather()
- *         returns.
+ * @return Otherwise, the status that the source returned; for a dataset, any status that
+ *         lx_dataset_gather() returns.
  */
 LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
                                 const lx_target *targets, lx_error *error);

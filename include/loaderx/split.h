@@ -16,7 +16,7 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_split_indices Split indices by a hash
  *
- * This example creates a shuffled order of nine tenths of the records:
+ * This example creates a shuffled order of about nine tenths of the records:
  *
  * @code
  * lx_split_options *options = lx_split_options_new();
@@ -48,7 +48,7 @@ LX_API lx_split_options *lx_split_options_new(void);
 LX_API void lx_split_options_free(lx_split_options *options);
 
 /**
- * Sets the seed; any value is valid. Each seed gives a different split.
+ * Sets the seed; any value is valid. Each seed produces a different split.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -71,13 +71,13 @@ LX_API lx_status lx_split_options_set_range(lx_split_options *options, double fr
                                             lx_error *error);
 
 /**
- * Finds the indices whose hash is in an interval. With [0, 0.9) for training and [0.9, 1) for
- * validation, each index is in exactly one of the two. The result for an index does not depend on
- * the number of indices: appending records does not move existing ones from one part to another.
- * doc/orders.md defines the hash.
+ * Finds the indices whose hashes are in an interval. With the interval [0, 0.9) for training and
+ * [0.9, 1) for validation, each index is in exactly one of the two parts. The result for an index
+ * does not depend on the number of indices, so appending records does not move existing records
+ * from one part to the other. doc/orders.md defines the hash.
  *
  * @param[in]  keys     The key to hash for each index, so that indices with equal keys are in the
- *                      same part; NULL to hash the index itself.
+ *                      same part; NULL to hash the indices themselves.
  * @param[in]  count    The number of indices.
  * @param[in]  options  The interval and the seed; NULL for the defaults.
  * @param[out] indices  Receives up to @p count indices in ascending order; NULL to only count them.

@@ -17,8 +17,8 @@ LX_BEGIN_DECLS
  * @defgroup lx_error Statuses and errors
  *
  * A function that can fail returns an ::lx_status and takes an ::lx_error as its last argument. The
- * caller owns the error, and may pass NULL if the status is enough. The library never prints, never
- * exits, and keeps no hidden "last error".
+ * caller owns the error, and may pass NULL if it needs only the status. The library never prints,
+ * never exits, and keeps no hidden "last error".
  *
  * A function that returns an object through a pointer first sets the pointer to NULL, so the
  * pointer is NULL after a failure. All other output arguments are undefined after a failure, unless
@@ -28,8 +28,9 @@ LX_BEGIN_DECLS
  * description allows NULL. Any function that allocates memory can return #LX_ERR_NOMEM. Functions
  * that do not return a status do not check their arguments.
  *
- * A callback of the caller returns #LX_OK, or a failure, which ends the call that runs it: the call
- * returns the same status. A positive status is #LX_ERR_CALLBACK.
+ * If a callback returns a failure, the call that runs the callback ends and returns the same
+ * status. If a callback returns a positive status, the call returns #LX_ERR_CALLBACK, unless the
+ * description of the callback says otherwise.
  *
  * @code
  * lx_error error = LX_ERROR_INIT;
@@ -84,7 +85,7 @@ typedef enum lx_status {
 /**
  * Describes a failure. Initialize it with #LX_ERROR_INIT.
  *
- * An error keeps the **first** failure: if it already holds a failure, later calls leave it
+ * An error keeps the **first** failure: if it already describes a failure, later calls leave it
  * unchanged. You can therefore pass one error to several calls and check it once. To reuse an
  * error, reset it with lx_error_clear().
  *
@@ -100,7 +101,8 @@ typedef struct lx_error {
     char field[72];       /**< The name of the affected field, or "". */
     char path[512];       /**< The affected file or directory, or "". If the path is too long, only
                                its end is kept. */
-    char message[512];    /**< One sentence: what failed, why, and, if known, what to do. */
+    char message[512];    /**< One sentence that says what failed, why, and, if known, what to
+                               do. */
 } lx_error;
 
 /** The initial value of an ::lx_error: no failure. */
@@ -113,10 +115,10 @@ typedef struct lx_error {
 LX_API void lx_error_clear(lx_error *error);
 
 /**
- * Formats an error as one line: whichever of its path, field, record and offset are known, its
- * message, and the system's text for its errno.
+ * Formats an error as one line, which contains the path, field, record and offset as far as they
+ * are known, the message, and the system's text for the errno.
  *
- * @param[in]  error   The error; if it holds no failure, the line is "no error".
+ * @param[in]  error   The error; if it describes no failure, the line is "no error".
  * @param[out] text    Receives the line, truncated to @p size bytes and always NUL-terminated; may
  *                     be NULL if @p size is 0.
  * @param[in]  size    The size of @p text in bytes.
@@ -126,14 +128,15 @@ LX_API void lx_error_clear(lx_error *error);
 LX_API size_t lx_error_describe(const lx_error *error, char *text, size_t size);
 
 /**
- * Describes a failure in @p error, in a callback or in a program that reports its own failures like
- * those of the library. It does nothing if @p error is NULL or already describes a failure.
+ * Describes a failure in @p error. Use it in callbacks, and in programs that report their own
+ * failures in the same way as the library. The call does nothing if @p error is NULL or already
+ * describes a failure.
  *
  * @param error   The error.
- * @param status  The status of the failure, which is negative.
- * @param format  The format of the message, as for printf(3). Control characters of the message
- *                become "?".
- * @return @p status, which allows `return lx_fail(error, LX_ERR_RANGE, ...)`.
+ * @param status  The status of the failure; it must be negative.
+ * @param format  The format of the message, as for printf(3). Control characters in the message are
+ *                replaced by "?".
+ * @return @p status, so that you can write `return lx_fail(error, LX_ERR_RANGE, ...)`.
  */
 LX_API lx_status lx_fail(lx_error *error, lx_status status, const char *format, ...)
     LX_PRINTF(3, 4);
@@ -145,14 +148,14 @@ LX_API lx_status lx_fail(lx_error *error, lx_status status, const char *format, 
  * @param errnum  The errno of the system call.
  * @param path    The file or directory concerned; may be NULL.
  * @param format  The format of the message, as for printf(3).
- * @return #LX_ERR_NOMEM for ENOMEM, #LX_ERR_IO for all others.
+ * @return #LX_ERR_NOMEM if @p errnum is ENOMEM; otherwise #LX_ERR_IO.
  */
 LX_API lx_status lx_fail_errno(lx_error *error, int errnum, const char *path, const char *format,
                                ...) LX_PRINTF(4, 5);
 
 /**
- * Adds context to the failure in @p error. Context that is already set stays: the innermost caller
- * knows best. It does nothing if @p error is NULL or describes no failure.
+ * Adds context to the failure in @p error. Context that is already set is kept, because the
+ * innermost caller knows best. The call does nothing if @p error is NULL or describes no failure.
  *
  * @param error   The error.
  * @param path    The file or directory concerned; NULL leaves it unset.
@@ -164,7 +167,8 @@ LX_API void lx_error_locate(lx_error *error, const char *path, const char *field
                             uint64_t offset);
 
 /**
- * Returns the name of a status, for example "LX_ERR_RANGE"; "LX_ERR_UNKNOWN" for an invalid value.
+ * Returns the name of a status, for example "LX_ERR_RANGE"; "LX_ERR_UNKNOWN" if the value is
+ * invalid.
  */
 LX_API const char *lx_status_get_name(lx_status status);
 

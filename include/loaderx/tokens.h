@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Token sequences in files or fields, and sources of samples from them.
+ * @brief Token sequences in files or fields, and sources that divide them into samples.
  */
 #ifndef LOADERX_TOKENS_H
 #define LOADERX_TOKENS_H
@@ -20,8 +20,9 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_tokens Token sequences, and samples from them
  *
- * An ::lx_tokens is one long sequence of small integers, divided into documents if the files define
- * them. A source divides it into samples of a fixed length, and can find any of them immediately.
+ * An ::lx_tokens is one long sequence of small integers. It is divided into documents if the files
+ * define documents. A source divides the sequence into samples of a fixed length, and can find any
+ * sample immediately.
  *
  * @code
  * lx_tokens *tokens = NULL;
@@ -36,8 +37,9 @@ LX_BEGIN_DECLS
 
 /**
  * A sequence of tokens of type uint8, uint16, uint32, int32 or int64, little-endian. Files are
- * memory-mapped: they must not be written while the sequence exists, and truncating one raises
- * SIGBUS. If a sequence uses fields of datasets, writers may still change those datasets.
+ * memory-mapped: they must not be modified while the sequence exists, and if a file is truncated,
+ * reading it raises SIGBUS. If a sequence uses fields of datasets, writers may still change those
+ * datasets.
  *
  * @par Ownership
  * Sequences are reference-counted: each constructor returns one reference, and lx_tokens_unref()
@@ -85,17 +87,18 @@ LX_API lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **to
  * dense field, they are its elements in C order. A record without a value is an empty document.
  *
  * The sequence pins the snapshot that the dataset is reading, as lx_dataset_pin() does: writers,
- * refreshes and lx_dataset_close() do not affect it. It keeps the options of the dataset: the
- * access mode, the verify policy and #LX_DAMAGE_ZEROS. With #LX_DAMAGE_ZEROS, a damaged document
- * has no tokens if the damage is found when its length is read, and consists of zeros if the damage
- * is found later.
+ * refreshes and lx_dataset_close() do not affect it. The sequence uses the options of the dataset:
+ * the access mode, the verify policy and #LX_DAMAGE_ZEROS. With #LX_DAMAGE_ZEROS, a damaged
+ * document has no tokens if the damage is found when its length is read, and consists of zeros if
+ * the damage is found later.
  *
- * The call reads the lengths of all records, which takes about a tenth of a second per million, and
- * the sequence keeps them in 8.5 bytes per record. It needs no lengths for a dense field without
- * missing values. Raw values are read in place if they are mapped. Compressed values, and all
- * values in pread access mode, are read completely for each sample that contains a part of them.
+ * The call reads the lengths of all records, which takes about a tenth of a second per million
+ * records, and the sequence keeps the lengths, using 8.5 bytes per record. For a dense field
+ * without missing values, no lengths are needed. Raw values are read in place if they are
+ * memory-mapped. Compressed values, and all values in pread access mode, are read completely for
+ * each sample that contains a part of them.
  *
- * @param[in]  dataset  The dataset; it may be closed afterwards.
+ * @param[in]  dataset  The dataset; you may close it afterwards.
  * @param[in]  field    The position of the field in the schema.
  * @param[in]  dtype    The type of a token; required for a #LX_BYTES field. For a dense field,
  *                      #LX_BYTES means the type of the field.
@@ -116,8 +119,8 @@ LX_API lx_status lx_tokens_new_field(lx_dataset *dataset, size_t field, lx_dtype
                                      lx_tokens **tokens, lx_error *error);
 
 /**
- * Concatenates sequences of the same dtype, with their documents. The sequences may come from files
- * and fields.
+ * Concatenates sequences of the same dtype, including their documents. The sequences may come from
+ * both files and fields.
  *
  * @param[in]  parts   At least one sequence; the call takes references. A concatenation is replaced
  *                     by its own parts.
@@ -146,13 +149,13 @@ LX_API uint64_t lx_tokens_get_length(const lx_tokens *tokens);
 /** Returns the type of a token as stored in the files or fields. */
 LX_API lx_dtype lx_tokens_get_dtype(const lx_tokens *tokens);
 
-/** Returns the number of documents; a file without documents counts as one. */
+/** Returns the number of documents; a file that defines no documents counts as one document. */
 LX_API uint64_t lx_tokens_get_document_count(const lx_tokens *tokens);
 
 /**
  * Finds the position of the first token of document @p number, and the length of the document.
  *
- * @retval LX_OK            @p first and @p length hold the result.
+ * @retval LX_OK            The result was stored in @p first and @p length.
  * @retval LX_ERR_RANGE     @p number is not less than lx_tokens_get_document_count().
  * @retval LX_ERR_CORRUPT   The index of the file points beyond its tokens.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
@@ -170,7 +173,7 @@ LX_API lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number
  * @param[out] data    Receives @p count numbers of that type.
  * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            @p data holds the tokens.
+ * @retval LX_OK            The tokens were stored in @p data.
  * @retval LX_ERR_RANGE     The range extends beyond the end of the sequence.
  * @retval LX_ERR_CORRUPT   A token does not fit in @p dtype, or a record is damaged; the error
  *                          reports the file and offset, or the field and record.
@@ -248,8 +251,8 @@ LX_API lx_status lx_token_options_set_columns(lx_token_options *options, unsigne
                                               lx_error *error);
 
 /**
- * Sets the number that lx_source_new_packed_tokens() uses for padding in the column "tokens"; it
- * need not be in the vocabulary. The default is 0.
+ * Sets the number that lx_source_new_packed_tokens() uses for padding in the column "tokens". This
+ * number need not be in the vocabulary. The default is 0.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -274,16 +277,16 @@ LX_API lx_status lx_token_options_set_separator(lx_token_options *options, int64
 /**
  * @defgroup lx_source_new_tokens Divide a sequence into samples
  *
- * Both sources ignore document boundaries; those of packing.h do not.
+ * Both sources ignore document boundaries; the sources in packing.h do not.
  * @see lx_loader, lx_source, lx_source_new_packed_tokens(), lx_token_options, lx_tokens
  * @{
  */
 
 /**
- * Creates a source of overlapping samples: sample i is the @p sequence_length + 1 tokens that start
- * at position i * @p sequence_length. With inputs and labels shifted by one, each token is thus
- * covered once. The remainder at the end is not a sample; a sequence shorter than a sample gives an
- * empty source. The only column is "tokens".
+ * Creates a source of overlapping samples: sample i consists of the @p sequence_length + 1 tokens
+ * that start at position i * @p sequence_length. If inputs and labels are shifted by one, each
+ * token is thus covered once. The remainder at the end does not form a sample; a sequence shorter
+ * than a sample results in an empty source. The only column is "tokens".
  *
  * @param[in]  tokens           The sequence; the call takes a reference.
  * @param[in]  sequence_length  The number of tokens in an input, 1 or more.
@@ -301,9 +304,10 @@ LX_API lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_lengt
                                       lx_error *error);
 
 /**
- * Creates a source of blocks that do not overlap: block i is the @p size tokens that start at
- * position i * @p size. The remainder at the end is not a block. The only column is "tokens". With
- * `[:-1]` of a block as inputs and `[1:]` as labels, its first token is never a label.
+ * Creates a source of blocks that do not overlap: block i consists of the @p size tokens that start
+ * at position i * @p size. The remainder at the end does not form a block. The only column is
+ * "tokens". If the inputs are `[:-1]` of a block and the labels are `[1:]`, the first token of the
+ * block is never a label.
  *
  * @param[in]  tokens   The sequence; the call takes a reference.
  * @param[in]  size     The number of tokens in a block, 1 or more.

@@ -17,9 +17,9 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_order_new_weighted Orders by weight
  *
- * A weight is a double of 0 or more, in any unit: only its ratio to the sum of all weights matters.
- * The weights are converted to integers, so that the same weights give the same indices on every
- * machine (doc/orders.md). An index with a weight of 0 is never drawn.
+ * A weight is a double that is 0 or more, in any unit: only its ratio to the sum of all weights
+ * matters. The weights are converted to integers, so that the same weights give the same indices on
+ * every machine (doc/orders.md). An index with a weight of 0 is never drawn.
  *
  * This example creates an order with as many draws per epoch as there are records:
  *
@@ -33,8 +33,8 @@ LX_BEGIN_DECLS
 
 /**
  * Creates an order of independent draws with replacement. At each position, the probability of
- * index i is its share of the sum of all weights, with an error below 2^-31 of the mean weight. The
- * order has the distribution of torch's WeightedRandomSampler, but not the same draws.
+ * index i is its weight, accurate to within 2^-31 of the mean weight, divided by the sum of all
+ * weights. The order has the distribution of torch's WeightedRandomSampler, but not the same draws.
  *
  * The order uses 8 bytes per weight, and the cost of a draw does not depend on the weights. The
  * algorithm is Walker's alias method (1977).
@@ -51,28 +51,27 @@ LX_BEGIN_DECLS
  *                          pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count,
                                        const lx_order_options *options, lx_order **order,
                                        lx_error *error);
 
 /**
- * Creates an order of draws without replacement. In each epoch, an index occurs at most once, and
- * the probability of a remaining index at each position is its share of the sum of the remaining
+ * Creates an order of draws without replacement. In each epoch, an index occurs at most once. At
+ * each position, the probability of a remaining index is its share of the sum of the remaining
  * weights. If the epoch length is the number of weights above 0, an epoch is a shuffle in which
  * indices with large weights tend to come early.
  *
- * The order uses 8 bytes per weight, and 4 bytes per position for each of up to two epochs, and for
- * each other epoch that a thread is reading. The first thread that enters an epoch computes its
- * table for all threads, which temporarily takes another 32 bytes per weight; if that fails,
- * readers get #LX_ERR_NOMEM. The algorithm is that of Efraimidis and Spirakis (2006).
+ * The order uses 8 bytes per weight. It also uses 4 bytes per position for each of up to two
+ * epochs, and for each additional epoch that a thread is reading. The first thread that enters an
+ * epoch computes its table for all threads, which temporarily takes another 32 bytes per weight; if
+ * that fails, readers get #LX_ERR_NOMEM. The algorithm is that of Efraimidis and Spirakis (2006).
  *
  * @param[in]  weights  @p count weights. The call copies them.
  * @param[in]  count    The number of weights and indices, 1 to 2^31 - 1.
- * @param[in]  options  The epoch length, at most the number of weights above 0, which is the
- *                      default; the seed, by default 0; and the tables directory. NULL for the
+ * @param[in]  options  The epoch length, which is at most (and by default) the number of weights
+ *                      above 0; the seed, by default 0; and the tables directory. NULL for the
  *                      defaults.
  * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
@@ -83,8 +82,7 @@ LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count,
  *                          NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
                                                const lx_order_options *options, lx_order **order,
@@ -99,16 +97,17 @@ LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t c
  */
 
 /**
- * Creates an order in which all classes are equally frequent. The positions form rounds; each round
- * contains every class once, in shuffled order. Each class contributes its next index, and
- * reshuffles its indices after it has used all of them, so indices of small classes occur more
- * often than those of large classes. Rounds continue across epochs.
+ * Creates an order in which all classes are equally frequent. The positions form rounds, and each
+ * round contains every class once, in shuffled order. Each class contributes its next index, and
+ * reshuffles its indices after all of them have been used. Indices of small classes therefore occur
+ * more often than indices of large classes. Rounds continue across epochs.
  *
- * The order uses 4 bytes per index and per class; while it is being created, it takes another 32
- * bytes per index. A thread that reads the order keeps the shuffles of up to 4096 classes, which
- * take about 150 bytes each, plus 2 bytes per index for classes of up to 256 indices.
+ * The order uses 4 bytes per index and 4 bytes per class. Creating the order temporarily takes
+ * another 32 bytes per index. A thread that reads the order keeps the shuffles of up to 4096
+ * classes, which take about 150 bytes each, plus 2 bytes per index for classes of up to 256
+ * indices.
  *
- * @param[in]  classes  The class of each index. Any numbers are valid; equal numbers mean the same
+ * @param[in]  classes  The class of each index. Any number is valid; equal numbers mean the same
  *                      class.
  * @param[in]  count    The number of indices, at most 2^32 - 1.
  * @param[in]  options  The epoch length, by default @p count; the seed, by default 0; and the
@@ -120,8 +119,7 @@ LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t c
  * @retval LX_ERR_ARGUMENT  @p count is 0 but the epoch length is not, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count,
                                        const lx_order_options *options, lx_order **order,

@@ -24,15 +24,15 @@ LX_BEGIN_DECLS
 
 /** What a commit survives after it has returned. doc/zrecord-format.md gives the details. */
 typedef enum lx_durability {
-    LX_DURABILITY_FULL = 0,     /**< The commit survives a power loss: it is synced before it
+    LX_DURABILITY_FULL = 0,     /**< The commit survives a power loss: the call syncs it before it
                                      returns. */
     LX_DURABILITY_PERIODIC = 1, /**< The commit immediately survives the end of the process, even by
                                      kill -9, and survives a power loss after about a second.
                                      Outside of transactions, the writer also commits automatically
                                      after every 256 MiB of payloads, and a rollback does not undo
                                      such a commit. The default. */
-    LX_DURABILITY_NONE = 2      /**< The commit survives the end of the process, but a power loss
-                                     only after lx_writer_sync() or lx_writer_close(). */
+    LX_DURABILITY_NONE = 2      /**< The commit survives the end of the process, but survives a
+                                     power loss only after lx_writer_sync() or lx_writer_close(). */
 } lx_durability;
 
 /**
@@ -62,8 +62,8 @@ LX_API lx_status lx_writer_options_set_durability(lx_writer_options *options,
                                                   lx_durability durability, lx_error *error);
 
 /**
- * Sets the limits at which a chunk of a new dataset is full. lx_writer_open() ignores them: a
- * dataset keeps the limits that it was created with.
+ * Sets the limits at which a chunk of a new dataset is full. lx_writer_open() ignores the limits: a
+ * dataset keeps those with which it was created.
  *
  * @param[in] options  The options.
  * @param[in] records  The number of payloads per chunk, 1 to 2^32 - 1.
@@ -88,7 +88,7 @@ LX_API lx_status lx_writer_options_set_compression_level(lx_writer_options *opti
 
 /**
  * Sets the executor that runs the writer's tasks, and takes a reference to it. With NULL, the
- * default, the writer opens its own.
+ * default, the writer opens its own executor.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
@@ -111,8 +111,8 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_e
  *     return complain(&error); // the first failure of the three calls
  * @endcode
  *
- * Records have no order except their index. If the order of the data matters, for example by time or
- * by a key, store the time or the key in a field.
+ * Records have no order except their index. If the data must be ordered, for example by time or by
+ * a key, store the time or the key in a field.
  * @see loaderx-import(1), lx_dataset, lx_error, lx_schema, lx_writer_add_field(),
  * lx_writer_commit(), lx_writer_modify(), lx_writer_options, lx_writer_rebalance(), zrecord(5)
  * @{
@@ -121,25 +121,26 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_e
 /**
  * Appends records to a dataset, and changes records.
  *
- * Only one writer at a time can have a dataset open. Commits make its operations visible and
- * durable, in the order of the calls; each commit takes effect completely or not at all. After a
- * failed operation, the writer accepts no more operations until lx_writer_rollback(). After a
+ * Only one writer at a time can have a dataset open. Commits make the writer's operations visible
+ * and durable, in the order of the calls; each commit takes effect completely or not at all. After
+ * a failed operation, the writer accepts no more operations until lx_writer_rollback(). After a
  * failed sync, or if LOCK was removed, the writer is poisoned: every call returns #LX_ERR_POISONED.
- * Close it, and open the dataset again to continue from the commits that survived.
+ * Close the writer, and open the dataset again to continue from the commits that survived.
  *
  * @par Thread safety
  * Any thread may make any call at any time, except lx_writer_close(). The operations of all threads
- * form one sequence, and a rollback undoes those of all threads. The executor's writer threads
- * compress and write, each to its own chunk. In a child of fork(2), calls that return a status
- * return #LX_ERR_FORKED; a child that outlives the writer's process does not hold its lock.
+ * form one sequence, and a rollback undoes the operations of all threads. The executor's writer
+ * threads compress and write, each to its own chunk. In a child of fork(2), calls that return a
+ * status return #LX_ERR_FORKED; a child that outlives the writer's process does not keep the
+ * dataset locked.
  */
 typedef struct lx_writer lx_writer;
 
 /**
  * Creates a dataset and opens it for writing.
  *
- * @param[in]  path     The directory to create. It may exist if it is empty or contains only the
- *                      remains of an interrupted creation.
+ * @param[in]  path     The directory to create. It may already exist if it is empty or contains
+ *                      only the remains of an interrupted creation.
  * @param[in]  schema   The fields, at least one. The call copies them.
  * @param[in]  options  The options; NULL for the defaults.
  * @param[out] writer   Receives the writer; close it with lx_writer_close().
@@ -152,7 +153,7 @@ typedef struct lx_writer lx_writer;
  * @retval LX_ERR_ARGUMENT     The schema has no fields, @p path is inside the directory of another
  *                             dataset, or a pointer is NULL.
  * @retval LX_ERR_UNSUPPORTED  @p path is on a network file system, or this library cannot write the
- *                             compression of a field; the error names it.
+ *                             compression of a field; the error names the file system or the field.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM        Out of memory.
  */
@@ -186,7 +187,7 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
 LX_API lx_status lx_writer_open(const char *path, const lx_writer_options *options,
                                 lx_writer **writer, lx_error *error);
 
-/** A value of one field to write. The writer does not use its memory after the call. */
+/** A value of one field to write. The writer does not use the value's memory after the call. */
 typedef struct lx_value {
     const void *data; /**< The bytes; may be NULL if @ref size is 0 or #LX_NONE. */
     uint64_t size;    /**< The number of bytes, which for a dense field must be the field's size;
@@ -206,8 +207,8 @@ typedef struct lx_value {
  * @retval LX_ERR_ARGUMENT  @p count is not the number of fields, a value does not have the size of its
  *                          field, or a pointer is NULL; nothing was appended.
  * @retval LX_ERR_LIMIT     A value is larger than #LX_MAX_VALUE, or the dataset would have more
- *                          than 2^59 - 1 records; nothing was appended. Or no chunk id is left;
- *                          recover as for #LX_ERR_IO.
+ *                          than 2^59 - 1 records, in which case nothing was appended; or no chunk
+ *                          id is left, in which case recover as for #LX_ERR_IO.
  * @retval LX_ERR_IO        This or an earlier operation could not be stored, for example because
  *                          the disk is full. lx_writer_rollback() undoes everything since the last
  *                          commit.
@@ -220,21 +221,24 @@ LX_API lx_status lx_writer_append(lx_writer *writer, const lx_value *values, siz
                                   uint64_t *index, lx_error *error);
 
 /**
- * Values of one field to write for many records. The writer does not use their memory after the
- * call.
+ * Values of one field to write for many records. The writer does not use the values' memory after
+ * the call.
  */
 typedef struct lx_values {
-    const void *data;        /**< For a dense field, one value after another, each of the field's
-                                  size; for #LX_BYTES, the bytes of all values. NULL if all values
-                                  are missing or, with @ref offsets, if all are empty. */
+    const void *data;        /**< For a dense field, the values one after another, each of the
+                                  field's size; for #LX_BYTES, the bytes of all values. NULL if all
+                                  values are missing or, with @ref offsets, if all values are
+                                  empty. */
     const uint64_t *offsets; /**< For #LX_BYTES, count + 1 ascending offsets into @c data: value i
-                                  is [offsets[i], offsets[i + 1]). NULL for a dense field. */
+                                  consists of the bytes [offsets[i], offsets[i + 1]). NULL for a
+                                  dense field. */
     const uint8_t *present;  /**< One byte per record, which is 0 if the value is missing; NULL if
                                   no value is missing. */
 } lx_values;
 
 /**
- * Appends many records. The call checks the arguments for all of the records before it appends any.
+ * Appends many records. The call checks the arguments for all of the records before it appends any
+ * record.
  *
  * @param[in]  writer       The writer.
  * @param[in]  count        The number of records.
@@ -249,7 +253,7 @@ typedef struct lx_values {
 LX_API lx_status lx_writer_extend(lx_writer *writer, uint64_t count, const lx_values *columns,
                                   size_t field_count, uint64_t *first, lx_error *error);
 
-/** Returns the number of records, including those that are not committed yet. */
+/** Returns the number of records, including records that are not committed yet. */
 LX_API uint64_t lx_writer_get_length(lx_writer *writer);
 
 /**
@@ -294,19 +298,19 @@ LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
  */
 
 /**
- * Appends records of another dataset, or of the same one. To extract a subset, copy some records to
- * a new dataset; to split a dataset, do so several times; to merge datasets, copy all of them to
- * one.
+ * Appends records of a different dataset, or of the same dataset. To extract a subset, copy some
+ * records to a new dataset; to split a dataset, do so several times; to merge datasets, copy all of
+ * them to one dataset.
  *
- * Fields are matched by name. A field that @p from lacks is missing in the copies; a field that
- * this dataset lacks is left out. A compressed value is copied as stored if the field is compressed
- * in the same way in both datasets. Each value is verified first.
+ * Fields are matched by name. The values of a field that only this dataset has are missing in the
+ * copies; a field that only @p from has is left out. A compressed value is copied as stored if the
+ * field is compressed in the same way in both datasets. Each value is verified before it is copied.
  *
  * @param[in]  writer   The writer.
  * @param[in]  from     The dataset to copy from, in its current snapshot.
  * @param[in]  indices  @p count record indices in @p from, in any order; repeats are allowed. NULL
  *                      means the first @p count records.
- * @param[in]  count    The number of records; if @p indices is NULL, #LX_NONE means all of them.
+ * @param[in]  count    The number of records; if @p indices is NULL, #LX_NONE means all records.
  * @param[out] first    Receives the index of the first copy; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -346,7 +350,7 @@ LX_API lx_status lx_writer_modify(lx_writer *writer, uint64_t index, const size_
 
 /**
  * Sets some fields of many records to new values, in the order of @p indices. The call checks the
- * arguments for all of the records before it changes any.
+ * arguments for all of the records before it changes any record.
  *
  * @param[in]  writer       The writer.
  * @param[in]  indices      @p count indices, as for lx_writer_modify(); repeats are allowed.
@@ -364,9 +368,9 @@ LX_API lx_status lx_writer_modify_many(lx_writer *writer, const uint64_t *indice
 /**
  * Deletes a record. The last record takes its place.
  *
- * No call deletes a record and preserves the order of the others. Such a call would change the
- * index of every later record, in this dataset and wherever indices are stored, and would cost as
- * much as rewriting all of those records.
+ * No call deletes a record and also preserves the order of the other records. Such a call would
+ * change the index of every later record, in this dataset and wherever indices are stored, and
+ * would cost as much as rewriting all later records.
  *
  * @param[in]  writer  The writer.
  * @param[in]  index   The index of the record, less than lx_writer_get_length().
@@ -381,7 +385,7 @@ LX_API lx_status lx_writer_delete(lx_writer *writer, uint64_t index, uint64_t *m
                                   lx_error *error);
 
 /**
- * Deletes all records whose index is @p length or more. No record moves.
+ * Deletes all records with an index of @p length or more. No record moves.
  *
  * @retval LX_ERR_RANGE  The dataset has fewer than @p length records; nothing changed.
  * @return Otherwise, any status that lx_writer_append() returns.
@@ -412,8 +416,9 @@ LX_API lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error
  *                          lx_writer_rollback(), the writer can be used again.
  * @retval LX_ERR_LIMIT     There are more changes than a WAL frame can hold (26 million), or no
  *                          chunk id is left; recover as for #LX_ERR_IO.
- * @retval LX_ERR_POISONED  A sync failed, and it is unknown whether this commit survives. Or LOCK
- *                          was removed: the dataset is gone, or another writer may have it open.
+ * @retval LX_ERR_POISONED  A sync failed, and it is unknown whether this commit survives; or LOCK
+ *                          was removed, so the dataset is gone or a different writer may have it
+ *                          open.
  * @retval LX_ERR_FORKED    The writer belongs to the parent process.
  * @retval LX_ERR_ARGUMENT  @p writer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory; recover as for #LX_ERR_IO.
@@ -426,9 +431,9 @@ LX_API lx_status lx_writer_commit(lx_writer *writer, lx_error *error);
  *
  * @param[in]  writer  The writer.
  * @param[out] ticket  Receives a ticket. lx_ticket_wait() waits for the commit and returns its
- *                     status, which may be any status that lx_writer_commit() returns. Release it
- *                     with lx_ticket_unref(); you may do so immediately. If the ticket is canceled
- *                     before the commit begins, the next commit includes the operations.
+ *                     status, which may be any status that lx_writer_commit() returns. Release the
+ *                     ticket with lx_ticket_unref(); you may do so immediately. If the ticket is
+ *                     canceled before the commit begins, the next commit includes the operations.
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK         The commit was submitted.
@@ -463,8 +468,8 @@ LX_API lx_status lx_writer_begin_transaction(lx_writer *writer, lx_error *error)
 LX_API lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error);
 
 /**
- * Undoes all operations since the last commit or submitted commit, and ends an open transaction. It
- * makes the writer usable again after a failed operation or commit.
+ * Undoes all operations since the last commit or submitted commit, and ends an open transaction.
+ * The call makes the writer usable again after a failed operation or commit.
  *
  * @retval LX_OK            The operations were undone.
  * @retval LX_ERR_POISONED  A sync failed: close the writer.
@@ -495,17 +500,17 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
 /**
  * @defgroup lx_writer_rebalance Rewrite the files of a dataset
  *
- * Committed data is never overwritten: a change is an update in the WAL, and the value that it
- * replaces stays in its chunk. These calls write new files (a new generation) without the data that
- * is no longer used.
+ * Committed data is never overwritten: a change is written to the WAL as an update, and the value
+ * that it replaces stays in its chunk. These calls write new files (a new generation), which leave
+ * out the data that is no longer used.
  *
- * Each call commits first. If the call is interrupted, the dataset is left as it was before the
- * call, or as it is after it; never in between. The next writer removes any leftovers. After a
- * failure, the dataset is as it was before. Unless a sync failed, the writer remains usable, in
- * some cases only after lx_writer_rollback().
+ * Each call commits first. If the call is interrupted, the dataset is left either as it was before
+ * the call or as it is after a complete call, never in between. The next writer removes any
+ * leftover files. After a failure, the dataset is as it was before. Unless a sync failed, the
+ * writer remains usable, in some cases only after lx_writer_rollback().
  *
- * Readers keep reading the files that they have open. A writer removes obsolete files that no
- * reader is using: after these calls, when it closes, and when the next writer opens the dataset.
+ * Readers keep reading the files that they have open. After these calls, and when it opens or
+ * closes the dataset, a writer removes the obsolete files that no reader is using.
  *
  * @code
  * lx_rebalance_result result;
@@ -536,8 +541,8 @@ LX_API lx_status lx_writer_checkpoint(lx_writer *writer, lx_error *error);
 /** The result of lx_writer_rebalance(). */
 typedef struct lx_rebalance_result {
     uint64_t records;          /**< The number of records in the dataset. */
-    uint64_t payloads;         /**< The number of values that were moved, which are all values
-                                    stored in chunks. */
+    uint64_t payloads;         /**< The number of values that were moved, which is the number of all
+                                    values stored in chunks. */
     uint64_t bytes;            /**< The size of these values in bytes. */
     uint64_t chunks_before;    /**< The number of chunk files before. */
     uint64_t chunks_after;     /**< The number of chunk files after. */
@@ -547,7 +552,7 @@ typedef struct lx_rebalance_result {
                                     before. */
     double utilisation_after;  /**< The same ratio, after. */
     double live_ratio_before;  /**< @ref bytes / @ref bytes_before; 1 if there are no chunks. */
-    double live_ratio_after;   /**< @ref bytes / @ref bytes_after; below 1 only because of
+    double live_ratio_after;   /**< @ref bytes / @ref bytes_after; less than 1 only because of
                                     alignment. */
     uint64_t reserved[4];      /**< Reserved; zero. */
 } lx_rebalance_result;
@@ -556,11 +561,11 @@ typedef struct lx_rebalance_result {
  * Rebalances the dataset (compaction): writes the payloads of all records to new chunks, in record
  * order, and writes new tables for them. Each payload is verified against its checksum and copied
  * as stored. The disk must have space for both the old and the new files. The call uses at most 48
- * MiB of memory plus the size of the largest value, however large the dataset is.
+ * MiB of memory plus the size of the largest value, regardless of the size of the dataset.
  *
- * @param[in]  writer    The writer. Other threads that call it wait.
+ * @param[in]  writer    The writer. Other threads that call the writer wait until the call returns.
  * @param[in]  progress  The progress callback, which receives the number of records processed so
- *                       far and the total; may be NULL. It must not call the writer.
+ *                       far and the total; may be NULL. The callback must not call the writer.
  * @param[in]  user      The pointer to pass to @p progress.
  * @param[out] result    Receives the result on success; may be NULL.
  * @param[out] error     Receives the first failure; may be NULL.
@@ -583,16 +588,16 @@ LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function pro
  * @defgroup lx_writer_add_field Add, drop and rename fields
  *
  * Each call commits first, and then changes the schema completely or not at all, even if it is
- * interrupted. Later appends follow the schema that lx_writer_get_schema() then returns. Readers
- * keep the fields that they were opened with. After any failure except #LX_ERR_POISONED, the fields
- * are unchanged.
+ * interrupted. Later appends must use the schema that lx_writer_get_schema() returns after the
+ * call. Readers keep the fields that they were opened with. After any failure except
+ * #LX_ERR_POISONED, the fields are unchanged.
  * @see lx_error, lx_schema, lx_writer, zrecord(5)
  * @{
  */
 
 /**
- * Adds a field at the end of the schema. Its value is missing in all records until it is written.
- * The cost does not depend on the number of records.
+ * Adds a field at the end of the schema. The field's value is missing in each record until it is
+ * written. The cost does not depend on the number of records.
  *
  * @param[in]  writer       The writer.
  * @param[in]  name         The same as for lx_schema_add_field().
@@ -604,7 +609,7 @@ LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function pro
  *
  * @retval LX_OK            The field was added.
  * @retval LX_ERR_ARGUMENT  The same as for lx_schema_add_field().
- * @retval LX_ERR_EXISTS    The schema already has a field with that name. Or no field was ever
+ * @retval LX_ERR_EXISTS    The schema already has a field with that name; or no field was ever
  *                          dropped, and a file that does not belong to the dataset has the name of
  *                          one of the new field's files.
  * @retval LX_ERR_LIMIT     The dataset already has #LX_MAX_FIELDS fields, or no field id is left.
@@ -621,9 +626,9 @@ LX_API lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dty
  * values in chunks.
  *
  * @retval LX_OK             The field was dropped.
- * @retval LX_ERR_NOT_FOUND  The schema has no field with that name; the error lists the names that
- *                           it has.
- * @retval LX_ERR_ARGUMENT   The field is the only one, or a pointer is NULL.
+ * @retval LX_ERR_NOT_FOUND  The schema has no field with that name; the error lists the existing
+ *                           names.
+ * @retval LX_ERR_ARGUMENT   The field is the only field, or a pointer is NULL.
  * @retval LX_ERR_STATE      A transaction is open, or the writer has sealed the dataset.
  * @retval LX_ERR_POISONED   A sync failed, and it is unknown whether the field exists.
  * @return Otherwise, any status that lx_writer_commit() returns.
@@ -635,8 +640,8 @@ LX_API lx_status lx_writer_drop_field(lx_writer *writer, const char *name, lx_er
  * values.
  *
  * @retval LX_OK             The field was renamed.
- * @retval LX_ERR_NOT_FOUND  The schema has no field named @p name; the error lists the names that
- *                           it has.
+ * @retval LX_ERR_NOT_FOUND  The schema has no field named @p name; the error lists the existing
+ *                           names.
  * @retval LX_ERR_EXISTS     The schema already has a field named @p to.
  * @retval LX_ERR_ARGUMENT   @p to is not a valid name, or a pointer is NULL.
  * @retval LX_ERR_STATE      A transaction is open, or the writer has sealed the dataset.

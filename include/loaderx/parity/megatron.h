@@ -25,8 +25,8 @@ LX_BEGIN_DECLS
  *
  * This source reproduces Megatron's GPTDataset exactly: it shuffles and concatenates the documents
  * of as many epochs as needed, cuts them into samples of a fixed length, and shuffles the samples.
- * doc/packing.md defines the place of each token exactly; doc/from-megatron.md describes how to
- * move a training run from Megatron.
+ * doc/packing.md defines exactly where each token goes; doc/from-megatron.md describes how to move
+ * a training run from Megatron.
  *
  * @code
  * lx_megatron_options *options = lx_megatron_options_new();
@@ -48,8 +48,8 @@ typedef enum lx_megatron_columns {
     LX_MEGATRON_POSITIONS = LX_PACKED_POSITIONS, /**< "positions", int32: the token's position in
                                                       its piece, starting at 0. */
     LX_MEGATRON_LOSS_MASK = 4 /**< "loss_mask", one float32 for each of the sequence_length inputs:
-                                   0 if the label is padding, or as specified by
-                                   lx_megatron_options_set_mask_eod(); otherwise 1. */
+                                   0 if the label is padding or lx_megatron_options_set_mask_eod()
+                                   applies; otherwise 1. */
 } lx_megatron_columns;
 
 /**
@@ -64,7 +64,7 @@ typedef enum lx_megatron_columns {
 typedef struct lx_megatron_options lx_megatron_options;
 
 /**
- * Returns new options with default values for everything but the sequence length; NULL if out of
+ * Returns new options with default values for everything except the sequence length; NULL if out of
  * memory.
  */
 LX_API lx_megatron_options *lx_megatron_options_new(void);
@@ -72,7 +72,7 @@ LX_API lx_megatron_options *lx_megatron_options_new(void);
 /** Frees the options. NULL is allowed. */
 LX_API void lx_megatron_options_free(lx_megatron_options *options);
 
-/** Sets the number of tokens in an input, 1 to 2^31 - 2. Every source needs it. */
+/** Sets the number of tokens in an input, 1 to 2^31 - 2. This option is required. */
 LX_API lx_status lx_megatron_options_set_sequence_length(lx_megatron_options *options,
                                                          uint64_t sequence_length, lx_error *error);
 
@@ -84,8 +84,8 @@ LX_API lx_status lx_megatron_options_set_documents(lx_megatron_options *options,
                                                    uint64_t count, lx_error *error);
 
 /**
- * Sets the number of samples needed, which determines the number of epochs of the documents; the
- * source may have more samples. #LX_NONE, the default, means one epoch.
+ * Sets the number of samples that are needed, which determines the number of epochs of the
+ * documents. The source may have more samples than needed. #LX_NONE, the default, means one epoch.
  */
 LX_API lx_status lx_megatron_options_set_num_samples(lx_megatron_options *options,
                                                      uint64_t num_samples, lx_error *error);
@@ -117,8 +117,8 @@ LX_API lx_status lx_megatron_options_set_vocabulary(lx_megatron_options *options
                                                     uint64_t vocabulary, lx_error *error);
 
 /**
- * Sets the number that pads a sample after its last token; it need not be in the vocabulary. The
- * default is -1.
+ * Sets the number that pads a sample after its last token. This number need not be in the
+ * vocabulary. The default is -1.
  */
 LX_API lx_status lx_megatron_options_set_pad(lx_megatron_options *options, int64_t pad,
                                              lx_error *error);
@@ -128,9 +128,9 @@ LX_API lx_status lx_megatron_options_set_eod(lx_megatron_options *options, int64
                                              lx_error *error);
 
 /**
- * Sets whether each token of lx_megatron_options_set_eod() ends a piece, as with Megatron's
- * reset_position_ids and reset_attention_mask. With false, the default, a piece ends where its
- * document ends.
+ * Sets whether each occurrence of the token of lx_megatron_options_set_eod() ends a piece, as with
+ * Megatron's reset_position_ids and reset_attention_mask. With false, the default, a piece ends
+ * where its document ends.
  */
 LX_API lx_status lx_megatron_options_set_split_at_eod(lx_megatron_options *options, bool split,
                                                       lx_error *error);
@@ -157,13 +157,14 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
                                                 lx_error *error);
 
 /**
- * Creates a source whose record i is the text of GPTDataset[i]: sequence_length + 1 tokens, or
+ * Creates a source in which record i is the text of GPTDataset[i]: sequence_length + 1 tokens, or
  * sequence_length without the extra token, in the column "tokens". As in Megatron, padding
  * continues the last piece: its segment is not 0.
  *
- * The source uses 4 bytes for each document of each epoch, and 12 for each sample; if there are
- * 2^32 or more of either, 8 and 24 bytes. Creating it reads the lengths of these documents, even if
- * the tables already exist in a file. Any number of processes can share tables in files.
+ * The source uses 4 bytes for each document of each epoch, and 12 bytes for each sample; if there
+ * are 2^32 or more of either, it uses 8 and 24 bytes. Creating the source reads the lengths of
+ * these documents, even if the tables already exist in a file. Any number of processes can share
+ * tables in files.
  *
  * A loader's state identifies the source by the lengths of the documents, the number of epochs that
  * num_samples needs, and everything else that the tables depend on, but not by the columns.
@@ -175,9 +176,9 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source was created.
- * @retval LX_ERR_ARGUMENT  An option is invalid; the message names it. Or the documents have no
- *                          tokens, or have too few tokens for one sample and num_samples is
- *                          #LX_NONE or 0. Or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  An option is invalid (the message names it); the documents contain no
+ *                          tokens; the documents contain too few tokens for one sample, and
+ *                          num_samples is #LX_NONE or 0; or a pointer is NULL.
  * @retval LX_ERR_RANGE     The requested range of documents extends beyond the last one.
  * @retval LX_ERR_CORRUPT   The index of a file points beyond its tokens; the error reports the file
  *                          and offset.
@@ -185,8 +186,7 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
  *                          num_samples needs at least 2^31 epochs, 2^63 tokens, or tables of 2^48
  *                          numbers.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron_options *options,
                                         lx_source **source, lx_error *error);
@@ -194,14 +194,16 @@ LX_API lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron_opt
 /** The tables that Megatron builds. */
 typedef enum lx_megatron_index {
     LX_MEGATRON_DOCUMENTS, /**< The documents of all epochs, in order. */
-    LX_MEGATRON_SAMPLES,   /**< Where each sample begins before the shuffle, and where the last one
-                                ends. Each place is two numbers: an index into the documents table,
-                                and the token within that document. */
-    LX_MEGATRON_SHUFFLE    /**< The sample at each place after the shuffle. */
+    LX_MEGATRON_SAMPLES,   /**< Where each sample begins before the shuffle, and where the last
+                                sample ends. Each location consists of two numbers: an index into
+                                the documents table, and the position of the token within that
+                                document. */
+    LX_MEGATRON_SHUFFLE    /**< The sample at each position after the shuffle. */
 } lx_megatron_index;
 
 /**
- * Reads a table of a source from lx_source_new_megatron(), for comparison with Megatron's.
+ * Reads a table of a source from lx_source_new_megatron(), for comparison with the table that
+ * Megatron builds.
  *
  * @param[in]  source   The source.
  * @param[in]  index    The table.
@@ -211,11 +213,11 @@ typedef enum lx_megatron_index {
  * @param[out] length   Receives the length of the whole table; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            @p numbers holds the numbers.
+ * @retval LX_OK            The numbers were stored in @p numbers.
  * @retval LX_ERR_ARGUMENT  @p source is a different kind of source, @p index is invalid, or a
  *                          pointer is NULL.
  * @retval LX_ERR_RANGE     The range extends beyond the end of the table.
- * @retval LX_ERR_CORRUPT   The file with the tables is damaged.
+ * @retval LX_ERR_CORRUPT   The file that contains the tables is damaged.
  */
 LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_index index,
                                                uint64_t first, uint64_t count, uint64_t *numbers,
@@ -230,29 +232,29 @@ LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megat
  */
 
 /**
- * Creates the order of a mixture exactly as Megatron does: each position goes to the set that is
- * furthest below its share. The weights are used unchanged. Megatron first divides them by their
- * sum, which it computes as NumPy does, so the caller must do the same. If the weights are the
- * lengths of the sets divided by their sum, the order with #LX_EXHAUSTED_REDISTRIBUTE is that of
- * Megatron's exhaustive mode. A set with a weight of 0 still gets a position when no other set is
- * below its share: leave such sets out.
+ * Creates the order of a mixture exactly as Megatron does: each position goes to the part that is
+ * furthest below its share. The weights are used unchanged. Megatron first divides the weights by
+ * their sum, which it computes in the same way as NumPy, so the caller must do the same. If the
+ * weights are the lengths of the parts divided by the sum of the lengths, the order with
+ * #LX_EXHAUSTED_REDISTRIBUTE is that of Megatron's exhaustive mode. A part with a weight of 0 still
+ * gets a position when no other part is below its share: leave such parts out.
  *
- * Creating it iterates over all positions, which takes about 15 ns per position for 8 sets, and
- * stores the progress of the sets every 16,384 positions, in 8 bytes per set. lx_order_new_blend()
- * needs neither.
+ * Creating the order iterates over all positions, which takes about 15 ns per position for 8 parts,
+ * and stores the progress of the parts every 16,384 positions, using 8 bytes per part.
+ * lx_order_new_blend() does neither.
  *
- * @param[in]  mixture  A mixture with at least one set, and weights that do not change.
+ * @param[in]  mixture  A mixture with at least one part, and with weights that do not change.
  * @param[in]  options  The tables directory; NULL for the default.
  * @param[out] order    Receives the order; release it with lx_order_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The order was created.
- * @retval LX_ERR_ARGUMENT     There are no sets, no set has a weight, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT     There are no parts, no part has a weight above 0, or a pointer is
+ *                             NULL.
  * @retval LX_ERR_UNSUPPORTED  lx_mixture_add_phase() was called.
  * @retval LX_ERR_LIMIT        An epoch would have more than 2^53 positions.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, const lx_order_options *options,
                                      lx_order **order, lx_error *error);

@@ -19,33 +19,32 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_order_new_nanoset The order of Nanotron's Nanosets
  *
- * This order reproduces Nanotron's exactly, so that you can continue a training run that began in
- * Nanotron; doc/from-nanotron.md describes how. For a new mixture, use lx_order_new_blend(), which
- * needs no table.
+ * This order reproduces that of Nanotron exactly, so that you can continue a training run that
+ * began in Nanotron; doc/from-nanotron.md describes how to do so. For a new mixture, use
+ * lx_order_new_blend(), which needs no table.
  * @see lx_error, lx_order, lx_order_new_greedy(), lx_order_new_torch_random(), lx_sampler
  * @{
  */
 
 /**
  * Creates the order of a Nanoset: the samples of several sets, mixed by weight as in Megatron's
- * greedy loop (lx_order_new_greedy()), and shuffled as by numpy.random.RandomState. A set that is
- * exhausted starts over. An epoch has as many samples as all sets together, and all epochs are
- * identical. The indices are those of the concatenated sets: sample s of set i has the index s plus
- * the total length of the sets before it.
+ * greedy loop (lx_order_new_greedy()), and shuffled in the same way as by numpy.random.RandomState.
+ * A set that is exhausted starts over. An epoch has as many samples as all sets have together, and
+ * all epochs are identical. The indices are those of the concatenated sets: sample s of set i has
+ * the index s plus the total length of the sets before it.
  *
- * The order uses 4 bytes per sample, or 8 if there are more than 2^32 samples. While it is being
- * created, it takes another 8 bytes per sample; with 8 sets, creating it takes about 30 ns per
- * sample.
+ * The order uses 4 bytes per sample, or 8 if there are more than 2^32 samples. Creating the order
+ * temporarily takes another 8 bytes per sample and, with 8 sets, about 30 ns per sample.
  *
  * @param[in]  lengths  The number of samples in each set, 1 or more.
  * @param[in]  weights  The weight of each set, 0 or more; NULL to use the lengths as weights.
  * @param[in]  count    The number of sets, 1 to 65,535.
- * @param[in]  divide   If true, the weights are divided by their sum, which is computed as NumPy
- *                      does; Nanotron's code does the same. If false, they are used unchanged; the
- *                      example in Nanotron's documentation needs this, because rounding can decide
- *                      a tie.
- * @param[in]  options  The seed, less than 2^32 and by default 1234 as in Nanotron, and the tables
- *                      directory. NULL for the defaults.
+ * @param[in]  divide   If true, the weights are divided by their sum, which is computed in the same
+ *                      way as by NumPy; this is what Nanotron's code does. If false, the weights
+ *                      are used unchanged; the example in Nanotron's documentation requires this,
+ *                      because rounding can decide a tie.
+ * @param[in]  options  The seed, which must be less than 2^32 and is by default 1234 as in
+ *                      Nanotron; and the tables directory. NULL for the defaults.
  * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -55,8 +54,7 @@ LX_BEGIN_DECLS
  *                          NULL.
  * @retval LX_ERR_LIMIT     There are too many sets, or more than 2^53 samples.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
                                       bool divide, const lx_order_options *options,

@@ -18,17 +18,17 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_order_new_torch_random The orders of torch.utils.data
  *
- * Each order reproduces exactly what the torch sampler of that name returns on a CPU, epoch after
- * epoch. Use these orders to continue a training run, or to compare two. For anything else, use
- * lx_order_new_shuffle(), which needs no table and can start at any position immediately. A loader
- * already makes batches as torch's BatchSampler does.
+ * Each order reproduces exactly what the torch sampler of the same name returns on a CPU, epoch
+ * after epoch. Use these orders to continue a training run, or to compare two training runs. For
+ * anything else, use lx_order_new_shuffle(), which needs no table and can start at any position
+ * immediately. A loader already makes batches as torch's BatchSampler does.
  *
- * An order uses 4 bytes per position for each of up to two epochs, and for each other epoch that a
- * thread is reading. The first thread that enters an epoch computes its table for all threads; if
- * the epoch ends within a permutation, this temporarily takes another 4 bytes per index. If
- * computing the table fails, readers get #LX_ERR_NOMEM. Entering any epoch takes only milliseconds,
- * because everything that torch would have drawn before it is skipped. With a tables directory, the
- * table of each epoch is stored in a file.
+ * An order uses 4 bytes per position for each of up to two epochs, and for each additional epoch
+ * that a thread is reading. The first thread that enters an epoch computes its table for all
+ * threads; if the epoch ends within a permutation, this temporarily takes another 4 bytes per
+ * index. If computing the table fails, readers get #LX_ERR_NOMEM. Entering any epoch takes only
+ * milliseconds, because the order skips everything that torch would have drawn before that epoch.
+ * With a tables directory, the table of each epoch is stored in a file.
  *
  * As in torch's generators, only the lower 32 bits of a seed matter.
  * @see lx_error, lx_order, lx_order_new_nanoset(), lx_sampler
@@ -40,9 +40,11 @@ LX_BEGIN_DECLS
  * that was seeded with manual_seed(seed) and continues from epoch to epoch.
  *
  * @param[in]  length       The number of indices, 1 to 2^32 - 1; with replacement, at most
- *                          2^28 - 1, because torch versions differ beyond that.
- * @param[in]  replacement  If true, each position is drawn from all indices. If false, whole
- *                          permutations follow each other, and the last one is truncated.
+ *                          2^28 - 1, because different versions of torch return different indices
+ *                          beyond that.
+ * @param[in]  replacement  If true, each position is drawn from all indices. If false, permutations
+ *                          of all indices follow one another, and the last permutation is
+ *                          truncated.
  * @param[in]  options      The epoch length (torch's num_samples), 1 to 2^32 - 1 and by default
  *                          @p length; the seed, by default 0; and the tables directory. NULL for
  *                          the defaults.
@@ -53,8 +55,7 @@ LX_BEGIN_DECLS
  * @retval LX_ERR_ARGUMENT  @p length or the epoch length is 0, or @p order is NULL.
  * @retval LX_ERR_LIMIT     @p length or the epoch length is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
                                            const lx_order_options *options, lx_order **order,
@@ -74,8 +75,7 @@ LX_API lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count,
                                            const lx_order_options *options, lx_order **order,
@@ -83,16 +83,16 @@ LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t cou
 
 /** Flags for lx_order_new_torch_distributed(). */
 typedef enum lx_torch_flags {
-    LX_TORCH_SHUFFLE = 1,  /**< Shuffle the indices; otherwise they come in sequence. */
+    LX_TORCH_SHUFFLE = 1,  /**< Shuffle the indices; otherwise, they come in ascending order. */
     LX_TORCH_DROP_LAST = 2 /**< Drop the remainder of an epoch whose length is not a multiple of the
-                                number of ranks; otherwise, the epoch is filled up with its first
+                                number of ranks; otherwise, the epoch is extended with its first
                                 indices. */
 } lx_torch_flags;
 
 /**
  * Creates the order of DistributedSampler(data, num_replicas = world, shuffle, seed, drop_last),
- * for all ranks together; epoch e is the same as after set_epoch(e). A sampler for rank r of
- * @p world takes from it what torch's sampler for that rank returns.
+ * for all ranks together; epoch e is the same as after set_epoch(e). From this order, a sampler for
+ * rank r of @p world takes the same indices as torch's sampler for that rank.
  *
  * @param[in]  length   The number of indices; at most 2^32 - 1 if they are shuffled.
  * @param[in]  world    The number of ranks, 1 or more.
@@ -108,8 +108,7 @@ typedef enum lx_torch_flags {
  *                          #LX_TORCH_SHUFFLE (only shuffled orders have a table).
  * @retval LX_ERR_LIMIT     @p length is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, the statuses that ::lx_order lists for tables in
- *         files.
+ * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
  */
 LX_API lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, unsigned flags,
                                                 const lx_order_options *options, lx_order **order,
