@@ -99,7 +99,7 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
  *
  * @param[in]  part     An order of up to 2^32 - 1 positions that is not itself cut into batches.
  * @param[in]  costs    The cost of each index, 1 or more. The call copies the costs.
- * @param[in]  count    The number of costs; all indices of @p part must be less than this.
+ * @param[in]  count    The number of costs; all indices of @p part must be less than @p count.
  * @param[in]  budget   The maximum cost of a batch, 1 or more.
  * @param[in]  options  The maximum number of samples in a batch, and whether samples are padded.
  *                      NULL for the defaults.

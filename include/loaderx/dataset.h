@@ -56,8 +56,8 @@ typedef enum lx_access {
                              process; in the last page of a truncated file, bytes may instead read
                              as zeros, without an error. */
     LX_ACCESS_PREAD = 2 /**< Uses pread(2); nothing is memory-mapped. Truncation causes
-                             #LX_ERR_CORRUPT, and a bad sector #LX_ERR_IO; the error reports the
-                             field, record, file and offset. A view contains copies of its
+                             #LX_ERR_CORRUPT, and a bad sector causes #LX_ERR_IO; the error reports
+                             the field, record, file and offset. A view contains copies of its
                              values. */
 } lx_access;
 
@@ -94,7 +94,7 @@ LX_API lx_status lx_dataset_options_set_verify_policy(lx_dataset_options *option
  *
  * With #LX_DAMAGE_ZEROS, lx_dataset_get_sizes() has to read the values whose sizes it returns; no
  * other call becomes slower. If the verify policy (lx_dataset_options_set_verify_policy()) leaves a
- * value unverified, damage in it goes unnoticed: the value is returned as stored.
+ * value unverified, damage in the value goes unnoticed, and the value is returned as stored.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p damage is neither of these policies, or @p options is NULL.
@@ -105,8 +105,8 @@ LX_API lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *option
 /**
  * Sets the access mode; #LX_ACCESS_AUTO is the default.
  *
- * Use #LX_ACCESS_PREAD if other processes may truncate files, or disks may fail, and your process
- * must survive that. The library never installs a signal handler.
+ * Use #LX_ACCESS_PREAD if your process must survive disk failures, and files that other processes
+ * truncate. The library never installs a signal handler.
  *
  * On network file systems, only sealed datasets can be read, and no dataset can be written.
  * lx_dataset_get_network() reports which network file system a dataset is on.
@@ -283,7 +283,7 @@ LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *id
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The records were copied to @p out.
- * @retval LX_ERR_RANGE        An index is not less than the length; the error reports it.
+ * @retval LX_ERR_RANGE        An index is not less than the length; the error reports the index.
  * @retval LX_ERR_CORRUPT      A record is damaged; the error reports the field, record, file and
  *                             offset. The dataset stays usable; the bytes at @p out are undefined.
  * @retval LX_ERR_UNSUPPORTED  This library cannot decompress a record.
@@ -358,7 +358,7 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  * lx_dataset_close(pinned);
  * @endcode
  *
- * A loader over a live dataset pins it for each batch.
+ * A loader over a live dataset pins the dataset for each batch.
  *
  * A commit is visible before it is durable. If a disk fails, a commit that is not durable can be
  * lost even if the machine is not restarted. An older commit is then the newest one, and a refresh
@@ -378,7 +378,8 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  *
  * @retval LX_OK         The handle reads the newest commit.
  * @retval LX_ERR_STATE  A field of the handle was dropped (the error names it), or a different
- *                       dataset is at its path: close the handle and open the dataset again.
+ *                       dataset is now at the handle's path: close the handle and open the dataset
+ *                       again.
  * @return Otherwise, any status that lx_dataset_open() returns.
  */
 LX_API lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error);
@@ -454,7 +455,7 @@ LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t 
  * @param[out] error        Receives the first failure; may be NULL. Damage is not a failure.
  *
  * @retval LX_OK            All records were checked.
- * @retval LX_ERR_RANGE     An index is not less than the length; the error reports it.
+ * @retval LX_ERR_RANGE     An index is not less than the length; the error reports the index.
  * @retval LX_ERR_ARGUMENT  A field does not exist, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  * @return Otherwise, if @p dataset is live, any status that lx_dataset_refresh() returns.

@@ -121,7 +121,7 @@ LX_API lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_e
 
 /**
  * Limits the total size, in bytes, of the batches that are ready or in preparation but not yet
- * returned. One batch is always allowed, and never more than 4 batches per reader thread.
+ * returned. At least one batch is always allowed, and never more than 4 batches per reader thread.
  *
  * Batches of less than 128 KiB are not prepared in advance unless there is a transform, because
  * lx_loader_next() usually copies them faster than it could wake a thread. If the source is slow,

@@ -283,7 +283,7 @@ LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library; or the dataset is on a network file system (the error names
- *                             it).
+ *                             the file system).
  * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno. If a sync failed,
  *                             it is unknown whether the dataset will be sealed after a power loss:

@@ -22,7 +22,7 @@ LX_BEGIN_DECLS
  * rule for parts that are exhausted. lx_order_new_blend() turns a mixture into an order that needs
  * no table and can find any position immediately.
  *
- * This example mixes code and text in a ratio of 7 to 3 and, starting at position 1,000,000 of each
+ * This example mixes code and text in a ratio of 7 to 3 and, starting at offset 1,000,000 of each
  * epoch, in equal shares:
  *
  * @code
@@ -105,8 +105,8 @@ LX_API lx_status lx_mixture_add_part(lx_mixture *mixture, lx_order *order, uint6
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  A weight is invalid, all weights are 0, @p count is not the number of
- *                          parts, @p begin is not greater than in the previous call, or a pointer
- *                          is NULL.
+ *                          parts, @p begin is not greater than that of the previous call, or a
+ *                          pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_mixture_add_phase(lx_mixture *mixture, uint64_t begin, const double *weights,

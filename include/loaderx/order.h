@@ -192,7 +192,8 @@ LX_API uint64_t lx_order_get_length(const lx_order *order);
  * Each constructor documents the options that apply to its order. Options are never silently
  * ignored: creating an order with an option that does not apply to it fails with #LX_ERR_ARGUMENT.
  *
- * This example creates an order with a hundred thousand draws per epoch and its table in a file:
+ * This example creates an order with a hundred thousand draws per epoch, and with its table in a
+ * file:
  *
  * @code
  * lx_order_options *options = lx_order_options_new();
@@ -322,7 +323,8 @@ LX_API lx_status lx_order_options_set_padded(lx_order_options *options, bool pad
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The order was created.
- * @retval LX_ERR_ARGUMENT  The slice extends beyond the epochs of @p part, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  The slice extends beyond the end of the epochs of @p part, or a pointer
+ *                          is NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
  * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be nested
  *                          deeper than #LX_MAX_ORDER_DEPTH.

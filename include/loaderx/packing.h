@@ -145,8 +145,8 @@ typedef struct lx_segment_sizes {
  * attention (cu_seqlens and max_seqlen of flash attention).
  *
  * A piece is a run of equal numbers within one row. A run of zeros is padding. Padding can count as
- * a piece of its own, so that the pieces cover the whole batch. Or it can be left out, if the
- * attention function receives only the tokens that belong to a segment.
+ * a piece of its own, so that the pieces cover the whole batch. Alternatively, padding can be left
+ * out, for an attention function that receives only the tokens that belong to a segment.
  *
  * @param[in]  segments  The column "segments" of a batch, or any other one-dimensional int32
  *                       column, with at most 2^31 - 1 numbers. The name and size members of the

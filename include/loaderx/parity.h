@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Includes all headers of libloaderx-parity: orders and sources that exactly reproduce those
- * of torch, Nanotron and Megatron.
+ * @brief Includes all headers of libloaderx-parity, whose orders and sources exactly reproduce
+ * those of torch, Nanotron and Megatron.
  *
  * A new release of one of those projects can change what these functions must return. The functions
  * are therefore in a separate library on top of the loader and sampler libraries, so that the ABI

@@ -30,7 +30,7 @@ LX_BEGIN_DECLS
  * @param error  The error of the call, or NULL if the caller passed NULL. The function may describe
  *               in it why it ends the call.
  * @return #LX_OK to continue. Any other status ends the call, which returns that status; if the
- *         function did not describe it in @p error, the library does.
+ *         function did not describe the failure in @p error, the library describes it.
  */
 typedef lx_status (*lx_progress_function)(uint64_t done, uint64_t total, void *user,
                                           lx_error *error);

@@ -73,8 +73,8 @@ LX_API lx_status lx_sampler_new(lx_order *order, uint64_t rank, uint64_t world,
 LX_API void lx_sampler_free(lx_sampler *sampler);
 
 /**
- * Takes the next @p count indices of the rank, across epochs, and moves past the last of them.
- * Taking a and then b indices gives the same result as taking a + b indices.
+ * Takes the next @p count indices of the rank, across epochs, and moves past the last of these
+ * indices. Taking a and then b indices gives the same result as taking a + b indices.
  *
  * @param[in]  sampler  The sampler.
  * @param[in]  count    The number of indices to take.
@@ -163,9 +163,9 @@ LX_API lx_status lx_sampler_save(const lx_sampler *sampler, char *text, size_t s
                                  lx_error *error);
 
 /**
- * Moves to the position of a saved state. The order that was saved and that of this sampler must
- * have the same kind, formula, length, seed and other parameters; rank and world may differ. On
- * failure, the sampler does not move.
+ * Moves to the position of a saved state. The saved order and the order of this sampler must have
+ * the same kind, formula, length, seed and other parameters; rank and world may differ. On failure,
+ * the sampler does not move.
  *
  * @retval LX_OK               The sampler is at that position.
  * @retval LX_ERR_MISMATCH     The state belongs to a different order, or to a loader; the message

@@ -72,8 +72,8 @@ LX_BEGIN_DECLS
 /** The result of a call: #LX_OK or #LX_END on success, a negative value on failure. */
 typedef enum lx_status {
     LX_OK = 0,  /**< The call succeeded. */
-    LX_END = 1, /**< The call succeeded, but there is nothing (more) to return. This is not an
-                     error. */
+    LX_END = 1, /**< The call succeeded, but there is nothing, or nothing more, to return. This is
+                     not an error. */
 #define LX_STATUS_CONSTANT(name, value, text) name = value,
     LX_STATUS_MAP(LX_STATUS_CONSTANT)
 #undef LX_STATUS_CONSTANT

@@ -18,8 +18,8 @@ LX_BEGIN_DECLS
  * @defgroup lx_order_new_weighted Orders by weight
  *
  * A weight is a double that is 0 or more, in any unit: only its ratio to the sum of all weights
- * matters. The weights are converted to integers, so that the same weights give the same indices on
- * every machine (doc/orders.md). An index with a weight of 0 is never drawn.
+ * matters. The weights are converted to integers, so that the same weights produce the same indices
+ * on every machine (doc/orders.md). An index with a weight of 0 is never drawn.
  *
  * This example creates an order with as many draws per epoch as there are records:
  *

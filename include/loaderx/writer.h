@@ -24,8 +24,8 @@ LX_BEGIN_DECLS
 
 /** What a commit survives after it has returned. doc/zrecord-format.md gives the details. */
 typedef enum lx_durability {
-    LX_DURABILITY_FULL = 0,     /**< The commit survives a power loss: the call syncs it before it
-                                     returns. */
+    LX_DURABILITY_FULL = 0,     /**< The commit survives a power loss: the call syncs the commit
+                                     before it returns. */
     LX_DURABILITY_PERIODIC = 1, /**< The commit immediately survives the end of the process, even by
                                      kill -9, and survives a power loss after about a second.
                                      Outside of transactions, the writer also commits automatically
@@ -178,7 +178,7 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
  * @retval LX_ERR_CORRUPT      meta.json or LOG is damaged; the error reports where.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library; or the dataset is on a network file system (the error names
- *                             it).
+ *                             the file system).
  * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
@@ -258,7 +258,7 @@ LX_API uint64_t lx_writer_get_length(lx_writer *writer);
 
 /**
  * Returns the current fields. The schema stays valid until the writer is closed; after you add,
- * drop or rename a field, call this again to get the new schema.
+ * drop or rename a field, call this function again to get the new schema.
  */
 LX_API const lx_schema *lx_writer_get_schema(const lx_writer *writer);
 
@@ -480,7 +480,7 @@ LX_API lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error);
 LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
 
 /**
- * Commits and seals the dataset: the tables contain every record, no file has extra bytes, and
+ * Commits and seals the dataset: the tables contain every record, no file contains extra bytes, and
  * meta.json lists the size and checksum of each table. A sealed dataset opens fastest, and cannot
  * be changed until lx_dataset_unseal().
  *
@@ -489,7 +489,7 @@ LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
  *
  * @retval LX_OK            The dataset was sealed.
  * @retval LX_ERR_STATE     A transaction is open, or the writer has already sealed the dataset.
- * @retval LX_ERR_LIMIT     No generation number is left: copy the dataset to a new one.
+ * @retval LX_ERR_LIMIT     No generation number is left: copy the dataset to a new dataset.
  * @retval LX_ERR_POISONED  A sync failed, and it is unknown whether the dataset is sealed.
  * @return Otherwise, any status that lx_writer_commit() returns; the dataset is then not sealed.
  */
@@ -532,7 +532,7 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
  *
  * @retval LX_OK            The WAL contains no updates.
  * @retval LX_ERR_STATE     A transaction is open, or the writer has sealed the dataset.
- * @retval LX_ERR_LIMIT     No generation number is left: copy the dataset to a new one.
+ * @retval LX_ERR_LIMIT     No generation number is left: copy the dataset to a new dataset.
  * @retval LX_ERR_POISONED  A sync failed, and it is unknown which tables the dataset has.
  * @return Otherwise, any status that lx_writer_commit() returns.
  */
@@ -622,13 +622,13 @@ LX_API lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dty
                                      lx_error *error);
 
 /**
- * Drops a field, along with its values in all records. lx_writer_rebalance() frees the space of the
- * values in chunks.
+ * Drops a field, along with its values in all records. lx_writer_rebalance() frees the space that
+ * the values take up in chunks.
  *
  * @retval LX_OK             The field was dropped.
  * @retval LX_ERR_NOT_FOUND  The schema has no field with that name; the error lists the existing
  *                           names.
- * @retval LX_ERR_ARGUMENT   The field is the only field, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT   The field is the only field of the dataset, or a pointer is NULL.
  * @retval LX_ERR_STATE      A transaction is open, or the writer has sealed the dataset.
  * @retval LX_ERR_POISONED   A sync failed, and it is unknown whether the field exists.
  * @return Otherwise, any status that lx_writer_commit() returns.

@@ -159,7 +159,7 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
 /**
  * Creates a source in which record i is the text of GPTDataset[i]: sequence_length + 1 tokens, or
  * sequence_length without the extra token, in the column "tokens". As in Megatron, padding
- * continues the last piece: its segment is not 0.
+ * continues the last piece, so the segment number of padding is not 0.
  *
  * The source uses 4 bytes for each document of each epoch, and 12 bytes for each sample; if there
  * are 2^32 or more of either, it uses 8 and 24 bytes. Creating the source reads the lengths of
@@ -179,7 +179,7 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
  * @retval LX_ERR_ARGUMENT  An option is invalid (the message names it); the documents contain no
  *                          tokens; the documents contain too few tokens for one sample, and
  *                          num_samples is #LX_NONE or 0; or a pointer is NULL.
- * @retval LX_ERR_RANGE     The requested range of documents extends beyond the last one.
+ * @retval LX_ERR_RANGE     The requested range of documents extends beyond the last document.
  * @retval LX_ERR_CORRUPT   The index of a file points beyond its tokens; the error reports the file
  *                          and offset.
  * @retval LX_ERR_LIMIT     There are 2^31 documents or more, a document has 2^31 tokens or more, or

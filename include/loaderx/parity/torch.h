@@ -41,7 +41,7 @@ LX_BEGIN_DECLS
  *
  * @param[in]  length       The number of indices, 1 to 2^32 - 1; with replacement, at most
  *                          2^28 - 1, because different versions of torch return different indices
- *                          beyond that.
+ *                          for larger lengths.
  * @param[in]  replacement  If true, each position is drawn from all indices. If false, permutations
  *                          of all indices follow one another, and the last permutation is
  *                          truncated.
