@@ -65,11 +65,11 @@ class Seeded(Order):
 
 
 class Blocks(Seeded):
-    """Blocks of adjacent indices in random order, each block shuffled; for slow disks.
+    """Blocks of adjacent indices in random order, with each block shuffled; suits slow disks.
 
-    Each epoch is a different permutation of all indices that keeps the indices of a block,
-    ``[b * block, (b + 1) * block)``, together. The last block may be shorter; its place is random,
-    too.
+    Block b contains the indices ``[b * block, (b + 1) * block)``. Each epoch is a different
+    permutation of all indices that keeps the indices of each block together. The last block may be
+    shorter; its position is random, too.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Blocks(Seeded):
     block : int
         The number of indices in a block.
     seed : int
-        0 to 2**64 - 1.
+        The seed, from 0 to 2**64 - 1.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Random(Seeded):
     n : int, optional
         The number of indices; None: the length of the loader's source.
     seed : int
-        0 to 2**64 - 1. The indices for different seeds are independent.
+        The seed, from 0 to 2**64 - 1. The indices for different seeds are independent.
 
     Examples
     --------
@@ -129,7 +129,8 @@ class Shuffle(Seeded):
     n : int, optional
         The number of indices; None: the length of the loader's source.
     seed : int
-        0 to 2**64 - 1. The permutations for different seeds or epochs are independent.
+        The seed, from 0 to 2**64 - 1. The permutations for different seeds or epochs are
+        independent.
 
     Examples
     --------

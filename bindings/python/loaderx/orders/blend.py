@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mixtures: several orders combined into one, each with a share of the positions."""
+"""Mixtures, which combine several orders and give each order a share of the positions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WeightsArgument = Optional[Sequence[float]]
 
 _EXHAUSTED = ('repeat', 'stop', 'redistribute')
 _METHODS = ('closed', 'greedy', 'exhaustive')
-_MAX = 2**53    # maximum number of positions, if they are computed one by one
+_MAX = 2**53    # the maximum number of positions if they are computed one by one
 
 
 class Blend(_Combined):
@@ -27,47 +27,47 @@ class Blend(_Combined):
 
     In any range of positions that starts where a set of weights takes effect and ends before the
     weights change, the number of positions of each part deviates from the part's share by at most
-    half of log2 of the number of parts, rounded up: half a sample for two parts. Nothing is random.
-    Each part continues in its own order. Each position is computed directly, without a table
-    (doc/orders.md, section 8).
+    ``ceil(log2(len(parts))) / 2``: half a sample for two parts. The choice of the part is not
+    random. The indices of each part come in the part's own order. Each position is computed
+    directly, without a table (doc/orders.md, section 8).
 
     Parameters
     ----------
     parts : sequence of Order
-        The orders to mix; at least one, and none may be empty. Their own positions are ignored.
+        The orders to mix: at least one order, and no empty orders. Their own positions are ignored.
     weights : sequence of float, optional
-        One weight for each part, 0 or more; the share of a part is its weight divided by the sum of
+        One weight for each part, 0 or more. The share of a part is its weight divided by the sum of
         all weights. None: weights proportional to the lengths of the parts.
     n : int, optional
         The number of positions in an epoch; None: the sum of the lengths of the parts.
     offsets : sequence of int, optional
-        For each part, a number to add to its indices; None: 0. If the loader reads the sources of
-        the parts as one (`ConcatDataset`), this is the index of the first record of each source.
+        For each part, a number to add to its indices; None: 0. If the loader reads a
+        `ConcatDataset` of the sources of the parts, pass the index of the first record of each
+        source.
     exhausted : {'repeat', 'stop', 'redistribute'}
         What happens when a part has returned one complete epoch. 'repeat': the part continues with
         its next epoch, and does not restart in the next epoch of the mixture. 'stop': the epoch of
         the mixture ends before the first position that would use the exhausted part.
-        'redistribute': the other parts take over its share, in proportion to their weights, until
-        all parts are exhausted. With 'stop' and 'redistribute', an epoch can be shorter than `n`,
-        and each epoch restarts the parts.
+        'redistribute': the other parts take over the share of the exhausted part, in proportion to
+        their weights, until all parts are exhausted. With 'stop' and 'redistribute', an epoch can
+        be shorter than `n`, and each epoch restarts the parts.
     schedule : mapping or sequence of pairs, optional
-        A curriculum: different weights starting at later offsets in each epoch, as
-        ``{offset: weights}``, or as pairs ``(offset, weights)`` with ascending offsets. The weights
-        at offset 0 replace `weights`; if the weights are None, they are proportional to the
-        lengths.
+        A curriculum, which changes the weights at given offsets within each epoch:
+        ``{offset: weights}``, or pairs ``(offset, weights)`` with ascending offsets. If the offset
+        0 is given, omit `weights`. Weights of None are proportional to the lengths of the parts.
     method : {'closed', 'greedy', 'exhaustive'}
         The rule that assigns positions to parts. 'closed': this library's own rule, described
         above. The other two methods reproduce Megatron-LM exactly, so that you can continue a
         training run or compare results. 'greedy': Megatron's BlendedDataset with weights. As in
-        Megatron, the weights are divided by their float64 sum, computed by numpy.sum; each position
-        goes to the part that lags furthest behind its share. `exhausted` and `offsets` apply as
-        above. 'exhaustive': Megatron's BlendedDataset without weights, where each weight is the
-        length of the part divided by the sum of the lengths; each part returns all of its indices
-        once per epoch, as with 'redistribute'; omit `weights` and `n`. 'greedy' and 'exhaustive' do
-        not accept a `schedule`, and compute all positions of an epoch, at most 2**53, when the
-        order is created, which takes about 15 ns per position.
+        Megatron, the weights are divided by their float64 sum, computed by numpy.sum, and each
+        position goes to the part that lags furthest behind its share. `exhausted` and `offsets`
+        apply as above. 'exhaustive': Megatron's BlendedDataset without weights. Each weight is the
+        length of the part divided by the sum of the lengths, and each part returns all of its
+        indices once per epoch, as with 'redistribute'. Omit `weights` and `n`. 'greedy' and
+        'exhaustive' do not accept a `schedule`. They compute all positions of an epoch, at most
+        2**53, when the order is created; this takes about 15 ns per position.
     tables : path, optional
-        The directory in which to store the table; created if it does not exist. The first process
+        The directory in which to store the table; it is created if necessary. The first process
         writes the table to a file, and other processes and later runs map that file. A failed write
         or a damaged file raises an error. None: the table is kept in memory.
 
@@ -128,19 +128,19 @@ class Blend(_Combined):
                 raise ValueError(f"{name} must not be given with the method 'exhaustive'")
 
     def counts(self, first: int, end: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """Count the positions of each part from `first` up to, but not including, `end`.
+        """Count the positions of each part from `first` up to but not including `end`.
 
-        The time that this takes does not depend on the number of positions.
+        The time required does not depend on the number of positions.
 
         Parameters
         ----------
         first, end : int
-            Positions of the global order, ``first <= end``.
+            Positions in the global order, ``first <= end``.
 
         Returns
         -------
         numpy.ndarray
-            uint64, one count for each part; their sum is ``end - first``.
+            One uint64 count for each part. The sum of the counts is ``end - first``.
         """
         first, end = natural('first', first), natural('end', end)
         if end < first:
@@ -177,7 +177,7 @@ class Blend(_Combined):
                            self._tables)
 
     def _divide(self, weights: Sequence[float]) -> Tuple[float, ...]:
-        """Return the weights as Megatron uses them."""
+        """Normalize the weights as Megatron does."""
         if self._method == 'exhaustive':
             total = float(sum(weights))
             return tuple(weight / total for weight in weights)
@@ -214,7 +214,7 @@ def _take_word(name: str, value: Any, choices: Tuple[str, ...]) -> None:
 
 
 def _take_weights(name: str, values: Any, count: int) -> _Weights:
-    """Check the weights of `count` parts; None, which stands for the lengths, stays None."""
+    """Check and return the weights of `count` parts; return None, for the lengths, unchanged."""
     if values is None:
         return None
     if isinstance(values, (Mapping, str, bytes)):
@@ -230,7 +230,7 @@ def _take_weights(name: str, values: Any, count: int) -> _Weights:
 
 
 def _take_schedule(schedule: Any, count: int) -> Tuple[Tuple[int, _Weights], ...]:
-    """Return pairs of an offset and the weights that start there, in ascending order."""
+    """Return pairs of an offset and the weights that start there, in ascending order of offset."""
     if schedule is None:
         return ()
     pairs = []

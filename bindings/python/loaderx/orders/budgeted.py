@@ -19,29 +19,30 @@ __all__ = ['Budgeted']
 class Budgeted(Order):
     """An order that is divided into batches of as many samples as fit in a budget.
 
-    Each position has the same index as in the inner order. From the start of each epoch, each batch
-    takes as many samples as fit, in order; the last batch of an epoch takes the remaining samples.
-    Samples fit as long as the sum of their costs is at most the budget. With `padded`, they fit as
-    long as their number times their largest cost, which is the cost of a batch padded to its
-    longest sample, is at most the budget. With a `Bucketed` inner order, batches contain little
-    padding.
+    Each position has the same index as in the inner order. Starting at the beginning of each epoch,
+    each batch takes as many consecutive samples as fit; the last batch of an epoch takes the
+    remaining samples. Samples fit if the sum of their costs is at most the budget. With `padded`,
+    samples fit if their number times their largest cost is at most the budget: this product is the
+    cost of a batch that is padded to its longest sample. With a `Bucketed` inner order, batches
+    contain little padding.
 
-    A `Loader` with such an order returns these batches, and takes no `batch_size`. Each of N ranks
-    reads one of N consecutive batches: the budget applies to one device, and a step of 4 ranks
-    equals two steps of 2 ranks. If fewer batches than ranks remain at the end of an epoch, some
-    ranks get none; with ``drop_last=True``, no rank gets any of the remaining batches.
+    A `Loader` with a budgeted order returns these batches, and does not accept `batch_size`. Each
+    of N ranks reads one of every N consecutive batches. The budget therefore applies to each
+    device, and a step of 4 ranks reads the same batches as two steps of 2 ranks. If fewer batches
+    than ranks remain at the end of an epoch, some ranks get no batch; with ``drop_last=True``, no
+    rank gets any of the remaining batches.
 
-    The order stores two copies of the costs, with 4 or 8 bytes per cost, and the starts of the
-    batches of two epochs, with one bit per position. The first access to an epoch reads the whole
-    epoch. A budgeted order cannot be part of another order: apply the budget last.
+    The order stores two copies of the costs, which use 4 or 8 bytes per cost, and the starts of the
+    batches of two epochs, which use one bit per position. The first access to an epoch reads the
+    whole epoch. A budgeted order cannot be part of another order: apply the budget last.
 
     Parameters
     ----------
     order : Order
-        The inner order. If it has no length, its length becomes ``len(costs)``. The order's own
-        position is ignored.
+        The inner order. If it has no length, its length becomes ``len(costs)``. Its own position is
+        ignored.
     costs : sequence or array of int
-        The cost of each index, for example the number of tokens in its text: from 1 to the budget.
+        The cost of each index, from 1 to the budget: for example, the number of tokens in a text.
     budget : int
         The maximum cost of a batch.
     rows : int, optional
@@ -79,19 +80,19 @@ class Budgeted(Order):
     def take_batch(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Return the next batch, epoch after epoch, and advance the position.
 
-        In a sharded order (see `shard`), a rank gets its own batch, and its position advances past
-        one batch of each rank. After a `seek` into the middle of a batch, the result is the rest of
-        that batch.
+        In a sharded order (see `shard`), the call returns the batch of this order's rank, and the
+        position advances past one batch of each rank. After a `seek` into the middle of a batch,
+        the call returns the rest of that batch.
 
         Returns
         -------
         numpy.ndarray
-            The indices, uint64; empty only if the order is empty or at its end.
+            The indices, as uint64. The array is empty only if the order is empty or at its end.
 
         Raises
         ------
         ValueError
-            The rank had no batch in 100 epochs.
+            The next 100 epochs contain no batch for this rank.
         """
         return self._get_core().take_batch()
 
@@ -100,13 +101,13 @@ class Budgeted(Order):
     ) -> Iterator[np.ndarray[Any, np.dtype[np.uint64]]]:
         """Iterate over the remaining batches of the current epoch.
 
-        Each batch advances the position. The iteration ends at the start of the next epoch, over
-        which the next call iterates. To choose a different position or rank, use `seek` or `shard`.
+        Each batch advances the position. The iteration ends at the end of the epoch; the next call
+        iterates over the next epoch. To choose a different position or rank, use `seek` or `shard`.
 
         Parameters
         ----------
         drop_last : bool
-            Whether to drop the last batches of the epoch if there are fewer of them than ranks.
+            Whether to drop the last batches of the epoch if there are fewer batches than ranks.
 
         Yields
         ------
@@ -137,7 +138,7 @@ class Budgeted(Order):
             yield core.take_batch()
 
     def count_batches(self, epoch: int = 0) -> int:
-        """Return the number of batches of an epoch, for all ranks together."""
+        """Return the number of batches in an epoch, over all ranks."""
         return _core.count_batches(self._get_core(), natural('epoch', epoch))
 
     def find_batch(self, position: int) -> Tuple[int, int, int]:
@@ -146,13 +147,13 @@ class Budgeted(Order):
         Parameters
         ----------
         position : int
-            A position of the global order.
+            A position in the global order.
 
         Returns
         -------
         number, begin, end : int
-            The number of the batch in its epoch, its first position, and the position after its
-            last one.
+            The number of the batch in its epoch, the first position of the batch, and the position
+            after its last position.
 
         Raises
         ------

@@ -16,7 +16,7 @@ __all__ = ['Concat', 'Padded', 'Repeat', 'Slice', 'Subset']
 
 
 def _part(name: str, order: Any) -> Order:
-    """Check an order that is to be part of another order."""
+    """Check and return an order that is to become part of another order."""
     if not isinstance(order, Order):
         raise TypeError(f'{name} must be an Order, not {type(order).__name__}')
     if order.world != 1:
@@ -28,7 +28,7 @@ def _part(name: str, order: Any) -> Order:
 
 
 class _Combined(Order):
-    """An order made of parts. It has no length as long as one of the parts has none."""
+    """An order made of parts, which has no length as long as any part has no length."""
 
     _parts: Tuple[Order, ...]
 
@@ -45,10 +45,10 @@ class _Combined(Order):
 
 
 class Slice(_Combined):
-    """The positions of each epoch of an order from `start` up to, but not including, `stop`.
+    """The positions of each epoch of an order from `start` up to but not including `stop`.
 
-    As in a slice of a list, negative positions count from the end, and positions after the end
-    stand for the end. If the order shuffles, each epoch of the slice contains different indices.
+    As in a list slice, negative positions count from the end, and positions past the end stand for
+    the end. If the order shuffles, each epoch of the slice contains different indices.
 
     Parameters
     ----------
@@ -81,17 +81,17 @@ class Slice(_Combined):
 
 
 class Padded(_Combined):
-    """The epochs of an order, each extended with its first indices to a multiple of a length.
+    """An order whose epochs are extended with their first indices to a multiple of a length.
 
-    If `multiple` is the number of samples in a batch of all ranks together, all ranks have the same
-    number of batches, and all batches are full.
+    If `multiple` is the number of samples in a global batch, all ranks have the same number of
+    batches, and all batches are full.
 
     Parameters
     ----------
     order : Order
         The order to extend. Its own position is ignored.
     multiple : int
-        The length of an epoch is rounded up to a multiple of this number; 1 or more.
+        The length of an epoch is rounded up to a multiple of this number, which is at least 1.
 
     Examples
     --------
@@ -119,15 +119,15 @@ class Padded(_Combined):
 
 
 class Repeat(_Combined):
-    """Several epochs of an order as one epoch.
+    """Several epochs of an order combined into one epoch.
 
     Parameters
     ----------
     order : Order
-        The order to repeat. If it shuffles, each repetition uses a different permutation. Its own
-        position is ignored.
+        The order to repeat. Its own position is ignored. If it shuffles, each repetition uses a
+        different permutation.
     times : int
-        The number of epochs of `order` in one epoch; 1 or more.
+        The number of epochs of `order` in one epoch; at least 1.
 
     Examples
     --------
@@ -162,8 +162,8 @@ class Concat(_Combined):
     orders : sequence of Order
         One or more orders. Their own positions are ignored.
     offsets : sequence of int, optional
-        For each order, a number to add to its indices, for example the index of its source's first
-        record in a `ConcatDataset`; None: 0.
+        For each order, a number to add to its indices; None: 0. For example, pass the index of the
+        first record of each source in a `ConcatDataset`.
 
     Examples
     --------
@@ -200,13 +200,13 @@ class Subset(Order):
     """Given indices, visited in the sequence of another order.
 
     Where the other order has i, this order has ``indices[i]``. The indices may be in any sequence
-    and may repeat. They are copied and take 8 bytes each, or 16 bytes each if any of them is 2**32
-    or more.
+    and may repeat. The order copies them, and uses 8 bytes per index, or 16 bytes per index if any
+    index is 2**32 or more.
 
     Parameters
     ----------
     indices : sequence or array of int
-        The indices, each 0 or more. Negative indices are not possible, because an order does not
+        The indices, each 0 or more. Negative indices are not supported, because an order does not
         know the length of the source.
     order : Order, optional
         The order in which to visit the indices; None: `Sequential`. If it has no length, its length
@@ -214,7 +214,7 @@ class Subset(Order):
     seed : int, optional
         Shorthand for ``order=Shuffle(seed=seed)``.
     tables : path, optional
-        The directory in which to store the table; created if it does not exist. The first process
+        The directory in which to store the table; it is created if necessary. The first process
         writes the table to a file, and other processes and later runs map that file. A failed write
         or a damaged file raises an error. None: the table is kept in memory.
 

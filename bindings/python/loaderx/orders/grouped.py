@@ -24,9 +24,9 @@ _ROUNDING = 1e-9
 class Balanced(Order):
     """An order in which all classes are equally frequent.
 
-    Positions form rounds. A round contains each class once, in random order, and takes the next
-    index of each class. The indices of a class are shuffled, and shuffled again once all of them
-    have been taken. Indices of small classes repeat more often than indices of large classes.
+    The positions form rounds. Each round takes one index from each class, with the classes in
+    random order. The indices of a class are shuffled, and shuffled again once all of them have been
+    taken. Indices of small classes repeat more often than indices of large classes.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ class Balanced(Order):
         The number of positions in an epoch; None: the number of indices. Rounds continue across
         epochs.
     seed : int
-        0 to 2**64 - 1.
+        The seed, from 0 to 2**64 - 1.
     tables : path, optional
-        The directory in which to store the table; created if it does not exist. The first process
+        The directory in which to store the table; it is created if necessary. The first process
         writes the table to a file, and other processes and later runs map that file. A failed write
         or a damaged file raises an error. None: the table is kept in memory.
 
@@ -70,25 +70,25 @@ class Balanced(Order):
 
 
 class Bucketed(Order):
-    """A permutation in each epoch, with batches of similar lengths, which need little padding.
+    """A different permutation in each epoch, with batches of similar lengths.
 
-    The indices are sorted by length and cut into buckets. Each bucket is shuffled and cut into
-    batches, and the batches are shuffled. The remaining indices, which have the largest lengths and
-    do not fill a batch, come last.
+    The batches need little padding. The indices are sorted by length and cut into buckets. Each
+    bucket is shuffled and cut into batches, and the batches are shuffled. The remaining indices,
+    which have the largest lengths and do not fill a batch, come last.
 
     Parameters
     ----------
     lengths : sequence or array of int
-        The length of the record at each index, 0 or more; at most 2**32 - 1 indices.
+        The length of the record at each index, 0 or more. There can be at most 2**32 - 1 indices.
     batch : int
-        The number of indices in a batch of all ranks together: the loader's ``batch_size * world``.
+        The number of indices in a global batch: the loader's ``batch_size * world``.
     bucket : int, optional
         The number of indices in a bucket, a multiple of `batch`; None: 100 batches. Larger buckets
         shuffle better; in smaller buckets, lengths are more similar.
     seed : int
-        0 to 2**64 - 1.
+        The seed, from 0 to 2**64 - 1.
     tables : path, optional
-        The directory in which to store the table; created if it does not exist. The first process
+        The directory in which to store the table; it is created if necessary. The first process
         writes the table to a file, and other processes and later runs map that file. A failed write
         or a damaged file raises an error. None: the table is kept in memory.
     """
@@ -135,7 +135,7 @@ def split(
 ) -> Union[List[_Array], Dict[str, _Array]]:
     """Split indices into sets by a hash, for example for training and validation.
 
-    Each index is in exactly one set, or in no set if the fractions sum to less than 1. The set of
+    Each index is in at most one set, and in exactly one set if the fractions sum to 1. The set of
     an index does not depend on the number of indices: appending records never moves existing
     records to a different set. For this reason, the size of a set matches its fraction only
     approximately.
@@ -143,18 +143,18 @@ def split(
     Parameters
     ----------
     n_or_keys : int, or sequence or array of int
-        The number of indices; or, for each index, a number to hash instead of the index, for
-        example the number of its patient or document: indices with equal numbers are in the same
-        set.
+        The number of indices; or a key for each index, which is hashed instead of the index, for
+        example the number of a patient or document. Indices with equal keys are in the same set.
     fractions : sequence or mapping of float
-        The fraction of each set, 0 to 1; their sum is at most 1.
+        The fraction of each set, from 0 to 1. The sum of the fractions must be at most 1.
     seed : int
-        0 to 2**64 - 1; different seeds give different sets.
+        The seed, from 0 to 2**64 - 1. Different seeds give different sets.
 
     Returns
     -------
     list or dict of numpy.ndarray
-        The indices of each set, in order or by name: uint64, ascending.
+        The indices of each set, as ascending uint64 numbers: a list in the order of `fractions`, or
+        a dict by name.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def split(
 
 
 def _add_up(fractions: List[float]) -> List[float]:
-    """Return the cumulative sums; a total that is 1 except for rounding becomes 1."""
+    """Return the cumulative sums; a total that differs from 1 only by rounding becomes 1."""
     if not fractions:
         raise ValueError('fractions must have at least one fraction')
     ends = [math.fsum(fractions[:i + 1]) for i in range(len(fractions))]
@@ -206,7 +206,7 @@ def _take_classes(classes: Any) -> np.ndarray[Any, Any]:
 
 
 def _count_classes(classes: np.ndarray[Any, Any]) -> _Array:
-    """Number the classes; integers keep their values, modulo 2**64."""
+    """Convert the classes to numbers; integers keep their values, modulo 2**64."""
     if classes.dtype.kind in 'SU':
         classes = np.unique(classes, return_inverse=True)[1]
     return integers('classes', classes if classes.dtype.kind != 'b' else classes.view(np.uint8))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Helpers for an order that mixes several datasets: find the dataset of each sample."""
+"""Helpers that find the dataset of each sample in an order that mixes several datasets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def indices_at(order: Order, positions: Iterable[int]) -> List[int]:
-    """Return the indices at positions of an order; negative positions count from its end."""
+    """Return the indices at positions of an order; negative positions count from the end."""
     cursor = order._get_core().shard(0, 1)    # a copy with its own position, for concurrent readers
     length = len(order)
     indices = []
@@ -31,9 +31,9 @@ def indices_at(order: Order, positions: Iterable[int]) -> List[int]:
 
 
 def locate(indices: _Array, begins: _Array) -> Tuple[_Numbers, _Numbers]:
-    """Return the dataset of each sample, and the index of the sample in it.
+    """Return the number of each sample's dataset, and the index of the sample in that dataset.
 
-    `begins` contains the index of the first sample of each dataset; its first item is 0.
+    `begins` contains the index of the first sample of each dataset, starting with 0.
     """
     numbers = indices.astype(np.int64)
     sets = np.searchsorted(begins, numbers, 'right') - 1

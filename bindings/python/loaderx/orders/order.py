@@ -20,12 +20,13 @@ class Order:
 
     Positions count the samples of one global order, which all ranks share. An order of length n has
     epochs of n positions. The index at a position depends only on the position and the arguments of
-    the order, so `seek` takes the same time for any position. doc/orders.md contains the formulas.
+    the order, so `seek` takes constant time. doc/orders.md contains the formulas.
 
     In a loader, an order without a length takes on the length of the loader's source; outside a
-    loader, it has no indices. The same applies to an order built from orders without a length.
+    loader, it cannot return indices. The same applies to an order built from orders without a
+    length.
 
-    A `Loader` uses only the arguments of the order, and keeps its own position.
+    A `Loader` uses only the arguments of the order, and keeps a position of its own.
 
     Examples
     --------
@@ -36,21 +37,21 @@ class Order:
     """
 
     _order: Optional[_core.Order] = None
-    _tables: Optional[bytes] = None    # only for classes that have a table
+    _tables: Optional[bytes] = None    # used only by classes that have a table
 
     def __init__(self) -> None:
         raise TypeError('Order is a base class: use Sequential, Shuffle or another order')
 
     def _make(self, n: int) -> _core.Order:
-        """Make the order of n indices."""
+        """Create the order of the extension module for a length of `n`."""
         raise NotImplementedError
 
     def _first_arguments(self) -> Tuple[Any, ...]:
-        """Return the positional arguments: the length, if it was given."""
+        """Return the positional arguments of the constructor: the length, if it was given."""
         return () if self._order is None else (self._order.length,)
 
     def _arguments(self) -> Dict[str, Any]:
-        """Return the keyword arguments."""
+        """Return the keyword arguments of the constructor."""
         raise NotImplementedError
 
     def _tables_argument(self) -> Dict[str, Any]:
@@ -88,22 +89,23 @@ class Order:
         Returns
         -------
         numpy.ndarray
-            uint64, of length `k`; shorter only if the order is empty or reaches its end.
+            `k` uint64 indices; fewer only if the order is empty or reaches its end.
         """
         return self._get_core().take(k)
 
     def seek(self, position: int) -> None:
-        """Seek to a position of the global order; this takes the same time for any position."""
+        """Seek to a position in the global order, in constant time."""
         self._get_core().seek(position)
 
     def tell(self) -> int:
-        """Return the position of the global order at which the next `take` begins."""
+        """Return the position in the global order at which the next `take` begins."""
         return self._get_core().tell()
 
     def shard(self, rank: int, world: int) -> Order:
         """Return one rank's part of the order, at the same position; this order does not change.
 
-        A rank gets the positions whose offset in the epoch equals `rank` modulo `world`.
+        Each rank gets the positions whose offset in the epoch is congruent to `rank` modulo
+        `world`.
 
         Parameters
         ----------
@@ -116,17 +118,17 @@ class Order:
         return other
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the order's position and identity as a dict that JSON can store (version 1)."""
+        """Return the order's position and identity as a JSON-compatible dict (version 1)."""
         state: Dict[str, Any] = json.loads(self._get_core().save())
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Seek to the position in a saved state; rank and world may differ.
+        """Seek to the position in a saved state; the rank and the world may differ.
 
         Raises
         ------
         ValueError
-            The state belongs to a different order, which the message names, or was saved in an
+            The state belongs to a different order, which the message describes, or was saved in an
             unsupported format version.
         CorruptError
             The state is invalid, or was changed after it was saved.
@@ -182,7 +184,7 @@ def _rebuild(kind: Any, first: Tuple[Any, ...], arguments: Dict[str, Any], state
 
 
 def to_json(state: Mapping[str, Any]) -> str:
-    """Return a state as text for the library, which checks its content."""
+    """Return a state as JSON text for the library, which checks the content."""
     if not isinstance(state, Mapping):
         raise TypeError(f'state must be a dict from state_dict(), not {type(state).__name__}')
     try:

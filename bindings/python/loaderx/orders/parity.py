@@ -20,7 +20,7 @@ _MAX_REPLACED = 2**28 - 1    # beyond this, versions of torch differ
 
 
 class TorchRandom(Seeded):
-    """The order of torch's RandomSampler with a CPU generator of its own.
+    """The order of torch's RandomSampler with its own CPU generator.
 
     The indices are those of
     ``RandomSampler(data, replacement, num_samples, torch.Generator().manual_seed(seed))``, iterated
@@ -30,17 +30,17 @@ class TorchRandom(Seeded):
     Parameters
     ----------
     n : int, optional
-        The number of indices: 1 to 2**32 - 1, or with replacement 1 to 2**28 - 1, above which
-        versions of torch differ. None: the length of the loader's source.
+        The number of indices, from 1 to 2**32 - 1. With replacement, the maximum is 2**28 - 1,
+        above which versions of torch differ. None: the length of the loader's source.
     replacement : bool
-        True: each index is chosen independently. False: consecutive permutations; the last one is
-        truncated.
+        True: each index is chosen independently. False: an epoch consists of consecutive
+        permutations, and the last permutation is truncated.
     num_samples : int, optional
-        The number of positions in an epoch, 1 to 2**32 - 1; None: `n`.
+        The number of positions in an epoch, from 1 to 2**32 - 1; None: `n`.
     seed : int
-        0 to 2**64 - 1; torch uses only the lower 32 bits.
+        The seed, from 0 to 2**64 - 1; torch uses only the lower 32 bits.
     tables : path, optional
-        The directory in which to store the table; created if it does not exist. The first process
+        The directory in which to store the table; it is created if necessary. The first process
         writes the table to a file, and other processes and later runs map that file. A failed write
         or a damaged file raises an error. None: the table is kept in memory.
     """
@@ -76,7 +76,7 @@ class TorchRandom(Seeded):
 
 
 class TorchSubset(Order):
-    """The order of torch's SubsetRandomSampler with a CPU generator of its own.
+    """The order of torch's SubsetRandomSampler with its own CPU generator.
 
     The indices are those of ``SubsetRandomSampler(indices, torch.Generator().manual_seed(seed))``,
     iterated epoch after epoch. `Subset` with a `seed` shuffles indices without needing a table for
@@ -85,11 +85,11 @@ class TorchSubset(Order):
     Parameters
     ----------
     indices : sequence or array of int
-        The indices, each 0 or more; at most 2**32 - 1 of them.
+        At most 2**32 - 1 indices, each 0 or more.
     seed : int
-        0 to 2**64 - 1; torch uses only the lower 32 bits.
+        The seed, from 0 to 2**64 - 1; torch uses only the lower 32 bits.
     tables : path, optional
-        The directory in which to store the table; created if it does not exist. The first process
+        The directory in which to store the table; it is created if necessary. The first process
         writes the table to a file, and other processes and later runs map that file. A failed write
         or a damaged file raises an error. None: the table is kept in memory.
     """
@@ -126,12 +126,12 @@ class Distributed(Order):
     shuffle : bool
         Whether indices are shuffled.
     drop_last : bool
-        True: the last indices are dropped if they do not suffice for all ranks. False: the first
-        indices of the epoch are repeated at its end.
+        What to do if the number of indices is not a multiple of `world`. True: drop the last
+        indices of the epoch. False: repeat the first indices of the epoch at its end.
     seed : int
-        0 to 2**64 - 1; torch uses only the lower 32 bits.
+        The seed, from 0 to 2**64 - 1; torch uses only the lower 32 bits.
     tables : path, optional
-        The directory in which to store the table; created if it does not exist. The first process
+        The directory in which to store the table; it is created if necessary. The first process
         writes the table to a file, and other processes and later runs map that file. A failed write
         or a damaged file raises an error. None: the table is kept in memory.
 
@@ -182,24 +182,24 @@ class Nanoset(Order):
     """The order of Nanotron's Nanosets: several sets, mixed by weights and shuffled.
 
     Sets are mixed as in Megatron's BlendedDataset and restart when they are exhausted; the result
-    is shuffled by numpy.random.RandomState. An epoch has as many samples as all sets together, and
-    all epochs are equal. Indices refer to the concatenation of the sets. The order needs a table of
-    4 bytes per sample; `Blend` needs no table.
+    is shuffled by numpy.random.RandomState. An epoch contains as many samples as all sets together,
+    and all epochs are equal. Indices refer to the concatenation of the sets. The order needs a
+    table of 4 bytes per sample; `Blend` needs no table.
 
     Parameters
     ----------
     lengths : sequence or array of int
-        The number of samples in each set, 1 or more; 1 to 65,535 sets.
+        The number of samples in each of 1 to 65,535 sets; each number is at least 1.
     weights : sequence or array of float, optional
-        The weight of each set, 0 or more; None: proportional to the lengths.
+        The weight of each set, 0 or more; None: weights proportional to the lengths.
     divide : bool
         True: weights are divided by their sum, as in Nanotron's code. False: weights are used
-        unchanged, as in an example in Nanotron's documentation; rounding can break a tie
-        differently.
+        unchanged, as in an example in Nanotron's documentation. Because of rounding, the two can
+        break ties differently.
     seed : int
-        0 to 2**32 - 1; Nanotron's default is 1234.
+        The seed, from 0 to 2**32 - 1. Nanotron's default is 1234.
     tables : path, optional
-        The directory in which to store the table; created if it does not exist. The first process
+        The directory in which to store the table; it is created if necessary. The first process
         writes the table to a file, and other processes and later runs map that file. A failed write
         or a damaged file raises an error. None: the table is kept in memory.
     """

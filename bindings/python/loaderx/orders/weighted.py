@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders in which the weight of an index determines how often, or how early, it occurs."""
+"""Orders in which the weight of an index determines how often, or how early, the index occurs."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ __all__ = ['Weighted']
 class Weighted(Order):
     """Indices chosen at random by weight.
 
-    The same weights and seed give the same indices on every machine. Each weight takes 16 bytes, 8
-    of them for `repr` and pickling.
+    The same weights and seed give the same indices on every machine. The order uses 16 bytes per
+    weight, 8 of them for `repr` and pickling.
 
     Parameters
     ----------
     weights : sequence or array of float
-        The weight of each index, 0 or more; at least one must be above 0. 1 to 2**31 - 1 weights.
-        Only the ratio of a weight to the sum of all weights matters. Indices of weight 0 never
-        occur.
+        The weight of each index, 0 or more. At least one weight must be above 0, and there can be
+        at most 2**31 - 1 weights. Only the ratio of a weight to the sum of all weights matters.
+        Indices of weight 0 never occur.
     n : int, optional
-        The number of positions in an epoch; None: the number of weights. Without replacement, the
-        default and the maximum is the number of weights above 0.
+        The number of positions in an epoch; None: the number of weights. Without replacement, both
+        the default and the maximum are the number of weights above 0.
     replacement : bool
         True: each position is chosen independently, with probabilities proportional to the weights,
         as in torch's WeightedRandomSampler (which returns different indices, however). False: an
         epoch contains each index at most once; each position is chosen from the remaining indices
-        by weight, so indices of large weight come early. Each epoch then needs a table of 4 bytes
-        per position, created on first access.
+        by weight, so indices with large weights tend to come early. Each epoch then needs a table
+        of 4 bytes per position, created on first access.
     seed : int
-        0 to 2**64 - 1.
+        The seed, from 0 to 2**64 - 1.
     tables : path, optional
-        The directory in which to store the table; created if it does not exist. The first process
+        The directory in which to store the table; it is created if necessary. The first process
         writes the table to a file, and other processes and later runs map that file. A failed write
         or a damaged file raises an error. None: the table is kept in memory.
 
     Examples
     --------
-    Choose rare classes as often as frequent ones:
+    Choose rare classes as often as frequent classes:
 
     >>> labels = np.array([0, 0, 0, 1])
     >>> order = Weighted(1 / np.bincount(labels)[labels], 10_000, seed=42)
