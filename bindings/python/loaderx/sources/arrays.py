@@ -14,7 +14,7 @@ __all__ = ['NPDataset']
 
 
 class NPDataset(Concatenable):
-    """A dataset over an array or .npy file; the first axis counts the records.
+    """A dataset of the records along the first axis of an array or .npy file.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class NPDataset(Concatenable):
         return list(self.array[positions_of(indices)])
 
     def close(self) -> None:
-        """Do nothing: a file stays mapped until the last array over it is freed."""
+        """Do nothing: a file remains mapped until the last array that uses it is freed."""
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
         if copy:
@@ -73,7 +73,7 @@ class NPDataset(Concatenable):
         return np.asarray(self.array, dtype=dtype)
 
     def __getstate__(self) -> Dict[str, Any]:
-        """Return the attributes to pickle: the path of a file, not its content."""
+        """Return the attributes to pickle: for a file, its path instead of its content."""
         return {name: value for name, value in self.__dict__.items()
                 if name != 'array' or self._path is None}
 

@@ -29,11 +29,12 @@ class Views(Dict[str, List[Any]]):
 
 
 class Column:
-    """One field of a dataset, indexed like an array of all its records.
+    """One field of a dataset, which is indexed like an array of the values of all records.
 
-    An int returns one value: an array, a NumPy scalar, bytes, or None if the value is missing. A
-    slice, a sequence of ints or a mask returns several values, in the order of the indices: an
-    array with zeros for missing values or, for a bytes field, a list with None for missing values.
+    Indexing with an int returns one value: an array, a NumPy scalar, bytes, or None if the value is
+    missing. Indexing with a slice, a sequence of ints or a mask returns several values, in the
+    order of the indices: an array with zeros for missing values or, for a bytes field, a list with
+    None for missing values.
     """
 
     __slots__ = ('_dataset', '_name', '_field')
@@ -95,12 +96,12 @@ class Column:
         Parameters
         ----------
         indices : sequence of int, slice or mask, optional
-            The records; by default all.
+            The records; by default, all records.
 
         Returns
         -------
         array of bool
-            For each record, False if its value is missing.
+            False for each record whose value is missing.
         """
         return self._dataset._present(self._name, indices)
 

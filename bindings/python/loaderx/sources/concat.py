@@ -17,23 +17,23 @@ __all__ = ['ConcatDataset', 'SubsetDataset']
 
 
 def _readable(part: Any) -> Any:
-    """Return the dataset itself, or the dataset at a path, from which bytes fields can be read."""
+    """Return a dataset from which bytes fields can be read; if `part` is a path, open it."""
     return Dataset(part) if isinstance(part, (str, bytes, os.PathLike)) else part
 
 
 class ConcatDataset(Records):
-    """The concatenation of datasets: the indices of each dataset follow those of the previous one.
+    """The concatenation of datasets, whose records are indexed one dataset after another.
 
     Parameters
     ----------
     datasets : sequence
         The datasets: each is a `Dataset`, an `NPDataset`, an array, a path or a dataset of this
-        module. All must have columns of the same names, dtypes and shapes.
+        module. All datasets must have columns with the same names, dtypes and shapes.
 
     Notes
     -----
     ``a + b`` concatenates two datasets. Indexing reads one record; `gather` reads several records,
-    but no bytes fields.
+    but cannot read bytes fields.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class ConcatDataset(Records):
     """
 
     datasets: Tuple[Any, ...]
-    _parts: Optional[List[Any]] = None    # the parts as datasets, to read bytes fields
+    _parts: Optional[List[Any]] = None    # the parts as datasets, for reading bytes fields
 
     def __init__(self, datasets: Sequence[Any]) -> None:
         if isinstance(datasets, (str, bytes, os.PathLike, np.ndarray, Mapping)):
@@ -63,7 +63,7 @@ class ConcatDataset(Records):
             self._parts = [_readable(one) for one in self.datasets]
         ends = np.cumsum([len(part) for part in self._parts])
         positions = resolved(indices, len(self))
-        return [self._parts[number][int(place - ends[number])]    # a negative index, from the end
+        return [self._parts[number][int(place - ends[number])]    # a negative index
                 for number, place in zip(np.searchsorted(ends, positions, 'right'), positions)]
 
     def _recipe(self) -> Any:
@@ -77,14 +77,14 @@ Concatenable._concatenate = ConcatDataset
 
 
 class SubsetDataset(Records):
-    """Some records of a dataset, in any order and any number of times.
+    """Selected records of a dataset, in any order; a record may occur more than once.
 
     Parameters
     ----------
     dataset : Dataset, NPDataset, array, path or dataset of this module
         The dataset.
     indices : slice, mask, sequence or array of int
-        The records, as in ``dataset['field'][indices]``. Each index takes 4 or 8 bytes of memory.
+        The records, as in ``dataset['field'][indices]``. Each index uses 4 or 8 bytes of memory.
         To select records with an order instead, use `Subset`.
 
     Examples
@@ -95,7 +95,7 @@ class SubsetDataset(Records):
     """
 
     dataset: Any
-    _part: Any = None    # the dataset and the indices in it, to read bytes fields
+    _part: Any = None    # the dataset and the indices in it, for reading bytes fields
 
     def __init__(self, dataset: Any, indices: Any) -> None:
         core, self._nameless = core_of(dataset, 'dataset')

@@ -22,46 +22,46 @@ Verify = Literal['first', 'always', 'never']
 OnDamage = Literal['raise', 'zeros']
 Access = Literal['auto', 'mmap', 'pread']
 
-# Maximum number of findings in a report; more could exhaust memory.
+# The maximum number of findings in a report; more could exhaust memory.
 _MAX_DAMAGES = 100_000
 
 
 class Dataset(Stored, _core.Dataset):
-    """A dataset opened for reading; it shows the snapshot of the last commit before it was opened.
+    """A dataset that is open for reading.
 
-    ``ds[5]`` is a record, as a dict of values by field name; ``ds['data']`` is a `Column`. All
-    methods are thread-safe. Each call reads all fields from one snapshot. `refresh` advances to the
-    newest snapshot.
+    The dataset shows the snapshot of the last commit before it was opened; `refresh` advances to
+    the newest snapshot. ``ds[5]`` is a record, as a dict of values by field name; ``ds['data']`` is
+    a `Column`. All methods are thread-safe. Each call reads all fields from one snapshot.
 
     The dataset shows the fields that existed when it was opened, under their names at that time.
     Fields added later are not visible. Once one of its fields has been dropped, the dataset can no
     longer advance to a newer snapshot, and `refresh` raises an error: open the dataset again.
 
     A dataset works with torch's DataLoader. After ``fork()``, the child can continue to read the
-    same snapshot. Unpickling opens the dataset again, without the executor, in its newest snapshot;
-    it raises LoaderxError if the path now contains a different dataset, different fields, or fewer
+    same snapshot. Unpickling opens the newest snapshot of the dataset, without the executor; it
+    raises LoaderxError if the path now contains a different dataset, different fields, or fewer
     records.
 
     Parameters
     ----------
     path : path-like
-        The directory of the dataset.
+        The dataset directory.
     verify : {'first', 'always', 'never'}, optional
-        When the checksums of uncompressed values are verified; by default at the first read. The
-        checksums of compressed values are always verified.
+        When the checksums of uncompressed values are verified; by default, when a value is first
+        read. The checksums of compressed values are always verified.
     durable : bool, optional
         Whether to show only commits that survive a power loss.
     live : bool, optional
         Whether each call reads the newest snapshot. To read one snapshot in several calls, use
         `pin`. A `Loader` over a live dataset reads each batch from the newest snapshot.
     on_damage : {'raise', 'zeros'}, optional
-        The action for a damaged value: 'raise' raises CorruptError; 'zeros' treats the value as
+        What to do if a value is damaged: 'raise' raises CorruptError; 'zeros' treats the value as
         missing. In both cases, `damaged` counts the value.
     access : {'auto', 'mmap', 'pread'}, optional
-        How files are accessed. 'mmap' is the fastest, but SIGBUS ends this process if another
-        process truncates a file or a sector is bad. 'pread' raises CorruptError or OSError in these
-        cases, but `views` are copies. 'auto', the default, selects 'mmap' on local file systems and
-        'pread' on network file systems, where only sealed datasets can be read.
+        How files are accessed. 'mmap' is the fastest, but SIGBUS kills this process if another
+        process truncates a file or if a disk sector is bad. 'pread' raises CorruptError or OSError
+        in these cases, but `views` returns copies. 'auto', the default, selects 'mmap' on local
+        file systems and 'pread' on network file systems, where only sealed datasets can be read.
     executor : Executor, optional
         The threads that run `verify`. By default, `verify` uses one thread per CPU.
 
@@ -123,14 +123,15 @@ class Dataset(Stored, _core.Dataset):
             yield state._record(index)
 
     def pin(self) -> Dataset:
-        """Open the current snapshot, or the newest snapshot of a live dataset, a second time.
+        """Return a second Dataset for the current snapshot.
 
-        The two datasets share all large objects, so this is fast.
+        If this Dataset is live, the second Dataset reads the newest snapshot. The two datasets
+        share all large objects, so the call is fast.
 
         Returns
         -------
         Dataset
-            A dataset that reads this snapshot until it is refreshed. It is not live.
+            A dataset that is not live, and reads this snapshot until it is refreshed.
         """
         pinned: Dataset = self._pin()
         pinned._fields = self._fields
@@ -138,14 +139,14 @@ class Dataset(Stored, _core.Dataset):
         return pinned
 
     def views(self, indices: Any, fields: Optional[Iterable[str]] = None) -> Views:
-        """Return views of records, which are not copied, for use in a with-block.
+        """Return views of records without copying them, for use in a with-block.
 
         Parameters
         ----------
         indices : sequence of int, slice or mask
             The records.
         fields : sequence of str, optional
-            The fields; by default all. Compressed values have no views.
+            The fields; by default, all fields. Compressed values cannot be viewed.
 
         Returns
         -------
@@ -164,8 +165,8 @@ class Dataset(Stored, _core.Dataset):
             Called with a CorruptError for each damaged value or file.
         progress : bool or callable, optional
             True shows a bar if stderr is a terminal and tqdm is installed. A function is called
-            from time to time with the number of records done and the total; an exception that it
-            raises ends the operation.
+            from time to time with the number of records processed so far and the total; if it
+            raises an exception, the operation ends.
 
         Returns
         -------
@@ -175,10 +176,10 @@ class Dataset(Stored, _core.Dataset):
         Raises
         ------
         CorruptError
-            The first damaged value or file, raised after everything has been read. Its attribute
-            ``report`` is the dict above, with ``damage_count``, the number of findings, and
-            ``damages``, a list with a dict for each of the first 100,000 findings: field, record,
-            path, offset and message.
+            The error of the first damaged value or file, raised after everything has been read. Its
+            ``report`` attribute is the dict above, with ``damage_count``, the number of findings,
+            and ``damages``, a list with a dict for each of the first 100,000 findings. Each dict
+            contains field, record, path, offset and message.
         """
         damages: List[Dict[str, Any]] = []
         if damaged is not None and not callable(damaged):
@@ -202,14 +203,14 @@ class Dataset(Stored, _core.Dataset):
         """Copy the current snapshot to another directory; writers can continue in the meantime.
 
         The copy is durable when this method returns. It has the same uuid as the original: write to
-        only one of the two. Records are not verified.
+        only one of the two datasets. Records are not verified.
 
         Parameters
         ----------
         path : path-like
-            The directory to create; it may exist if it is empty.
+            The directory to create. It may already exist if it is empty.
         progress : bool or callable, optional
-            See `verify`; the numbers are bytes instead of records.
+            See `verify`. The function receives numbers of bytes instead of records.
 
         Raises
         ------
@@ -231,10 +232,11 @@ class Dataset(Stored, _core.Dataset):
             The .npy file, which replaces an existing file once it is complete; or the directory for
             the files, which is created if it does not exist.
         indices : sequence of int, slice or mask, optional
-            The records; by default all.
+            The records; by default, all records.
         files : bool, optional
             Whether to write each record to its own file, whose name is the index with at least
-            eight digits. The default is True only for bytes fields, which cannot form an array.
+            eight digits. The default is True for bytes fields, which cannot form an array, and
+            False for other fields.
         suffix : str, optional
             The suffix of the file names, for example ``'.jpg'``.
         progress : bool or callable, optional
@@ -243,8 +245,8 @@ class Dataset(Stored, _core.Dataset):
         Returns
         -------
         dict
-            The numbers of ``records`` read, of ``bytes`` written, and of ``missing`` values, which
-            are zeros in an array and for which no file is written. With ``on_damage='zeros'``,
+            The numbers of ``records`` read, ``bytes`` written, and ``missing`` values. A missing
+            value is zeros in an array; no file is written for it. With ``on_damage='zeros'``,
             damaged values are treated in the same way and counted as ``damaged``.
 
         Raises

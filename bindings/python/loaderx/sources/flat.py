@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of fixed-size records, one after another."""
+"""Files of consecutive fixed-size records."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class FlatDataset(Records):
     dtype : dtype or str
         The type of an element.
     shape : tuple of int, optional
-        The shape of a record; by default a scalar.
+        The shape of a record. By default, a record is a scalar.
     offset : int, optional
-        The offset of the first record in bytes, for example after a header.
+        The offset of the first record, in bytes: for example, the length of a header.
     name : str, optional
         The name of the dataset's only column.
 

@@ -13,14 +13,13 @@ __all__ = ['NullDataset']
 
 
 class NullDataset(Records):
-    """A placeholder for a dataset, for a rank that needs no data.
+    """A placeholder for a dataset, on a rank that needs no data.
 
     A `Loader` over the placeholder has the same number of batches and the same positions as a
-    loader over the dataset, and each of the two loaders can load the states of the other. The
-    batches are dicts without fields (``{}``, or with ``keys=`` only the keys); the loader reads
-    nothing and allocates no memory for values. All ranks of a pipeline can therefore run the same
-    loop: the first stage over the dataset or some of its fields, a middle stage over the
-    `NullDataset`.
+    loader over the dataset, and either loader can load the states of the other loader. The batches
+    are dicts without fields (``{}``, or with ``keys=`` only the keys); the loader reads nothing and
+    allocates no memory for values. All ranks of a pipeline can therefore run the same loop: the
+    first stage reads the dataset or some of its fields, and a middle stage reads the `NullDataset`.
 
     In a tuple, a `NullDataset` omits the fields of one source: a loader over
     ``(NullDataset(images), labels)`` reads only the labels, and its states are compatible with
@@ -30,9 +29,9 @@ class NullDataset(Records):
     ----------
     source : Dataset, NPDataset, array, path, tuple, list or dict
         The source to replace; see `Loader`. The constructor inspects the source but keeps no
-        reference to it: files and arrays can be closed afterwards, and a path is open only during
-        the call. For states, the placeholder keeps the description of the source; if the source is
-        a dataset, it is described in its current snapshot.
+        reference to it: the source can be closed afterwards, and the file or dataset at a path is
+        open only during the call. The placeholder keeps a description of the source for saved
+        states; for a dataset, it describes the current snapshot.
 
     Examples
     --------

@@ -22,10 +22,10 @@ class PackedDataset(Records):
     """Samples of `capacity` tokens, packed from documents by a best-fit algorithm.
 
     Only documents longer than a sample are cut, into pieces of `capacity` tokens and a remainder; a
-    shorter document is one piece. Pieces are placed by length, longest first. Each goes into the
-    sample with the least room that is sufficient (the first one, if there are several), or into a
-    new sample. Each token of each document is therefore in exactly one sample. Unused room in a
-    sample is filled with padding.
+    shorter document is one piece. Pieces are placed in order of length, longest first. Each piece
+    goes into the sample with the least sufficient space (the first such sample, if there are
+    several), or into a new sample. Each token of each document is therefore in exactly one sample.
+    Unused space in a sample is filled with padding.
 
     A `Loader` over the dataset returns the field ``tokens`` and, if requested, the int32 fields
     ``segments`` and ``positions``. Packing a million documents takes less than a second; a process
@@ -42,16 +42,16 @@ class PackedDataset(Records):
     out : dtype or str, optional
         The dtype of the field ``tokens``: ``int32`` or ``int64``.
     vocabulary : int, optional
-        The exclusive upper bound of tokens: reading a sample with a token that is not below it
+        The exclusive upper bound of tokens: reading a sample with a token at or above this bound
         raises `CorruptError`, which contains the file and the offset.
     pad : int, optional
         The padding value in ``tokens``; it may exceed `vocabulary`.
     segments : bool, optional
-        Whether to return a field ``segments``, which numbers the pieces of each sample 1, 2, and so
-        on; 0 for padding.
+        Whether to return a field ``segments``, which numbers the pieces of each sample, starting
+        with 1. It is 0 for padding.
     positions : bool, optional
         Whether to return a field ``positions``, which counts from 0 in each piece, even in a piece
-        that continues a document from a different sample; 0 for padding.
+        that continues a document from a different sample. It is 0 for padding.
 
     Raises
     ------
@@ -153,9 +153,9 @@ def cu_seqlens(segments: Any, *, padding: bool = True) -> Tuple[np.ndarray[Any, 
     Returns
     -------
     cu_seqlens : numpy.ndarray
-        int32: the offset of each piece, starting at 0, followed by the end of the last piece.
+        The int32 offset of each piece, starting with 0, followed by the end of the last piece.
     max_seqlen : int
-        The length of the longest piece in tokens.
+        The length of the longest piece, in tokens.
 
     Examples
     --------

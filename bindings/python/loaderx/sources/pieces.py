@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Divides indices into pieces, for long operations that report their progress."""
+"""Division of indices into pieces, for long operations that report their progress."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .. import _core
 
 
 class Pieces:
-    """The indices of records, divided into pieces for the extension.
+    """The indices of records, divided into pieces for the extension module.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class BatchReadable:
                               if name in vars(base)), None)
                         for name in ('__getitem__', '__getitems__'))
         if one is not None and (several is None or one < several):
-            setattr(cls, '__getitems__', _read_one_by_one)    # the subclass defines the records
+            setattr(cls, '__getitems__', _read_one_by_one)    # __getitem__ defines the records
 
 
 class Concatenable(BatchReadable):
@@ -37,21 +37,22 @@ class Concatenable(BatchReadable):
     __slots__ = ()
 
     # Concatenates datasets. The module of ConcatDataset, which derives from this class, sets this
-    # to ConcatDataset.
+    # attribute to ConcatDataset.
     _concatenate: ClassVar[Callable[[Sequence[Any]], Any]]
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Concatenable) and not (
                 _overrides_getitem(self) or _overrides_getitem(other)):
             return Concatenable._concatenate([self, other])
-        torch_data = sys.modules.get('torch.utils.data')    # it calls each __getitem__
+        # torch's ConcatDataset calls __getitem__ of each dataset.
+        torch_data = sys.modules.get('torch.utils.data')
         if torch_data is not None and isinstance(other, (Concatenable, torch_data.Dataset)):
             return torch_data.ConcatDataset([self, other])
         return NotImplemented
 
 
 def _overrides_getitem(dataset: Concatenable) -> bool:
-    """Whether the dataset belongs to a subclass that overrides `__getitem__`."""
+    """Return whether the dataset belongs to a subclass that overrides `__getitem__`."""
     return getattr(type(dataset), '__getitems__', None) is _read_one_by_one
 
 
@@ -65,10 +66,10 @@ _RECREATED = ('_source', '_parts', '_part')
 
 
 class Records(Concatenable):
-    """A dataset that reads its records from a source of the library."""
+    """A dataset that reads its records from a library source."""
 
     _source: _core.Source
-    _nameless: bool    # a record is the value of the only column, not a dict
+    _nameless: bool    # whether a record is the value of the only column, not a dict
 
     def __len__(self) -> int:
         return self._source.length
@@ -81,7 +82,7 @@ class Records(Concatenable):
         indices : sequence of int, slice or mask
             The indices. Negative indices count from the end; an index may occur more than once.
         fields : sequence of str, optional
-            The fields to read; by default all.
+            The fields to read; by default, all fields.
 
         Returns
         -------
@@ -139,12 +140,15 @@ class Records(Concatenable):
         return _remake, (type(self), self._recipe(), attributes)
 
     def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
-        """Read records with bytes fields from the datasets of which this one is made."""
+        """Read records that have bytes fields from the underlying datasets."""
         raise TypeError(f'{type(self).__name__} has bytes fields: read them from its Dataset')
 
 
 def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:
-    """Create an object of a subclass without its constructor, which may take any arguments."""
+    """Create an object of a subclass without calling its constructor.
+
+    The constructor may take any arguments.
+    """
     make, arguments = recipe
     made = object.__new__(kind)
     made.__dict__.update({**make(*arguments).__dict__, **attributes})
@@ -157,7 +161,7 @@ def positions_of(indices: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def resolved(indices: Sequence[int], length: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Check indices, and replace negative ones, which count from the end."""
+    """Check indices, and convert negative indices, which count from the end."""
     positions = positions_of(indices)
     wrong = np.flatnonzero((positions >= length) | (positions < -length))
     if len(wrong):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Creates sources of the library from the caller's data."""
+"""Functions that create library sources from the caller's data."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
 def zip_sources(
     sources: Sequence[Any], names: Sequence[Optional[str]], arguments: Sequence[str]
 ) -> _core.Source:
-    """Combine sources of equal length side by side; names apply to sources with one column."""
+    """Combine the columns of sources of equal length; names apply to sources with one column."""
     made = [core_of(one, argument)[0] for one, argument in zip(sources, arguments)]
     return _zip(made, names, ' and '.join(arguments))
 

@@ -42,7 +42,7 @@ class Stored(Concatenable):
 
 def _reopen(kind: Type[Any], path: str, options: Dict[str, Any], uuid: str,
             fields: Tuple[str, ...], length: int) -> Any:
-    """Open the newest snapshot of the dataset in another process; older ones may not exist."""
+    """Open the newest snapshot of an unpickled dataset; older snapshots may no longer exist."""
     made = kind(path, **options)
     if made.uuid != uuid:
         raise LoaderxError(f'{path}: cannot unpickle the dataset: the path contains another one')

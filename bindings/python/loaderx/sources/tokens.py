@@ -26,7 +26,7 @@ _SEQUENCE_MAX = 2**31 - 2
 
 
 def wide_of(out: Any) -> bool:
-    """Return whether tokens are returned as int64."""
+    """Return whether `out` is int64, as opposed to int32."""
     try:
         return _WIDE[np.dtype(out).name]
     except (KeyError, TypeError):
@@ -40,14 +40,14 @@ def columns_of(segments: Any, positions: Any) -> int:
 
 
 def vocabulary_of(vocabulary: Any) -> Optional[int]:
-    """Check the exclusive upper bound of tokens, if there is one."""
+    """Check and return the exclusive upper bound of tokens, if there is one."""
     if vocabulary is None:
         return None
     return natural('vocabulary', vocabulary, minimum=1, maximum=UINT64_MAX)
 
 
 def token(name: str, value: Any, wide: bool) -> int:
-    """Check that a token, such as padding, fits the dtype of the samples."""
+    """Check that a token, such as the padding token, fits the dtype of the samples."""
     found = integer(name, value)
     bits = 63 if wide else 31
     if not -(2**bits) <= found < 2**bits:
@@ -56,21 +56,21 @@ def token(name: str, value: Any, wide: bool) -> int:
 
 
 class Tokens:
-    """The tokens of files or of fields of datasets, as one sequence, and their documents.
+    """The tokens of files or dataset fields, as one sequence, and their documents.
 
-    The name of a file selects its format: ``x.npy`` is an array with one axis; ``x.idx``, or
+    The name of a file determines its format: ``x.npy`` is an array with one axis; ``x.idx``, or
     ``x.bin`` with an ``x.idx`` next to it, is a Megatron indexed dataset, whose sequences are the
     documents; ``x.ds`` is a Nanotron token file, which has documents if ``x.ds.index`` exists; any
     other file contains raw little-endian tokens.
 
     The files are memory-mapped and must not change.
 
-    A field, such as ``dataset['text']``, contains one document per record: bytes that hold the
+    A field, such as ``dataset['text']``, contains one document per record: bytes that contain the
     tokens, or an array whose elements are the tokens. A missing value is a document without tokens.
     The tokens come from the current snapshot of the dataset; later changes have no effect. The
-    lengths of all documents are read immediately, which takes about 0.1 microseconds per document;
-    they use 8.5 bytes of memory per document, or none for arrays. Reading a sample decompresses
-    every compressed record of which the sample contains a part.
+    lengths of all documents are read immediately, which takes about 0.1 microseconds per document.
+    The lengths use 8.5 bytes of memory per document, or no memory if the field contains arrays.
+    Reading a sample decompresses every compressed record that contains a part of the sample.
 
     Parameters
     ----------
@@ -80,15 +80,15 @@ class Tokens:
         The dtype of a token, for example ``'uint16'``. Required for files that do not specify a
         dtype, and for bytes fields; for ``x.ds`` without metadata, the default is uint16.
     field : str, optional
-        The field to read from the datasets among the paths.
+        The field to read from those paths that are datasets.
 
     Raises
     ------
     CorruptError
-        A file or a record ends within a token; a file does not match its index.
+        A file or a record ends within a token, or a file does not match its index.
     ValueError
-        A file or field has a dtype other than `dtype`, or the files and fields have different
-        dtypes.
+        A file or field has a dtype that differs from `dtype`, or the files and fields have
+        different dtypes.
     KeyError
         A dataset does not have the field.
 
@@ -201,7 +201,7 @@ def _open(path: Any, dtype: Optional[str], field: Optional[str]) -> _core.Tokens
 def _reopen(
     paths: Tuple[Any, ...], dtype: Optional[str], field: Optional[str], expected: Tuple[int, int]
 ) -> Tokens:
-    """Reopen tokens in another process, from the newest snapshots of datasets."""
+    """Reopen unpickled tokens, from the newest snapshots of datasets."""
     made = Tokens(paths, dtype, field=field)
     found = len(made), len(made.documents)
     if found != expected:
@@ -213,7 +213,7 @@ def _reopen(
 
 
 class Documents:
-    """The documents of `Tokens`: a sequence of arrays."""
+    """The documents of a `Tokens` object, as a sequence of arrays."""
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
@@ -222,7 +222,7 @@ class Documents:
         return self._tokens._core.documents
 
     def span(self, number: int) -> Tuple[int, int]:
-        """Return the position of a document's first token and the number of its tokens."""
+        """Return the position of the first token of a document, and the document's length."""
         return self._tokens._core.document(_place(number, len(self), 'document'))
 
     def __getitem__(self, number: int) -> np.ndarray[Any, Any]:
@@ -243,7 +243,7 @@ def _place(key: Any, length: int, what: str) -> int:
 
 
 def tokens_of(tokens: Any, dtype: Any) -> Tokens:
-    """Open tokens; return a `Tokens` unchanged."""
+    """Open tokens, or return a `Tokens` unchanged."""
     if not isinstance(tokens, Tokens):
         return Tokens(tokens, dtype)
     if dtype is not None:
@@ -262,8 +262,8 @@ class TokenDataset(Records):
     Parameters
     ----------
     tokens : Tokens, path, Column, or sequence of paths and Columns
-        The tokens. Several files or fields form one sequence; to cut each into samples separately,
-        create a `TokenDataset` for each and combine them in a `ConcatDataset`.
+        The tokens. Several files or fields form one sequence. To cut each of them into samples
+        separately, create several `TokenDataset` objects and combine these in a `ConcatDataset`.
     sequence_length : int
         The number of tokens in an input.
     dtype : dtype or str, optional
@@ -271,18 +271,18 @@ class TokenDataset(Records):
     out : dtype or str, optional
         The dtype of the samples: ``int32`` or ``int64``.
     vocabulary : int, optional
-        The exclusive upper bound of tokens: reading a sample with a token that is not below it
+        The exclusive upper bound of tokens: reading a sample with a token at or above this bound
         raises `CorruptError`, which contains the file and the offset.
     overlap : bool, optional
-        False: samples share no token. Sample i starts at token ``i * (sequence_length + 1)``, and
-        the first token of a sample is never a label. Cannot be combined with `separator`,
-        `segments` or `positions`.
+        Whether consecutive samples share a token. False: sample i starts at token
+        ``i * (sequence_length + 1)``, and the first token of a sample is never a label. False
+        cannot be combined with `separator`, `segments` or `positions`.
     separator : int, optional
         A token to insert after each document, such as the end-of-text token. The inserted token
         belongs to the document.
     segments : bool, optional
         Whether to return an int32 field ``segments``, which numbers the pieces of documents in each
-        sample 1, 2, and so on. A file without document boundaries counts as one document.
+        sample, starting with 1. A file without document boundaries counts as one document.
     positions : bool, optional
         Whether to return an int32 field ``positions``, which counts from 0 in each of these pieces,
         as with Megatron's ``reset_position_ids``.
@@ -294,7 +294,7 @@ class TokenDataset(Records):
 
     See Also
     --------
-    PackedDataset : Samples for which only documents longer than a sample are cut.
+    PackedDataset : Samples in which only documents longer than a sample are cut.
 
     Examples
     --------
@@ -342,7 +342,7 @@ class TokenDataset(Records):
             )
 
     def _open(self) -> _core.Source:
-        """Open the source; documents matter only for separators and additional fields."""
+        """Open the source; document boundaries matter only for separators and additional fields."""
         core, length, vocabulary = self.tokens._core, self.sequence_length, self.vocabulary or 0
         if self.separator is None and not self._columns:
             return _core.source_tokens(core, length, self._wide, vocabulary, self.overlap)
