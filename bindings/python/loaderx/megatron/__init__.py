@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The API of Megatron-LM: its GPT dataset, splits of documents, and blends of datasets.
+"""The API of Megatron-LM: the GPT dataset, document splits and dataset blends.
 
 The samples and their order reproduce Megatron exactly. PyTorch is not required: samples and batches
-are tensors if PyTorch is installed, and NumPy arrays otherwise or with ``out='numpy'``.
+are tensors if PyTorch is installed, and NumPy arrays otherwise. ``out='numpy'`` always selects
+NumPy arrays.
 """
 
 from ._blended import BlendedDataset

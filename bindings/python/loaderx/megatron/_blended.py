@@ -25,23 +25,23 @@ _PARTS = ('train', 'valid', 'test')
 
 
 class BlendedDataset(BatchReadable):
-    """A mixture of GPT datasets that exactly reproduces Megatron's class with the same name.
+    """A mixture of GPT datasets that exactly reproduces Megatron's class of the same name.
 
-    A blend is a dataset for torch's DataLoader: ``blend[i]`` is a sample, in which ``dataset_id``
-    is the index of its dataset. A `Loader` reads the blend in the same order and returns the fields
-    of the datasets, which must all have the same fields; ``transform=blend.collate`` converts its
-    batches to Megatron's form.
+    A blend works with torch's DataLoader: ``blend[i]`` is a sample, in which ``dataset_id`` is the
+    index of the dataset that contains the sample. A `Loader` reads the blend in the same order and
+    returns the fields of the datasets, which must all have the same fields;
+    ``transform=blend.collate`` converts the batches to Megatron's form.
 
     Parameters
     ----------
     datasets : sequence of GPTDataset
         The datasets, each with enough samples for its share; see `samples_per_dataset`.
     weights : sequence of float, optional
-        The weights of the datasets, each above 0; they are divided by their sum. None: proportional
-        to the lengths of the datasets.
+        The weights of the datasets, each above 0; they are divided by their sum. None: weights
+        proportional to the lengths of the datasets.
     size : int, optional
-        The number of samples in the blend. None: each sample of each dataset once; `weights` must
-        then be omitted.
+        The number of samples in the blend. None: the blend contains each sample of each dataset
+        once; omit `weights` in this case.
     tables : path, optional
         The directory in which to store the table of the blend; see `GPTDataset`.
 
@@ -127,8 +127,9 @@ class BlendedDataset(BatchReadable):
 
         With weights, each dataset is created with its share of `size` samples, increased by the
         fraction `surplus`, and the length of the blend is the sum of the shares, each rounded up.
-        Without weights, each dataset has one epoch, and the blend contains all of their samples or,
-        with `size`, at most `size` samples, in proportion to the lengths of the datasets.
+        Without weights, each dataset contains one epoch, and the blend contains all samples of all
+        datasets or, with `size`, at most `size` samples, in proportion to the lengths of the
+        datasets.
 
         Parameters
         ----------
@@ -137,9 +138,9 @@ class BlendedDataset(BatchReadable):
         sequence_length : int
             The number of tokens in an input.
         size : int, optional
-            The number of samples that are needed.
+            The number of samples needed.
         weights : sequence of float, optional
-            The weights of the datasets, each above 0; they require `size`.
+            The weights of the datasets, each above 0. Requires `size`.
         split : str, optional
             The shares of the split; see `split_documents`.
         part : {'train', 'valid', 'test'}

@@ -32,8 +32,9 @@ _NONE = UINT64_MAX
 class Samples(Records):
     """The raw samples of a `GPTDataset`: tokens, loss mask, positions and segments.
 
-    This dataset can be part of a `ConcatDataset` or `SubsetDataset`, like any other. A record is a
-    dict with ``tokens``, ``loss_mask`` and, for resets, ``positions`` and ``segments``.
+    Like any other dataset, it can be part of a `ConcatDataset` or `SubsetDataset`. A record is a
+    dict with ``tokens``, ``loss_mask`` and, depending on the options, ``positions`` and
+    ``segments``.
     """
 
     _nameless = False
@@ -78,66 +79,67 @@ class Samples(Records):
 
 
 class GPTDataset(BatchReadable):
-    """A GPT dataset over documents that exactly reproduces Megatron's class with the same name.
+    """A GPT dataset of documents that exactly reproduces Megatron's class of the same name.
 
     The documents of as many epochs as needed are shuffled, concatenated and cut into samples, and
-    the samples are shuffled. If less than 80 % of the last epoch's samples are needed, the
+    the samples are shuffled. If fewer than 80 % of the samples of the last epoch are needed, the
     documents and samples of that epoch are shuffled separately and come last.
 
     The dataset works with torch's DataLoader: ``dataset[i]`` is the same dict as in Megatron. A
-    `Loader` reads the dataset in threads that run no Python code, and returns batches with the
-    fields ``tokens``, with ``sequence_length + 1`` tokens per sample, ``loss_mask`` and, for
-    resets, ``positions`` and ``segments``; ``transform=dataset.collate`` converts these batches to
+    `Loader` reads the dataset in threads that run no Python code. It returns batches with the
+    fields ``tokens``, ``loss_mask`` and, depending on the arguments, ``positions`` and
+    ``segments``. A sample has ``sequence_length + 1`` tokens, or ``sequence_length`` with
+    ``add_extra_token_to_sequence=False``. ``transform=dataset.collate`` converts these batches to
     Megatron's form.
 
     Parameters
     ----------
     tokens : Tokens, path, Column, or sequence of paths and Columns
-        Megatron's ``indexed_dataset``, for example ``corpus.bin``. What is called a document here
-        is a sequence in Megatron's terms.
+        Megatron's ``indexed_dataset``, for example ``corpus.bin``. A document here is what Megatron
+        calls a sequence.
     sequence_length : int
         The number of tokens in an input.
     num_samples : int, optional
-        The minimum number of samples. None: as many as one epoch contains.
+        The minimum number of samples. None: the number of samples in one epoch.
     documents : pair of int, optional
         The range of documents, ``(first, end)``; see `split_documents`. None: all documents.
     random_seed : int
-        0 to 2**32 - 1.
+        The seed, from 0 to 2**32 - 1.
     eod : int, optional
         The token at the end of each document; required by the next three arguments.
     reset_position_ids : bool
         Whether positions restart at 0 after each `eod`.
     reset_attention_mask : bool
-        Whether tokens after an `eod` cannot attend to the tokens before it.
+        Whether to prevent tokens after an `eod` from attending to the tokens before it.
     eod_mask_loss : bool
         Whether the loss is masked where the input is an `eod`.
     create_attention_mask : bool
-        Whether samples and batches contain an ``attention_mask``, which takes
+        Whether samples and batches contain an ``attention_mask``, which uses
         ``sequence_length ** 2`` bytes per sample.
     inter_document_masking : bool
         Whether to return ``cu_seqlens`` and ``max_seqlen``, which describe the pieces of documents,
-        instead of attention masks. Positions then start at 0 in each piece. This does not depend on
-        `eod`.
+        instead of attention masks. Positions then start at 0 in each piece. This argument does not
+        require `eod`.
     add_extra_token_to_sequence : bool
-        False: samples share no token, and the last label of each sample is padding.
+        Whether consecutive samples share a token. False: the last label of each sample is padding.
     drop_last_partial_sequence : bool
-        False: the tokens left over at the end form a padded sample. Equivalent to Megatron's
-        ``drop_last_partial_validation_sequence``.
+        Whether to drop the tokens left over at the end. False: these tokens form a padded sample.
+        Equivalent to Megatron's ``drop_last_partial_validation_sequence``.
     pad : int
-        The padding value in the ``tokens`` that a Loader returns; the loss is masked there.
-        Megatron uses the tokenizer's padding token unless it is also another special token, and
-        otherwise -1.
+        The padding value in the ``tokens`` that a Loader returns; the loss is masked at padding.
+        Megatron uses the tokenizer's padding token, or -1 if that token also serves as another
+        special token.
     dtype : dtype or str, optional
         The dtype of a stored token, as for `Tokens`; must not be given if `tokens` is a `Tokens`.
     vocabulary : int, optional
-        The exclusive upper bound of tokens: reading a sample with a token that is not below it
+        The exclusive upper bound of tokens: reading a sample with a token at or above this bound
         raises `CorruptError`.
     tables : path, optional
         The directory in which to store the tables, like Megatron's ``path_to_cache``. The first
         process writes the tables to a file, and other processes and later runs map that file. None:
         the tables are kept in memory.
     out : {'torch', 'numpy'}, optional
-        The type of samples and batches. None: tensors if PyTorch is installed, otherwise arrays.
+        The type of samples and batches. None: tensors if PyTorch is installed, or arrays if not.
 
     Attributes
     ----------
@@ -149,8 +151,7 @@ class GPTDataset(BatchReadable):
     ValueError
         An argument is invalid, or one epoch of the documents is shorter than one sample.
     CorruptError
-        An index file lists a document beyond the end of the tokens, or the file with the tables is
-        damaged.
+        An index file lists a document beyond the end of the tokens, or the table file is damaged.
 
     Examples
     --------
@@ -275,8 +276,8 @@ class GPTDataset(BatchReadable):
         -------
         dict
             ``tokens`` and ``labels``, in which padding is 0, ``loss_mask`` and ``position_ids``.
-            Depending on the arguments of the dataset, also ``attention_mask``, which is True where
-            attention is masked, or ``cu_seqlens`` and ``max_seqlen``.
+            Depending on the arguments of the dataset, the dict also contains ``attention_mask``,
+            which is True where attention is masked, or ``cu_seqlens`` and ``max_seqlen``.
         """
         made = self._arrays({name: np.asarray(value) for name, value in batch.items()})
         return dict(zip(made, arrays_of(list(made.values()), self._options['out'])))
@@ -334,7 +335,10 @@ def _range(documents: Optional[Sequence[int]], count: int) -> _Range:
 
 
 def _mask_of(segments: Optional[_Array], rows: int, length: int) -> _Array:
-    """Mask what each token must not attend to: later tokens, and tokens of other segments."""
+    """Mask the tokens that each token must not attend to.
+
+    These are later tokens and tokens of other segments.
+    """
     mask = np.triu(np.ones((length, length), np.bool_), 1)
     if segments is None:
         return np.tile(mask, (rows, 1, 1, 1))
@@ -344,7 +348,7 @@ def _mask_of(segments: Optional[_Array], rows: int, length: int) -> _Array:
 
 
 def _starts_of(segments: _Array) -> Tuple[_Array, _Array]:
-    """Return the starts of the pieces in each row, and the length of each row's longest piece.
+    """Return the starts of the pieces, and the length of the longest piece, in each row.
 
     The starts are padded with the length of the row.
     """

@@ -31,8 +31,8 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
     -------
     list
         For each of the three sets, a pair ``(first, end)``: the set contains the documents from
-        `first` up to, but not including, `end`. None if the share is 0. The range of a small share
-        can be empty.
+        `first` up to but not including `end`. None if the share is 0. If a share is small, its
+        range can be empty.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
 def samples_per_dataset(
     weights: Iterable[float], size: int, surplus: float = 0.0
 ) -> List[int]:
-    """Return the number of samples of each dataset in a blend of `size` samples, as in Megatron.
+    """Return how many samples of each dataset a blend of `size` samples needs, as in Megatron.
 
     Parameters
     ----------

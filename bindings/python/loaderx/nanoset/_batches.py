@@ -18,9 +18,9 @@ except ImportError:
 
     @dataclasses.dataclass
     class TensorPointer:    # type: ignore[no-redef]
-        """A placeholder for a tensor of another rank of the pipeline.
+        """A placeholder for a tensor that a different pipeline rank holds.
 
-        If Nanotron is installed, its own class is used instead.
+        If Nanotron is installed, Nanotron's own class is used instead.
 
         Attributes
         ----------
@@ -32,11 +32,11 @@ except ImportError:
 
 
 class Unfit(AssertionError, ValueError):
-    """Raised for an invalid argument or sample for which Nanotron raises AssertionError."""
+    """An error for an invalid argument or sample for which Nanotron raises AssertionError."""
 
 
 def choose_out(out: Optional[str]) -> str:
-    """Return 'torch' or 'numpy'; None selects tensors if torch is installed."""
+    """Return 'torch' or 'numpy'; None selects 'torch' if PyTorch is installed."""
     if out not in (None, 'torch', 'numpy'):
         raise ValueError(f"out must be 'torch' or 'numpy', not {out!r}")
     if out == 'numpy':
@@ -54,7 +54,7 @@ def choose_out(out: Optional[str]) -> str:
 
 
 def arrays_of(arrays: List[np.ndarray[Any, Any]], out: str) -> List[Any]:
-    """Return the arrays, or tensors that share their memory."""
+    """Return the arrays unchanged, or tensors that share the memory of the arrays."""
     if out == 'numpy':
         return arrays
     import torch
@@ -63,14 +63,15 @@ def arrays_of(arrays: List[np.ndarray[Any, Any]], out: str) -> List[Any]:
 
 @dataclasses.dataclass
 class DataCollatorForCLM:
-    """Creates inputs and labels for causal language modeling on the pipeline ranks that need them.
+    """A collator that creates inputs and labels for causal language modeling.
 
-    A batch contains ``input_ids``, all tokens of each sample except the last one; ``label_ids``,
-    all tokens except the first one; and the masks ``input_mask`` and ``label_mask``, which are True
-    everywhere. On a pipeline rank that needs no inputs, the inputs and their mask are each a
-    `TensorPointer` to the rank that holds them; the same applies to the labels.
+    Only the pipeline ranks that need the inputs or the labels create them. A batch contains
+    ``input_ids``, all tokens of each sample except the last token; ``label_ids``, all tokens except
+    the first token; and the masks ``input_mask`` and ``label_mask``, which are True everywhere. On
+    a pipeline rank that needs no inputs, ``input_ids`` and ``input_mask`` are each a
+    `TensorPointer` to the rank that holds the inputs; the same applies to the labels.
 
-    Use the collator as ``collate_fn`` of torch's DataLoader or as ``transform`` of a `Loader`; in a
+    Use the collator as ``collate_fn`` of torch's DataLoader or as ``transform`` of a `Loader`. In a
     `Loader`, inputs and labels are views of the batch, not copies.
 
     With Nanotron's context parallelism, each rank gets its part of each sequence.
@@ -78,24 +79,24 @@ class DataCollatorForCLM:
     Parameters
     ----------
     sequence_length : int
-        The number of tokens in an input; a sample has one token more.
+        The number of tokens in an input; a sample contains one more token.
     input_pp_rank, output_pp_rank : int
-        The pipeline rank that needs the inputs, and the one that needs the labels.
+        The pipeline rank that needs the inputs, and the pipeline rank that needs the labels.
     parallel_context : object, optional
         Nanotron's ParallelContext, or any object whose attribute ``pp_pg`` has a method ``rank()``.
-        If the object has a ``context_parallel_size``, it also needs an attribute ``cp_pg`` of this
-        kind.
+        If the object has an attribute ``context_parallel_size``, it also needs an attribute
+        ``cp_pg`` with a method ``rank()``.
     current_pp_rank : int, optional
         The pipeline rank of this process; an alternative to `parallel_context`.
     out : {'torch', 'numpy'}, optional
-        The type of batches. None: tensors if PyTorch is installed, otherwise arrays.
+        The type of batches. None: tensors if PyTorch is installed, or arrays if not.
 
     Raises
     ------
     ValueError
         Raised by a call if samples do not have ``sequence_length + 1`` tokens, have fields other
-        than ``input_ids``, or are not empty on a rank that needs none. The exception is also an
-        AssertionError, as in Nanotron.
+        than ``input_ids``, or are not empty on a rank that needs no samples. The exception is also
+        an AssertionError, as in Nanotron.
 
     Examples
     --------
@@ -125,14 +126,14 @@ class DataCollatorForCLM:
     def __call__(
         self, examples: Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]
     ) -> Dict[str, Any]:
-        """Make a batch.
+        """Create a batch.
 
         Parameters
         ----------
         examples : sequence of dict, or dict
             Samples, each ``{'input_ids': tokens}``; or a batch from a `Loader`, with one field of
-            shape ``(samples, sequence_length + 1)``. On a rank that needs no samples, they must be
-            empty.
+            shape ``(samples, sequence_length + 1)``. On a rank that needs no samples, each sample
+            or the batch must be empty.
         """
         rank = (_rank_of(self.parallel_context, 'pp_pg') if self.current_pp_rank is None
                 else self.current_pp_rank)
@@ -183,7 +184,7 @@ class DataCollatorForCLM:
             part = _rank_of(self.parallel_context, 'cp_pg')
             tokens = tokens[:, part * self.sequence_length // size:
                             (part + 1) * self.sequence_length // size]
-        assert self.out is not None    # __post_init__ has set it
+        assert self.out is not None    # set by __post_init__
         result[name], result[mask] = arrays_of([tokens, np.ones(tokens.shape, np.bool_)], self.out)
 
 
@@ -192,7 +193,7 @@ def _as_list(examples: Any) -> Sequence[Any]:
 
 
 def _rank_of(context: Any, name: str) -> int:
-    """Return the rank of this process in a process group."""
+    """Return the rank of this process in the process group `name` of `context`."""
     group = getattr(context, name)
     rank = group.rank() if callable(group.rank) else group.rank
     if rank < 0:

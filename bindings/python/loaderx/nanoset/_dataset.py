@@ -29,33 +29,33 @@ logger = logging.getLogger('loaderx.nanoset')
 
 _Numbers = np.ndarray[Any, np.dtype[np.int64]]
 _DTYPES = {2: 'uint16', 4: 'uint32'}
-# Maximum number of samples, so that sample indices fit int64.
+# The maximum number of samples, chosen so that sample indices fit int64.
 _MAX = 2**62
-# Number of positions of an order that are processed at a time.
+# The number of positions of an order to process at a time.
 _BLOCK = 1 << 16
 
 
 class Nanoset(BatchReadable):
     """Samples of token files in several folders, mixed by weights and shuffled, as in Nanotron.
 
-    Each folder is a set: the concatenated samples of its ``*.ds`` files, sorted by name. A file has
-    ``(tokens - 1) // sequence_length`` samples; sample i consists of ``sequence_length + 1``
-    tokens, starting at token ``i * sequence_length``. (Versions of Nanotron differ in this; see
-    `datatrove`.) An epoch has as many samples as all sets together, mixed by weight and shuffled; a
-    set that is exhausted restarts. All epochs are equal. The Nanoset has as many samples as
-    training needs.
+    Each folder is a set: the concatenated samples of its ``*.ds`` files, sorted by name. A file
+    contains ``(tokens - 1) // sequence_length`` samples; sample i consists of
+    ``sequence_length + 1`` tokens, starting at token ``i * sequence_length``. (Versions of Nanotron
+    define samples differently; see `datatrove`.) An epoch contains as many samples as all sets
+    together, mixed by weight and shuffled; a set that is exhausted restarts. All epochs are equal.
+    The Nanoset has as many samples as training needs.
 
-    A Nanoset is a dataset for torch's DataLoader: ``nanoset[i]`` is ``{'input_ids': tokens}``, with
-    int64 tokens. A `Loader` reads the Nanoset in the same order, in threads that run no Python
-    code, and returns batches with the int64 field ``tokens``.
+    A Nanoset works with torch's DataLoader: ``nanoset[i]`` is ``{'input_ids': tokens}``, with int64
+    tokens. A `Loader` reads the Nanoset in the same order, in threads that run no Python code, and
+    returns batches with the int64 field ``tokens``.
 
-    On rank 0, the constructor logs a report with the total number of samples and the number from
-    each folder to the logger ``loaderx.nanoset``, at level INFO; ``nanoset.report()`` returns this
-    report.
+    On rank 0, the constructor logs a report to the logger ``loaderx.nanoset``, at level INFO. The
+    report contains the total number of samples and the number of samples from each folder;
+    ``nanoset.report()`` returns it.
 
-    Not supported are token positions within documents (``return_positions``, ``eos_token_id``),
-    paths that are not local, and a cache of the index (``use_cache``); the index takes only 4 bytes
-    per sample of one epoch.
+    Token positions within documents (``return_positions``, ``eos_token_id``), paths that are not
+    local, and an index cache (``use_cache``) are not supported. The index uses only 4 bytes per
+    sample of one epoch.
 
     Parameters
     ----------
@@ -64,27 +64,28 @@ class Nanoset(BatchReadable):
     sequence_length : int
         The number of tokens in an input.
     token_size : int
-        The size of a token in the files in bytes: 2 or 4.
+        The size in bytes of a token in the files: 2 or 4.
     train_split_num_samples : int
         The number of samples that training needs: the number of steps times the global batch size.
     dataset_weights : sequence of float, optional
-        The weight of each folder, 0 or more; None: proportional to the numbers of samples.
+        The weight of each folder, 0 or more; None: weights proportional to the numbers of samples.
     random_seed : int
-        The seed of the shuffle: 0 to 2**32 - 1.
+        The seed of the shuffle, from 0 to 2**32 - 1.
     divide_weights : bool
         True: weights are divided by their sum, as in Nanotron's code. False: weights are used
-        unchanged, as in the example in Nanotron's documentation; rounding can break a tie
-        differently.
+        unchanged, as in the example in Nanotron's documentation. Because of rounding, the two can
+        break ties differently.
     datatrove : bool
         False: the samples described above, as in the first versions of Nanosets. True: the samples
-        of later versions, which read files through datatrove, so that you can continue a training
-        run: a file has ``tokens // (sequence_length + 1)`` samples, which share no token, and the
-        sorted files of a folder are shuffled by ``numpy.random.default_rng(42)``.
+        of later versions, which read files through datatrove; choose this to continue a training
+        run that used such a version. A file then contains ``tokens // (sequence_length + 1)``
+        samples, which share no tokens, and the sorted files of a folder are shuffled by
+        ``numpy.random.default_rng(42)``.
     vocab_size : int, optional
-        The exclusive upper bound of tokens: reading a sample with a token that is not below it
+        The exclusive upper bound of tokens: reading a sample with a token at or above this bound
         raises `CorruptError`.
     out : {'torch', 'numpy'}, optional
-        The type of ``input_ids``. None: a tensor if PyTorch is installed, otherwise an array.
+        The type of ``input_ids``. None: a tensor if PyTorch is installed, or an array if not.
 
     Attributes
     ----------
@@ -95,9 +96,9 @@ class Nanoset(BatchReadable):
     dataset_lengths : list of int
         The number of samples in each folder.
     dataset_weights : list of float
-        The weights that are used.
+        The weights in use.
     dataset_counts : list of int
-        The number of the Nanoset's samples that come from each folder.
+        The number of samples in the Nanoset that come from each folder.
 
     Raises
     ------
@@ -173,7 +174,7 @@ class Nanoset(BatchReadable):
         self._mix(arguments['given_weights'], arguments['divide_weights'])
 
     def _open(self, folders: List[List[str]], overlap: bool) -> None:
-        """Open the files; compute the index of the first sample of each file and of each set."""
+        """Open the files, and compute the index of the first sample of each file and each set."""
         dtype = _DTYPES[self.token_size]
         self._step = self.sequence_length if overlap else self.sequence_length + 1
         self.dataset_lengths: List[int] = []
@@ -213,7 +214,7 @@ class Nanoset(BatchReadable):
     # ---- the order
 
     def _count(self) -> List[int]:
-        """Count the samples of each set, in the complete epochs and in the partial last one."""
+        """Count the samples of each set, in the complete epochs and in the partial last epoch."""
         epochs, rest = divmod(self.train_split_num_samples, len(self._epoch))
         counts = np.zeros(len(self.dataset_lengths), np.int64)
         if epochs:
@@ -269,7 +270,7 @@ class Nanoset(BatchReadable):
         number = index - self._begins[file]
         sample = dataset.tokens._core.read(number * self._step, self.sequence_length + 1, True)
         if self._vocab_size is not None and sample.max() >= self._vocab_size:
-            # The library raises an error that names the token and the file.
+            # The loader raises an error that names the token and the file.
             next(Loader(dataset, order=Slice(Sequential(), number, number + 1), threads=0))
         return sample
 
@@ -296,7 +297,7 @@ class Nanoset(BatchReadable):
 
 
 def _list_files(folder: str, shuffled: bool) -> List[str]:
-    """Return the token files in a folder, sorted, or shuffled in the same way as in datatrove."""
+    """Return the token files in a folder, sorted, or shuffled in the same way as by datatrove."""
     names: Iterator[str] = iter(())
     if os.path.isdir(folder):
         with os.scandir(folder) as entries:

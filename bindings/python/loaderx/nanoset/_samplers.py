@@ -11,21 +11,21 @@ from ..orders import Order
 
 __all__ = ['EmptyInfiniteDataset', 'SkipBatchSampler']
 
-# Number of indices of an order that are read at a time.
+# The number of indices of an order to read at a time.
 _BLOCK = 4096
 
 
 class SkipBatchSampler:
     """A sampler that skips its first entries, like Nanotron's SkipBatchSampler.
 
-    Each ``iter()`` skips these entries. Orders and the samplers of `loaderx.torch` seek to the
-    position, which takes time only if a generator must be advanced; other samplers are iterated up
-    to the position.
+    Each ``iter()`` skips these entries. Orders and the samplers of `loaderx.torch` seek past the
+    entries, which takes time only if a generator must be advanced; other samplers are iterated over
+    the entries.
 
     Parameters
     ----------
     batch_sampler : iterable with a length, or Order
-        A sampler of batches or indices. An order yields one epoch of the rank to which it belongs.
+        A sampler of batches or indices. An order yields one epoch of the order's rank.
     skip_batches : int
         The number of entries that all ranks together skip.
     dp_size : int
@@ -71,7 +71,7 @@ class SkipBatchSampler:
 
 
 def _share(order: Order) -> int:
-    """Return the number of positions of a rank in an epoch."""
+    """Return the number of positions in an epoch that belong to the order's rank."""
     return max(len(order) - order.rank + order.world - 1, 0) // order.world
 
 
@@ -91,7 +91,7 @@ class EmptyInfiniteDataset:
     Parameters
     ----------
     length : int
-        The length of the dataset that this one replaces.
+        The length of the dataset that this dataset replaces.
     """
 
     def __init__(self, length: int) -> None:
