@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tokenizes texts with the tokenizers library, either to files or on the fly.
+"""Tokenization of texts with the tokenizers library, either to files or on the fly.
 
-``python -m loaderx.tokenize`` and `write_tokens` tokenize on all cores and write files of tokens.
+``python -m loaderx.tokenize`` and `write_tokens` tokenize on all cores and write token files.
 `TokenStream` tokenizes during training.
 """
 
@@ -16,8 +16,8 @@ __all__ = ['TokenStream', 'write_tokens']
 
 
 def __getattr__(name: str) -> Any:
-    # Imported on first use, because importing multiprocessing takes a tenth of the time of
-    # `import loaderx`, and few programs need it.
+    # Imported on first use, because importing multiprocessing takes a tenth of the time that
+    # `import loaderx` takes, and few programs need write_tokens.
     if name != 'write_tokens':
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     from ._writing import write_tokens

@@ -75,11 +75,11 @@ def _stop(number: int, frame: Any) -> NoReturn:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    """Run the command; return the exit status."""
+    """Run the command and return the exit status."""
     options = vars(_parser().parse_args(arguments))
     as_json = options.pop('json')
     for number in signal.SIGTERM, signal.SIGHUP:    # let write_tokens remove incomplete files
-        if signal.getsignal(number) != signal.SIG_IGN:    # keep a signal ignored, as under nohup
+        if signal.getsignal(number) != signal.SIG_IGN:    # ignored signals stay ignored (nohup)
             signal.signal(number, _stop)
     try:
         report = write_tokens(options.pop('inputs'), options.pop('output'),

@@ -11,16 +11,16 @@ from typing import IO, Any, Dict, Iterator, List, Sequence
 
 __all__ = ['Files', 'naming']
 
-# Error numbers of file systems without hard links.
+# The error numbers of link() on file systems without hard links.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 class Files:
-    """A group of files, all or none of which have their final names after the with-block.
+    """A group of files that appear under their final names together, or not at all.
 
-    The first file is the one by which other programs find the group. It is absent while the files
-    are being renamed, so no program reads a mix of new and old files. After the block, the files
-    are durable.
+    The files appear at the end of the with-block. Other programs find the group by its first file,
+    which is absent while the files are being renamed, so no program reads a mix of new and old
+    files. After the block, the files are durable.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Files:
         return self._open[path]
 
     def write(self, path: str, data: Any) -> None:
-        """Write to a file; an error names the file."""
+        """Write to a file; errors name the file."""
         with naming(path):
             self._open[path].write(data)
 
@@ -122,7 +122,7 @@ class Files:
             os.rename(temporary, path)
 
     def _end(self) -> None:
-        """Remove the remaining temporary files."""
+        """Remove the remaining temporary files, and close all files."""
         for temporary in self._temporary:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads inputs: text files, JSON lines, and fields of datasets."""
+"""Reads inputs: text files, JSON lines and dataset fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._texts import LONGEST, Text, make_error
 
 __all__ = ['Block', 'Input', 'blocks_of', 'open_input']
 
-# Maximum numbers of bytes and documents that are tokenized at a time.
+# The maximum numbers of bytes and documents to tokenize at a time.
 _BLOCK = 1 << 20
 _MAX = 1024
 
@@ -23,7 +23,7 @@ _JSON = ('.jsonl', '.ndjson')
 
 
 class Block(NamedTuple):
-    """A block of texts to tokenize; if it has a key, the texts are JSON lines."""
+    """A block of texts to tokenize, which are JSON lines if the block has a key."""
 
     key: Optional[str]
     texts: List[Text]
@@ -52,7 +52,7 @@ def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None
     inflated = name.endswith('.gz')
     if key is None and not lines and split_at is None:
         key = 'text' if name[:-3 if inflated else None].endswith(_JSON) else None
-    size = _file_size(name)    # if the file does not exist, fail now, not hours later
+    size = _file_size(name)    # fails now, not hours later, if the file does not exist
     size = None if inflated else size
     if key is not None:
         return Input(_read(name, inflated, _json_lines), key, size)
@@ -64,7 +64,10 @@ def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None
 
 
 def _file_size(path: str) -> Optional[int]:
-    """Return the size of a regular file. Do not open the file: a pipe can be read only once."""
+    """Return the size of a regular file, or None for any other file.
+
+    The file is not opened, because a pipe can be read only once.
+    """
     status = os.stat(path)
     if not os.access(path, os.R_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -118,7 +121,7 @@ def _whole(file: IO[bytes], path: str) -> Iterator[Text]:
 
 
 def _numbered(file: IO[bytes], path: str) -> Iterator[Tuple[int, int, bytes]]:
-    """Iterate over lines: the number, the offset, and the content with the line ending."""
+    """Yield the number, the offset and the content of each line, including the line ending."""
     offset = number = 0
     while True:
         line = file.readline(LONGEST + 1)
@@ -143,7 +146,7 @@ def _json_lines(file: IO[bytes], path: str) -> Iterator[Text]:
 
 
 class _Split:
-    """Iterate over the documents between separator lines."""
+    """A function that iterates over the documents between separator lines."""
 
     def __init__(self, text: str) -> None:
         if '\n' in text:

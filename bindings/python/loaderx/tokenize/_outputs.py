@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes files of tokens in the formats of Megatron, Nanotron and NumPy, or raw tokens."""
+"""Writes token files in the formats of Megatron, Nanotron and NumPy, or as raw tokens."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ __all__ = ['FORMATS', 'Output', 'choose_dtype', 'choose_output']
 
 _Array = np.ndarray[Any, Any]
 
-# Number of documents of an index that are processed at a time.
+# The number of documents of an index to process at a time.
 _BLOCK = 1 << 16
 
 
 class Output:
-    """Writes the tokens of documents. This class writes raw tokens; subclasses write other formats.
+    """Writes the tokens of documents.
+
+    This class writes raw tokens; subclasses write other formats.
 
     Parameters
     ----------
@@ -43,11 +45,11 @@ class Output:
         self.documents = self.tokens = 0
 
     def paths(self) -> List[str]:
-        """Return the paths; the first is the path by which readers open the output."""
+        """Return the paths, starting with the path that readers open."""
         return [self.path]
 
     def begin(self) -> None:
-        """Write the header of the file, if its format has one."""
+        """Write the header of the file, if the format has a header."""
 
     def write(self, tokens: _Array, lengths: _Array) -> None:
         """Write the tokens of some documents."""
@@ -60,9 +62,9 @@ class Output:
 
 
 class Npy(Output):
-    """Writes an .npy file: an array with one axis."""
+    """Writes an .npy file that contains an array with one axis."""
 
-    _HEADER = 128    # large enough for any length of the array; a multiple of 64
+    _HEADER = 128    # large enough for any array length; a multiple of 64
 
     def begin(self) -> None:
         described = (f"{{'descr': '{self.dtype.str}', 'fortran_order': False, "
@@ -78,7 +80,7 @@ class Npy(Output):
 
 
 class Nanotron(Output):
-    """Writes tokens, the end of each document, and a text file, in the same format as datatrove."""
+    """Writes tokens, the end of each document, and a text file, in the formats of datatrove."""
 
     def paths(self) -> List[str]:
         return [self.path, f'{self.path}.index', f'{self.path}.metadata']
@@ -121,7 +123,7 @@ class Megatron(Output):
         self.files.write(self.index, lengths.astype('<i4').data)
 
     def finish(self) -> None:
-        """Write the offsets; to save memory, the lengths are read back from the file for this."""
+        """Write the offsets and the indices; to save memory, read the lengths from the file."""
         file = self.files[self.index]
         with naming(self.index):
             head, place = file.tell() - 4 * self.documents, 0    # the lengths were written last
@@ -150,7 +152,7 @@ _MUST_END = {'megatron': ('.bin', '.idx'), 'ds': ('.ds',), 'npy': ('.npy',)}
 
 
 def choose_output(path: Any, requested: Optional[str]) -> str:
-    """Return the requested format, or the format that belongs to the file name."""
+    """Return the requested format, or the format that the file name implies."""
     name = os.fsdecode(path)
     if requested is None:
         ending = os.path.splitext(name)[1]

@@ -22,20 +22,20 @@ __all__ = ['Place', 'Samples', 'cursor_of']
 
 _Array = np.ndarray[Any, Any]
 
-# Maximum numbers of bytes and documents that are tokenized at a time.
+# The maximum numbers of bytes and documents to tokenize at a time.
 _BLOCK = 256 << 10
 _MAX = 256
-# Number of epochs without tokens after which an endless pass fails. With a random order, some
-# epochs may have none.
+# The number of epochs without tokens after which an endless pass fails. With a random order, some
+# epochs may contain no tokens.
 _MAX_EMPTY_EPOCHS = 100
 
 
 class Place(NamedTuple):
-    """The start of a sample: a document's position in the order, and a token in the document."""
+    """The start of a sample: the position of a document in the order, and a token offset in it."""
 
     position: int
     offset: int = 0
-    crc: Optional[int] = None    # checksum of the document; None: not read yet
+    crc: Optional[int] = None    # checksum of the document; None if it has not been read yet
 
 
 class Cursor:
@@ -47,7 +47,7 @@ class Cursor:
         self.description: Dict[str, Any] = json.loads(self._order.save())['order']    # for states
 
     def begin(self) -> Cursor:
-        """Return a copy for another thread."""
+        """Return a copy for use on a different thread."""
         return Cursor(self._whole, self.rank, self.world)
 
     def align(self, position: int) -> int:
@@ -58,7 +58,7 @@ class Cursor:
             (epoch + 1) * self.length + self.rank)
 
     def take(self, position: int, count: int, end: Optional[int]) -> Tuple[List[int], _Array]:
-        """Return up to `count` positions of this rank before `end`, and the indices there."""
+        """Return up to `count` positions of this rank before `end`, and their indices."""
         places: List[int] = []
         place = self.align(position)
         while len(places) < count and (end is None or place < end):
@@ -80,7 +80,7 @@ def cursor_of(order: Order, count: int, rank: int, world: int) -> Cursor:
 
 
 class Samples(NamedTuple):
-    """Produces the samples of a pass on one thread."""
+    """The samples of a pass, produced on one thread."""
 
     texts: Texts
     encoder: Encoder
@@ -112,7 +112,7 @@ class Samples(NamedTuple):
                    is_stopped: Callable[[], bool]) -> Iterator[Tuple[Place, _Array]]:
         cursor, read_size = self.cursor.begin(), ReadSize(_BLOCK, _MAX)
         position, resumed = begin.position, begin.crc is not None
-        empty_from = cursor.align(position)    # no document since this position had a token
+        empty_from = cursor.align(position)    # all documents read since this position were empty
         while not is_stopped():
             places, indices = cursor.take(position, read_size.count, end)
             if not places:

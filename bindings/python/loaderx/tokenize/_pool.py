@@ -25,7 +25,7 @@ Encoded = Tuple['np.ndarray[Any, Any]', 'np.ndarray[Any, Any]']
 
 
 class Setup(NamedTuple):
-    """The settings of a process."""
+    """The settings of a tokenizer process."""
 
     tokenizer: str    # as JSON
     end: Optional[int]
@@ -55,8 +55,8 @@ class Pool:
     takes as long as its longest text, and the results are converted to Python objects sequentially.
     Separate processes have neither limitation.
 
-    A process starts when all others are busy. It ends when its pipe is closed, at the latest when
-    this process ends.
+    A new process starts when all existing processes are busy. Each process ends when its pipe is
+    closed, at the latest when this process ends.
     """
 
     def __init__(self, setup: Setup, processes: int) -> None:
@@ -72,7 +72,7 @@ class Pool:
         return self
 
     def __exit__(self, *details: object) -> None:
-        """Terminate the processes at once."""
+        """Kill the processes immediately."""
         self._closed = True
         for process in self._all:
             process.kill()
@@ -88,7 +88,7 @@ class Pool:
                         pass    # some blocks have not been sent
 
     def map(self, blocks: Iterable[Block]) -> Iterator[Tuple[Block, Encoded]]:
-        """Yield each block with its tokens. Up to two blocks per process are in progress."""
+        """Yield each block with its tokens; up to two blocks per process are in progress."""
         waiting: Deque[Tuple[Block, Future[Encoded]]] = collections.deque()
         for block in blocks:
             waiting.append((block, self._threads.submit(self._tokenize, block)))
@@ -134,7 +134,7 @@ class Pool:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """Start a process with the same import path as this process. Ctrl-C does not reach it."""
+    """Start a process with the import path of this process; Ctrl-C does not reach it."""
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(os.path.abspath, sys.path)),
                    'TOKENIZERS_PARALLELISM': 'false'}
     script = 'from loaderx.tokenize._pool import serve; serve()'
@@ -168,7 +168,7 @@ def _lost(process: subprocess.Popen[bytes]) -> LoaderxError:
 
 
 def serve() -> None:
-    """Tokenize blocks until the pipe is closed; this is the main function of a process."""
+    """Tokenize blocks until the pipe is closed: the main function of a tokenizer process."""
     requests = sys.stdin.buffer
     replies = os.fdopen(os.dup(1), 'wb')
     os.dup2(2, 1)    # keep the library's output out of the replies
@@ -181,7 +181,7 @@ def serve() -> None:
                 made: Any = run(setup, encoder, key, data)
             except (BadText, LoaderxError, MemoryError) as error:
                 made = error
-            except BaseException as error:    # a panic of the library cannot be pickled
+            except BaseException as error:    # a panic in the library cannot be pickled
                 made = LoaderxError(f'the tokenizer failed: {error!r}')
             pickle.dump(made, replies, pickle.HIGHEST_PROTOCOL)
             replies.flush()

@@ -11,9 +11,9 @@ from typing import Any, Callable, Deque, Iterator, Optional
 
 __all__ = ['Prefetcher']
 
-# Number of seconds for which closing waits for the thread. If a thread is still in the tokenizers
-# library when the interpreter ends, the process aborts; a thread in the caller's code may never
-# return.
+# The number of seconds for which closing waits for the thread. Closing waits because the process
+# aborts if a thread is still in the tokenizers library when the interpreter ends. The wait is
+# limited because a thread in the caller's code may never return.
 _PATIENCE = 10.0
 
 
@@ -42,7 +42,7 @@ class Prefetcher:
     make : callable
         ``make(is_stopped)`` returns the iterator, which should call `is_stopped` regularly.
     maximum : int
-        Maximum number of items that are ready but not yet taken.
+        The maximum number of items that are ready but not yet taken.
     """
 
     def __init__(self, make: Callable[[Callable[[], bool]], Iterator[Any]], maximum: int) -> None:
@@ -53,7 +53,7 @@ class Prefetcher:
         self.close = weakref.finalize(self, _stop, self._shared, thread)
 
     def take(self) -> Any:
-        """Return the next item. At the end, raise StopIteration or the iterator's exception."""
+        """Return the next item; at the end, raise StopIteration or the iterator's exception."""
         shared = self._shared
         with shared.changed:
             while not shared.items and not shared.ended:
@@ -86,7 +86,7 @@ def _work(shared: _Shared, make: Callable[[Callable[[], bool]], Iterator[Any]]) 
 
 def _stop(shared: _Shared, thread: threading.Thread) -> None:
     if shared.pid != os.getpid():
-        return    # a child of fork() does not have the thread
+        return    # the thread does not exist in a child of fork()
     with shared.changed:
         shared.stopped = True
         shared.changed.notify_all()

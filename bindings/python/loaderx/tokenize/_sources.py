@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Access to texts by index, in a field of a dataset or in a sequence."""
+"""Access to texts by index, in a dataset field or in a sequence."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ._texts import Text
 
 __all__ = ['ReadSize', 'Texts', 'choose_field', 'texts_of']
 
-# Maximum number of texts that are read to identify a sequence.
+# The maximum number of texts to read to identify a sequence.
 _SAMPLED = 16
 
 
 class ReadSize:
-    """Determines how many texts to read at a time, so that they have about `size` bytes."""
+    """The number of texts to read at a time, so that their total size is about `size` bytes."""
 
     def __init__(self, size: int, maximum: int) -> None:
         self._size, self._maximum = size, maximum
         self.count = min(16, maximum)
 
     def update(self, texts: Sequence[Text]) -> None:
-        """Update the number, based on the sizes of the texts that were read last."""
+        """Update the number, based on the sizes of the texts that were last read."""
         read = sum(len(text.data) for text in texts)
         estimate = self._size * len(texts) // max(read, 1)
         self.count = max(1, min(self._maximum, 2 * self.count, estimate))
 
 
 class Texts:
-    """The texts of a sequence: each is a str, UTF-8 bytes, None, or a dict with one of these."""
+    """The texts of a sequence: each is a str, UTF-8 bytes, None, or a dict with such a value."""
 
     def __init__(self, texts: Sequence[Any], field: Optional[str]) -> None:
         self._texts = texts
@@ -59,7 +59,7 @@ class Texts:
                     field=self._field, record=number)
 
     def identity(self) -> Dict[str, Any]:
-        """Return the identity of the texts, computed from a sample of them."""
+        """Return the identity of the texts, computed from a sample of the texts."""
         count = len(self)
         step = max(1, -(-count // _SAMPLED))
         crc = 0

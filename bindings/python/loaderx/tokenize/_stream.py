@@ -22,7 +22,7 @@ from ._tokenizer import Encoder, choose_errors, fingerprint, load, token_id, voc
 __all__ = ['TokenStream']
 
 _KIND = 'TokenStream'
-# Number of bytes of samples to prefetch.
+# The default limit on the size of prefetched samples, in bytes.
 _AHEAD = 4 << 20
 
 _Self = TypeVar('_Self', bound='TokenStream')
@@ -31,33 +31,33 @@ _Self = TypeVar('_Self', bound='TokenStream')
 class TokenStream:
     """Samples of equal length from concatenated texts, which are tokenized on the fly.
 
-    Documents are read in the order `order`, and each is followed by the separator, if there is one.
-    Samples have ``sequence_length + 1`` tokens, and the last token of a sample is the first token
-    of the next sample, as with a `TokenDataset` over files of the same tokens. A thread prefetches
-    samples; the tokenizer's threads use all cores, unless the environment variable
-    TOKENIZERS_PARALLELISM prevents that.
+    Documents are read in the given order, and the separator, if there is one, follows each
+    document. Samples have ``sequence_length + 1`` tokens, and the last token of a sample is the
+    first token of the next sample, as with a `TokenDataset` over files of the same tokens. A thread
+    prefetches samples; the tokenizer's threads use all cores, unless the environment variable
+    TOKENIZERS_PARALLELISM prevents this.
 
-    **Iteration.** A ``for`` loop returns the rest of the current epoch (or of the current `epochs`
+    **Iteration.** A ``for`` loop yields the rest of the current epoch (or of the current `epochs`
     epochs); the next loop continues with the following samples. A sample can contain documents of
     two epochs; the tokens left over at the end of a loop are dropped. After a ``break``, the next
-    loop continues where the previous one stopped. If an error occurs, ``next()`` first returns all
-    samples before the error, and then raises it; the next call tries again.
+    loop continues where the previous loop stopped. If an error occurs, ``next()`` first returns all
+    samples before the error, and then raises the error; the following call tries again.
 
-    **Ranks.** A rank packs the documents at those positions in each epoch that equal `rank` modulo
-    `world`, so each text is tokenized only once. Ranks can have different numbers of samples in an
-    epoch; with ``epochs=None``, no rank ends before the others. A state belongs to one rank, and
-    can only be loaded with the same `rank` and `world`. To continue with a different number of
-    ranks, write the tokens with `write_tokens` and use a `TokenDataset`.
+    **Ranks.** Each rank packs the documents at the positions of each epoch that are congruent to
+    `rank` modulo `world`, so each text is tokenized only once. Ranks can have different numbers of
+    samples in an epoch; with ``epochs=None``, no rank ends before the others. A state belongs to
+    one rank, and can be loaded only with the same `rank` and `world`. To continue with a different
+    number of ranks, write the tokens with `write_tokens` and use a `TokenDataset`.
 
-    After ``fork()``, the child continues at the same position with a thread of its own. All methods
-    are thread-safe.
+    After ``fork()``, the child continues at the same position with its own thread. All methods are
+    thread-safe.
 
     Parameters
     ----------
     texts : Dataset, path, Column, or sequence
         The texts: the field `field` in the current snapshot of a dataset; or a sequence of str, of
-        UTF-8 bytes, or of dicts that contain one of these under the key `field`. None and texts
-        without tokens are skipped.
+        UTF-8 bytes, or of dicts that contain one of these under the key `field`. Texts that are
+        None or have no tokens are skipped.
     tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
         The tokenizer, or the path of a ``tokenizer.json`` or of the directory that contains it. The
         tokenizer's truncation and padding settings are ignored.
@@ -71,12 +71,12 @@ class TokenStream:
     special_tokens : bool, optional
         Whether to add the special tokens of the tokenizer's post-processor to each text.
     errors : {'strict', 'replace'}, optional
-        The action for bytes that are not UTF-8: raise CorruptError, or replace them with U+FFFD.
+        What to do with bytes that are not UTF-8: raise CorruptError, or replace them with U+FFFD.
     order : Order, optional
         The order of documents; None: `Sequential`. The length of the order is the length of an
         epoch.
     epochs : int, optional
-        The number of epochs in one ``for`` loop; None: endless.
+        The number of epochs per ``for`` loop; None: the loop is endless.
     rank, world : int, optional
         The rank of this process, and the number of ranks.
     batch_size : int, optional
@@ -86,7 +86,7 @@ class TokenStream:
         The dtype of the samples: ``int32`` or ``int64``.
     prefetch_bytes : int, optional
         The maximum total size of prefetched samples, in bytes; None: 4 MiB. One batch is always
-        allowed.
+        allowed, whatever its size.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class TokenStream:
         return self
 
     def __next__(self) -> Dict[str, np.ndarray[Any, Any]]:
-        if self._pid != os.getpid():    # fork() copied neither the thread nor the lock's holder
+        if self._pid != os.getpid():    # fork() copies neither the thread nor a lock's holder
             self._prefetcher, self._pid, self._lock = None, os.getpid(), threading.Lock()
         with self._lock:
             if self._closed:
@@ -188,7 +188,7 @@ class TokenStream:
             self._prefetcher = None
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the stream as a small dict that JSON can store (version 1).
+        """Return the position of the stream as a small JSON-compatible dict (version 1).
 
         The dict contains no tokens. It contains the document and the token at which the next sample
         begins, and the identities of the tokenizer, the texts and the order.
@@ -200,9 +200,10 @@ class TokenStream:
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue at the position in a state. One document is tokenized again.
+        """Continue at the position in a state.
 
-        The first ``next()`` raises CorruptError if the text of that document has changed.
+        One document is tokenized again. The first ``next()`` raises CorruptError if the text of
+        that document has changed.
 
         Raises
         ------

@@ -13,7 +13,8 @@ from ._tokenizer import Encoder
 
 __all__ = ['LONGEST', 'BadText', 'Text', 'decode', 'encode', 'make_error']
 
-# Maximum size of a document or JSON line in bytes. Tokenization needs many times as much memory.
+# The maximum size of a document or JSON line, in bytes. Tokenizing it needs many times as much
+# memory.
 LONGEST = 256 << 20
 
 
@@ -106,7 +107,7 @@ def _kind(value: Any) -> str:
 
 def encode(encoder: Encoder, data: Sequence[Any], key: Optional[str],
            errors: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the tokens of texts, or of JSON lines if `key` is given, and their number per text.
+    """Return the tokens of texts (JSON lines if `key` is given), and the number of tokens per text.
 
     Raises
     ------

@@ -96,7 +96,7 @@ def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optiona
 
 
 def fingerprint(tokenizer: Any) -> str:
-    """Return the identity of a tokenizer; it does not depend on the version of the library."""
+    """Return the identity of a tokenizer, which does not depend on the library version."""
     known = sorted(tokenizer.get_vocab(with_added_tokens=True).items())
     made: List[Any] = []
     for special in False, True:
@@ -108,7 +108,7 @@ def fingerprint(tokenizer: Any) -> str:
 
 
 def choose_errors(errors: Any) -> str:
-    """Check the action for bytes that are not UTF-8."""
+    """Check and return the action for bytes that are not UTF-8."""
     if errors not in ERRORS:
         raise ValueError(f"errors must be 'strict' or 'replace', not {errors!r}")
     return str(errors)
@@ -131,7 +131,7 @@ class Encoder:
         self.tokenizer = tokenizer
         self.special = boolean('special_tokens', special)
         self._end = [] if end is None else [end]
-        # The fast method does not compute offsets; older versions of the library lack it.
+        # The fast method does not compute offsets. Older versions of the library lack this method.
         self._many = getattr(tokenizer, 'encode_batch_fast', tokenizer.encode_batch)
 
     def encode(self, texts: List[str]) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

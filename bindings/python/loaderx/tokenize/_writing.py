@@ -28,9 +28,9 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
                  progress: Progress = True) -> Dict[str, Any]:
     """Tokenize texts and write the tokens to files, for `loaderx.Tokens` and other programs.
 
-    Documents are written in the order of the inputs, for any number of processes. Texts without
-    tokens are skipped. The files appear once all of them are complete; after an error, there are no
-    files.
+    Documents are written in the order of the inputs, whatever the number of processes. Texts
+    without tokens are skipped. The files appear once all of them are complete; if an error occurs,
+    no files appear.
 
     Memory is used only for the texts in progress: about 2 MiB of text per process, plus twice the
     size of the longest document.
@@ -47,9 +47,9 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
         The tokenizer, or the path of a ``tokenizer.json`` or of the directory that contains it. The
         tokenizer's truncation and padding settings are ignored.
     field : str, optional
-        The bytes field of the datasets; by default the only bytes field.
+        The bytes field of the datasets; by default, the only bytes field.
     key : str, optional
-        The key of the text in each JSON line, which is an object; by default ``'text'``.
+        The key of the text in each JSON line, which is an object; by default, ``'text'``.
     lines : bool, optional
         Whether each line of a file is a document.
     split_at : str, optional
@@ -59,14 +59,14 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     special_tokens : bool, optional
         Whether to add the special tokens of the tokenizer's post-processor to each text.
     errors : {'strict', 'replace'}, optional
-        The action for bytes that are not UTF-8: raise CorruptError, or replace them with U+FFFD.
+        What to do with bytes that are not UTF-8: raise CorruptError, or replace them with U+FFFD.
     format : {'megatron', 'ds', 'npy', 'flat'}, optional
         By default, the suffix of `output` determines the format: .bin or .idx for Megatron's two
         files, .ds for the files of Nanotron and datatrove, .npy for an array. 'flat' stands for raw
         tokens. 'npy' and 'flat' do not record the ends of documents, so set `eos`.
     dtype : dtype or str, optional
-        uint16 or uint32 (for Megatron, which has no uint32, int32); by default, the smallest dtype
-        that fits the vocabulary.
+        uint16 or uint32 (uint16 or int32 for Megatron, which has no uint32); by default, the
+        smallest dtype that fits the vocabulary.
     replace : bool, optional
         Whether to replace existing files.
     processes : int, optional
@@ -74,7 +74,7 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
         process tokenizes, with the tokenizer's threads.
     progress : bool or callable, optional
         True shows a bar if stderr is a terminal and tqdm is installed. A function is called with
-        the number of bytes of text done and the total, which is None if it is unknown.
+        the number of bytes of text processed so far and the total, which is None if unknown.
 
     Returns
     -------
@@ -86,8 +86,8 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     Raises
     ------
     CorruptError
-        A text is not UTF-8, or a line is not JSON or not an object with the key; the error contains
-        the location.
+        A text is not UTF-8, or a line is not a JSON object with the key; the error contains the
+        location.
     FileExistsError
         An output file exists, and `replace` is False.
     LoaderxError
