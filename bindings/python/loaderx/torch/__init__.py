@@ -6,8 +6,8 @@ and errors, return the same indices, and advance a generator in the same way. Th
 ``state_dict()`` and ``load_state_dict()``, which resume an epoch without generating its earlier
 random numbers again, and ``seek()``, which needs only a count. DataLoader, too, is a subclass of
 torch's: its workers are threads, and its position can be saved and restored. ConcatDataset and
-default_convert are torch's own, included so that one import suffices. `loaderx` itself does not
-need torch; this module does.
+default_convert are torch's own; they are included so that one import suffices. Only this module
+requires torch.
 """
 
 from __future__ import annotations

@@ -24,17 +24,17 @@ class _Batches:
         self.skip = skip      # number of indices to skip
         self.ended = ended    # the inner sampler has ended, but no further batch was requested
         self.inner: Any = None
-        self.saved: Any = None    # the inner sampler's state, in a copy
+        self.saved: Any = None    # the inner sampler's state, if this is a copy
         self.done = False
 
 
 class BatchSampler(Stateful, data.BatchSampler):
-    """A resumable version of torch's BatchSampler: lists of the indices of another sampler.
+    """A resumable version of torch's BatchSampler, which yields lists of a sampler's indices.
 
     Parameters
     ----------
     sampler : iterable
-        The sampler that returns the indices. A sampler of this module, or any other with
+        The sampler that returns the indices. A sampler of this module, or any other sampler with
         ``state_dict()`` and ``load_state_dict()``, continues from its state, even with a different
         `batch_size`; other samplers are iterated again up to the position. ``seek()`` counts
         indices, not batches.

@@ -15,7 +15,7 @@ from ._worker_info import hidden
 __all__ = ['default_collate', 'is_unmodified']
 
 _torchs = data._utils.collate
-# torch's collate functions by type, which users may change.
+# torch's collate functions, by type; users may change torch's map.
 _KNOWN = dict(getattr(_torchs, 'default_collate_fn_map', {}))
 
 # The NumPy scalar types whose dtypes torch supports.
@@ -25,7 +25,7 @@ _SCALARS = frozenset(np.dtype(name).type for name in (
 
 
 def default_collate(batch: Any) -> Any:
-    """Collate a list of items to one item of tensors, as torch's default_collate does, but faster.
+    """Collate a list of items into one item of tensors, like torch's default_collate, but faster.
 
     The library collates arrays of equal dtype and shape, ints and floats, including those in dicts,
     tuples and lists. torch collates everything else, and collates all items if its
@@ -48,7 +48,7 @@ def default_collate(batch: Any) -> Any:
 
 
 def is_unmodified() -> bool:
-    """Whether torch's collate functions are unchanged."""
+    """Return whether torch's collate functions are unchanged."""
     return bool(_KNOWN == getattr(_torchs, 'default_collate_fn_map', {}))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A DataLoader iterator over a loaderx dataset, which uses a loader of the library."""
+"""A DataLoader iterator that reads a loaderx dataset with a loader of the library."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ._iterators import Iterator, Progress
 
 __all__ = ['Direct', 'is_direct']
 
-# Maximum number of threads of the library's loader.
+# The maximum number of threads of a library loader.
 _MAX_THREADS = 64
 
 
 def is_direct(loader: Any) -> bool:
-    """Whether the library can read a whole pass, without running code of the caller."""
+    """Return whether the library can read a whole pass without running the caller's code."""
     batches = loader._index_sampler
     if loader._source is None or type(batches) is not BatchSampler or not loader._collates:
         return False
@@ -35,7 +35,7 @@ def is_direct(loader: Any) -> bool:
 class _Whole:
     """A pass through a BatchSampler, read as a whole.
 
-    Random numbers are generated at the same moments as by torch's sampler.
+    Random numbers are generated at the same moments as in torch's sampler.
     """
 
     def __init__(self, batches: BatchSampler, iteration: Any) -> None:
@@ -49,7 +49,7 @@ class _Whole:
         self._ended: Any = None       # copy of the inner pass, made before its sampler ended
         self.order: Optional[_core.Order] = None
         self.start = 0                # position in the order where the pass begins
-        self.invalid_indices: Any = None    # instead of the order, if some are out of range
+        self.invalid_indices: Any = None    # replaces the order if some indices are out of range
 
     def pull(self, length: int) -> None:
         """Advance the generator as if a batch were requested; `length` is the source's length."""
@@ -81,7 +81,7 @@ class _Whole:
         self.order = order if self._count >= minimum else None
 
     def _order_of(self, numbers: np.ndarray[Any, Any], length: int) -> Optional[_core.Order]:
-        """Return an order that consists of indices; negative indices count from the end."""
+        """Return an order that consists of `numbers`; negative numbers count from the end."""
         if numbers.dtype.kind not in 'iu' or numbers.min() < -length or numbers.max() >= length:
             self.invalid_indices = numbers
             return None
@@ -110,7 +110,7 @@ class _Whole:
 
 
 class _OneByOne:
-    """Reads batches of indices, some of which are out of range; skips a batch that fails."""
+    """Reads batches, some of whose indices are out of range, and skips the batches that fail."""
 
     def __init__(self, fetcher: Gathered, numbers: np.ndarray[Any, Any], size: int,
                  drop_last: bool) -> None:
@@ -126,7 +126,7 @@ class _OneByOne:
 
 
 class Direct(Iterator):
-    """Returns batches that threads of the library prefetch."""
+    """Returns batches that library threads prefetch."""
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)

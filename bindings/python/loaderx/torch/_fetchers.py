@@ -22,12 +22,12 @@ _KINDS = (Dataset, NPDataset, Records)
 # The methods that read several records. A subclass may override them.
 _READ_METHODS = tuple(kind.__getitems__ for kind in _KINDS)
 
-# A source of the library, and whether its records are arrays rather than dicts.
+# A library source, and whether its records are arrays rather than dicts.
 Found = Tuple[_core.Source, bool]
 
 
 class Together(Records):
-    """Datasets of equal length, read side by side as a `Loader` reads a tuple."""
+    """Datasets of equal length that are read side by side, as a `Loader` reads a tuple."""
 
     def __init__(self, datasets: Any) -> None:
         self.datasets = datasets
@@ -70,7 +70,7 @@ def _find(dataset: Any) -> Optional[Found]:
 
 
 def _concat(parts: Sequence[Optional[Found]]) -> Optional[Found]:
-    """Return the source of a torch ConcatDataset of loaderx datasets of the same kind."""
+    """Return the source of a torch ConcatDataset whose parts are loaderx datasets of one kind."""
     found = [part for part in parts if part is not None]
     if len(found) != len(parts) or len({bare for _, bare in found}) != 1:
         return None
@@ -86,7 +86,7 @@ def _subset(part: Optional[Found], indices: Any) -> Optional[Found]:
 
 
 def collation(function: Any) -> Any:
-    """Return the collate function; ours, with the same result, replaces torch's default."""
+    """Return the collate function; this module's equivalent replaces torch's default function."""
     return default_collate if function is data._utils.collate.default_collate else function
 
 
@@ -111,7 +111,7 @@ class Gathered:
             batch, dict) else batch[0]
 
     def _fetch_as_torch(self, index: Any) -> Any:
-        """Read the records as torch does: for other arguments, and to raise torch's errors."""
+        """Read the records as torch does, for any other `index` and to raise torch's errors."""
         collate = default_collate if self._batched else data._utils.collate.default_convert
         return data._DatasetKind.create_fetcher(data._DatasetKind.Map, self._dataset, self._batched,
                                                 collate, False).fetch(index)
@@ -127,12 +127,12 @@ class Gathered:
             return self.source.gather(indices, None)
         except IndexError:
             for index in indices.tolist():
-                self._dataset[index]    # let torch raise its error for the first index out of range
+                self._dataset[index]    # raises the dataset's error for an index out of range
             raise
 
 
 def _integers(index: Any) -> Optional[np.ndarray[Any, Any]]:
-    """Convert indices to an array; None if there are none, or if they are not all integers."""
+    """Convert indices to an array; return None if there are none, or if not all are integers."""
     if not isinstance(index, (list, tuple, np.ndarray, torch.Tensor)):
         return None
     try:

@@ -15,7 +15,7 @@ from .._check import natural
 from .._states import VERSION, check, checksum, differs, number
 from ._states import digest, get_rest, pack, unpack
 
-# Number of indices that are converted to Python ints at a time.
+# The number of indices to convert to Python ints at a time.
 _CHUNK = 4096
 
 Block = Union[range, np.ndarray[Any, np.dtype[Any]]]
@@ -29,7 +29,7 @@ class Iteration:
     Parameters
     ----------
     returned : int
-        The number of indices that had been returned when the state was saved, if one was loaded.
+        If a state was loaded, the number of indices that had been returned when it was saved.
     seed : int, optional
         The seed of the pass, if the sampler has no generator.
     drawn_from : torch.Tensor, optional
@@ -49,7 +49,7 @@ class Iteration:
         self.seed = seed
         self.drawn_from = drawn_from
         self.epoch = epoch
-        self.now: Optional[torch.Tensor] = None    # the generator's state, in a copy
+        self.now: Optional[torch.Tensor] = None    # the generator's state, if this is a copy
         self.origin: Any = None                    # a copy made at the beginning of the pass
         self.done = False
         self._skip = skip
@@ -63,7 +63,7 @@ class Iteration:
         return self._end + self._skip - operator.length_hint(self._items)
 
     def copy(self, generator: Optional[torch.Generator]) -> Iteration:
-        """Return a copy of the position of this pass and of the generator's state."""
+        """Return a copy of this pass, which contains the position and the generator's state."""
         made = copy.copy(self)
         made._items = copy.copy(self._items)    # shares the list
         made.now = generator.get_state() if isinstance(generator, torch.Generator) else None
@@ -81,7 +81,7 @@ class Iteration:
         self._end += count
 
     def enter(self) -> int:
-        """Return the number of indices before the position; for passes that need no draws."""
+        """Return the number of indices before the position, for a pass that needs no draws."""
         self._end, self._skip = self._end + self._skip, 0
         return self._end
 
@@ -92,7 +92,7 @@ class Iteration:
 
     def run(self, blocks: Iterable[Block],
             pick: Optional[Callable[[int], Any]] = None) -> Iterator[Any]:
-        """Yield the indices of the blocks; request a block once the previous one is used up."""
+        """Yield the indices of the blocks, requesting each block when the previous block ends."""
         yield from self._items
         for block in blocks:
             passed = min(self._skip, len(block))
@@ -106,9 +106,10 @@ class Iteration:
 
     def draw(self, generator: Optional[torch.Generator], count: int, size: int,
              make: Callable[[Optional[torch.Generator], int], torch.Tensor]) -> Iterator[Block]:
-        """Draw blocks of `size` indices, and a last one with the rest of `count`, even if empty.
+        """Draw blocks of `size` indices, up to `count` indices in total.
 
-        The blocks are small, so a state contains the indices that were drawn but not returned.
+        The last block contains the remaining indices, and can be empty. The blocks are small, so a
+        state contains the indices that were drawn but not returned.
         """
         self._small = True
         for first in range(-(-self._end // size) * size, count + 1, size):
@@ -117,12 +118,12 @@ class Iteration:
     def draw_again(self, generator: Optional[torch.Generator], count: int, size: int, blocks: int,
                    make: Callable[[Optional[torch.Generator], int], torch.Tensor],
                    private: bool = False) -> Iterator[Block]:
-        """Draw `blocks` blocks of `size` indices; the last one is cut at `count` indices in total.
+        """Draw `blocks` blocks of `size` indices; cut the last block at `count` indices in total.
 
         A pass that was interrupted within a block draws that block again with a separate generator,
         because the original generator has already advanced. If the generator is `private` to the
-        pass, the separate generator also draws the following blocks; otherwise the caller's
-        generator does.
+        pass, the separate generator also draws the following blocks; otherwise, the caller's
+        generator draws them.
         """
         done = 0
         if self.drawn_from is not None:
@@ -134,7 +135,7 @@ class Iteration:
             generator = own if private else generator
         for first in (place * size for place in range(done, blocks)):
             source = torch.default_generator if generator is None else generator
-            # Let torch raise its own error for any other state.
+            # Let torch raise its own error for any other object.
             before = source.get_state() if isinstance(source, torch.Generator) else None
             block = make(generator, min(size, count - first)).numpy()
             self.drawn_from = before
@@ -163,11 +164,11 @@ class Stateful:
         raise NotImplementedError
 
     def _at_once(self) -> bool:
-        """Whether the whole pass is one block that the library can produce."""
+        """Return whether the whole pass is one block that the library can produce."""
         return False
 
     def _of_library(self, iteration: Any) -> Optional[_core.Order]:
-        """Return an order of the library for the whole pass, if there is one."""
+        """Return a library order for the whole pass, if there is one."""
         return None
 
     def _numbers(self, block: Block) -> np.ndarray[Any, Any]:
@@ -188,10 +189,11 @@ class Stateful:
         return iteration.copy(self.generator)
 
     def _origin_of(self, iteration: Any, earlier: Any) -> Any:
-        """Return a copy of the beginning of a pass after its first draw; `earlier` is the fallback.
+        """Return a copy of a pass as it was at its beginning, or else `earlier`.
 
-        If the generator is not part of states, it has advanced; the state then contains the seed or
-        the generator's state before the draw.
+        The method is called after the first draw. If states do not include the generator, the
+        generator has already advanced; the copy then contains the seed, or the state of the
+        generator before the draw.
         """
         if iteration.origin is None:
             return earlier
@@ -202,7 +204,7 @@ class Stateful:
         return iteration.origin
 
     def _digest(self, values: Any) -> Optional[str]:
-        """Return a checksum of a sequence of numbers; this takes time if the sequence is long."""
+        """Return a checksum of a sequence of numbers; the first call is slow for long sequences."""
         if self._known is None or self._known[0] is not values or self._known[1] != len(values):
             self._known = values, len(values), digest(values)
         checksum: Optional[str] = self._known[2]
@@ -247,7 +249,7 @@ class Stateful:
         return state
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the latest pass, as a dict that JSON can store (version 1).
+        """Return the position of the latest pass as a JSON-compatible dict (version 1).
 
         The state contains the number of indices returned, the properties that must match, and two
         states of the generator, 4 KB each: the current one, and the one before the latest draw. For
@@ -289,7 +291,7 @@ class Stateful:
         Parameters
         ----------
         samples : int
-            The number of indices to skip, at most the number in a pass (of this rank).
+            The number of indices to skip, at most the number of indices in a pass (of this rank).
         """
         self._pending = self._seek_to(samples)
         self._current = None
@@ -298,7 +300,7 @@ class Stateful:
         return Iteration(skip=natural('samples', samples, 0, len(self)))  # type: ignore[arg-type]
 
     def _skip_entries(self, count: int) -> None:
-        """Seek on behalf of a SkipBatchSampler, which may skip more indices than a pass contains."""
+        """Seek for a SkipBatchSampler, which may skip more indices than a pass contains."""
         self.seek(min(count, len(self)))  # type: ignore[arg-type]
 
     def __getstate__(self) -> Dict[str, Any]:

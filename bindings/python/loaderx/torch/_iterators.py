@@ -28,13 +28,13 @@ class Progress:
         self.sampler = sampler
         self.seed = seed
         self.batches = batches      # number of batches that were returned or failed
-        self._before = batches      # the part of `batches` that precedes the loaded state
+        self._before = batches      # number of batches before the loaded state
         self.finished = False
-        self.ordered = True         # the batches returned so far are the first ones of the pass
+        self.ordered = True         # the batches returned so far are the first batches of the pass
         self.place: Any = None      # the sampler's position after the last batch returned
         self.iteration = sampler._current if isinstance(sampler, Stateful) else None
         if self.iteration is not None and getattr(self.iteration, 'origin', None) is not None:
-            # Saved before the seed is drawn, because the same generator may draw it.
+            # Copied before the seed is drawn, because drawing it may advance the same generator.
             self.iteration.origin = sampler._copy_of(self.iteration)
         self.streams: Any = None    # each worker's position in an iterable dataset
         self.next_worker = 0        # the worker that prepares the next batch
@@ -71,7 +71,7 @@ class Progress:
 
 
 def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[str, Any]:
-    """Return the state of a loader; `progress` is None if it has no iterator yet."""
+    """Return the state of a loader; `progress` is None if the loader has no iterator yet."""
     if progress is not None and not progress.ordered and not progress.finished:
         raise ValueError('batches were returned out of order, with in_order=False, so the rest of '
                          'the pass is not a part of the order: the position cannot be saved')
@@ -99,7 +99,7 @@ def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[
 
 
 def _draws(sampler: Any, generator: torch.Generator) -> bool:
-    """Whether the sampler's state includes the state of the generator."""
+    """Return whether the sampler's state includes the state of the generator."""
     while isinstance(sampler, Stateful):
         if sampler.generator is generator:
             return True
@@ -161,7 +161,7 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
         self._progress.next_worker = resumed.get('next_worker', 0) % max(self._num_workers, 1)
 
     def __next__(self) -> Any:
-        """Return the next batch. Skip the range for torch's profiler, 8 us, if no profiler runs."""
+        """Return the next batch; if no profiler runs, skip the profiler range, which takes 8 us."""
         if self._sampler_iter is None or self._progress.streams is not None or _profiled():
             return super().__next__()
         made = self._next_data()

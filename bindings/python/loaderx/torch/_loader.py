@@ -46,7 +46,7 @@ class DataLoader(data.DataLoader):
 
     **Workers** are threads of this process, so nothing is copied or pickled; they call the methods
     of the same dataset object concurrently. With `multiprocessing_context` (``'fork'``,
-    ``'spawn'``), and for data pipes, torch's own loader runs, with processes. In a thread,
+    ``'spawn'``), and for data pipes, torch's own loader runs instead, with processes. In a thread,
     ``torch.utils.data.get_worker_info()`` returns the number, seed and dataset of the worker, as in
     a worker process. The global generators of torch, NumPy and `random` are not seeded for each
     worker, since all threads share them: a ``__getitem__`` that uses random numbers should create
@@ -96,7 +96,7 @@ class DataLoader(data.DataLoader):
 
     @property
     def _index_sampler(self) -> Any:
-        """Return the sampler; samplers of this module replace those of torch."""
+        """Return the sampler; samplers of this module replace torch's samplers."""
         return super()._index_sampler if self._is_foreign() else self._wrapped
 
     def __getstate__(self) -> Dict[str, Any]:
@@ -111,20 +111,20 @@ class DataLoader(data.DataLoader):
             self.load_state_dict(self._resumed)
 
     def _is_foreign(self) -> bool:
-        """Whether torch's own loader runs instead of this one."""
+        """Return whether torch's own loader runs instead of this loader."""
         return self.multiprocessing_context is not None or isinstance(self.dataset, _PIPES)
 
     def check_worker_number_rationality(self) -> None:
-        """Warn as torch does of too many processes, but not of too many threads.
+        """Warn about too many processes, as torch does, but not about too many threads.
 
-        More threads than CPUs make sense, because they can wait for reads.
+        More threads than CPUs make sense, because threads can wait for reads.
         """
         if self._is_foreign():
             super().check_worker_number_rationality()
 
     def _get_iterator(self) -> Any:
         if self._is_foreign() or (self.num_workers and self.prefetch_factor <= 0):
-            return super()._get_iterator()    # torch >= 2.0 raises an error
+            return super()._get_iterator()    # torch 2.0 and later raise an error
         self._source = find_source(self.dataset)    # the dataset's snapshot may have changed
         if is_direct(self):
             return Direct(self)
@@ -153,7 +153,7 @@ class DataLoader(data.DataLoader):
                              'and pass a dataset that is not a data pipe')
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the latest iterator, as a dict that JSON can store (version 1).
+        """Return the position of the latest iterator as a JSON-compatible dict (version 1).
 
         The position is the number of batches returned; prefetched batches do not count.
 

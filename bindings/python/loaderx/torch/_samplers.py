@@ -20,14 +20,14 @@ from ._iterations import Block, Iteration, Stateful
 __all__ = ['DistributedSampler', 'RandomSampler', 'SequentialSampler', 'SubsetRandomSampler',
            'WeightedRandomSampler']
 
-# Length of the longest permutation that is the same in all versions of torch. The library makes
-# permutations up to this length.
+# The length of the longest permutation that is the same in all versions of torch. The library
+# generates permutations up to this length.
 _MAX = 2**32 - 1
 # The same limit for indices chosen with replacement.
 _MAX_REPLACED = 2**28 - 1
-# Number of indices with replacement that torch generates at a time.
+# The number of indices that torch generates at a time when it chooses with replacement.
 _DRAWS = 32
-# Number of indices of an order that are read at a time.
+# The number of indices of an order to read at a time.
 _BLOCK = 4096
 
 
@@ -62,10 +62,10 @@ class SequentialSampler(Stateful, data.SequentialSampler):
 class RandomSampler(Stateful, data.RandomSampler):
     """A resumable version of torch's RandomSampler.
 
-    Like torch's sampler, it generates random indices on demand: a whole permutation, or 32 indices
-    with replacement. A pass that is left by ``break`` has therefore advanced the generator as far
-    as with torch, and a complete pass has generated one more permutation than it returned, if it
-    would with torch.
+    Like torch's sampler, this sampler generates random indices on demand: a whole permutation at a
+    time or, with replacement, 32 indices. A pass that is left by ``break`` has therefore advanced
+    the generator as far as torch's sampler would. If torch's sampler generates one more permutation
+    than it returns, a complete pass of this sampler does, too.
 
     Parameters
     ----------
@@ -134,9 +134,10 @@ class RandomSampler(Stateful, data.RandomSampler):
         yield from iteration.draw_again(generator, count, size, count // size + 1, make, private)
 
     def _order(self, n: int, count: int, seed: int) -> Optional[_core.Order]:
-        """Return an order of the library for a seed, which is faster; None if there is none."""
+        """Return a library order for a seed, which is faster, or None if there is no such order."""
         if self.replacement and 0 < n <= _MAX_REPLACED:
-            return _core.torch_random(n, min(count, _BLOCK), seed, True, None)  # one sequence
+            # The epochs of this order form one sequence.
+            return _core.torch_random(n, min(count, _BLOCK), seed, True, None)
         if not self.replacement and count <= n <= _MAX:
             return _core.torch_random(n, count, seed, False, None)
         return None
@@ -236,8 +237,8 @@ class DistributedSampler(Stateful, data.DistributedSampler):
     seed : int
         The seed; epoch e uses `seed` + e.
     drop_last : bool
-        True: the last indices are dropped if they do not suffice for all ranks. False: the first
-        indices are repeated.
+        What to do if the number of indices is not a multiple of the number of ranks. True: drop the
+        last indices. False: repeat the first indices.
     """
 
     _kind = 'torch.DistributedSampler'
@@ -281,7 +282,7 @@ class DistributedSampler(Stateful, data.DistributedSampler):
         return [self._share()[iteration.enter():]]
 
     def _share(self) -> np.ndarray[Any, Any]:
-        """Return the indices of this rank; if possible, the library computes them faster."""
+        """Return the indices of this rank; the library computes them if possible, to save time."""
         n, seed = len(self.dataset), self.seed + self.epoch if self.shuffle else 0
         if n <= _MAX and isinstance(seed, int) and 0 <= seed <= UINT64_MAX:
             order = _core.torch_distributed(n, self.num_replicas, seed, bool(self.shuffle),

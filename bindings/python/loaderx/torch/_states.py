@@ -13,9 +13,9 @@ import torch
 from .._check import natural
 from ..errors import CorruptError
 
-# Number of items of a sequence that are hashed at a time.
+# The number of items of a sequence to hash at a time.
 _BLOCK = 4096
-# Maximum size of a generator's state in bytes. The state of a torch generator has 5,056 bytes.
+# The maximum size of a generator's state, in bytes. The state of a torch generator is 5,056 bytes.
 _MAX_STATE = 1 << 16
 
 
@@ -35,7 +35,7 @@ def digest(values: Any) -> Optional[str]:
 
 
 def pack(state: torch.Tensor) -> str:
-    """Encode a generator's state as text; it is compressed, since half of its bytes are zeros."""
+    """Encode a generator's state as text, compressed because half of its bytes are zeros."""
     return base64.b64encode(zlib.compress(state.numpy().tobytes(), 1)).decode('ascii')
 
 

@@ -63,7 +63,7 @@ class Threaded(Iterator):
         self._progress.place = self._progress.look()
         self._shared.pass_number += 1
         self._sent = self._next = 0
-        self._worker_of: Dict[int, int] = {}    # worker of each batch that was not received yet
+        self._worker_of: Dict[int, int] = {}    # worker of each batch not received yet
         self._ready: Dict[int, Any] = {}
         self._places: Dict[int, Any] = {}
         self._active = [True] * self._num_workers
@@ -84,7 +84,7 @@ class Threaded(Iterator):
         self._progress.begin()
 
     def _choose(self) -> Optional[int]:
-        """Return the next worker that has not ended; with in_order=False, skip the busiest ones."""
+        """Return the next active worker; with in_order=False, skip the busiest workers."""
         tasks = [] if self._in_order else list(self._worker_of.values())
         for number in itertools.islice(self._cycle, self._num_workers):
             if self._active[number] and (
@@ -134,7 +134,7 @@ class Threaded(Iterator):
                 return self._deliver(place)
 
     def _is_lost(self, place: int) -> bool:
-        """Whether a batch will not arrive: its worker has ended, or it was already returned."""
+        """Return whether a batch will not arrive, because it was returned or its worker ended."""
         if place in self._ready:
             return False
         number = self._worker_of.get(place)

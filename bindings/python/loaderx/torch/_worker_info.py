@@ -4,8 +4,8 @@
 torch keeps the worker info in a global variable of each worker process. Threads share this
 variable, so a dataset that splits its data by worker would return all of the data in each thread.
 For this reason, the first `DataLoader` with threads changes torch's function to look up the info of
-the calling thread first. It replaces the function's code, because other modules may have imported
-the function by name.
+the calling thread first. The change replaces the code of the function, because other modules may
+have imported the function by name.
 """
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ __all__ = ['Ended', 'Failed', 'Shared', 'copy_thread_settings', 'work']
 
 
 class Ended:
-    """Replaces a batch when the worker's iterable dataset has ended."""
+    """The result of a task if the worker's iterable dataset has ended."""
 
 
 class Failed:
-    """Replaces a batch when an exception was raised; keeps it in torch's form for workers."""
+    """The result of a task that raised an exception, which is kept in torch's form for workers."""
 
     def __init__(self, worker: int, error: BaseException) -> None:
         self.error = error
@@ -68,7 +68,7 @@ def _nothing() -> None:
 
 
 def work(shared: Shared, number: int, info: Any, make: Callable[[Any, Any], Any]) -> None:
-    """Process tasks until the iterator stops the thread; this is its main function."""
+    """Process tasks until the iterator stops the thread: the main function of a worker thread."""
     worker_info.set_info(info)
     refused: Optional[Failed] = None
     fetcher: Any = None

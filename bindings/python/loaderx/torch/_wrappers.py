@@ -14,7 +14,7 @@ from ._samplers import (DistributedSampler, RandomSampler, SequentialSampler,
 
 __all__ = ['wrap']
 
-# The attributes of the wrapper itself. It shares all other attributes with the sampler.
+# The attributes of the wrapper itself. The wrapper shares all other attributes with the sampler.
 _OWN = ('_current', '_pending', '_known')
 
 
@@ -22,7 +22,7 @@ def _wrapper_type(kind: Type[Any]) -> Type[Any]:
     return type(kind.__name__, (kind,), {'__slots__': _OWN, '__doc__': kind.__doc__})
 
 
-# Only these exact classes are wrapped: a subclass may yield other indices.
+# Only these exact classes are wrapped: a subclass may yield different indices.
 _WRAPPERS: Dict[Type[Any], Type[Any]] = {
     data.DistributedSampler: _wrapper_type(DistributedSampler),
     data.RandomSampler: _wrapper_type(RandomSampler),
