@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Argument checks: an invalid argument raises an error that contains its name."""
+"""Argument checks, whose errors name the invalid argument."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Folder = Union[str, bytes, 'os.PathLike[Any]', None]
 
 
 def integer(name: str, value: Any) -> int:
-    """Return `value` as an int if it is an integer of any size and sign."""
+    """Return `value` as an int if it is an integer, whatever its size and sign."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f'{name} must be an int, not bool')
     try:
@@ -42,7 +42,7 @@ def boolean(name: str, value: Any) -> bool:
 
 
 def folder(name: str, value: Folder) -> Optional[bytes]:
-    """Return the path `value` in the encoding of the file system; None stays None."""
+    """Return the path `value` as bytes in the file system encoding; return None for None."""
     if value is None:
         return None
     if not isinstance(value, (str, bytes, os.PathLike)):
@@ -70,7 +70,7 @@ def number(name: str, value: Any) -> float:
 
 
 def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return a new array of the numbers in a sequence or array if all are finite and at least 0."""
+    """Convert finite numbers that are at least 0, in a sequence or array, to a float64 array."""
     if isinstance(value, Sequence) and not set(map(type, _items(name, value))) <= {float}:
         value = np.array([number(f'{name}[{i}]', item) for i, item in enumerate(value)], float)
     array = _one_axis(name, value, 'numbers')
@@ -83,7 +83,7 @@ def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def integers(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Return a new uint64 array of integers from -2**63 to 2**64 - 1, taken modulo 2**64."""
+    """Convert integers from -2**63 to 2**64 - 1, modulo 2**64, to a new uint64 array."""
     if isinstance(value, Sequence):
         items = (integer(f'{name}[{i}]', item) for i, item in enumerate(_items(name, value)))
         return np.fromiter((_wrap(f'{name}[{i}]', item) for i, item in enumerate(items)), np.uint64)
@@ -115,7 +115,7 @@ def _one_axis(name: str, value: Any, what: str) -> np.ndarray[Any, Any]:
 
 
 def naturals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Return a new array of the numbers in a sequence or array if all are from 0 to 2**64 - 2."""
+    """Convert integers from 0 to 2**64 - 2, in a sequence or array, to a new uint64 array."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f'{name} must be a sequence of ints, not {type(value).__name__}')
     if isinstance(value, Sequence):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The extension, for use by the package only: these names may change in any release."""
+"""The extension module, private to the package: its names may change in any release."""
 
 import os
 from typing import (Any, Callable, Dict, Iterable, List, Literal, Optional, Sequence, SupportsIndex,

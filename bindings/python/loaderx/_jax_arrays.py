@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batches of JAX arrays."""
+"""Conversion of batches to JAX arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 try:
-    import jax as _jax    # the library jax, not loaderx.jax
+    import jax as _jax    # the JAX library, not loaderx.jax
 except ModuleNotFoundError as error:
     if error.name != 'jax':
         raise
@@ -21,12 +21,12 @@ __all__ = ['Arrays']
 
 
 class Arrays(Output):
-    """Converts batches to JAX arrays, on the default device or split by a sharding."""
+    """Output as JAX arrays, on the default device or split across devices by a sharding."""
 
     def __init__(self, sharding: Optional[_jax.sharding.Sharding] = None, world: int = 1) -> None:
         self._sharding: Any = sharding
         self._world = world
-        # Whether the devices of the sharding belong to several processes.
+        # Whether the sharding includes devices of other processes.
         self._shared = sharding is not None and not sharding.is_fully_addressable
 
     def _check_split(self, name: str, size: int, total: int, shape: Tuple[int, ...]) -> None:

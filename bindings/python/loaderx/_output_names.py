@@ -13,7 +13,7 @@ __all__ = ['choose_output']
 
 
 class _Tensors(Output):
-    """Converts arrays to tensors that share their memory."""
+    """Output as PyTorch tensors that share the memory of the NumPy arrays."""
 
     def __init__(self) -> None:
         try:
@@ -40,7 +40,7 @@ class _Tensors(Output):
 
 
 def _arrays_of_jax() -> Output:
-    from ._jax_arrays import Arrays    # import on use: JAX may not be installed
+    from ._jax_arrays import Arrays    # imported here because JAX may not be installed
     return Arrays()
 
 
@@ -49,7 +49,7 @@ _MAKERS: Mapping[str, Callable[[], Output]] = {'numpy': Output, 'torch': _Tensor
 
 
 def choose_output(out: Union[str, Output]) -> Output:
-    """Return the output of this name; an `Output` is returned unchanged."""
+    """Return the output named `out`, or `out` itself if it is an `Output`."""
     if isinstance(out, Output):
         return out
     if not isinstance(out, str):

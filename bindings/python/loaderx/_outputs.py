@@ -12,7 +12,7 @@ __all__ = ['Output', 'convert_arrays']
 _Transform = Callable[[Dict[str, Any]], Any]
 # The dtype and shape of each field, by name.
 Shapes = Mapping[str, Tuple[np.dtype[Any], Tuple[int, ...]]]
-# Pairs of batch sizes: that of this rank, and that of all ranks together.
+# Pairs of batch sizes: the size on this rank, and the total size over all ranks.
 Sizes = Sequence[Tuple[int, int]]
 
 
@@ -20,9 +20,9 @@ class Output:
     """The last step in preparing a batch; it runs on the thread that prepares the batch."""
 
     def check(self, shapes: Shapes, sizes: Sizes) -> None:
-        """Raise an error if these fields or batch sizes cannot be converted.
+        """Raise an error if batches with these fields and sizes cannot be converted.
 
-        Not called if the loader has a transform.
+        The loader does not call this method if it has a transform.
         """
 
     def convert(self, batch: Any) -> Any:
@@ -30,7 +30,7 @@ class Output:
         return batch
 
     def after(self, transform: Optional[_Transform]) -> Optional[_Transform]:
-        """Return a function that applies the transform, then this conversion."""
+        """Return a function that applies `transform` and converts; None if it would do nothing."""
         if type(self) is Output:
             return transform
         if transform is None:
@@ -40,10 +40,10 @@ class Output:
 
 
 def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -> Any:
-    """Convert the arrays in dicts, lists and tuples; other values stay as they are.
+    """Convert an array, or the arrays in dicts, lists and tuples; leave other values unchanged.
 
-    ``batch['keys']`` also stays a NumPy array: NumPy's generators use it, and other libraries may
-    lack uint64.
+    ``batch['keys']`` also remains a NumPy array, because NumPy's generators use it and other
+    libraries may lack uint64.
     """
     if isinstance(batch, np.ndarray):
         return convert(batch)

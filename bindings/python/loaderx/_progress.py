@@ -13,7 +13,7 @@ _Report = Callable[[int, int], object]
 
 
 def open_bar(what: str, unit: str, total: Optional[int] = None) -> Any:
-    """Return a tqdm bar if stderr is a terminal and tqdm is installed; otherwise None."""
+    """Return a tqdm bar if stderr is a terminal and tqdm is installed; otherwise, return None."""
     if not sys.stderr.isatty():
         return None
     try:
@@ -25,7 +25,7 @@ def open_bar(what: str, unit: str, total: Optional[int] = None) -> Any:
 
 @contextlib.contextmanager
 def reporting(progress: Progress, what: str, unit: str = ' records') -> Iterator[Optional[_Report]]:
-    """Yield a function to call with `done` and `total`, or None if nothing shows the progress."""
+    """Yield a function to call with `done` and `total`, or None if progress is not shown."""
     if progress is not None and not isinstance(progress, bool):
         if not callable(progress):
             raise TypeError(f'progress must be True, False or callable, not '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions to create and check the states that Python code saves."""
+"""Functions that create and check saved states, for objects implemented in Python."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ VERSION = 1
 
 
 def differs(key: str, saved: Any, current: Any) -> ValueError:
-    """Return the error for a state that does not match; its message names the difference."""
+    """Return the error for a state in which the value of `key` differs from the current value."""
     return ValueError(f'"{key}" is {saved} in the state, but {current} here: use the value in the '
                       'state, or start without the state')
 
 
 def number(state: Mapping[str, Any], key: str, minimum: int = 0, maximum: int = UINT64_MAX) -> int:
-    """Return a number from a state after checking its range."""
+    """Return the number that a state contains under `key`, after checking its range."""
     try:
         return natural(f'"{key}"', state.get(key), minimum, maximum)
     except (TypeError, ValueError) as cause:
@@ -34,7 +34,7 @@ def checksum(state: Mapping[str, Any]) -> str:
 
 
 def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any]) -> None:
-    """Raise an error unless a state is valid and matches this kind and configuration."""
+    """Raise an error unless a state is valid and matches `kind` and `configuration`."""
     to_json(state)
     if not isinstance(state.get('state'), str):
         raise CorruptError('the state is invalid: "state" is missing')

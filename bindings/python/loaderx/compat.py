@@ -4,11 +4,11 @@
 Differences from the original:
 
 - Mode 1 of `DataLoader` shuffles without replacement. The original samples with replacement, and
-  misses 37 % of the records in each epoch.
+  so misses 37 % of the records in each epoch.
 - Batches and their order do not depend on the number of workers.
 - `close()` always returns, even if there are more workers than batches to prefetch, or if no batch
   has been returned yet.
-- ``next()`` raises the exceptions of a transform, instead of waiting forever.
+- If a transform raises an exception, ``next()`` raises it instead of waiting forever.
 - A loader does not close the datasets it reads.
 """
 
@@ -37,10 +37,10 @@ from .sources.source import PLACES, zip_sources
 
 __all__ = ['ARDataset', 'DataLoader', 'converter', 'identity']
 
-# Number of bytes that converter copies at a time.
+# The number of bytes that converter copies at a time.
 _BLOCK = 8 << 20
 
-# Number of positions of a DataLoader: practically unlimited.
+# The number of positions in the order of a DataLoader, which is practically endless.
 _POSITIONS = 1 << 62
 
 _Pair = Tuple[Any, Any]
@@ -88,10 +88,10 @@ def _remove(target: str, shown: str) -> None:
 
 
 def converter(array: Any, directory: Any, replace: bool = False) -> None:
-    """Write an array to a dataset, with one record for each element of its first axis.
+    """Write an array to a new dataset, with one record per element of the array's first axis.
 
-    The dataset has one field, ``data``; `ARDataset` and ``loaderx.open`` read it. An empty array
-    creates an empty dataset. A bar shows the progress if stderr is a terminal and tqdm is
+    The dataset has a single field, ``data``. Open it with `ARDataset` or ``loaderx.open``. An empty
+    array creates an empty dataset. A bar shows the progress if stderr is a terminal and tqdm is
     installed.
 
     Parameters
@@ -99,16 +99,16 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
     array : numpy.ndarray
         The array to write; it may be memory-mapped (``numpy.load(path, mmap_mode='r')``).
     directory : path
-        The directory to create; it may exist if it is empty.
+        The directory to create. An existing directory must be empty unless `replace` is True.
     replace : bool
-        Whether to replace an existing dataset. The new dataset is written to a temporary directory
-        first, and replaces the existing one when it is complete. Datasets that are open, and
-        directories that are not datasets, are never removed.
+        Whether to replace an existing dataset. The new dataset is first written to a temporary
+        directory, and replaces the existing dataset once it is complete. Datasets that are open,
+        and directories that are not datasets, are never removed.
 
     Raises
     ------
     FileExistsError
-        The directory is not empty, and `replace` is False or the directory is not a dataset.
+        The directory is not empty, and either `replace` is False or the directory is not a dataset.
     BlockingIOError
         The dataset to replace is in use.
     """
@@ -141,12 +141,12 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
 
 
 class ARDataset(BatchReadable):
-    """A dataset with one field, such as `converter` creates, indexed like an array.
+    """A dataset with a single field, as created by `converter`, that is indexed like an array.
 
     Parameters
     ----------
     path : path
-        The directory of the dataset.
+        The dataset directory.
 
     Examples
     --------
@@ -194,7 +194,10 @@ class ARDataset(BatchReadable):
         return np.asarray(self._column, dtype=dtype)
 
     def close(self) -> None:
-        """Close the dataset. Loaders that read it continue to work, and arrays stay valid."""
+        """Close the dataset.
+
+        Loaders that read the dataset continue to work, and arrays remain valid.
+        """
         self._dataset.close()
 
     def __enter__(self) -> ARDataset:
@@ -211,7 +214,7 @@ class ARDataset(BatchReadable):
 
 
 def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]], Dict[str, Any]]:
-    """Return a transform for batches that calls a transform for pairs."""
+    """Return a transform of batches that applies `transform` to the pair of data and labels."""
 
     def on_batch(batch: Dict[str, Any]) -> Dict[str, Any]:
         pair = transform((batch['data'], batch['label']))
@@ -227,32 +230,34 @@ def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]],
 
 
 class DataLoader(_core.Loader):
-    """Batches of data and labels, epoch after epoch without end: use ``break`` to leave the loop.
+    """An endless iterator over batches of data and labels.
 
-    A batch is a dict of the arrays ``data`` and ``label``, and is always full: the last batch of an
-    epoch continues in the next epoch. The arrays are writable and stay valid. ``seek(tell())``
-    resumes training at its position; the original starts again from the beginning.
+    The epochs follow one another without end: use ``break`` to leave the loop. A batch is a dict of
+    the arrays ``data`` and ``label``, and is always full: the last batch of an epoch is completed
+    with records of the next epoch. The arrays are writable and remain valid. To resume training,
+    save the position with ``tell()`` and restore it with ``seek()``; the original can only start
+    again from the beginning.
 
     Parameters
     ----------
     dataset, labelset : ARDataset, NPDataset, Dataset of one field, array or path
-        The data and the labels; they must have the same length, which must not be 0. Closing the
-        loader does not close them.
+        The data and the labels. Their lengths must be equal, and at least 1. Closing the loader
+        does not close them.
     num_workers : int
-        Number of threads that prepare batches, 0 to 64; with 0, the caller of ``next`` prepares
-        them. The batches do not depend on this number.
+        The number of threads that prepare batches, from 0 to 64. With 0, the caller of ``next``
+        prepares them. The batches do not depend on this number.
     batch_size : int
-        Number of records in a batch.
+        The number of records in a batch.
     prefetch_size : int
-        Number of batches to prefetch: at least 1, and at most 4 for each worker.
+        The number of batches to prefetch: at least 1, and at most 4 for each worker.
     mode : int
-        0: sequential, epoch after epoch. 1: shuffled without replacement in each epoch (the
-        original samples with replacement, and misses 37 % of the records).
+        0: sequential. 1: shuffled without replacement in each epoch (the original samples with
+        replacement, and so misses 37 % of the records).
     seed : int
-        The seed of mode 1. Equal seeds give equal orders.
+        The seed for mode 1. Equal seeds give equal orders.
     transform : callable
-        ``transform((data, label))`` receives the arrays of a batch, on any thread, and returns a
-        pair that replaces them. ``next()`` raises its exceptions.
+        ``transform((data, label))`` receives the arrays of a batch, on any thread, and returns the
+        pair that replaces them. If it raises an exception, so does ``next()``.
 
     Examples
     --------
@@ -283,7 +288,8 @@ class DataLoader(_core.Loader):
         if source.length == 0:
             raise ValueError('dataset must not be empty: batches are always full')
         epoch = Sequential(source.length) if mode == 0 else Shuffle(source.length, seed=seed)
-        # Only the end of an epoch of the loader's order shortens a batch.
+        # A batch is short only at the end of an epoch of the order, and this order has one
+        # practically endless epoch.
         order = Repeat(epoch, _POSITIONS // source.length)
         choose_fields(source, None)
         ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)

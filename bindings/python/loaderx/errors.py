@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Exceptions for failures for which Python has no exception of its own.
+"""Exceptions for failures that no built-in exception describes.
 
-Invalid arguments raise `TypeError`, `ValueError`, `IndexError` or `KeyError`; system errors raise
-`OSError` or a subclass of it (`FileNotFoundError`, `BlockingIOError`, ...) with the errno. This
+Invalid arguments raise `TypeError`, `ValueError`, `IndexError` or `KeyError`. System errors raise
+`OSError` or a subclass of it (`FileNotFoundError`, `BlockingIOError`, ...), with `errno` set. This
 module defines the exceptions for all other errors.
 """
 
@@ -17,7 +17,7 @@ class LoaderxError(Exception):
     Attributes
     ----------
     status : str or None
-        The name of the library's status, for example ``'LX_ERR_STATE'``.
+        The name of the library status, for example ``'LX_ERR_STATE'``.
     field : str or None
         The field in which the error occurred.
     record : int or None
@@ -25,11 +25,11 @@ class LoaderxError(Exception):
     path : str or None
         The file or directory in which the error occurred.
     offset : int or None
-        The offset of the error in the file at `path`, in bytes.
+        The byte offset of the error in the file at `path`.
     errno : int or None
-        The system's error number, if a system call failed.
+        The system error number, if a system call failed.
     message : str or None
-        The description without the location.
+        The description of the error, without its location.
     """
 
     status: Optional[str] = None
@@ -42,17 +42,19 @@ class LoaderxError(Exception):
 
 
 class CorruptError(LoaderxError):
-    """Stored data is damaged. The attributes give the location; other data remains usable.
+    """Stored data is damaged.
+
+    The attributes give the location of the damage. Other data remains usable.
 
     Attributes
     ----------
     report : dict or None
-        The report with all findings, if `Dataset.verify` or `repair` raised the error.
+        The report with all the findings, if `Dataset.verify` or `repair` raised the error.
     """
 
     report: Optional[Dict[str, Any]] = None
 
     def _as_dict(self) -> Dict[str, Any]:
-        """Return the attributes as a dict, for a report."""
+        """Return the attributes as a dict, for use in a report."""
         return {'field': self.field, 'record': self.record, 'path': self.path,
                 'offset': self.offset, 'message': self.message}

@@ -7,18 +7,18 @@ from . import _core
 
 
 class Executor(_core.Executor):
-    """Threads for any number of loaders and writers.
+    """Threads that any number of loaders and writers can share.
 
-    Threads start when there is work for them. Use the executor as a context manager, or close it;
-    it is also closed when the last reference to it goes away.
+    Threads start when there is work for them. Use the executor as a context manager, or close it
+    explicitly. It is also closed when the last reference to it goes away.
 
     Parameters
     ----------
     readers : int, optional
-        Number of threads that fill batches, 0 to 64. With 0, the thread that waits for a batch
-        fills it. The default is the number of CPUs that the process may use.
+        The number of threads that fill batches, from 0 to 64. With 0, the thread that waits for a
+        batch fills it. The default is the number of CPUs that the process may use.
     writers : int, optional
-        Number of threads that compress and write, 1 to 4; the default is 1.
+        The number of threads that compress and write, from 1 to 4. The default is 1.
     """
 
     __slots__ = ()

@@ -23,18 +23,18 @@ class Field:
         complex numbers of 64 or 128 bits. Values are stored in little-endian byte order, whatever
         the byte order of `dtype`. `bytes` stands for byte strings of any length.
     shape : int or tuple of int, optional
-        The shape of a value; a scalar by default. Not allowed for bytes.
+        The shape of a value. By default, a value is a scalar. Not allowed for bytes.
     compress : {'raw', 'flate', 'zstd'}, optional
-        How values are stored. 'raw' is the fastest to read, and can be read without a copy. 'flate'
-        stores a value as one Deflate stream if that is smaller. 'zstd' is part of the format, but
-        this version does not implement it: a dataset with a 'zstd' field can be opened, and its
-        uncompressed values can be read, but reading a compressed value or creating a 'zstd' field
-        raises `LoaderxError` (``'LX_ERR_UNSUPPORTED'``).
+        How values are stored. 'raw' values are the fastest to read, and can be read without a copy.
+        'flate' stores a value as one Deflate stream if the stream is smaller than the value. 'zstd'
+        is part of the format, but this version does not implement it: a dataset with a 'zstd' field
+        can be opened, and its uncompressed values can be read, but reading a compressed value or
+        creating a 'zstd' field raises `LoaderxError` (``'LX_ERR_UNSUPPORTED'``).
 
     Raises
     ------
     TypeError, ValueError
-        An argument is invalid; the message names it.
+        An argument is invalid; the message names the argument.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Field:
         return self._dtype, self._shape, self._compress
 
     def _describe(self, name: str) -> Tuple[str, str, Tuple[int, ...], str]:
-        """Return the field as a tuple for the extension."""
+        """Return the field as a tuple for the extension module."""
         return name, self._dtype_name(), self._shape, self._compress
 
     def _dtype_name(self) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Batches as JAX arrays, on one device or split across several devices.
 
-`loaderx` itself does not need JAX; this module does.
+Only this module requires JAX.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from . import loader as _loader
 from ._check import natural
 from ._jax_arrays import Arrays    # raises ImportError if JAX is not installed
 
-import jax as _jax    # the library jax, not this module
+import jax as _jax    # the JAX library, not this module
 
 __all__ = ['Loader']
 
@@ -24,9 +24,9 @@ class Loader(_loader.Loader):
 
     The loader's threads also copy batches to the devices, so prefetched batches occupy device
     memory, within the limit of `prefetch_bytes`. A `transform` receives NumPy arrays on the host;
-    the arrays in the dicts, lists and tuples that it returns are then converted. ``batch['keys']``
-    stays a NumPy array. Unless 64-bit types are enabled in JAX (``jax_enable_x64``), JAX converts
-    64-bit arrays to 32 bits, as usual.
+    the loader then converts the arrays in the dicts, lists and tuples that the transform returns.
+    ``batch['keys']`` remains a NumPy array. As usual, JAX converts 64-bit arrays to 32 bits unless
+    ``jax_enable_x64`` is set.
 
     Parameters
     ----------

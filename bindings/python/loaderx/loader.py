@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loaders: threads that prefetch batches of a source in a given order."""
+"""Loaders, whose threads prefetch the batches of a source in a given order."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
 
 def _sizes(length: int, batch_size: Optional[int], rank: int, world: int,
            drop_last: bool) -> List[Tuple[int, int]]:
-    """Return the possible sizes of batches, of this rank and of all; empty for a Budgeted order."""
+    """Return the possible batch sizes, on this rank and over all ranks; [] for a Budgeted order."""
     if batch_size is None:
         return []
     rest = 0 if drop_last else length % (batch_size * world)
@@ -66,7 +66,7 @@ def _sizes(length: int, batch_size: Optional[int], rank: int, world: int,
 
 
 def generator(key: Any) -> np.random.Generator:
-    """Make a NumPy generator from the random key of a record.
+    """Create a NumPy generator from the random key of a record.
 
     Parameters
     ----------
@@ -89,44 +89,44 @@ def generator(key: Any) -> np.random.Generator:
 
 
 class Loader(_core.Loader):
-    """Batches of a source in an order: dicts of arrays that threads prefetch.
+    """An iterator over the batches of a source, which threads prefetch in a given order.
 
-    The same arguments give the same bytes in the same order, for any number of threads. The caller
-    owns the arrays and may write to them. They stay valid while they are referenced, even after the
-    loader is closed.
+    A batch is a dict of arrays. Equal arguments produce the same bytes in the same order, whatever
+    the number of threads. The caller owns the arrays and may write to them. They remain valid as
+    long as they are referenced, even after the loader is closed.
 
-    **Iteration.** A ``for`` loop returns the rest of the current epoch (or of the current `epochs`
+    **Iteration.** A ``for`` loop yields the rest of the current epoch (or of the current `epochs`
     epochs); the next loop starts with the following epoch. After a ``break``, the next loop
-    continues where the previous one stopped; if that was after the last batch of an epoch, it
-    starts the next epoch. The position alone determines where epochs end, so a resumed run stops
-    where an uninterrupted run stops. If only other ranks have records left in the epoch, the first
-    loop yields no batch. With ``epochs=None``, iteration never ends.
+    continues where the previous loop stopped; if the previous loop stopped after the last batch of
+    an epoch, the next loop starts a new epoch. The position alone determines where epochs end, so a
+    resumed run stops where an uninterrupted run would stop. If only other ranks have records left
+    in the epoch, the first loop yields no batches. With ``epochs=None``, iteration never ends.
 
     **Positions** count the samples that all ranks together have returned from one global order;
-    prefetched samples do not count. A rank reads the positions of an epoch that are `rank` modulo
-    `world`. With a `Budgeted` order, a rank reads the batches whose number in the epoch is `rank`
-    modulo `world`.
+    prefetched samples do not count. Each rank reads the positions of an epoch that are congruent to
+    `rank` modulo `world`. With a `Budgeted` order, each rank reads the batches whose number in the
+    epoch is congruent to `rank` modulo `world`.
 
     **Ranks.** `rank` and `world` are the data-parallel rank and the number of data-parallel ranks,
-    not the rank among all processes and their number. Processes with the same data-parallel rank
-    (tensor, sequence or expert parallelism, or the stages of a pipeline) pass the same numbers and
-    get the same records in the same batches. Each process reads the fields that it needs; a process
-    that needs none reads a `NullDataset`. After the same number of batches, all processes are at
-    the same position. The state of any process is therefore the state of the run; all processes
-    load it, even on a different mesh. (With ``on_damage='skip'``, only the processes that read a
-    batch without any readable record skip that batch.)
+    not the global rank and the total number of processes. Processes with the same data-parallel
+    rank (because of tensor, sequence, expert or pipeline parallelism) pass the same numbers and get
+    the same records in the same batches. Each process reads only the fields that it needs; a
+    process that needs no fields reads a `NullDataset`. After the same number of batches, all
+    processes are at the same position. The state of any process is therefore the state of the run:
+    every process can load it, even on a different mesh. (With ``on_damage='skip'``, only the
+    processes that read a batch without any readable record skip that batch.)
 
     **Signals.** Ctrl-C interrupts ``next()`` while it waits, without losing a batch: the next call
     returns the batch, and until then ``tell()`` and ``state_dict()`` count it as not returned.
 
     Parameters
     ----------
-    source : dataset of loaderx, array, path, tuple, list or dict
-        The data to read. Of an open dataset, the loader reads the current snapshot, even if the
-        dataset is refreshed or closed later. Of a live dataset, it reads the newest snapshot for
-        each batch; the loader keeps its length, and a record that was deleted meanwhile raises
-        IndexError. An array is read in place, without a copy. A path to a directory names a
-        dataset; any other path names an .npy file.
+    source : loaderx dataset, array, path, tuple, list or dict
+        The data to read. From an open dataset, the loader reads the current snapshot, even if the
+        dataset is refreshed or closed later. From a live dataset, it reads the newest snapshot for
+        each batch, but the length of the loader is fixed: if a record has been deleted in the
+        meantime, reading it raises IndexError. An array is read in place, without a copy. A path to
+        a directory names a dataset; any other path names an .npy file.
     fields : list of str, optional
         The fields to read; None: all. Fields whose records differ in length cannot be batched.
     batch_size : int, optional
@@ -138,56 +138,59 @@ class Loader(_core.Loader):
         ignored: without `start`, a loader starts at position 0. With a `Budgeted` order, ``len()``
         is the number of batches in the current epoch.
     epochs : int, optional
-        The number of epochs in one ``for`` loop; None: endless.
+        The number of epochs per ``for`` loop; None: the loop is endless.
     start : int
-        The first position, as in ``seek(start)``: the number of samples of all ranks before it, as
-        ``tell()`` returns it (samples that `drop_last` omits count). This number is sufficient to
-        resume a run with equal arguments, except that `world` and `batch_size` may differ. With
-        ``epochs=3`` of 100 records, 250 leaves 50 samples for the first ``for`` loop, and 300
-        starts the following three epochs.
+        The position at which to start, as passed to ``seek()`` and returned by ``tell()``: the
+        number of preceding samples over all ranks, including samples that `drop_last` omits. This
+        number is sufficient to resume a run with equal arguments; `world` and `batch_size` may
+        differ. For example, with ``epochs=3`` and 100 records per epoch, 250 leaves 50 samples for
+        the first ``for`` loop, and 300 starts the next three epochs.
     rank, world : int
         The rank of this process, and the number of ranks that share each global batch.
     drop_last : bool
-        Whether to omit the last global batch of an epoch if it is not full: if it has fewer than
-        `batch_size` records for each rank or, with a `Budgeted` order, fewer batches than ranks.
+        Whether to omit the last global batch of an epoch if it is not full, that is, if it contains
+        fewer than `batch_size` records for each rank or, with a `Budgeted` order, fewer batches
+        than there are ranks.
     threads : int, optional
-        The number of threads that prepare batches, 0 to 64; with 0, the thread that waits for a
-        batch prepares it. None: a number based on the CPUs that the process may use. Must not be
+        The number of threads that prepare batches, from 0 to 64. With 0, the thread that waits for
+        a batch prepares it. None: a number based on the CPUs that the process may use. Must not be
         given with `executor`.
     executor : Executor, optional
         The executor whose threads prepare batches; None: the loader creates its own threads.
     prefetch_bytes : int, optional
         The maximum total size, in bytes, of the batches that are ready or in preparation but not
-        yet returned; None: 64 MiB. One batch is always allowed.
+        yet returned; None: 64 MiB. One batch is always allowed, whatever its size.
     transform : callable, optional
-        ``transform(batch)`` receives the dict and returns any object, which ``next()`` returns
-        instead of the dict, in the same order. The loader's threads and threads that wait for a
-        batch call the transform, concurrently for different batches. If it raises an exception,
-        ``next()`` raises that exception instead of returning the batch, and the following call
-        continues with the next batch (after a KeyboardInterrupt, with the same batch). The
-        transform must not use the loader that calls it. A ``threading.local`` lives as long as its
-        thread, and a thread can call the transform for any batch.
+        ``transform(batch)`` receives the dict and may return any object. ``next()`` returns that
+        object instead of the dict; the order of the batches does not change. The transform runs on
+        the loader's threads and on threads that wait for a batch, concurrently for different
+        batches. If it raises an exception, ``next()`` raises that exception instead of returning
+        the batch, and the following call continues with the next batch (after a KeyboardInterrupt,
+        with the same batch). The transform must not use the loader that calls it. A
+        ``threading.local`` lives as long as its thread, and any of the threads can call the
+        transform for any batch.
     on_damage : {'raise', 'skip', 'zeros'}
-        The action for a damaged record. 'raise': ``next()`` raises CorruptError instead of
+        What to do if a record is damaged. 'raise': ``next()`` raises CorruptError instead of
         returning the batch, and the following call continues with the next batch. 'skip': the batch
-        omits the record. 'zeros': the values that cannot be read are zeros. ``stats()['damaged']``
-        counts the damaged records. A dataset opened with ``on_damage='zeros'`` reports no damage to
-        a loader.
+        omits the record. 'zeros': zeros replace the values that cannot be read.
+        ``stats()['damaged']`` counts the damaged records. If the dataset itself was opened with
+        ``on_damage='zeros'``, it reports no damage to the loader.
     keys : int, optional
         The seed of ``batch['keys']``, an additional uint64 array of shape ``(records, 2)`` with a
         random key for each record; None: no keys. A key depends only on the seed, the epoch and the
-        record, not on threads, ranks or other random numbers. `generator` makes a NumPy generator
+        record, not on threads, ranks or other random numbers. `generator` creates a NumPy generator
         from a key.
     out : {'numpy', 'torch', 'jax'}
         The type of the arrays: NumPy arrays; tensors that share the memory of NumPy arrays; or JAX
         arrays on JAX's default device (for other devices, use `loaderx.jax.Loader`). The conversion
-        is the last step: a `transform` receives NumPy arrays, and the arrays in the dicts, lists
-        and tuples that it returns are converted. ``batch['keys']`` stays a NumPy array.
+        is the last step: a `transform` receives NumPy arrays, and the loader then converts the
+        arrays in the dicts, lists and tuples that the transform returns. ``batch['keys']`` remains
+        a NumPy array.
 
     Raises
     ------
     TypeError, ValueError
-        An argument is invalid; the message names it.
+        An argument is invalid; the message names the argument.
 
     Examples
     --------
@@ -273,7 +276,7 @@ class Loader(_core.Loader):
         )
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the loader as a small dict that JSON can store (version 1).
+        """Return the position of the loader as a small JSON-compatible dict (version 1).
 
         The dict contains the position, the identities of the order and the source, and, for
         information only, the batch size, world and number of threads. loaderx-state(5) describes
@@ -283,10 +286,10 @@ class Loader(_core.Loader):
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Seek to the position of a saved state, in the same time for any position.
+        """Seek to the position in a saved state, in constant time.
 
-        Batch size, world and number of threads may differ from those of the loader that saved the
-        state.
+        The batch size, the world and the number of threads may differ from those of the loader that
+        saved the state.
 
         Raises
         ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Maintenance of datasets: copy, repair and unseal."""
+"""Dataset maintenance: copy, repair and unseal."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .field import Field
 from .opening import Durability, creation
 from .writer import Writer
 
-# Number of records copied between two calls of the progress function.
+# The number of records to copy between two calls to the progress function.
 _BLOCK = 4096
 
-# Maximum number of findings in a report; more could exhaust memory.
+# The maximum number of findings in a report; more could exhaust memory.
 _MAX_FINDINGS = 100_000
 
 Source = Union[Path, Dataset]
@@ -40,16 +40,16 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
 
     Compressed values are copied without recompression. Each value is verified before it is copied.
     The new dataset is complete when the function returns. If the function fails, it removes the new
-    dataset, unless another process has opened it meanwhile.
+    dataset, unless another process has opened it in the meantime.
 
     Parameters
     ----------
     source : Dataset, path, or list of these
         The datasets to copy: the current snapshot of a Dataset, or the last commit of the dataset
         at a path. The records of several sources are concatenated. Fields are matched by name; if a
-        source lacks a field, the values of its records are missing.
+        source lacks a field, its records have no value for that field.
     destination : path-like
-        The directory to create. It may exist if it is empty.
+        The directory to create. It may already exist if it is empty.
     indices : sequence of int, slice or mask, optional
         The records to copy, in this order; default: all. Allowed only with a single source.
     fields : sequence of str, optional
@@ -58,8 +58,8 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
         See `create`.
     progress : bool or callable, optional
         True shows a bar if stderr is a terminal and tqdm is installed. A function is called from
-        time to time with the number of records done and the total; an exception that it raises ends
-        the operation.
+        time to time with the number of records processed so far and the total; if it raises an
+        exception, the operation ends.
 
     Raises
     ------
@@ -99,18 +99,18 @@ def _check_path(name: str, value: Any, others: str = '') -> None:
 
 
 def _make(create: Callable[[Path], Writer], path: Path, fill: Callable[[Writer], None]) -> None:
-    """Create a dataset and fill it. If that fails, remove what was created."""
+    """Create a dataset and fill it; if this fails, remove the created dataset."""
     created: List[Writer] = []
     try:
-        # A signal handler could run between the creation of the dataset and its assignment to a
-        # variable, but none can run before extend() has added it to the list. Only a dataset in the
-        # list was created here and may be removed.
+        # With an assignment to a variable, a signal handler could run after the dataset is created
+        # and before the assignment. No handler can run before extend() has added the writer to the
+        # list. A dataset may be removed only if its writer is in the list: it was created here.
         created.extend(map(create, [path]))
         with created[0]:
             fill(created[0])
     except BaseException:
         for writer in created:
-            with contextlib.suppress(Exception):    # raise the original error
+            with contextlib.suppress(Exception):    # so that the original error is raised
                 if not writer.closed:
                     writer._finish(False)
             with contextlib.suppress(Exception):
@@ -119,7 +119,7 @@ def _make(create: Callable[[Path], Writer], path: Path, fill: Callable[[Writer],
 
 
 def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Dict[str, Field]:
-    """Return the fields to store; the first source with a field determines its definition."""
+    """Return the fields to store; the first source that has a field determines its definition."""
     found: Dict[str, Field] = {}
     for dataset in sources:
         for name, field in dataset.fields.items():
@@ -168,7 +168,7 @@ def unseal(path: Path) -> None:
     Parameters
     ----------
     path : path-like
-        The dataset's directory.
+        The dataset directory.
 
     Raises
     ------
@@ -183,11 +183,11 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
            progress: Progress = True) -> Dict[str, Any]:
     """Repair a damaged dataset in place, recover it into a new directory, or report the damage.
 
-    In place, the function makes damaged values missing, removes references to bytes that a chunk
-    lacks, and truncates a damaged log at the first invalid frame; it saves the part that it cuts
+    A repair in place marks damaged values as missing, removes references to bytes that a chunk
+    lacks, and truncates a damaged log at the first invalid frame, after saving the part to be cut
     off to a file next to the dataset. Other damage, such as a truncated table, requires `into`.
-    Readers keep their snapshots; no writer may have the dataset open. A change in place removes the
-    seal.
+    Readers keep their snapshots; no writer may have the dataset open. If the repair changes the
+    dataset in place, it removes the seal.
 
     With `into`, the damaged dataset does not change. The new dataset has the same uuid, and both
     datasets share the chunk files through hard links: remove the damaged dataset, or never write to
@@ -196,27 +196,27 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
     Parameters
     ----------
     path : path-like
-        The dataset's directory.
+        The dataset directory.
     apply : bool, optional
         Whether to change the dataset. If False, and `into` is not given, damage is only reported.
     delete : bool, optional
-        Whether to delete records with a damaged value instead of making the value missing. The last
-        records move to the indices of the deleted ones.
+        Whether to delete each record that has a damaged value, instead of marking the value as
+        missing. The last records move to the indices of the deleted records.
     into : path-like, optional
         The directory to create for the recovered dataset.
     found : callable, optional
         Called with a dict for each finding.
     progress : bool or callable, optional
         True shows a bar if stderr is a terminal and tqdm is installed. A function is called from
-        time to time with the number of records done and the total; an exception that it raises ends
-        the operation before any value changes.
+        time to time with the number of records processed so far and the total; if it raises an
+        exception, the operation ends before any value changes.
 
     Returns
     -------
     dict
         Most of the output of ``loaderx repair --json``. ``findings`` is a list with a dict for each
-        of the first 100,000 findings: field, record, path, offset and message, each None if
-        unknown, and action, which is 'missing', 'delete', 'drop', 'cut', 'restamp' or 'none'.
+        of the first 100,000 findings. Each dict contains field, record, path, offset and message,
+        each None if unknown, and action: 'missing', 'delete', 'drop', 'cut', 'restamp' or 'none'.
         ``records`` and ``values`` are the numbers of records and values checked, ``damages`` the
         number of findings, ``missing`` the number of values that became or would become missing,
         and ``deleted`` the number of records that were or would be deleted. ``cut_bytes`` is the
@@ -227,8 +227,8 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
     Raises
     ------
     CorruptError
-        Some damage cannot be repaired by this call. The error's attribute ``report`` is the dict
-        above.
+        Some damage cannot be repaired by this call. The ``report`` attribute of the error is the
+        dict above.
     BlockingIOError
         A writer has the dataset open.
     FileExistsError

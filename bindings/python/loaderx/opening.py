@@ -23,27 +23,28 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
     Parameters
     ----------
     path : path-like
-        The directory to create; it may exist if it is empty.
+        The directory to create. It may already exist if it is empty.
     fields : dict of str to Field
-        The fields by name; at least one.
+        The fields, by name. There must be at least one field.
     durability : {'full', 'periodic', 'none'}, optional
-        What a commit survives; by default 'periodic'. 'full': a power loss, as soon as the call
-        returns. 'periodic': kill -9, as soon as the call returns, and a power loss about a second
-        later. 'none': kill -9, and a power loss only after `Writer.sync` or `Writer.close`.
+        What a commit survives. 'full': a power loss, as soon as the call returns. 'periodic' (the
+        default): kill -9 as soon as the call returns, and a power loss about a second later.
+        'none': kill -9 as soon as the call returns, and a power loss only after `Writer.sync` or
+        `Writer.close`.
     level : int, optional
-        The compression level of flate, 1 (fast) to 9 (small); by default 6.
+        The compression level of flate, from 1 (fastest) to 9 (smallest). The default is 6.
     chunk_records, chunk_bytes : int, optional
-        The maximum number of records and of bytes in a chunk file: by default 1,048,576 records and
-        1 GiB.
+        The maximum number of records and of bytes in a chunk file. The defaults are 1,048,576
+        records and 1 GiB.
     executor : Executor, optional
-        The threads for writing; by default, the writer creates its own.
+        The executor whose threads write. By default, the writer creates its own threads.
 
     Returns
     -------
     Writer
-        The writer. Close it, or use it in a with-block, which is one transaction. An exception
-        undoes only the transaction: the empty dataset remains, and `create` accepts its directory
-        again.
+        The writer. Close it, or use it in a with-block, which is one transaction. An exception in
+        the block undoes only the transaction: the empty dataset remains, and `create` accepts its
+        directory again.
 
     Raises
     ------
@@ -102,9 +103,10 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     Parameters
     ----------
     path : path-like
-        The directory of the dataset.
+        The dataset directory.
     mode : {'r', 'a', 'r+'}, optional
-        'r' opens for reading; 'a' for appending only; 'r+' for appending and changing records.
+        'r' opens the dataset for reading, 'a' for appending only, and 'r+' for appending and
+        changing records.
     verify : {'first', 'always', 'never'}, optional
         For reading: when checksums are verified; see `Dataset`.
     durable : bool, optional
@@ -112,7 +114,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     live : bool, optional
         For reading: whether each call reads the newest snapshot.
     on_damage : {'raise', 'zeros'}, optional
-        For reading: the action for damaged values; see `Dataset`.
+        For reading: what to do if a value is damaged; see `Dataset`.
     access : {'auto', 'mmap', 'pread'}, optional
         For reading: how files are accessed; see `Dataset`.
     durability : {'full', 'periodic', 'none'}, optional
@@ -120,12 +122,12 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     level : int, optional
         For writing: the compression level of flate; see `create`.
     executor : Executor, optional
-        For writing: the threads to use. For reading: see `Dataset`.
+        For writing: the executor whose threads write. For reading: see `Dataset`.
 
     Returns
     -------
     Dataset or Writer
-        A Dataset in mode 'r', otherwise a Writer.
+        A Dataset in mode 'r'; otherwise, a Writer.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Converts the caller's values to the stored form; raises an error if that would lose information.
+"""Conversion of the caller's values to the stored form; loss of information raises an error.
 
-The extension calls these functions for values whose memory layout does not match the field.
+The extension module calls these functions for values whose memory layout does not match the field.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-# Kinds of dtypes; each can represent the numbers of the kinds before it.
+# Dtype kinds; each kind can represent the numbers of the preceding kinds.
 _KINDS = 'biufc'
 
 
@@ -31,7 +31,7 @@ def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def _is_typed(value: Any) -> bool:
-    """Whether the value has a dtype, unlike a plain Python number or list."""
+    """Return whether the value has a dtype, unlike a plain Python number or list."""
     return not isinstance(value, (bool, int, float, complex, list, tuple, range))
 
 
@@ -44,7 +44,7 @@ def _check_integers(array: np.ndarray[Any, Any], dtype: np.dtype[Any], name: str
 
 def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool,
           name: str) -> np.ndarray[Any, Any]:
-    """Return the array as `dtype`, C-contiguous."""
+    """Convert the array to a C-contiguous array with the dtype `dtype`."""
     source, target = array.dtype.kind, dtype.kind
     if np.can_cast(array.dtype, dtype, 'safe') or (array.size == 0 and not typed):
         return array.astype(dtype, order='C', copy=False)
@@ -65,7 +65,7 @@ def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool,
 
 def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
                    name: str) -> Tuple[np.ndarray[Any, Any], None]:
-    """Convert one record to an array of `shape` with the field's dtype."""
+    """Convert the value of one record to an array of `shape` with the field's dtype."""
     array = _as_array(value, name)
     if array.shape != shape:
         raise ValueError(f'field {name!r} must have records of shape {shape}, not {array.shape}')
@@ -74,7 +74,10 @@ def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
 
 def convert_column(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
                    name: str) -> Tuple[np.ndarray[Any, Any], Optional[np.ndarray[Any, Any]]]:
-    """Convert many records to an array with a row of `shape` each, and a mask of present ones."""
+    """Convert values to an array with a row of `shape` per value, and a mask of present values.
+
+    The mask is None if all values are present.
+    """
     if isinstance(value, (list, tuple)) and any(item is None for item in value):
         return _convert_with_missing(value, dtype, shape, name)
     array = _as_array(value, name)

@@ -17,16 +17,17 @@ Ticket = _core.Ticket
 
 
 class Writer(_core.Writer):
-    """Appends records to a dataset and changes them. `create` and `open` return a writer.
+    """A dataset that is open for writing, as returned by `create` and `open`.
 
-    ``w[7] = {'label': 3}`` sets some fields of a record, and ``w[indices] = {...}`` sets fields of
-    several records, one column per field; ``del w[9]`` deletes a record and moves the last record
-    to its index. A writer that `open` returns in mode 'a' can only append.
+    A writer appends records and changes them. ``w[7] = {'label': 3}`` sets some fields of a record,
+    and ``w[indices] = {...}`` sets fields of several records, with one column per field.
+    ``del w[9]`` deletes a record and moves the last record to its index. A writer that `open`
+    returns in mode 'a' can only append.
 
     A dataset has at most one writer at a time. Calls take effect in the order in which they are
     made; readers see the effects after the next commit. A with-block is one transaction: leaving
-    the block commits and closes the writer; an exception undoes all calls in the block and closes
-    the writer.
+    the block commits the changes and closes the writer; an exception undoes all calls in the block
+    and closes the writer.
 
     All methods are thread-safe. Threads that commit at the same time share a commit, so many small
     commits cost little. The calls of all threads form one sequence, and a rollback undoes the calls
@@ -45,9 +46,10 @@ class Writer(_core.Writer):
     __slots__ = ()
 
     def add_field(self, name: str, field: Field) -> None:
-        """Add a field after the last one. Existing records have no value for it.
+        """Add a field after the last field.
 
-        The change is committed immediately, together with all previous calls, and cannot be undone.
+        Existing records have no value for the new field. The change is committed immediately,
+        together with all previous calls, and cannot be undone.
         The same applies to `drop_field`, `rename_field`, `checkpoint`, `rebalance` and `seal`.
         Readers see the new field once they open the dataset again.
 
@@ -67,23 +69,23 @@ class Writer(_core.Writer):
     def rebalance(self, progress: Progress = True) -> Dict[str, Any]:
         """Write the values of all records to new chunks, without dead bytes (compaction).
 
-        Readers keep their snapshots. While the call runs, the disk needs room for both copies. An
-        interruption at any time loses no data. The change is committed immediately, together with
-        all previous calls.
+        Readers keep their snapshots. While the call runs, the disk needs space for both copies of
+        the values. No data is lost if the call is interrupted, at any time. The change is committed
+        immediately, together with all previous calls.
 
         Parameters
         ----------
         progress : bool or callable, optional
             True shows a bar if stderr is a terminal and tqdm is installed. A function is called
-            from time to time with the number of records done and the total; an exception that it
-            raises ends the operation.
+            from time to time with the number of records processed so far and the total; if it
+            raises an exception, the operation ends.
 
         Returns
         -------
         dict
-            ``utilisation_before`` and ``_after`` (the fraction of payloads in the chunks that are
-            live), ``live_ratio_before`` and ``_after`` (the fraction of bytes that are live),
-            ``bytes_before`` and ``_after``, ``chunks_before`` and ``_after``; and the numbers of
+            ``utilisation_before`` and ``_after`` (the fraction of the payloads in the chunks that
+            is live), ``live_ratio_before`` and ``_after`` (the fraction of the bytes that is live),
+            ``bytes_before`` and ``_after``, ``chunks_before`` and ``_after``, and the numbers of
             records, payloads and bytes moved.
         """
         with reporting(progress, 'rebalance') as report_progress:
