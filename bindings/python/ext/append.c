@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Appends one record, many records, or records of another dataset. */
+/* Appends one record, many records, or records of a different dataset. */
 #include "dataset.h"
 #include "writer.h"
 

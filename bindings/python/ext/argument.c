@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of Python calls: an error names the invalid argument. */
+/* Arguments of Python calls. Errors name the invalid argument. */
 #include "lxpy.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds)
         PyErr_Format(PyExc_ValueError, "%s must not be negative, but is %R", argument, object);
         return -1;
     }
-    if (seconds < 1e9) /* more than 30 years count as no limit */
+    if (seconds < 1e9) /* a longer time, more than 30 years, means no limit */
         *nanoseconds = (uint64_t)(seconds * 1e9);
     return 0;
 }
@@ -144,7 +144,7 @@ const char *lxpy_text(PyObject *object, const char *argument)
     return NULL;
 }
 
-/** Returns the choices as text, "'a', 'b' or 'c'"; a new reference. */
+/** Returns the choices as text, such as "'a', 'b' or 'c'", in a new reference. */
 static PyObject *list_choices(const char *const *choices)
 {
     PyObject *text = PyUnicode_FromFormat("'%s'", choices[0]);

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of records whose first cache lines are prefetched ahead of the copy. */
+/* The copy prefetches the first cache line of the record this many records ahead. */
 #define AHEAD 4
 
 typedef struct array {
     const char *data;
-    Py_ssize_t stride; /**< Bytes from one record to the next; may be negative. */
-    size_t size;       /**< Bytes of a record. */
+    Py_ssize_t stride; /**< The number of bytes from one record to the next; can be negative. */
+    size_t size;       /**< The size of a record, in bytes. */
 } array;
 
-/** If the compiler knows @p size, a copy is one load and one store. */
+/** Copies records. If the compiler knows @p size, each copy is one load and one store. */
 static inline void copy(const array *self, const uint64_t *indices, size_t count,
                         const lx_target *target, size_t size)
 {

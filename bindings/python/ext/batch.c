@@ -36,8 +36,9 @@ static PyObject *make_shapes(const lx_batch *batch, Py_ssize_t count)
     return shapes;
 }
 
-/** Returns new references to the names and shapes of this batch, and keeps both for the next batch.
- * Creating them may switch to another thread, whose batch may have another number of rows. */
+/** Returns new references to the names and shapes of this batch, and keeps the names and shapes for
+ * the next batch. Creating them may switch to another thread, whose batch may have a different
+ * number of rows. */
 static int describe(lxpy_columns *columns, const lx_batch *batch, PyObject **names,
                     PyObject **shapes)
 {
@@ -66,8 +67,8 @@ static void release(void *batch)
     lx_batch_unref(batch);
 }
 
-/** Creates a Memory that spans all columns and owns the batch, and returns its first address.
- * Without columns the Memory is empty and only owns the batch. */
+/** Creates a Memory that spans all columns and owns the batch. Stores the first address of the
+ * memory in @p start. Without columns, the Memory is empty and only owns the batch. */
 static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **start)
 {
     size_t count = lx_batch_get_column_count(batch);
@@ -94,7 +95,7 @@ static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject
     return result;
 }
 
-/** Returns the random keys of the records. They are not a column of the batch. */
+/** Adds the random keys of the records to @p dict. The keys are not a column of the batch. */
 static int add_keys(lxpy_state *state, PyObject *dict, uint64_t seed, const lx_batch *batch)
 {
     lxpy_target target;

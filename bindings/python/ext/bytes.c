@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-/* Size that a record of bytes counts as: its length is unknown before it is read. */
+/* The assumed size of a bytes value, because its length is unknown before it is read. */
 #define RECORD ((uint64_t)16 << 10)
 
-/** The joined values of some records of bytes. */
+/** The joined values of a bytes field in some records. */
 typedef struct joined {
-    uint64_t *offsets; /**< count + 1 */
+    uint64_t *offsets; /**< count + 1 offsets. */
     uint8_t *present;
     char *data;
 } joined;
@@ -21,7 +21,7 @@ static void drop_joined(joined *j)
     PyMem_RawFree(j->data);
 }
 
-/** Returns memory for the lengths of @p count records or for @p size bytes of values. */
+/** Returns @p size bytes of memory, or NULL with an error. */
 static void *allocate(size_t size, lx_error *error)
 {
     void *memory = PyMem_RawMalloc(size);
@@ -30,11 +30,11 @@ static void *allocate(size_t size, lx_error *error)
     return memory;
 }
 
-/** Reads records; without the GIL. */
+/** Reads records. Called without the GIL. */
 static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *indices, size_t count,
                         joined *j, lx_error *error)
 {
-    lx_status status = LX_ERR_MISMATCH; /* also if a refresh changed the lengths */
+    lx_status status = LX_ERR_MISMATCH; /* also the status if a refresh changed the lengths */
     j->offsets = allocate((count + 1) * sizeof *j->offsets, error);
     j->present = allocate(count, error);
     while (status == LX_ERR_MISMATCH && j->offsets != NULL && j->present != NULL) {
@@ -52,7 +52,7 @@ static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *in
     }
 }
 
-/** Adds bytes objects of the required lengths, or None, to @p list from index @p first on. */
+/** Adds bytes objects of the required lengths, or None, to @p list, starting at index @p first. */
 static int make_records(const joined *j, size_t count, PyObject *list, size_t first)
 {
     for (size_t i = 0; i < count; i++) {
@@ -66,7 +66,7 @@ static int make_records(const joined *j, size_t count, PyObject *list, size_t fi
     return 0;
 }
 
-/** Copies the values to the bytes objects; without the GIL. */
+/** Copies the values to the bytes objects. Called without the GIL. */
 static void fill_records(const joined *j, size_t count, PyObject *list, size_t first)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Modifies one or many records, and truncates. */
+/* Modifies one or many records, and truncates the dataset. */
 #include "indices.h"
 #include "writer.h"
 
@@ -69,7 +69,7 @@ static int modify_several(lxpy_writer *self, PyObject *key, PyObject *named, uin
     return result;
 }
 
-/** Modifies the records of @p key; takes the reference to @p named. */
+/** Modifies the records that @p key selects. Takes the reference to @p named. */
 static int modify(lxpy_writer *self, PyObject *key, PyObject *named)
 {
     uint64_t length;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The common cases of torch's default_collate: arrays and numbers, also in dicts, tuples and lists.
- * Torch collates everything else. */
+/* The common cases of torch's default_collate: arrays and numbers, including those in dicts, tuples
+ * and lists. Torch collates everything else. */
 #include "stack.h"
 
 /** The callbacks of a collation. */
 typedef struct collation {
     lxpy_state *state;
     PyObject *wrap;     /**< Converts an array to a tensor. */
-    PyObject *fallback; /**< Collates a batch by torch. */
+    PyObject *fallback; /**< Lets torch collate a batch. */
 } collation;
 
 /** A batch of items, and the object to pass to torch if this file cannot collate it. */
 typedef struct batch {
     PyObject *items;    /**< Our own tuple of at least one item. */
     PyObject *original; /**< The caller's batch; NULL for a column of an outer batch. */
-    bool from_dicts;    /**< The column comes from dicts, for which torch gets a list. */
+    bool from_dicts;    /**< The column comes from dicts: torch receives it as a list. */
 } batch;
 
 static PyObject *collate(const collation *self, const batch *input);
@@ -28,8 +28,8 @@ static PyObject *fallback(const collation *self, const batch *input)
     return result;
 }
 
-/** Converts the result for @p stacked 1, falls back to torch for 0, and propagates an exception for
- * -1. */
+/** Converts the result if @p stacked is 1, falls back to torch if it is 0, and propagates the
+ * exception if it is -1. */
 static PyObject *wrap(const collation *self, const batch *input, int stacked, lxpy_target *target)
 {
     PyObject *result = stacked > 0    ? PyObject_CallOneArg(self->wrap, target->object)
@@ -40,7 +40,7 @@ static PyObject *wrap(const collation *self, const batch *input, int stacked, lx
     return result;
 }
 
-/** Returns the values of @p key; NULL without an exception if an item is not a dict or lacks the
+/** Returns the values of @p key, or NULL without an exception if an item is not a dict or lacks the
  * key. */
 static PyObject *column_of_key(PyObject *dicts, PyObject *key)
 {
@@ -82,8 +82,8 @@ static PyObject *collate_dicts(const collation *self, const batch *input)
     return result;
 }
 
-/** Returns the common length of the sequences; -1 if lengths differ or an item is neither a tuple
- * nor a list. */
+/** Returns the common length of the sequences, or -1 if the lengths differ or if an item is neither
+ * a tuple nor a list. */
 static Py_ssize_t common_length(PyObject *sequences)
 {
     Py_ssize_t length = -1;
@@ -98,7 +98,7 @@ static Py_ssize_t common_length(PyObject *sequences)
     return length;
 }
 
-/** Returns the items at index @p index; NULL without an exception if a list became shorter. */
+/** Returns the items at index @p index, or NULL without an exception if a list became shorter. */
 static PyObject *column_at(PyObject *sequences, Py_ssize_t index)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(sequences);

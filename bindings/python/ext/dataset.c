@@ -3,11 +3,11 @@
 #include "dataset.h"
 
 static const char *const verify_names[] = {"first", "always", "never", NULL};
-/* In the order of lx_access. */
+/* The names, in the order of lx_access. */
 static const char *const access_names[] = {"auto", "mmap", "pread", NULL};
 static const char *const damage_names[] = {"raise", "zeros", NULL};
 
-/** The arguments of a dataset; NULL for those not passed. */
+/** The arguments of a dataset. An argument that was not passed is NULL. */
 typedef struct arguments {
     PyObject *path, *verify, *durable, *live, *on_damage, *access, *executor;
 } arguments;
@@ -44,7 +44,7 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *para
     return options;
 }
 
-/** Opens the dataset at @p path (bytes); NULL with an exception. */
+/** Opens the dataset at @p path (bytes). Returns NULL with an exception on failure. */
 static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const arguments *params)
 {
     lx_error error = LX_ERROR_INIT;
@@ -59,7 +59,7 @@ static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const argument
     return handle;
 }
 
-/** Creates a Dataset that owns @p dataset, even on failure. */
+/** Creates a Dataset that owns @p dataset. On failure, closes @p dataset. */
 static lxpy_dataset *make_dataset(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset,
                                   lxpy_schema *schema, PyObject *path)
 {
@@ -245,61 +245,62 @@ static PyObject *dataset_describe(PyObject *object, PyObject *ignored)
 static PyMethodDef dataset_methods[] = {
     {"close", dataset_close, METH_NOARGS,
      "close($self)\n--\n\n"
-     "Close the dataset. Arrays that it has returned stay valid. May be called again."},
+     "Close the dataset.\n\n"
+     "Arrays that the dataset has returned remain valid. Further calls have no effect."},
     {"refresh", lxpy_dataset_refresh, METH_NOARGS,
      "refresh($self)\n--\n\n"
-     "Read the newest commit from now on. Running calls, and loaders, keep their snapshots.\n\n"
+     "Advance to the snapshot of the newest commit.\n\n"
+     "Running calls and loaders keep their snapshots.\n\n"
      "Returns\n"
      "-------\n"
      "bool\n"
-     "    Whether the dataset now reads another snapshot than before: a\n"
-     "    commit changed something, or files of the dataset were replaced.\n\n"
+     "    Whether the snapshot changed, because a commit changed something or because\n"
+     "    files of the dataset were replaced.\n\n"
      "Raises\n"
      "------\n"
      "LoaderxError\n"
-     "    A field of this dataset was dropped, or the path now has another dataset: open it "
-     "again."},
+     "    A field of this dataset was dropped, or the path now contains a different dataset:\n"
+     "    open the dataset again."},
     {"wait", FAST lxpy_dataset_wait, METH_FASTCALL | METH_KEYWORDS,
      "wait($self, length, timeout=None)\n--\n\n"
      "Wait until the dataset has at least `length` records, and read the newest commit.\n\n"
      "Parameters\n"
      "----------\n"
      "length : int\n"
-     "    Number of records to wait for.\n"
+     "    The number of records to wait for.\n"
      "timeout : float, optional\n"
-     "    Maximum time to wait in seconds; None: no limit.\n\n"
+     "    The maximum time to wait, in seconds; None: no limit.\n\n"
      "Returns\n"
      "-------\n"
      "int\n"
-     "    The number of records.\n\n"
+     "    The number of records in the dataset.\n\n"
      "Raises\n"
      "------\n"
      "TimeoutError\n"
      "    The newest commit has fewer records."},
     {"_pin", lxpy_dataset_new_pinned, METH_NOARGS,
      "_pin($self)\n--\n\n"
-     "Another Dataset over the current snapshot of this one."},
+     "Return a second Dataset for the current snapshot of this Dataset."},
     {"gather", FAST lxpy_dataset_gather, METH_FASTCALL | METH_KEYWORDS,
      "gather($self, indices, fields=None, out=None)\n--\n\n"
      "Read records, in the order of the indices.\n\n"
      "Parameters\n"
      "----------\n"
      "indices : sequence of int, slice or mask\n"
-     "    Negative indices count from the end; an index may occur more than once.\n"
+     "    The records. Negative indices count from the end; an index may occur more than once.\n"
      "fields : sequence of str, optional\n"
-     "    Default: the fields of `out`, or all fields without `out`.\n"
+     "    The fields to read; by default, the fields of `out`, or all fields without `out`.\n"
      "out : dict of str to writable buffer, optional\n"
-     "    Buffers for dense fields, C-contiguous, with the field's dtype and the shape of the "
-     "array\n"
-     "    that would be returned. They are filled and returned in place of new arrays.\n\n"
+     "    For dense fields, buffers to fill and return in place of new arrays. A buffer must be\n"
+     "    C-contiguous, and have the dtype and shape of the array that it replaces.\n\n"
      "Returns\n"
      "-------\n"
      "dict\n"
-     "    For a dense field an array (len(indices), *shape), with zeros for missing\n"
-     "    values; for a bytes field a list, with None for missing values."},
+     "    For each dense field, an array of shape (len(indices), *shape), with zeros for missing\n"
+     "    values; for each bytes field, a list with None for missing values."},
     {"probe", FAST lxpy_dataset_probe, METH_FASTCALL | METH_KEYWORDS,
      "probe($self, indices, fields=None)\n--\n\n"
-     "Find damaged records: check the checksums of values and decompress them.\n\n"
+     "Find damaged records by verifying checksums and decompressing values.\n\n"
      "The check does not depend on the `verify` option of the dataset.\n\n"
      "Parameters\n"
      "----------\n"
@@ -317,11 +318,11 @@ static PyMethodDef dataset_methods[] = {
      "Returns\n"
      "-------\n"
      "dict\n"
-     "    The output of ``loaderx stat --json``. Bytes of a chunk are live if a record refers to\n"
-     "    them; `Writer.rebalance` frees the dead ones."},
+     "    The output of ``loaderx stat --json``. Bytes in a chunk are live if a record refers to\n"
+     "    them, and otherwise dead; `Writer.rebalance` frees dead bytes."},
     {"_resolve", lxpy_dataset_resolve, METH_O,
      "_resolve($self, indices)\n--\n\n"
-     "Convert indices to an array without negative ones."},
+     "Convert indices to an array without negative indices."},
     {"_verify", FAST lxpy_dataset_verify, METH_FASTCALL,
      "_verify($self, damaged, progress)\n--\n\n"
      "Read all values and check every checksum."},
@@ -330,7 +331,7 @@ static PyMethodDef dataset_methods[] = {
      "Copy the current snapshot to another directory."},
     {"_export", FAST lxpy_dataset_export, METH_FASTCALL,
      "_export($self, field, path, indices, suffix, progress)\n--\n\n"
-     "Write a field to an .npy file, or with a suffix to one file per record."},
+     "Write a field to an .npy file or, with a suffix, each record to its own file."},
     {"_repair", FAST lxpy_dataset_repair, METH_FASTCALL | METH_CLASS,
      "_repair($type, path, into, delete, apply, found, progress)\n--\n\n"
      "Repair a damaged dataset, or recover it into a new directory."},
@@ -345,13 +346,13 @@ static PyMethodDef dataset_methods[] = {
      "Read one record of all fields."},
     {"_present", FAST lxpy_dataset_present, METH_FASTCALL,
      "_present($self, field, indices)\n--\n\n"
-     "Return a bool array: True for each record with a value."},
+     "Return a bool array that is True for each record with a value."},
     {"_views", FAST lxpy_dataset_views, METH_FASTCALL,
      "_views($self, indices, fields)\n--\n\n"
-     "Return views of records in the memory of the mapping, as a dict of lists."},
+     "Return views of records in mapped memory, as a dict of lists."},
     {"_remove", lxpy_dataset_remove, METH_O | METH_CLASS,
      "_remove($type, path)\n--\n\n"
-     "Remove the dataset at a path, and its directory."},
+     "Remove the dataset at a path, including its directory."},
     {"_describe", dataset_describe, METH_NOARGS,
      "_describe($self)\n--\n\n"
      "Return the fields, as tuples."},
@@ -359,24 +360,24 @@ static PyMethodDef dataset_methods[] = {
 };
 
 static PyGetSetDef dataset_getset[] = {
-    {"path", dataset_get_path, NULL, "The path of the dataset's directory, as passed to open().",
+    {"path", dataset_get_path, NULL, "The path of the dataset directory, as passed to open().",
      NULL},
     {"closed", dataset_get_closed, NULL, "Whether the dataset is closed.", NULL},
     {"live", dataset_get_live, NULL, "Whether each call reads the newest commit.", NULL},
-    {"access", dataset_get_access, NULL, "Access mode of the files: 'mmap' or 'pread'.", NULL},
+    {"access", dataset_get_access, NULL, "How files are accessed: 'mmap' or 'pread'.", NULL},
     {"damaged", dataset_get_damaged, NULL,
-     "Number of damaged values found so far: those that made a call fail, and those that were\n"
-     "read as missing.",
+     "The number of damaged values found so far, whether they made a call fail or were read as\n"
+     "missing.",
      NULL},
     {"identity", dataset_get_identity, NULL,
-     "The identity of this dataset and of its current snapshot: a dict of uuid, generation,\n"
-     "sequence, checksum and sealed.",
+     "The identity of this dataset and of its current snapshot: a dict with the keys uuid,\n"
+     "generation, sequence, checksum and sealed.",
      NULL},
     {NULL},
 };
 
 static PyType_Slot dataset_slots[] = {
-    {Py_tp_doc, "A dataset, open for reading."},
+    {Py_tp_doc, "A dataset that is open for reading."},
     {Py_tp_new, dataset_new},
     {Py_tp_dealloc, dataset_dealloc},
     {Py_tp_methods, dataset_methods},

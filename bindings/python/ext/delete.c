@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-/* Records to delete between two checks for signals. */
+/* The number of records to delete between two checks for signals. */
 #define PIECE 4096
 
-/** A record that moved to the index of a deleted one. */
+/** The move of a record to the index of a deleted record. */
 typedef struct move {
     int64_t from, to;
 } move;
@@ -51,7 +51,7 @@ static void sort(lxpy_indices *indices)
     indices->count = kept;
 }
 
-/** Counts the leading indices that are the last records: deleting those moves no record. */
+/** Counts the leading indices that refer to the last records. Deleting these moves no record. */
 static size_t count_last(const lxpy_indices *indices, uint64_t length)
 {
     size_t count = 0;
@@ -61,7 +61,7 @@ static size_t count_last(const lxpy_indices *indices, uint64_t length)
 }
 
 /** Deletes records from the highest index to the lowest, so that the last record, which moves to
- * the free index, is never one of the records to delete. Without the GIL. */
+ * the free index, is never one of the records to delete. Called without the GIL. */
 static void delete_piece(lx_writer *writer, const uint64_t *numbers, size_t count, move *moves,
                          lx_error *error)
 {
@@ -74,8 +74,8 @@ static void delete_piece(lx_writer *writer, const uint64_t *numbers, size_t coun
     }
 }
 
-/** Truncates the records at the end that are to be deleted, and returns their number. Without the
- * GIL. */
+/** Truncates the dataset by the records to delete at its end, and returns their number. Called
+ * without the GIL. */
 static size_t truncate_last(lx_writer *writer, const lxpy_indices *indices, lx_error *error)
 {
     uint64_t length = lx_writer_get_length(writer);
@@ -85,8 +85,8 @@ static size_t truncate_last(lx_writer *writer, const lxpy_indices *indices, lx_e
     return last;
 }
 
-/** Truncates while no other thread uses the writer: records that another thread has appended since
- * the indices were read must stay. */
+/** Truncates while no other thread uses the writer, because records that another thread has
+ * appended since the indices were read must remain. */
 static int truncate_last_exclusive(lxpy_writer *self, const lxpy_indices *indices, size_t *last)
 {
     lx_error error = LX_ERROR_INIT;
@@ -102,7 +102,7 @@ static int truncate_last_exclusive(lxpy_writer *self, const lxpy_indices *indice
     return -1;
 }
 
-/** Deletes the records of the list after the first @p last of them. */
+/** Deletes all records in the list except the first @p last records. */
 static int delete_rest(lxpy_writer *self, const lxpy_indices *indices, size_t last, move *moves)
 {
     lx_error error = LX_ERROR_INIT;
@@ -119,8 +119,8 @@ static int delete_rest(lxpy_writer *self, const lxpy_indices *indices, size_t la
     return -1;
 }
 
-/** Merges two moves of one record into one, and drops moves to the same index; returns the number
- * of moves left. The indices of both sides decrease from one move to the next. */
+/** Merges two moves of one record into one move, and drops moves to the same index. Returns the
+ * number of moves left. Both the old and the new indices decrease from one move to the next. */
 static size_t merge_moves(move *moves, size_t count)
 {
     size_t kept = 0;

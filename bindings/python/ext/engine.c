@@ -9,17 +9,17 @@
 /** All engines that are not closed. */
 static lxpy_engine *engines;
 
-/** Some engines have lost their Loader within a transform. */
+/** Whether some engines have lost their Loader within a transform. */
 static bool has_orphans;
 
-/** The interpreter is ending; the thread that ends it is exit_thread. */
+/** Whether the interpreter is ending; exit_thread is the thread that ends it. */
 static bool exiting;
 static unsigned long exit_thread;
 
-/** Raises the error of a closed loader. While the interpreter ends, any thread but the one that
- * ends it is a daemon thread. A daemon thread gets SystemExit: for another exception Python would
- * print a traceback to a stream that it is closing, and abort the process. A thread within a
- * transform belongs to the library, and the loader receives the error. */
+/** Raises the error of a closed loader. While the interpreter ends, every thread other than
+ * exit_thread is a daemon thread. A daemon thread gets SystemExit: for any other exception, Python
+ * would print a traceback to a stream that is being closed, and abort the process. A thread within
+ * a transform belongs to the library, and the loader receives the error. */
 static void raise_closed(lxpy_state *state, const char *text)
 {
     if (exiting && PyThread_get_thread_ident() != exit_thread && !lxpy_in_transform(NULL))
@@ -53,7 +53,7 @@ static void unref(lxpy_engine *self)
     }
 }
 
-/** Releases the engine's Python objects; the loader must be closed. */
+/** Releases the engine's Python objects. The loader must be closed. */
 static void clear(lxpy_engine *self)
 {
     lxpy_result *results = self->results;
@@ -113,7 +113,7 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
 void lxpy_engine_close(lxpy_engine *self)
 {
     lx_loader *loader = self->loader;
-    /* In a child of fork(), the loader has no threads, and the parent's locks. */
+    /* In a child of fork(), the loader has no threads, and its locks are copies of the parent's. */
     bool here = self->forks == lxpy_forks();
     if (loader == NULL)
         return;
@@ -121,8 +121,8 @@ void lxpy_engine_close(lxpy_engine *self)
     self->loader = NULL;
     if (here) {
         lx_loader_cancel(loader);
-        /* A thread in a library call holds the lock and is about to return; later calls see the
-         * NULL. */
+        /* A thread in a library call holds the lock and is about to return. Later calls see that
+         * the loader is NULL. */
         lxpy_lock_take_always(&self->lock);
         lxpy_lock_release(&self->lock);
     }
@@ -144,7 +144,7 @@ static void close_orphans(void)
         if (orphan != NULL) {
             lxpy_engine_close(orphan);
             unref(orphan);
-            engine = engines; /* the list may have changed meanwhile */
+            engine = engines; /* the list may have changed in the meantime */
         }
     }
 }
@@ -161,31 +161,33 @@ void lxpy_engine_end(lxpy_engine *self)
     if (self == NULL)
         return;
     if (self->loader != NULL && lxpy_in_transform(NULL)) {
-        /* Waiting here could deadlock: on this transform, or on another that waits for this one. */
+        /* Waiting here could deadlock: the wait could be for this transform, or for a transform
+         * that waits for this transform. */
         lx_loader_cancel(self->loader);
         self->orphan = has_orphans = true;
-        (void)Py_AddPendingCall(call_close_orphans, NULL); /* otherwise the next call closes it */
+        /* If this fails, the next call closes the engine. */
+        (void)Py_AddPendingCall(call_close_orphans, NULL);
         return;
     }
     lxpy_engine_close(self);
     unref(self);
 }
 
-/** Returns an open engine; NULL if all engines are closed or closing. @p leaving is set to whether
- * another thread is closing one. */
+/** Returns an open engine, or NULL if all engines are closed or being closed. Sets @p leaving to
+ * whether another thread is closing an engine. */
 static lxpy_engine *find_open(bool *leaving)
 {
     lxpy_engine *engine = engines;
     *leaving = false;
     while (engine != NULL && engine->loader == NULL) {
-        /* in a child of fork(), the parent's engines have no thread that closes them */
+        /* in a child of fork(), no thread is closing the parent's engines */
         *leaving = *leaving || engine->forks == lxpy_forks();
         engine = engine->next;
     }
     return engine;
 }
 
-/** Called by atexit: after that, the library's threads cannot take the GIL. */
+/** Called by atexit. After this call, the library's threads cannot take the GIL. */
 static PyObject *close_all(PyObject *ignored, PyObject *nothing)
 {
     const struct timespec moment = {0, 1000000};
@@ -228,7 +230,7 @@ PyObject *lxpy_engine_fail_closed(lxpy_engine *self)
     return NULL;
 }
 
-/** Takes the lock of an open loader; -1 with an exception raised. */
+/** Takes the lock of an open loader. Returns -1 with an exception on failure. */
 static int enter(lxpy_engine *self)
 {
     if (has_orphans)
@@ -277,7 +279,7 @@ int lxpy_engine_continue(lxpy_engine *self)
     if (repeat_interrupted(self) < 0 || enter(self) < 0)
         return -1;
     lx_loader *loader = self->loader;
-    if (self->kept == NULL) /* else the current epoch still has the kept batch */
+    if (self->kept == NULL) /* otherwise, the kept batch belongs to the current epoch */
         LXPY_WITHOUT_GIL(lx_loader_next_epoch(loader));
     lxpy_lock_release(&self->lock);
     return 0;
@@ -295,7 +297,7 @@ int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
         LXPY_WITHOUT_GIL(lx_loader_seek(loader, position, &error));
     /* The library has dropped all prepared batches, so nothing refers to their results. This thread
      * holds the lock, so no new result was added. The results are freed without the lock, since
-     * that may run arbitrary code. */
+     * freeing them may run arbitrary code. */
     lxpy_result *results = NULL;
     PyObject *kept = NULL;
     if (error.status == LX_OK) {
@@ -314,7 +316,7 @@ int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
     return -1;
 }
 
-/** Returns what next returns for @p batch, and releases @p batch; NULL with an exception. */
+/** Returns what next() returns for @p batch, or NULL with an exception. Releases @p batch. */
 static PyObject *convert(lxpy_engine *self, lx_batch *batch)
 {
     lxpy_result *result = lx_batch_get_result(batch);
@@ -341,13 +343,13 @@ static PyObject *take_kept(lxpy_engine *self)
     return value;
 }
 
-/** Runs the handlers of signals that arrived during the call before it returns @p value. Otherwise
- * the interpreter would run them after the return and before the assignment to a variable, and an
- * exception of a handler would lose the batch. The loader keeps the batch meanwhile, and the next
- * call returns it. */
+/** Runs the handlers of signals that arrived during the call, and then returns @p value. Otherwise,
+ * the interpreter would run the handlers after the return and before the assignment to a variable,
+ * and an exception in a handler would lose the batch. While the handlers run, the loader keeps the
+ * batch; if a handler raises an exception, the next call returns the batch. */
 static PyObject *return_safely(lxpy_engine *self, PyObject *value, uint64_t position)
 {
-    if (self->kept != NULL) /* held by a thread that runs handlers; only one thread can */
+    if (self->kept != NULL) /* kept by the only thread that can run handlers */
         return value;
     self->kept = value;
     self->kept_at = position;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts errors of the library to Python exceptions. */
+/* Converts library errors to Python exceptions. */
 #include "lxpy.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Room for a path, a field, numbers and a message, each at the maximum length of lx_error. */
+/* Space for a path, a field, numbers and a message, each of the maximum length in lx_error. */
 #define LINE 1536
 
 static PyObject *text_or_none(const char *text)
@@ -26,7 +26,7 @@ static PyObject *number_or_none(uint64_t number)
     return number != LX_NONE ? PyLong_FromUnsignedLongLong(number) : Py_NewRef(Py_None);
 }
 
-/** Sets an attribute; takes the reference to @p value; NULL propagates a failure. */
+/** Sets an attribute. Takes the reference to @p value; fails if @p value is NULL. */
 static int set(PyObject *object, const char *name, PyObject *value)
 {
     int result = value != NULL ? PyObject_SetAttrString(object, name, value) : -1;
@@ -50,7 +50,7 @@ static PyObject *plain_new(PyObject *type, const lx_error *error)
     return exception;
 }
 
-/** Creates an exception of loaderx with the details as attributes. */
+/** Creates a loaderx exception, with the details as attributes. */
 static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
 {
     PyObject *exception = plain_new(type, error);
@@ -71,7 +71,7 @@ static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
 /** Creates an OSError, which chooses its subclass by the error number. */
 static PyObject *os_error_new(int number, const lx_error *error)
 {
-    lx_error rest = *error; /* OSError has the path as an attribute and shows it */
+    lx_error rest = *error; /* without the path, which OSError stores and shows itself */
     rest.path[0] = '\0';
     PyObject *text = describe(&rest), *path = path_or_none(error->path), *exception = NULL;
     if (text != NULL && path != NULL)
@@ -83,8 +83,8 @@ static PyObject *os_error_new(int number, const lx_error *error)
     return exception;
 }
 
-/** Returns the errno of a path that was not found, which the library does not report: ENOTDIR if
- * the path or a parent of it is not a directory. */
+/** Returns the errno for a path that was not found, which the library does not report: ENOTDIR if
+ * the path or one of its parents is not a directory, and otherwise ENOENT. */
 static int not_found_errno(const char *path)
 {
     struct stat about;
@@ -106,7 +106,7 @@ PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error)
         return plain_new(PyExc_IndexError, error);
     case LX_ERR_IO:
         return os_error_new(error->errnum != 0 ? error->errnum : EIO, error);
-    case LX_ERR_NOT_FOUND: /* a path or the name of a field */
+    case LX_ERR_NOT_FOUND: /* a path or a field name */
         if (error->errnum == 0 && (error->path[0] == '\0' || error->field[0] != '\0'))
             return plain_new(PyExc_KeyError, error);
         return os_error_new(not_found_errno(error->path), error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Executor: threads, and their two task queues. */
+/* Executor: threads with two task queues. */
 #include "lxpy.h"
 
 typedef struct executor {
@@ -71,7 +71,7 @@ static void executor_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     lx_executor *handle = self->handle;
     self->handle = NULL;
-    if (handle != NULL) /* the last reference waits for callbacks, which may need the GIL */
+    if (handle != NULL) /* dropping the last reference waits for callbacks that may need the GIL */
         LXPY_WITHOUT_GIL(lx_executor_unref(handle));
     type->tp_free(object);
     Py_DECREF(type);
@@ -144,23 +144,25 @@ static PyObject *executor_get_closed(PyObject *object, void *ignored)
 static PyMethodDef executor_methods[] = {
     {"close", executor_close, METH_NOARGS,
      "close($self)\n--\n\n"
-     "Stop the threads, for all users of the executor. Tasks that have not begun are canceled.\n\n"
-     "Waits only for running callbacks and system calls. May be called again."},
+     "Stop the threads, for all users of the executor.\n\n"
+     "Tasks that have not begun are canceled. The call waits only for running callbacks and\n"
+     "system calls. Further calls have no effect."},
     {"stats", executor_stats, METH_NOARGS,
      "stats($self)\n--\n\n"
-     "Return statistics of the queues.\n\n"
+     "Return queue statistics.\n\n"
      "Returns\n"
      "-------\n"
      "dict\n"
-     "    For each of 'read' and 'write' a dict of ints: current threads and queued tasks;\n"
-     "    finished tasks, canceled tasks, parts run, and idle time of the threads in nanoseconds."},
+     "    For each of 'read' and 'write', a dict of ints: the current numbers of threads and\n"
+     "    queued tasks; the total numbers of finished tasks, canceled tasks and parts run; and\n"
+     "    the idle time of the threads, in nanoseconds."},
     {NULL},
 };
 
 static PyGetSetDef executor_getset[] = {
-    {"readers", executor_get_count, NULL, "Maximum number of reader threads.",
+    {"readers", executor_get_count, NULL, "The maximum number of reader threads.",
      (void *)lx_executor_get_reader_count},
-    {"writers", executor_get_count, NULL, "Maximum number of writer threads.",
+    {"writers", executor_get_count, NULL, "The maximum number of writer threads.",
      (void *)lx_executor_get_writer_count},
     {"closed", executor_get_closed, NULL, "Whether the executor is closed.", NULL},
     {NULL},

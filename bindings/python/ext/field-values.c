@@ -28,7 +28,7 @@ void lxpy_field_values_clear(lxpy_field_values *parsed)
 {
     for (size_t i = 0; parsed->owner != NULL && i < parsed->count; i++)
         lxpy_value_owner_clear(&parsed->owner[i]);
-    PyMem_Free(parsed->owner); /* one block with all other arrays */
+    PyMem_Free(parsed->owner); /* one block that contains all other arrays */
     Py_CLEAR(parsed->named);
     lxpy_schema_unref(parsed->schema);
     *parsed = (lxpy_field_values){.records = LX_NONE};
@@ -116,8 +116,8 @@ static int find_fields(lxpy_field_values *parsed, lxpy_schema *schema, PyObject 
     return which == LXPY_ALL_FIELDS ? find_all(parsed) : find_some(parsed);
 }
 
-/** Returns the value of a field, borrowed; NULL with an exception if a key whose comparison changes
- * no longer equals the field's name. */
+/** Returns a borrowed reference to the value of a field, or NULL with an exception. The lookup can
+ * fail if the comparison of a key no longer gives the same result. */
 static PyObject *value_of(const lxpy_field_values *parsed, size_t i)
 {
     PyObject *name = parsed->schema->fields[parsed->fields[i]].name;
@@ -161,7 +161,7 @@ int lxpy_field_values_columns(lxpy_field_values *parsed, lxpy_state *state, lxpy
     return find_fields(parsed, schema, named, which) == 0 ? take_columns(parsed, state) : -1;
 }
 
-/** Repeats the value of one record for a column, by loaderx.values. */
+/** Uses loaderx.values to repeat the value of one record for a column. */
 static int broadcast(lxpy_field_values *parsed, lxpy_state *state, uint64_t records)
 {
     for (size_t i = 0; i < parsed->count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of a whole dataset: its fields, its log, its chunks. No transaction can undo them, so
- * within a with-block each of them commits and begins a new transaction. */
+/* Changes to a whole dataset: its fields, its log, its chunks. No transaction can undo these
+ * changes, so within a with-block, each change commits and begins a new transaction. */
 #include "progress.h"
 #include "writer.h"
 
@@ -12,7 +12,7 @@ static void run(lx_writer *writer, bool inside, job_function job, void *what, lx
     if (inside && lx_writer_end_transaction(writer, error) != LX_OK)
         return;
     (void)job(writer, what, error);
-    if (inside) /* also after a failure, since the block continues */
+    if (inside) /* even after a failure, since the block continues */
         lx_writer_begin_transaction(writer, error);
 }
 

@@ -101,14 +101,14 @@ static int check_names(const lxpy_schema *schema, PyObject *out, const size_t *p
     Py_ssize_t cursor = 0;
     int result = 0;
     while (result == 0 && PyDict_Next(out, &cursor, &name, &value)) {
-        Py_INCREF(name); /* comparing a str subclass may remove the item */
+        Py_INCREF(name); /* the comparison with a str subclass may remove the item */
         result = check_name(schema, name, positions, count);
         Py_DECREF(name);
     }
     return result;
 }
 
-/** Reads the records and returns a dict; @p user is the dict of buffers, or NULL. */
+/** Reads the records and returns a dict. @p user is the dict of buffers, or NULL. */
 static PyObject *gather_all(lxpy_reading *self, const lxpy_indices *indices,
                             const size_t *positions, size_t count, void *user)
 {

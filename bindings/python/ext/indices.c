@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* From this count on, the conversion releases the GIL. */
+/* The minimum number of indices for which the conversion releases the GIL. */
 #define MANY 4096
 
 /* ------------------------------------------------------------------ memory */
@@ -40,7 +40,7 @@ static int fail_range(PyObject *number, uint64_t length)
     return -1;
 }
 
-/** Resolves a negative index, which counts from the end. */
+/** Resolves an index, which counts from the end if it is negative. */
 static inline bool resolve(long long number, uint64_t length, uint64_t *index)
 {
     *index = (uint64_t)number + (number < 0 ? length : 0);
@@ -174,7 +174,7 @@ static int take_sequence(lxpy_indices *indices, PyObject *object, uint64_t lengt
 
 /* ------------------------------------------------------------------ arrays */
 
-/** Reads elements of @p type at @p from, and stops at the first that is out of range. */
+/** Reads elements of @p type at @p from, and stops at the first element that is out of range. */
 #define TAKE(type)                                                                                 \
     for (; i < count; i++) {                                                                       \
         type number;                                                                               \
@@ -184,7 +184,7 @@ static int take_sequence(lxpy_indices *indices, PyObject *object, uint64_t lengt
     }                                                                                              \
     break
 
-/** Fills @p to and returns the number of leading elements in range: @p count if all are. */
+/** Fills @p to, and returns the number of leading elements that are in range. */
 static size_t take_numbers(uint64_t *to, const char *from, Py_ssize_t stride, size_t count,
                            char code, size_t size, uint64_t length)
 {
@@ -205,7 +205,7 @@ static size_t take_numbers(uint64_t *to, const char *from, Py_ssize_t stride, si
         TAKE(int32_t);
     case 17:
         TAKE(int64_t);
-    default: /* unsigned: none is negative */
+    default: /* unsigned: no element is negative */
         for (; i < count; i++) {
             memcpy(&to[i], from + (Py_ssize_t)i * stride, sizeof *to);
             if (to[i] >= length)
@@ -224,7 +224,7 @@ static size_t take_mask(uint64_t *to, const char *from, Py_ssize_t stride, size_
     return used;
 }
 
-/** Raises the error for the element of an array that is out of range. */
+/** Raises the error for an array element that is out of range. */
 static int fail_element(PyObject *object, size_t position, uint64_t length)
 {
     PyObject *item = PySequence_GetItem(object, (Py_ssize_t)position);
@@ -258,7 +258,7 @@ static int take_view(lxpy_indices *indices, PyObject *object, const Py_buffer *v
     return 0;
 }
 
-/** Returns the format letter of an integer or bool in native byte order; 0 for any other format. */
+/** Returns the format letter of an integer or bool in native byte order, or 0 for other formats. */
 static char native_code(const char *format)
 {
     if (format == NULL)
@@ -270,8 +270,8 @@ static char native_code(const char *format)
                : 0;
 }
 
-/** Converts integers of another byte order; any other dtype raises an error that names the
- * argument. */
+/** Converts integers that are not in native byte order. Any other dtype raises an error that names
+ * the argument. */
 static int take_converted(lxpy_indices *indices, lxpy_state *state, PyObject *object,
                           uint64_t length, const char *argument)
 {

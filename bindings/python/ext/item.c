@@ -36,7 +36,7 @@ static PyObject *item_dense(lxpy_reading *self, size_t position, uint64_t index)
     return item;
 }
 
-/** Returns one record of a field: an array, a scalar, bytes, or None if it is missing. */
+/** Returns one value of a field: an array, a scalar, bytes, or None if the value is missing. */
 static PyObject *item(lxpy_reading *self, size_t position, uint64_t index)
 {
     uint64_t offsets[2];
@@ -51,7 +51,7 @@ static PyObject *item(lxpy_reading *self, size_t position, uint64_t index)
                           : item_dense(self, position, index);
     if (value == NULL || present != 0)
         return value;
-    Py_DECREF(value); /* the read counts the damaged value */
+    Py_DECREF(value); /* it was read only to count the damaged value */
     Py_RETURN_NONE;
 }
 
@@ -107,7 +107,7 @@ static PyObject *get_entered(lxpy_reading *self, PyObject *name, PyObject *key)
     return result;
 }
 
-/** Fills @p present, one byte per record. */
+/** Fills @p present with one byte per record. */
 static int measure(lxpy_reading *self, size_t position, const lxpy_indices *indices,
                    uint8_t *present)
 {
@@ -145,7 +145,7 @@ static PyObject *present_entered(lxpy_reading *self, PyObject *name, PyObject *w
     return result;
 }
 
-/** Calls @p entered with the two arguments of method @p method. */
+/** Calls @p entered with the two arguments of the method @p method. */
 static PyObject *read_field(PyObject *object, PyObject *const *args, Py_ssize_t count,
                             const char *method, const char *const names[],
                             PyObject *(*entered)(lxpy_reading *self, PyObject *name, PyObject *key))

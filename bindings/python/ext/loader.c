@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loader: returns batches. Its implementation is in engine.c. */
+/* Loader: returns batches. The implementation is in engine.c. */
 #include "engine.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ typedef struct loader {
 
 /* ---- opening */
 
-/** The arguments that the Python class passes; the numbers are in range. */
+/** The arguments that the Python class passes. The numbers are in range. */
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
     PyObject *on_damage, *keys;
@@ -66,7 +66,7 @@ static int set_threads(lxpy_state *state, lx_loader_options *options, const argu
 
 static int set_damage(lx_loader_options *options, PyObject *on_damage, lx_error *error)
 {
-    /* In the order of lx_damage_policy. */
+    /* The names, in the order of lx_damage_policy. */
     static const char *const names[] = {"raise", "zeros", "skip", NULL};
     int damage;
     if (lxpy_choice(on_damage, "on_damage", names, &damage) < 0)
@@ -75,7 +75,7 @@ static int set_damage(lx_loader_options *options, PyObject *on_damage, lx_error 
     return 0;
 }
 
-/** Creates the options; NULL with an exception. */
+/** Creates the options. Returns NULL with an exception on failure. */
 static lx_loader_options *make_options(lxpy_state *state, const arguments *params)
 {
     lx_error error = LX_ERROR_INIT;
@@ -160,9 +160,9 @@ static int loader_clear(PyObject *object)
     return 0;
 }
 
-/** Waits for running transforms before the garbage collector clears objects of a cycle, which they
- * may use. A finalizer within a transform cannot wait; the engine then leaves the cycle and keeps
- * the objects alive. */
+/** Waits for running transforms before the garbage collector clears the objects of a cycle, which
+ * the transforms may use. A finalizer within a transform cannot wait; in this case, the engine
+ * leaves the cycle and keeps the objects alive. */
 static void loader_finalize(PyObject *object)
 {
     lxpy_engine *engine = ((loader *)object)->engine;
@@ -186,7 +186,7 @@ static void loader_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** Returns the engine; NULL with an exception if the garbage collector has cleared the loader. */
+/** Returns the engine, or NULL with an exception if the garbage collector has cleared it. */
 static lxpy_engine *engine_of(PyObject *object)
 {
     lxpy_engine *engine = ((loader *)object)->engine;
@@ -195,8 +195,8 @@ static lxpy_engine *engine_of(PyObject *object)
     return engine;
 }
 
-/** Returns the library's loader, for calls that neither wait nor release the GIL; NULL with an
- * exception if it is closed. */
+/** Returns the library's loader, or NULL with an exception if the loader is closed. For calls that
+ * neither wait nor release the GIL. */
 static lx_loader *open_handle(PyObject *object)
 {
     lxpy_engine *engine = engine_of(object);
@@ -318,7 +318,8 @@ static PyObject *loader_stats(PyObject *object, PyObject *ignored)
     if (handle == NULL)
         return NULL;
     lx_loader_get_stats(handle, &stats);
-    /* The library counts batches whose transform raised as returned; the user did not get them. */
+    /* The library counts a batch as returned even if its transform raised an exception, but the
+     * user did not get the batch. */
     uint64_t failures = ((loader *)object)->engine->failures;
     return Py_BuildValue(
         "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
@@ -342,29 +343,33 @@ static PyObject *loader_get_closed(PyObject *object, void *ignored)
 static PyMethodDef loader_methods[] = {
     {"close", loader_close, METH_NOARGS,
      "close()\n--\n\n"
-     "Close the loader, at any time, from any thread except within its own transform.\n\n"
-     "A thread that waits for a batch gets a LoaderxError. The call waits only for transforms and\n"
-     "reads that run. Arrays of earlier batches stay valid. May be called again."},
+     "Close the loader.\n\n"
+     "Any thread can close the loader at any time, except within the loader's own transform. A\n"
+     "thread that waits for a batch gets a LoaderxError. The call waits only for running\n"
+     "transforms and reads. Arrays of earlier batches remain valid. Further calls have no effect."},
     {"cancel", loader_cancel, METH_NOARGS,
      "cancel()\n--\n\n"
-     "Make every present and later call of next raise LoaderxError (LX_ERR_CANCELED)."},
+     "Make all current and later calls of ``next()`` raise LoaderxError (LX_ERR_CANCELED)."},
     {"seek", loader_seek, METH_O,
      "seek(samples)\n--\n\n"
-     "Seek to a position of the global order: the number of samples of all ranks before it."},
+     "Seek to a position in the global order: the number of preceding samples over all ranks."},
     {"tell", loader_tell, METH_NOARGS,
      "tell()\n--\n\n"
-     "Return the position after the last batch that was returned, in samples of all ranks."},
+     "Return the position after the last returned batch, in samples over all ranks."},
     {"_save", loader_save, METH_NOARGS, NULL},
     {"_restore", loader_restore, METH_O, NULL},
     {"stats", loader_stats, METH_NOARGS,
      "stats()\n--\n\n"
-     "Return statistics of the loader.\n\n"
+     "Return loader statistics.\n\n"
      "Returns\n-------\ndict\n"
-     "    batches that were returned, the records and bytes in them (including batches whose\n"
-     "    transform raised), and failures; wait_ns, the time that next waited for batches;\n"
-     "    fill_ns and transform_ns, the times of all threads together; blocks of memory made,\n"
-     "    block_bytes mapped now, batches prefetched now; damaged records, skipped or read as\n"
-     "    zeros."},
+     "    ``batches``: the number of batches returned. ``records`` and ``bytes``: the numbers of\n"
+     "    records and bytes in these batches and in batches whose transform raised an exception.\n"
+     "    ``failures``: the number of batches that failed. ``wait_ns``: the time for which\n"
+     "    ``next()`` waited for batches. ``fill_ns`` and ``transform_ns``: the time spent filling\n"
+     "    and transforming batches, summed over all threads. ``blocks``: the number of memory\n"
+     "    blocks created. ``block_bytes``: the number of bytes mapped now. ``prefetched``: the\n"
+     "    number of batches that are ready or in preparation now. ``damaged``: the number of\n"
+     "    damaged records that were skipped or read as zeros."},
     {NULL},
 };
 
@@ -374,7 +379,7 @@ static PyGetSetDef loader_getset[] = {
 };
 
 static PyType_Slot loader_slots[] = {
-    {Py_tp_doc, "An iterator over batches of a source."},
+    {Py_tp_doc, "An iterator over the batches of a source."},
     {Py_tp_new, loader_new},
     {Py_tp_dealloc, loader_dealloc},
     {Py_tp_finalize, loader_finalize},

@@ -14,7 +14,7 @@ static void count_fork(void)
 
 static void watch(void)
 {
-    /* Fails only if memory is short; a child may then wait for a thread of its parent. */
+    /* Fails only if memory runs out. A child may then wait for a thread of its parent. */
     (void)pthread_atfork(NULL, NULL, count_fork);
 }
 
@@ -41,7 +41,7 @@ void lxpy_lock_free(lxpy_lock *lock)
     lock->handle = NULL;
 }
 
-/** Replaces the handle in a child of fork(): a thread of the parent may hold the old one. */
+/** Replaces the handle in a child of fork(), where a parent's thread may hold the old handle. */
 static int renew(lxpy_lock *lock)
 {
     return lock->forks == lxpy_forks() ? 0 : lxpy_lock_init(lock);
@@ -66,7 +66,7 @@ int lxpy_lock_take(lxpy_lock *lock)
 void lxpy_lock_take_always(lxpy_lock *lock)
 {
     if (renew(lock) < 0) {
-        PyErr_Clear(); /* without memory: a child begins with one thread, which needs no lock */
+        PyErr_Clear(); /* out of memory; a child begins with one thread, which needs no lock */
         return;
     }
     if (PyThread_acquire_lock(lock->handle, NOWAIT_LOCK))

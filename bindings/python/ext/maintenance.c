@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Maintenance of datasets: backup, export, and functions that take a path. */
+/* Dataset maintenance: backup, export, and functions that take a path. */
 #include "dataset.h"
 #include "progress.h"
 
@@ -41,8 +41,8 @@ PyObject *lxpy_dataset_backup(PyObject *object, PyObject *const *args, Py_ssize_
 typedef struct exporting {
     Py_ssize_t field;
     PyObject *path;        /**< bytes */
-    const char *suffix;    /**< NULL: write one .npy file. */
-    lxpy_indices *indices; /**< NULL: all records. */
+    const char *suffix;    /**< NULL to write one .npy file. */
+    lxpy_indices *indices; /**< NULL for all records. */
     lxpy_callbacks *callbacks;
 } exporting;
 
@@ -145,7 +145,7 @@ static PyObject *repair_result(const lx_repair_result *r, PyObject *exception)
 
 /** The arguments of a repair. */
 typedef struct repair_call {
-    PyObject *path, *into; /**< bytes; NULL: repair in place. */
+    PyObject *path, *into; /**< bytes; @p into is NULL to repair in place. */
     int deletes, apply;
     lxpy_callbacks callbacks;
 } repair_call;
@@ -186,7 +186,7 @@ static PyObject *repair(lxpy_state *state, repair_call *call)
     return exception != NULL ? repair_result(&r, exception) : NULL;
 }
 
-/** Returns the report, and an exception that names the remaining damage, or None. */
+/** Returns the report, and an exception that describes the remaining damage, or None. */
 PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"path",  "into",     "delete", "apply",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: owns memory of the library or of malloc, and exposes it by the buffer protocol. */
+/* Memory: owns memory from the library or malloc, and exposes it through the buffer protocol. */
 #include "lxpy.h"
 
 typedef struct memory {
@@ -7,11 +7,11 @@ typedef struct memory {
     void *data;
     Py_ssize_t size;
     bool writable;
-    void *owner;                  /**< Passed to @ref release at the end. */
+    void *owner;                  /**< Passed to @ref release. */
     void (*release)(void *owner); /**< Releases the memory. */
 } memory;
 
-/* Address of an empty memory: NumPy interprets NULL as a request to allocate. */
+/* The address of an empty Memory, because NumPy interprets NULL as a request to allocate. */
 static char nothing[1];
 
 static void memory_dealloc(PyObject *self)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The module loaderx._core: its state, and the list of functions by which other files add to it. */
+/* The module loaderx._core: its state, and the list of functions by which other files add objects
+ * to the module. */
 #include "objects.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ static int keep_imports(lxpy_state *state)
     return 0;
 }
 
-/** Stores the buffer protocol format of arrays of the type. */
+/** Stores the buffer protocol format of arrays of the type @p dtype. */
 static int keep_format(lxpy_state *state, int dtype)
 {
     PyObject *array = PyObject_CallFunction(LXPY(state, EMPTY), "iO", 0, state->dtypes[dtype]);
@@ -60,14 +61,14 @@ static int keep_format(lxpy_state *state, int dtype)
     return 0;
 }
 
-/** Returns the numpy.dtype of the named type in stored form, which is little-endian. */
+/** Returns the numpy.dtype of the named type in its stored form, which is little-endian. */
 static PyObject *stored_dtype(lxpy_state *state, const char *name)
 {
     PyObject *native = PyObject_CallFunction(LXPY(state, NUMPY_DTYPE), "s", name);
     PyObject *stored = native != NULL ? PyObject_CallMethod(native, "newbyteorder", "s", "<")
                                       : NULL;
     PyObject *text = stored != NULL ? PyObject_GetAttrString(stored, "str") : NULL;
-    /* look it up by its text: that returns the singleton that arrays of the type share */
+    /* look up the dtype by its text, which returns the singleton that arrays of the type share */
     PyObject *dtype = text != NULL ? PyObject_CallOneArg(LXPY(state, NUMPY_DTYPE), text) : NULL;
     Py_XDECREF(native);
     Py_XDECREF(stored);
@@ -75,7 +76,7 @@ static PyObject *stored_dtype(lxpy_state *state, const char *name)
     return dtype;
 }
 
-/** Stores the element types in the state, and as the module's dict DTYPES by name. */
+/** Stores the element types in the state and, by name, in the module's dict DTYPES. */
 static int keep_dtypes(PyObject *module, lxpy_state *state)
 {
     PyObject *names = PyDict_New();

@@ -24,7 +24,7 @@ int lxpy_numbers(PyObject *const *args, Py_ssize_t count, const char *const *nam
     return 0;
 }
 
-/** Gets the buffer of an array whose elements have 8 bytes and one of the format letters. */
+/** Gets the buffer of an array with 8-byte elements and one of the format letters. */
 static int get_array(PyObject *object, const char *argument, const char *formats, const char *what,
                      lxpy_array64 *array)
 {
@@ -82,7 +82,7 @@ lx_order_options *lxpy_order_options(uint64_t length, uint64_t seed, PyObject *t
     lx_order_options *options = lxpy_order_tables(tables);
     if (options == NULL)
         return NULL;
-    lx_order_options_set_seed(options, seed, NULL); /* this cannot fail */
+    lx_order_options_set_seed(options, seed, NULL); /* cannot fail */
     if (length != LX_NONE)
         lx_order_options_set_length(options, length, NULL);
     return options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders of mixtures: their creation, and the counts of their parts. */
+/* Functions that create mixture orders, and count the positions of their parts. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -8,7 +8,7 @@
 #include <loaderx/mixture.h>
 #include <loaderx/parity/megatron.h>
 
-/** Reads the numbers of a tuple of floats; -1 with an exception. */
+/** Reads the numbers in a tuple of floats. Returns -1 with an exception on failure. */
 static int take_weights(PyObject *tuple, Py_ssize_t count, double *weights)
 {
     if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != count) {
@@ -23,7 +23,7 @@ static int take_weights(PyObject *tuple, Py_ssize_t count, double *weights)
     return 0;
 }
 
-/** Raises the library's error. */
+/** Raises the library's error, if @p status is an error. */
 static int check(lxpy_state *state, lx_status status, const lx_error *error)
 {
     if (status == LX_OK)
@@ -50,7 +50,7 @@ static int add_sets(lxpy_state *state, lx_mixture *mixture, PyObject *orders, Py
     return 0;
 }
 
-/** Adds one entry of the schedule, (offset, weights); offsets ascend. */
+/** Adds one schedule entry, (offset, weights). The offsets of successive calls ascend. */
 static int add_weighting(lxpy_state *state, lx_mixture *mixture, PyObject *weighting,
                          double *weights, Py_ssize_t count)
 {

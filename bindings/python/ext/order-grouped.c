@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that create orders by a property of each index, and that split indices. */
+/* Functions that create orders based on a property of each index, and that split indices. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -53,7 +53,7 @@ static PyObject *bucketed(PyObject *module, PyObject *const *args, Py_ssize_t co
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
-/** Returns the indices whose hashes are in the range, as an array; @p keys may be NULL. */
+/** Returns an array of the indices whose hashes are in the range. @p keys can be NULL. */
 static PyObject *find(lxpy_state *state, const uint64_t *keys, uint64_t count, uint64_t seed,
                       double from, double until)
 {

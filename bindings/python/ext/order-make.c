@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that create Orders, one for each kind. Typed Python code has checked the arguments. */
+/* Functions that create Orders, one function for each kind. Typed Python code has checked the
+ * arguments. */
 #include "objects.h"
 #include "order-arguments.h"
 
 #include <stdlib.h>
 
-/** Wraps the library's order, and takes the reference. */
+/** Wraps the library's order, and takes the reference to it. */
 static PyObject *wrap(PyObject *module, lx_order *handle, const lx_error *error)
 {
     return lxpy_order_wrap(lxpy_state_get(module), handle, error);
 }
 
-/** Wraps an order that finds the index at any position fast. */
+/** Wraps an order that computes the index at any position quickly. */
 static PyObject *wrap_quick(PyObject *module, lx_order *handle, const lx_error *error)
 {
     PyObject *self = wrap(module, handle, error);
@@ -68,7 +69,7 @@ static PyObject *blocks(PyObject *module, PyObject *const *args, Py_ssize_t coun
     return wrap_quick(module, handle, &error);
 }
 
-/* ---- orders of other orders, which the library references itself */
+/* ---- orders made of other orders, to which the library keeps references */
 
 static PyObject *slice(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
@@ -84,7 +85,7 @@ static PyObject *slice(PyObject *module, PyObject *const *args, Py_ssize_t count
     return wrap(module, handle, &error);
 }
 
-/** Creates an order from another order and a number; @p name is the name of the number. */
+/** Creates an order from another order and a number, whose name is @p name. */
 static PyObject *make_of_part(PyObject *module, PyObject *const *args, Py_ssize_t count,
                               const char *name,
                               lx_status (*new_order)(lx_order *part, uint64_t number,
@@ -112,7 +113,7 @@ static PyObject *padded(PyObject *module, PyObject *const *args, Py_ssize_t coun
     return make_of_part(module, args, count, "multiple", lx_order_new_padded);
 }
 
-/** Fills the lists of lx_order_new_concat(); the tuple owns the orders. */
+/** Fills the lists for lx_order_new_concat(). The tuple owns the orders. */
 static int take_parts(lxpy_state *state, PyObject *orders, PyObject *offsets, lx_order **parts,
                       uint64_t *added)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that create the orders of other libraries. */
+/* Functions that create orders which reproduce those of other libraries. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -66,7 +66,7 @@ static PyObject *torch_distributed(PyObject *module, PyObject *const *args, Py_s
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
-/** Creates the order with weights, an array, or None. */
+/** Gets the weights from @p object, an array with one element per set, or None. */
 static int take_weights(PyObject *object, uint64_t sets, lxpy_array64 *weights)
 {
     if (object == Py_None)

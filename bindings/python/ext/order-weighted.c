@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that create orders by weights. */
+/* Functions that create orders based on weights. */
 #include "objects.h"
 #include "order-arguments.h"
 

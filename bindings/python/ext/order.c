@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Maximum number of indices that a fast order returns without releasing the GIL. */
+/* The maximum number of indices that a quick order returns without releasing the GIL. */
 #define SHORT_TAKE 512
 
 typedef struct order {
@@ -65,7 +65,7 @@ static void order_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** Allocates an array and fills it; -1 with an exception. */
+/** Allocates and fills an array. Returns -1 with an exception on failure. */
 static int take(order *self, uint64_t count, uint64_t **indices, uint64_t *returned)
 {
     lx_error error = LX_ERROR_INIT;
@@ -125,10 +125,10 @@ static PyObject *order_take(PyObject *object, PyObject *argument)
     return lxpy_order_numbers(self->state, indices, returned);
 }
 
-/* Most batches have at most this many indices. */
+/* The initial capacity: most batches have at most this many indices. */
 #define USUAL_BATCH 1024
 
-/** Takes the next batch of a budgeted order; the memory grows if needed. */
+/** Takes the next batch of a budgeted order. The memory grows if needed. */
 static lx_status take_batch(order *self, uint64_t **indices, uint64_t *returned, lx_error *error)
 {
     lx_status status = LX_ERR_LIMIT;
@@ -278,7 +278,7 @@ static PyGetSetDef order_getset[] = {
 };
 
 static PyType_Slot order_slots[] = {
-    {Py_tp_doc, "An order of known length, and a position in it."},
+    {Py_tp_doc, "An order of known length, and a position in the order."},
     {Py_tp_dealloc, order_dealloc},
     {Py_tp_methods, order_methods},
     {Py_tp_getset, order_getset},

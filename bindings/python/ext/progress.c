@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 
-/** Returns a callable; NULL for None and for an argument that was not passed. */
+/** Stores a callable in @p to, or NULL for None and for an argument that was not passed. */
 static int take_callable(PyObject **to, PyObject *object, const char *argument)
 {
     *to = object != Py_None ? object : NULL;
@@ -32,7 +32,8 @@ void lxpy_callbacks_end(lxpy_callbacks *callbacks)
     PyEval_RestoreThread(callbacks->thread);
 }
 
-/** Calls @p function, if any, with a tuple, whose reference it takes; NULL is a failure. */
+/** Calls @p function, if it is not NULL, with the tuple @p arguments, whose reference it takes.
+ * @p arguments is NULL after a failure. */
 static void call(lxpy_callbacks *callbacks, PyObject *function, PyObject *arguments)
 {
     PyObject *result = NULL;

@@ -15,7 +15,7 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset)
     return handle;
 }
 
-/** Closes a handle, and keeps the count of damaged values, which all pins of the Dataset share. */
+/** Closes a handle, and keeps its count of damaged values, which all pins of the Dataset share. */
 static void close_handle(lxpy_dataset *self, lx_dataset *dataset)
 {
     lx_dataset_stats stats;
@@ -87,7 +87,7 @@ void lxpy_reading_end(lxpy_reading *reading)
     lxpy_dataset_leave(reading->dataset, reading->current);
 }
 
-/** Returns the positions of the named fields, all fields for None; to be freed with
+/** Returns the positions of the named fields, or of all fields for None. Free the result with
  * PyMem_Free(). */
 static size_t *take_fields(const lxpy_schema *schema, PyObject *object, size_t *count)
 {
@@ -97,7 +97,7 @@ static size_t *take_fields(const lxpy_schema *schema, PyObject *object, size_t *
         return NULL;
     }
     PyObject *names = all ? NULL : PySequence_Fast(object, "fields must be a sequence of names");
-    /* Comparing a str subclass may run code that changes a list. */
+    /* The comparison with a str subclass may run code that changes a list. */
     if (names != NULL && PyList_Check(names))
         Py_SETREF(names, PyList_AsTuple(names));
     if (!all && names == NULL)

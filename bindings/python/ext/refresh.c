@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Refreshes a Dataset: replaces its handle, while running calls keep the old one. */
+/* Refreshes a Dataset: replaces its handle, while running calls keep the old handle. */
 #include "dataset.h"
 
-/* Another thread has replaced the current handle meanwhile. */
+/* Another thread has replaced the current handle in the meantime. */
 #define SUPERSEDED 2
 
-/** Moves a handle to the newest commit, without the GIL, and may report whether it changed.
- * #LX_ERR_TIMEOUT is only in the status. */
+/** Moves a handle to the newest commit. Called without the GIL. May store in @p changed whether the
+ * snapshot changed. #LX_ERR_TIMEOUT is returned without setting @p error. */
 typedef lx_status (*advance_function)(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
                                       bool *changed, lx_error *error);
 
@@ -34,7 +34,7 @@ static bool same_state(lx_dataset *one, lx_dataset *other)
            a.sealed == b.sealed;
 }
 
-/** Installs @p newer if it is another snapshot; -1 with an exception. */
+/** Installs @p newer if it is a different snapshot. Returns -1 with an exception on failure. */
 static int install_newer(lxpy_dataset *self, const lxpy_handle *current, lx_dataset *newer)
 {
     if (!same_state(current->dataset, newer))
@@ -43,8 +43,9 @@ static int install_newer(lxpy_dataset *self, const lxpy_handle *current, lx_data
     return 0;
 }
 
-/** Advances from @p current by @p function, unless another thread has done so meanwhile: its
- * snapshot may be older than this call. Returns whether the snapshot changed, or -1. */
+/** Advances from @p current with @p function, unless another thread has advanced in the meantime:
+ * that thread's snapshot may be older than this call. Returns whether the snapshot changed, -1 with
+ * an exception, or #SUPERSEDED. */
 static int advance_from(lxpy_dataset *self, const lxpy_handle *current, advance_function function,
                         uint64_t length, uint64_t nanoseconds, lx_status *status)
 {

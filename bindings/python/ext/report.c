@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of a dataset, and its verification. */
+/* Dataset statistics and verification. */
 #include "dataset.h"
 #include "progress.h"
 #include "target.h"
 
 #define NUMBER(value) ((unsigned long long)(value))
 
-/* Records to probe between two checks for signals. */
+/* The number of records to probe between two checks for signals. */
 #define PROBE_PIECE 4096
 
 /* --------------------------------------------------------------------- stat */
 
-/** Adds @p value, and takes its reference; NULL is a failure. */
+/** Adds @p value, and takes the reference to it. Fails if @p value is NULL. */
 static int put(PyObject *dict, const char *key, PyObject *value)
 {
     int result = value != NULL ? PyDict_SetItemString(dict, key, value) : -1;
@@ -19,7 +19,7 @@ static int put(PyObject *dict, const char *key, PyObject *value)
     return result;
 }
 
-/** Returns bytes of values per byte in chunks; None if no value is in a chunk. */
+/** Returns the number of value bytes per byte in chunks, or None if no value is in a chunk. */
 static PyObject *ratio(uint64_t bytes, uint64_t stored)
 {
     return stored != 0 ? PyFloat_FromDouble((double)bytes / (double)stored) : Py_NewRef(Py_None);
@@ -62,7 +62,7 @@ static PyObject *chunk_stat(const lx_chunk_stats *chunk)
                          NUMBER(chunk->bytes - chunk->live_bytes));
 }
 
-/** Returns all chunks of the snapshot, to be freed; NULL with an exception. */
+/** Returns all chunks of the snapshot, which the caller frees, or NULL with an exception. */
 static lx_chunk_stats *find_chunks(lxpy_reading *self, size_t *count)
 {
     lx_chunk_stats *chunks = NULL;
@@ -111,7 +111,8 @@ static PyObject *totals_stat(const lx_storage_stats *t, uint64_t bytes)
         NUMBER(t->log_entries));
 }
 
-/** Adds the access mode and the name of the network file system, if any; -1 with an exception. */
+/** Adds the access mode and, if there is one, the name of the network file system. Returns -1 with
+ * an exception on failure. */
 static int put_access(PyObject *all, lx_dataset *handle)
 {
     const char *network = lx_dataset_get_network(handle);
@@ -173,7 +174,7 @@ static lx_status take_damage(const lx_error *damage, void *user, lx_error *error
     return lxpy_report_finding(user, make_exception, damage);
 }
 
-/** Returns the counts, and the first damage as an exception, or None. */
+/** Returns the counts, and an exception for the first damaged value or file, or None. */
 static PyObject *verify_entered(lxpy_reading *self, lxpy_callbacks *callbacks)
 {
     lx_verify_result v = {0};

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-/** Initializes the lock; called again in a child of fork(). */
+/** Initializes the lock. Called again in a child of fork(). */
 static int make(lxpy_rwlock *lock)
 {
     pthread_condattr_t clock;
@@ -51,7 +51,8 @@ static struct timespec in_a_slice(void)
     return time;
 }
 
-/** Waits until something has changed since @p seen, or for LXPY_SLICE_NS; without the GIL. */
+/** Waits until the event count differs from @p seen, or for LXPY_SLICE_NS. Called without the
+ * GIL. */
 static void wait_for_event(lxpy_rwlock *lock, unsigned seen)
 {
     struct timespec until = in_a_slice();
@@ -62,10 +63,11 @@ static void wait_for_event(lxpy_rwlock *lock, unsigned seen)
     pthread_mutex_unlock(&lock->mutex);
 }
 
-/** Releases the GIL until the lock may have changed; -1 with the exception of a signal handler. */
+/** Releases the GIL until the lock may have changed. Returns -1 if a signal handler raised an
+ * exception. */
 static int wait_a_slice(lxpy_rwlock *lock)
 {
-    unsigned seen = lock->events; /* it also changes only with the GIL held */
+    unsigned seen = lock->events; /* this, too, changes only with the GIL held */
     lock->waiters++;
     LXPY_WITHOUT_GIL(wait_for_event(lock, seen));
     lock->waiters--;
@@ -82,7 +84,7 @@ static void wake(lxpy_rwlock *lock)
     pthread_mutex_unlock(&lock->mutex);
 }
 
-/** In a child of fork(), the threads that held the lock do not exist. */
+/** Initializes the lock again in a child of fork(), where threads that held it do not exist. */
 static int renew(lxpy_rwlock *lock)
 {
     return lock->forks == lxpy_forks() ? 0 : make(lock);

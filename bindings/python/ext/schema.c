@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema.h"
 
-/* In the order of lx_compression. zstd belongs to the format; this library neither compresses nor
- * decompresses it. */
+/* The names, in the order of lx_compression. zstd is part of the format, but this library does not
+ * implement it. */
 static const char *const compressions[] = {"raw", "flate", "zstd", NULL};
 #define COMPRESSIONS (sizeof compressions / sizeof *compressions - 1)
 

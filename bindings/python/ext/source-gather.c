@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads records of a source on demand. */
+/* Reads the records of a source on demand. */
 #include "indices.h"
 #include "source.h"
 #include "target.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Whether the column is one of @p fields, a tuple of str; -1 with an exception. */
+/** Returns whether the column is one of @p fields, a tuple of str, or -1 with an exception. */
 static int is_wanted(PyObject *fields, const char *name)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(fields); i++) {
@@ -20,7 +20,7 @@ static int is_wanted(PyObject *fields, const char *name)
     return 0;
 }
 
-/** Adds an array to @p arrays, which owns it, and sets the destination of its records. */
+/** Adds an array to @p arrays, which owns the array, and makes it the destination @p target. */
 static int add_target(lxpy_state *state, PyObject *arrays, const lx_column_info *column,
                       size_t rows, lx_target *target)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources of files, of Python arrays and datasets, and of other sources. */
+/* Functions that create sources from files, Python arrays and datasets, and other sources. */
 #include "array.h"
 #include "indices.h"
 #include "schema.h"
@@ -40,7 +40,7 @@ static PyObject *source_dataset(PyObject *module, PyObject *dataset)
     return lxpy_source_finish(self, status, &error);
 }
 
-/** Creates a source of an array; typed Python code has checked that its records are contiguous. */
+/** Creates a source from an array, whose records typed Python code has checked for contiguity. */
 static PyObject *source_array(PyObject *module, PyObject *args)
 {
     PyObject *array;
@@ -161,7 +161,7 @@ static PyObject *source_subset(PyObject *module, PyObject *args)
     return result;
 }
 
-/** A null source keeps nothing of the other source, which may be released. */
+/** Creates a null source. It keeps no reference to the other source, which may be released. */
 static PyObject *source_null(PyObject *module, PyObject *argument)
 {
     lx_error error = LX_ERROR_INIT;

@@ -10,7 +10,7 @@ static lx_status set_wide(lx_megatron_options *options, bool wide, lx_error *err
     return lx_megatron_options_set_dtype(options, wide ? LX_INT64 : LX_INT32, error);
 }
 
-/** Parses the arguments after the tokens. The setters of numbers cannot fail. */
+/** Parses the arguments that follow the tokens. The setters of numbers cannot fail. */
 static int take_megatron(PyObject *const *args, lx_megatron_options *options)
 {
     static const char *const names[] = {"first",       "count",       "sequence_length",
@@ -73,7 +73,7 @@ static PyObject *source_megatron(PyObject *module, PyObject *const *args, Py_ssi
     return lxpy_source_finish(self, status, &error);
 }
 
-/** Reads the table into an array of uint64; returns the size of the table. */
+/** Reads the table into an array of uint64, and returns the size of the table. */
 static PyObject *source_megatron_index(PyObject *module, PyObject *args)
 {
     PyObject *object, *array;

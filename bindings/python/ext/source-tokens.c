@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources of tokens. */
+/* Functions that create sources of tokens. */
 #include "source.h"
 
 lxpy_source *lxpy_source_alloc_of_tokens(PyObject *module, PyObject *tokens, lx_tokens **handle)
@@ -8,7 +8,7 @@ lxpy_source *lxpy_source_alloc_of_tokens(PyObject *module, PyObject *tokens, lx_
     return *handle != NULL ? lxpy_source_alloc(module) : NULL;
 }
 
-/** Creates options with the dtype and the vocabulary; NULL with an exception. */
+/** Creates options with the dtype and the vocabulary. Returns NULL with an exception on failure. */
 static lx_token_options *make_options(int wide, uint64_t vocabulary)
 {
     lx_token_options *options = lx_token_options_new();
@@ -44,21 +44,21 @@ static PyObject *source_tokens(PyObject *module, PyObject *args)
     return lxpy_source_finish(self, status, &error);
 }
 
-/** The function of the library that creates a source of documents. */
+/** The library function that creates a source of documents. */
 typedef lx_status (*documents_maker)(lx_tokens *tokens, uint64_t size,
                                      const lx_token_options *options, lx_source **source,
                                      lx_error *error);
 
-/** The function of the library that sets the padding or the separator. */
+/** The library function that sets the padding or the separator. */
 typedef lx_status (*number_setter)(lx_token_options *options, int64_t number, lx_error *error);
 
-/** @p argument is the name of the size. */
+/** Creates a source of documents. @p argument is the name of the size argument. */
 static PyObject *of_documents(PyObject *module, PyObject *args, const char *argument,
                               documents_maker make, number_setter set_number)
 {
     PyObject *tokens, *number, *vocabulary_object;
     uint64_t size, vocabulary;
-    long long written; /* a pad or separator, which need not be a token */
+    long long written; /* the padding or the separator, which need not be a token */
     unsigned columns;
     int wide;
     lx_status status;

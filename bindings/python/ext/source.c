@@ -17,7 +17,7 @@ PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *erro
     if (status == LX_OK)
         return (PyObject *)self;
     if (error->status >= 0)
-        PyErr_NoMemory(); /* our own sources raise no other error */
+        PyErr_NoMemory(); /* this module's sources raise no other error */
     else
         lxpy_raise(self->state, error);
     Py_DECREF(self);
@@ -90,7 +90,7 @@ static PyObject *source_get_columns(PyObject *object, void *ignored)
 }
 
 static PyGetSetDef source_getset[] = {
-    {"length", source_get_length, NULL, "Number of records.", NULL},
+    {"length", source_get_length, NULL, "The number of records.", NULL},
     {"columns", source_get_columns, NULL, "The (name, dtype, record shape) of each column.", NULL},
     {NULL},
 };

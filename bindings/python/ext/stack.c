@@ -6,7 +6,7 @@
 
 /* ---- numbers */
 
-/** Stores one number; false if it is of another type or does not fit. */
+/** Stores one number. Returns false if the number has a different type or does not fit. */
 static bool store_number(PyObject *item, bool is_int, char *to)
 {
     if (is_int) {
@@ -53,7 +53,7 @@ static void release(stack *self)
     free(self->items);
 }
 
-/** Whether @p format is that of a number in native byte order. */
+/** Returns whether @p format is the format of a number in native byte order. */
 static bool is_number(const char *format)
 {
     static const char *const formats[] = {"?", "b", "B", "h", "H", "i",  "I",  "l", "L",
@@ -72,8 +72,8 @@ static bool same_layout(const Py_buffer *one, const Py_buffer *other)
             memcmp(one->shape, other->shape, (size_t)one->ndim * sizeof *one->shape) == 0);
 }
 
-/** Gets the buffers. Returns 1 if all items are contiguous arrays like the first; 0 if not; -1 with
- * an exception. */
+/** Gets the buffers. Returns 1 if all items are contiguous arrays with the format and shape of the
+ * first array, 0 if not, or -1 with an exception. */
 static int get_buffers(lxpy_state *state, PyObject *items, stack *self)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(items);

@@ -35,7 +35,7 @@ int lxpy_fail_out(PyObject *type, const lxpy_field *field, const char *format, .
     return -1;
 }
 
-/** Whether the elements have the field's type, possibly under another format letter. */
+/** Returns whether the elements have the field's type, possibly with a different format letter. */
 static int same_dtype(lxpy_state *state, const lxpy_field *field, PyObject *object)
 {
     PyObject *array = PyObject_CallOneArg(LXPY(state, ASARRAY), object);

@@ -8,25 +8,26 @@
 #include <stdio.h>
 #include <time.h>
 
-/* The state with which a thread takes the GIL in order to create its own. A thread holds the mutex
- * while it uses the state, also while it waits for the GIL, so no thread may wait for the mutex
- * with the GIL held. */
+/* The state with which a thread takes the GIL in order to create its own state. A thread holds the
+ * mutex while it uses the starter state, even while it waits for the GIL, so no thread may wait for
+ * the mutex with the GIL held. */
 static pthread_mutex_t starter_mutex;
 static PyThreadState *starter;
-static unsigned starter_forks; /* Fork count of the process that owns them. */
+static unsigned starter_forks; /* The fork count of the process that owns the mutex and state. */
 
 /* A thread's own state; the key's destructor deletes it. */
 static pthread_key_t own_key;
 static pthread_once_t own_key_once = PTHREAD_ONCE_INIT;
 static bool has_own_key;
 
-/* Set when the interpreter ends: after that, a thread that waits for the GIL never returns. */
+/* Set when the interpreter ends. From then on, a thread that waits for the GIL never returns. */
 static atomic_bool stopped;
 
-/* Threads within delete_own(). */
+/* The number of threads within delete_own(). */
 static atomic_uint deleting;
 
-/** Creates a thread state and takes the GIL with it; NULL, without the GIL, if memory is short. */
+/** Creates a thread state and takes the GIL with it. Returns NULL, without the GIL, if memory runs
+ * out. */
 static PyThreadState *attach_new(void)
 {
     pthread_mutex_lock(&starter_mutex);
@@ -48,16 +49,16 @@ static void detach(PyThreadState *state)
 }
 
 /** Deletes the state of a thread that ends. The C library has already removed the interpreter's
- * thread-specific data. If PyThreadState_Clear() runs a destructor that calls PyGILState_Ensure(),
- * that would not find the state, create another, and wait for the GIL forever. So a second state is
- * made current meanwhile, which PyGILState_Ensure() finds. */
+ * thread-specific data. If PyThreadState_Clear() ran a destructor that calls PyGILState_Ensure(),
+ * PyGILState_Ensure() would not find the state, create a new one, and wait for the GIL forever.
+ * Therefore a second state, which PyGILState_Ensure() finds, is made current in the meantime. */
 static void delete_own(void *own)
 {
     atomic_fetch_add(&deleting, 1);
     PyThreadState *second = NULL;
     if (!atomic_load(&stopped) && starter_forks == lxpy_forks())
         second = attach_new();
-    if (second != NULL) { /* otherwise the state remains until the interpreter ends */
+    if (second != NULL) { /* otherwise, the state remains until the interpreter ends */
         PyThreadState_Clear(own);
         PyThreadState_Delete(own);
         detach(second);
@@ -87,7 +88,7 @@ int lxpy_gil_prepare(void)
     return 0;
 }
 
-/** Creates the state of a thread of the library. */
+/** Creates the state of a library thread. */
 static bool make_own(void)
 {
     PyThreadState *own = attach_new();

@@ -28,7 +28,7 @@ static void ticket_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** Waits for @p nanoseconds at most; -1 with the exception of a signal handler. */
+/** Waits for at most @p nanoseconds. Returns -1 if a signal handler raised an exception. */
 static int wait_for(ticket *self, uint64_t nanoseconds, lx_status *status, lx_error *error)
 {
     for (;;) {
@@ -77,23 +77,24 @@ static PyObject *ticket_get_done(PyObject *object, void *ignored)
 static PyMethodDef ticket_methods[] = {
     {"wait", (PyCFunction)(void (*)(void))ticket_wait, METH_FASTCALL | METH_KEYWORDS,
      "wait($self, timeout=None)\n--\n\n"
-     "Wait until the commit is done. May be called again, and by several threads.\n\n"
+     "Wait until the commit is done.\n\n"
+     "Several threads can wait, and the method can be called more than once.\n\n"
      "Parameters\n"
      "----------\n"
      "timeout : float, optional\n"
-     "    Maximum time to wait in seconds; None: no limit.\n\n"
+     "    The maximum time to wait, in seconds; None: no limit.\n\n"
      "Raises\n"
      "------\n"
      "TimeoutError\n"
      "    The commit is not done yet.\n"
      "LoaderxError, OSError\n"
-     "    The commit failed; the same error as that of a commit that waits."},
+     "    The commit failed. The error is the same as for a commit that waits."},
     {NULL},
 };
 
 static PyGetSetDef ticket_getset[] = {
     {"done", ticket_get_done, NULL,
-     "Whether the commit has ended; wait() raises an error if it failed.", NULL},
+     "Whether the commit has ended. If it failed, wait() raises an error.", NULL},
     {NULL},
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens: an lx_tokens of files and fields. */
+/* Tokens: an lx_tokens over files and fields. */
 #include "dataset.h"
 #include "objects.h"
 
@@ -45,7 +45,7 @@ static PyObject *tokens_document(PyObject *object, PyObject *number)
     return Py_BuildValue("KK", (unsigned long long)first, (unsigned long long)length);
 }
 
-/** Reads into a new array of @p dtype; the tokens must not exceed the array's lifetime. */
+/** Reads tokens into a new array of @p dtype. */
 static PyObject *read_array(tokens *self, uint64_t first, uint64_t count, lx_dtype dtype)
 {
     Py_buffer view;
@@ -98,8 +98,8 @@ static PyMethodDef tokens_methods[] = {
 };
 
 static PyGetSetDef tokens_getset[] = {
-    {"length", tokens_get_number, NULL, "Number of tokens.", (void *)lx_tokens_get_length},
-    {"documents", tokens_get_number, NULL, "Number of documents.",
+    {"length", tokens_get_number, NULL, "The number of tokens.", (void *)lx_tokens_get_length},
+    {"documents", tokens_get_number, NULL, "The number of documents.",
      (void *)lx_tokens_get_document_count},
     {"dtype", tokens_get_dtype, NULL, "The stored dtype of a token.", NULL},
     {NULL},
@@ -120,7 +120,7 @@ static PyType_Spec tokens_spec = {
     .slots = tokens_slots,
 };
 
-/** Returns the dtype @p name, which may be NULL; -1 with an exception. */
+/** Stores the dtype named @p name, which can be NULL. Returns -1 with an exception on failure. */
 static int parse_dtype(lxpy_state *state, const char *name, lx_dtype *dtype)
 {
     lx_error error = LX_ERROR_INIT;
@@ -200,7 +200,7 @@ static PyObject *tokens_concat(PyObject *module, PyObject *parts)
     return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
 }
 
-/** Creates an array of int32, whose buffer is @p view. */
+/** Creates an int32 array, and gets its buffer in @p view. */
 static PyObject *new_numbers(lxpy_state *state, size_t count, Py_buffer *view)
 {
     PyObject *array = PyObject_CallFunction(LXPY(state, EMPTY), "nO", (Py_ssize_t)count,
@@ -226,7 +226,7 @@ static PyObject *measure(lxpy_state *state, const lx_column *segments, bool padd
     LXPY_WITHOUT_GIL(
         status = lx_segments_get_sizes(segments, padding, view.buf, sizes.count, &sizes, &error));
     PyBuffer_Release(&view);
-    if (status == LX_OK) /* otherwise another thread has changed the segments */
+    if (status == LX_OK) /* otherwise, another thread has changed the segments */
         return Py_BuildValue("Ni", array, (int)sizes.longest);
     Py_DECREF(array);
     return lxpy_raise(state, &error);

@@ -43,7 +43,7 @@ PyObject *lxpy_writer_commit(PyObject *object, PyObject *const *args, Py_ssize_t
     return wait ? lxpy_writer_call(self, lx_writer_commit) : submit(self);
 }
 
-/** Commits within a with-block, which continues after a failure. */
+/** Commits and seals within a with-block. If sealing fails, the block continues. */
 static lx_status seal_inside(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx_writer_end_transaction(writer, error);
@@ -75,7 +75,7 @@ PyObject *lxpy_writer_rollback(PyObject *object, PyObject *ignored)
 
 /* ---------------------------------------------------------------------- close */
 
-/** Closes the handle when no call uses it. A closed writer is not an error. */
+/** Closes the handle when no call uses it. If the writer is already closed, has no effect. */
 static PyObject *close_handle(lxpy_writer *self)
 {
     lx_error error = LX_ERROR_INIT;
@@ -110,7 +110,7 @@ PyObject *lxpy_writer_begin(PyObject *object, PyObject *ignored)
     return result;
 }
 
-/** Fetches the current exception, if any, so that later code runs without one. */
+/** The saved current exception, if there is one, so that later code runs without an exception. */
 typedef struct saved {
     PyObject *type, *value, *traceback;
 } saved;
@@ -127,7 +127,7 @@ PyObject *lxpy_writer_finish(PyObject *object, PyObject *commit)
         result = lxpy_writer_call(self, commit == Py_True ? lx_writer_end_transaction
                                                           : lx_writer_rollback);
     PyErr_Fetch(&first.type, &first.value, &first.traceback);
-    PyObject *closed = close_handle(self); /* also after a failed transaction */
+    PyObject *closed = close_handle(self); /* even after a failed transaction */
     if (first.type != NULL)
         PyErr_Restore(first.type, first.value, first.traceback);
     Py_XDECREF(closed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls the user's transform on the library's threads, and keeps its results until next returns
+/* Calls the user's transform on the library's threads, and keeps its results until next() returns
  * them. */
 #include "engine.h"
 
@@ -25,7 +25,8 @@ bool lxpy_in_transform(const lxpy_engine *engine)
     return here != NULL;
 }
 
-/** Keeps the current exception. StopIteration would silently end the consumer's loop. */
+/** Keeps the current exception. Replaces StopIteration, which would silently end the consumer's
+ * loop. */
 static void catch (lxpy_result *result)
 {
     PyErr_Fetch(&result->type, &result->error, &result->trace);

@@ -41,7 +41,8 @@ static bool take_stored_form(lxpy_value_owner *owner, lxpy_state *state, const l
     return false;
 }
 
-/** Converts values by loaderx.values to an array in stored form and the mask of present values. */
+/** Uses loaderx.values to convert values to an array in stored form and a mask of the present
+ * values. */
 static int convert(lxpy_value_owner *owner, lxpy_state *state, const lxpy_field *field,
                    PyObject *object, enum lxpy_object converter)
 {
@@ -60,7 +61,7 @@ static int convert(lxpy_value_owner *owner, lxpy_state *state, const lxpy_field 
 
 /* ------------------------------------------------------------------ numbers */
 
-/** Whether an integer of this many bytes holds the number. */
+/** Returns whether the number fits in an integer of @p size bytes. */
 static bool fits(long long number, uint64_t size, bool is_signed)
 {
     int bits = (int)size * 8 - (is_signed ? 1 : 0);
@@ -69,7 +70,8 @@ static bool fits(long long number, uint64_t size, bool is_signed)
     return bits == 64 || (uint64_t)number >> bits == 0;
 }
 
-/** Returns the stored bits of a Python int or float; false if it needs a conversion. */
+/** Stores the bits of a Python int or float in @p bits. Returns false if the object needs a
+ * conversion. */
 static bool number_bits(uint64_t *bits, const lxpy_field *field, PyObject *object)
 {
     if (PyLong_CheckExact(object) && field->type >= LX_INT8 && field->type <= LX_UINT64) {
@@ -137,14 +139,14 @@ int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
 
 /* ----------------------------------------------------- many values of bytes */
 
-/** The joined values of a list in one block: offsets, then a mask byte each, then the bytes. */
+/** The joined values of a list, in one block: the offsets, one mask byte per value, the bytes. */
 typedef struct joined_values {
     uint64_t *offsets;
     uint8_t *present;
     char *data;
 } joined_values;
 
-/** Stores the length of each value; returns the total, or -1. */
+/** Stores the length of each value. Returns the total length, or -1 with an exception. */
 static Py_ssize_t measure_list(const lxpy_field *field, PyObject *list, uint64_t *offsets,
                                uint8_t *present)
 {
@@ -170,7 +172,7 @@ static Py_ssize_t measure_list(const lxpy_field *field, PyObject *list, uint64_t
     return total;
 }
 
-/** Copies the immutable values; without the GIL. */
+/** Copies the immutable values. Called without the GIL. */
 static void copy_constant(PyObject *list, const joined_values *j)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {

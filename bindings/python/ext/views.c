@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Views: records in the dataset's own memory, without a copy. */
+/* Views of records in the dataset's own memory, without a copy. */
 #include "dataset.h"
 
 static void release_view(void *view)
 {
-    LXPY_WITHOUT_GIL(lx_view_free(view)); /* the last reference to a snapshot unmaps its files */
+    LXPY_WITHOUT_GIL(lx_view_free(view)); /* freeing the last reference may unmap files */
 }
 
 static void release_holder(void *holder)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a writer: its options, and the fields of a new dataset. */
+/* Opens a writer: parses the options, and the fields of a new dataset. */
 #include "writer.h"
 
 static const char *const durability_names[] = {"full", "periodic", "none", NULL};

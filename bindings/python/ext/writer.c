@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writer: the type, and functions that the files of its methods share. */
+/* Writer: the type, and functions shared by the files that implement its methods. */
 #include "writer.h"
 
 #include "lock.h"
 
-/** Creates an object that owns @p handle; NULL with an exception. */
+/** Creates an object that owns @p handle. Returns NULL with an exception on failure. */
 static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *handle,
                              PyObject *path, bool append_only)
 {
@@ -61,7 +61,7 @@ static void writer_dealloc(PyObject *object)
 
 /* ---------------------------------------------------------------------- calls */
 
-/** Raises an error if this thread is already in a call, since it would wait for itself. */
+/** Raises an error if this thread is already in a call, since the thread would wait for itself. */
 static int check_reporter(lxpy_writer *self)
 {
     if (self->callback_thread == 0 || self->callback_thread != PyThread_get_thread_ident())
@@ -196,41 +196,42 @@ static PyMethodDef writer_methods[] = {
      "values : dict, optional\n"
      "    The value of each field, by name.\n"
      "**named\n"
-     "    The same as keywords.\n\n"
+     "    The same values, as keyword arguments.\n\n"
      "Returns\n"
      "-------\n"
      "int\n"
-     "    The record's index.\n\n"
+     "    The index of the record.\n\n"
      "Notes\n"
      "-----\n"
-     "None is a missing value. The dtype of an array, or of a NumPy scalar, must convert to the\n"
-     "field's without loss; Python numbers and lists must have values that fit."},
+     "None is a missing value. The dtype of an array or NumPy scalar must convert to the dtype of\n"
+     "the field without loss; the values of Python numbers and lists must fit."},
     {"extend", KEYWORDS lxpy_writer_extend, METH_VARARGS | METH_KEYWORDS,
      "extend($self, columns=None, /, **named)\n--\n\n"
-     "Append many records: an array (n, *shape) or a list for each field.\n\n"
+     "Append many records, with an array of shape (n, *shape) or a list for each field.\n\n"
      "Parameters\n"
      "----------\n"
      "columns : dict, optional\n"
      "    The values of each field, by name.\n"
      "**named\n"
-     "    The same as keywords.\n\n"
+     "    The same values, as keyword arguments.\n\n"
      "Returns\n"
      "-------\n"
      "int\n"
      "    The index of the first record.\n\n"
      "Notes\n"
      "-----\n"
-     "In a list, None is a missing value; None in place of a list means that all records lack the\n"
-     "field. An array with another dtype, byte order or with gaps is copied before it is written."},
+     "In a list, None is a missing value. None in place of a list means that the field is missing\n"
+     "in all records. An array that has a different dtype or byte order, or gaps, is copied\n"
+     "before it is written."},
     {"copy", FAST lxpy_writer_copy, METH_FASTCALL | METH_KEYWORDS,
      "copy($self, dataset, indices=None)\n--\n\n"
-     "Append records of another dataset, or of this one, without recompressing them.\n\n"
+     "Append records of a different dataset, or of this dataset, without recompression.\n\n"
      "Parameters\n"
      "----------\n"
      "dataset : Dataset\n"
      "    The dataset to read, in its current snapshot.\n"
      "indices : sequence of int, slice or mask, optional\n"
-     "    The records to copy; default: all.\n\n"
+     "    The records to copy; by default, all records.\n\n"
      "Returns\n"
      "-------\n"
      "int\n"
@@ -239,27 +240,29 @@ static PyMethodDef writer_methods[] = {
      "------\n"
      "CorruptError\n"
      "    A record of `dataset` is damaged. Every later call raises this error until `rollback`\n"
-     "    undoes all operations since the last commit. Leaving a with-block raises it and rolls "
-     "back.\n\n"
+     "    undoes all operations since the last commit. Leaving a with-block raises the error and\n"
+     "    rolls back.\n\n"
      "Notes\n"
      "-----\n"
-     "Fields are matched by name. A field that `dataset` lacks is missing in the copies; a field\n"
-     "that this dataset lacks is not copied."},
+     "Fields are matched by name. If `dataset` lacks a field, the field is missing in the copies.\n"
+     "Fields that this dataset lacks are not copied."},
     {"modify", KEYWORDS lxpy_writer_modify, METH_VARARGS | METH_KEYWORDS,
      "modify($self, index, values=None, /, **named)\n--\n\n"
-     "Replace values of a record, or of several records: ``w[index] = values``.\n\n"
+     "Replace values of one or several records, like ``w[index] = values``.\n\n"
      "Parameters\n"
      "----------\n"
      "index : int, sequence of int, slice or mask\n"
      "    The records to change; negative indices count from the end.\n"
      "values : dict, optional\n"
-     "    For one record, a value by field, as for `append`. For several\n"
-     "    records, an array or list, as for `extend`, or a single value for all of them.\n"
+     "    For one record, the value of each field to change, as for `append`. For several\n"
+     "    records, an array or list for each field, as for `extend`, or a single value for all\n"
+     "    records.\n"
      "**named\n"
-     "    The same as keywords."},
+     "    The same values, as keyword arguments."},
     {"delete", lxpy_writer_delete, METH_O,
      "delete($self, index, /)\n--\n\n"
-     "Delete a record, or several records. The last record moves to the free place.\n\n"
+     "Delete one or several records.\n\n"
+     "The last records move to the indices of the deleted records.\n\n"
      "Parameters\n"
      "----------\n"
      "index : int, sequence of int, slice or mask\n"
@@ -267,34 +270,33 @@ static PyMethodDef writer_methods[] = {
      "Returns\n"
      "-------\n"
      "int, None or array\n"
-     "    For one record, the old index of the record that moved to `index`; None if the deleted\n"
-     "    record was the last one. For several records, an array (k, 2) with the old and the new\n"
-     "    index of each record that moved.\n\n"
+     "    For one record, the old index of the record that moved to `index`, or None if the\n"
+     "    deleted record was the last record. For several records, an array of shape (k, 2) with\n"
+     "    the old and the new index of each record that moved.\n\n"
      "Notes\n"
      "-----\n"
-     "No delete preserves the order, because it would change the indices of all later records.\n"
-     "Store a sequence number in the records if you need an order."},
+     "Deleting does not preserve the order of records, because that would change the indices of\n"
+     "all later records. Store a sequence number in the records if you need an order."},
     {"truncate", lxpy_writer_truncate, METH_O,
      "truncate($self, length, /)\n--\n\n"
-     "Delete all records from index `length` on."},
+     "Delete all records whose index is `length` or more."},
     {"drop_field", lxpy_writer_drop_field, METH_O,
      "drop_field($self, name, /)\n--\n\n"
-     "Drop a field with all its values.\n\n"
-     "The change is committed at once and cannot be rolled back. A reader that uses the field can\n"
+     "Drop a field and all its values.\n\n"
+     "The change is committed immediately and cannot be undone. A reader that uses the field can\n"
      "no longer refresh."},
     {"rename_field", FAST lxpy_writer_rename_field, METH_FASTCALL | METH_KEYWORDS,
      "rename_field($self, name, to)\n--\n\n"
      "Rename a field.\n\n"
-     "The change is committed at once. Readers that are open keep the old name."},
+     "The change is committed immediately. Readers that are already open keep the old name."},
     {"checkpoint", lxpy_writer_checkpoint, METH_NOARGS,
      "checkpoint($self)\n--\n\n"
      "Write the updates of the log into new tables (a WAL checkpoint).\n\n"
-     "The writer does this automatically when the log has many updates. In a with-block it "
-     "commits\n"
-     "first."},
+     "The writer does this automatically when the log contains many updates. In a with-block, the\n"
+     "call first commits."},
     {"_add_field", lxpy_writer_add_field, METH_O,
      "_add_field($self, description)\n--\n\n"
-     "Add a field, described by a tuple."},
+     "Add the field that a tuple describes."},
     {"_rebalance", lxpy_writer_rebalance, METH_O,
      "_rebalance($self, progress)\n--\n\n"
      "Write all values to new chunks."},
@@ -305,27 +307,29 @@ static PyMethodDef writer_methods[] = {
      "Parameters\n"
      "----------\n"
      "wait : bool, optional\n"
-     "    False: threads of the executor commit, while the call returns at once. Later\n"
-     "    operations are not part of this commit, and a rollback does not undo it.\n\n"
+     "    Whether to wait for the commit. False: the call returns immediately, and executor\n"
+     "    threads commit. Later operations are not part of this commit, and a rollback does not\n"
+     "    undo it.\n\n"
      "Returns\n"
      "-------\n"
      "Ticket or None\n"
-     "    A ticket to wait for the commit, if `wait` is False."},
+     "    If `wait` is False, a ticket with which to wait for the commit."},
     {"sync", writer_sync, METH_NOARGS,
      "sync($self)\n--\n\n"
-     "Make all commits durable, so that they survive a power loss. Outside a with-block, commit "
-     "first."},
+     "Make all commits durable, so that they survive a power loss.\n\n"
+     "Outside a with-block, the call first commits."},
     {"seal", lxpy_writer_seal, METH_NOARGS,
      "seal($self)\n--\n\n"
-     "Commit, and make the dataset read-only until `unseal`. In a with-block, it must be the last\n"
-     "operation."},
+     "Commit, and make the dataset read-only until `unseal`.\n\n"
+     "In a with-block, this must be the last operation."},
     {"rollback", lxpy_writer_rollback, METH_NOARGS,
      "rollback($self)\n--\n\n"
-     "Undo all operations since the last commit, by all threads. After a failed operation, the\n"
-     "writer accepts nothing else."},
+     "Undo all operations since the last commit, including those of other threads.\n\n"
+     "After a failed operation, the writer accepts no other call."},
     {"close", lxpy_writer_close, METH_NOARGS,
      "close($self)\n--\n\n"
-     "Commit pending operations and close the dataset. May be called again."},
+     "Commit pending operations and close the dataset.\n\n"
+     "Further calls have no effect."},
     {"_begin", lxpy_writer_begin, METH_NOARGS,
      "_begin($self)\n--\n\n"
      "Begin the with-block."},
@@ -339,14 +343,14 @@ static PyMethodDef writer_methods[] = {
 };
 
 static PyGetSetDef writer_getset[] = {
-    {"path", writer_get_path, NULL, "The path of the dataset's directory, as passed to open().",
+    {"path", writer_get_path, NULL, "The path of the dataset directory, as passed to open().",
      NULL},
     {"closed", writer_get_closed, NULL, "Whether the writer is closed.", NULL},
     {NULL},
 };
 
 static PyType_Slot writer_slots[] = {
-    {Py_tp_doc, "A dataset, open for writing."},
+    {Py_tp_doc, "A dataset that is open for writing."},
     {Py_tp_new, writer_new},
     {Py_tp_dealloc, writer_dealloc},
     {Py_tp_methods, writer_methods},
