@@ -52,20 +52,20 @@ LX_BEGIN_DECLS
  */
 #define LX_STATUS_MAP(X)                                                                           \
     X(LX_ERR_NOMEM, -1, "out of memory")                                                           \
-    X(LX_ERR_ARGUMENT, -2, "an argument is invalid")                                               \
-    X(LX_ERR_RANGE, -3, "an index is out of range")                                                \
+    X(LX_ERR_ARGUMENT, -2, "invalid argument")                                                     \
+    X(LX_ERR_RANGE, -3, "index out of range")                                                      \
     X(LX_ERR_IO, -4, "a system call failed")                                                       \
     X(LX_ERR_NOT_FOUND, -5, "not found")                                                           \
-    X(LX_ERR_EXISTS, -6, "it already exists")                                                      \
+    X(LX_ERR_EXISTS, -6, "already exists")                                                         \
     X(LX_ERR_CORRUPT, -7, "stored data is damaged")                                                \
     X(LX_ERR_UNSUPPORTED, -8, "not supported by this version or build")                            \
-    X(LX_ERR_BUSY, -9, "it is in use by another writer")                                           \
+    X(LX_ERR_BUSY, -9, "in use by another writer")                                                 \
     X(LX_ERR_STATE, -10, "not allowed in this state")                                              \
     X(LX_ERR_POISONED, -11, "an earlier failure ended this writer")                                \
     X(LX_ERR_CANCELED, -12, "canceled")                                                            \
     X(LX_ERR_TIMEOUT, -13, "timed out")                                                            \
-    X(LX_ERR_CALLBACK, -14, "a callback of the caller failed")                                     \
-    X(LX_ERR_MISMATCH, -15, "it does not match what it is used with")                              \
+    X(LX_ERR_CALLBACK, -14, "a callback failed")                                                   \
+    X(LX_ERR_MISMATCH, -15, "does not match the object that it is used with")                      \
     X(LX_ERR_FORKED, -16, "this handle belongs to the parent process")                             \
     X(LX_ERR_LIMIT, -17, "a limit would be exceeded")
 

@@ -135,7 +135,7 @@ START_TEST(a_failure_without_message_gets_one)
     lx_ticket *ticket = submit(executor, fail_silently, &status, 4);
     ck_assert_int_eq(lx_ticket_wait(ticket, &error), LX_ERR_CALLBACK);
     ck_assert_int_eq(error.status, LX_ERR_CALLBACK);
-    ck_assert_str_eq(error.message, "part 3 of the task failed: a callback of the caller failed");
+    ck_assert_str_eq(error.message, "part 3 of the task failed: a callback failed");
     lx_ticket_unref(ticket);
 
     status = LX_END; /* done, not failed */
