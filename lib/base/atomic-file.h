@@ -23,9 +23,9 @@ typedef struct lx__atomic_file {
  * afterwards, even on failure.
  *
  * @param name       Name of the final file; a path is allowed if @p directory is #LX__CWD.
- * @param temporary  Name of the temporary file. A file of that name, left by an interrupted
- *                   attempt, is removed first, so no other writer may be active. NULL: the first
- *                   free one of NAME.0.new, NAME.1.new ..., which allows several concurrent
+ * @param temporary  Name of the temporary file. Any file with this name, left over from an
+ *                   interrupted attempt, is removed first, so no other writer may be active. NULL:
+ *                   the first unused name of NAME.0.new, NAME.1.new ..., which allows concurrent
  *                   writers.
  */
 LX_API lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *directory,
@@ -35,7 +35,7 @@ LX_API lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *di
  * directory. */
 LX_API lx_status lx__atomic_file_finish(lx__atomic_file *self, lx_error *error);
 
-/** Performs the second step only: closes the temporary file and renames it. For a caller that must
+/** Performs only the second step: closes the temporary file and renames it. For callers that must
  * know which step failed. */
 LX_API lx_status lx__atomic_file_install(lx__atomic_file *self, lx_error *error);
 

@@ -47,20 +47,22 @@ static inline void lx__store_le64(void *to, uint64_t value)
     memcpy(to, &value, sizeof value);
 }
 
-/** Whether bytes [offset, offset + length) lie within the first @p total; correct for all values,
- * because nothing overflows. */
+/** Whether bytes [offset, offset + length) lie within the first @p total bytes; correct for all
+ * values, because no step overflows. */
 static inline bool lx__range_fits(uint64_t offset, uint64_t length, uint64_t total)
 {
     return offset <= total && length <= total - offset;
 }
 
-/** Rounds @p value up to a multiple of @p align, a power of two; wraps near 2^64. */
+/** Rounds @p value up to a multiple of @p align, which must be a power of two; wraps around near
+ * 2^64. */
 static inline uint64_t lx__align_up(uint64_t value, uint64_t align)
 {
     return (value + align - 1) & ~(align - 1);
 }
 
-/** Stores a + b; on overflow returns false and leaves @p sum unchanged. */
+/** Stores a + b in @p sum and returns true; on overflow, returns false and leaves @p sum
+ * unchanged. */
 static inline bool lx__add_fits(uint64_t a, uint64_t b, uint64_t *sum)
 {
     if (b > UINT64_MAX - a)
@@ -69,7 +71,8 @@ static inline bool lx__add_fits(uint64_t a, uint64_t b, uint64_t *sum)
     return true;
 }
 
-/** Stores a * b; on overflow returns false and leaves @p product unchanged. */
+/** Stores a * b in @p product and returns true; on overflow, returns false and leaves @p product
+ * unchanged. */
 static inline bool lx__multiply_fits(uint64_t a, uint64_t b, uint64_t *product)
 {
     if (b != 0 && a > UINT64_MAX / b)

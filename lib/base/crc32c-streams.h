@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief CRC-32C by a processor instruction, in three parallel streams: the code that
- * crc32c-sse42.c and crc32c-arm64.c share. Before including this header, both define
+ * @brief CRC-32C with a processor instruction, in three parallel streams. This code is shared by
+ * crc32c-sse42.c and crc32c-arm64.c, which define the following before they include this header:
  *   step8(crc, byte), step64(crc, word): the processor's CRC instruction,
  *   multiply(a, b): the carry-less product of two 32-bit numbers.
  *
  * The instruction has a throughput of one word per cycle and a latency of three cycles, so the
- * three thirds of a block are processed in parallel. To join their CRCs, the first two are moved
- * over the bytes that follow them: moving a CRC over n zero bytes multiplies it by x^(8n) modulo
- * the polynomial P. The product of two reflected numbers includes an extra factor x, and
- * step64(0, .) multiplies by x^32 and reduces, so the factors below are x^(8n - 33) mod P,
+ * three thirds of a block are processed in parallel. To combine the three CRCs, the first two are
+ * shifted past the bytes that follow their thirds: shifting a CRC past n zero bytes multiplies it
+ * by x^(8n) modulo the polynomial P. The product of two reflected numbers includes an extra factor
+ * x, and step64(0, .) multiplies by x^32 and reduces, so the factors below are x^(8n - 33) mod P,
  * reflected. (Gopal et al., "Fast CRC Computation for iSCSI Polynomial Using CRC32 Instruction",
  * Intel 2011.)
  */
@@ -19,7 +19,7 @@
 
 #include "base/bytes.h"
 
-/* Bytes per third: a 4 KiB record is one long block, a 512-byte record a short one. */
+/* Bytes per third: a 4 KiB record contains one long block, a 512-byte record one short block. */
 #define LONG_THIRD 1360
 #define SHORT_THIRD 168
 

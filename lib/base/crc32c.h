@@ -20,8 +20,8 @@
  */
 LX_API uint32_t lx__crc32c(uint32_t crc, const void *data, size_t size);
 
-/** Like lx__crc32c(), but always uses tables: the reference that tests compare the other
- * implementations with. */
+/** Like lx__crc32c(), but always uses tables. Tests use it as the reference for the other
+ * implementations. */
 uint32_t lx__crc32c_tables(uint32_t crc, const void *data, size_t size);
 
 #endif

@@ -22,15 +22,16 @@ LX_API void lx__error_append(lx_error *error, const char *format, ...) LX_PRINTF
 LX_API void lx__error_propagate(lx_error *error, const lx_error *failure);
 
 /** Sets the pointer at @p out to NULL, unless @p out is NULL. As <loaderx/status.h> promises, every
- * function that returns an object through a pointer starts with this. */
+ * function that returns an object through a pointer starts with this macro. */
 #define LX__CLEAR(out) ((out) != NULL ? (void)(*(out) = NULL) : (void)0)
 
-/** Propagates the result of a callback, whose name is @p callback ("progress"). A status other than
+/** Propagates the result of a callback named @p callback, such as "progress". A status other than
  * LX_OK ends the operation and is recorded, unless the callback has already filled in @p error. A
  * positive status, which is not a failure, becomes LX_ERR_CALLBACK. */
 LX_API lx_status lx__error_return(lx_error *error, lx_status status, const char *callback);
 
-/** Copies @p text to the array @p to. If it is too long, only its end is copied, after "...". */
+/** Copies @p text to the array @p to. If the text is too long, only its end is copied, preceded by
+ * "...". */
 LX_API void lx__copy_tail(char *to, size_t size, const char *text);
 
 #endif

@@ -3,9 +3,9 @@
  * @file
  * @brief Detection of file systems that several machines share.
  *
- * On such a file system, locks do not exclude other machines, writes may become visible in an order
- * other than the one in which they were made, and a mapping shows what this machine has cached. A
- * host that exports its files to a virtual machine counts as another machine.
+ * On such a file system, locks do not exclude other machines, writes may become visible out of
+ * order, and a mapping shows data from this machine's cache. A host that exports its files to a
+ * virtual machine counts as another machine.
  */
 #ifndef LX_BASE_FILE_SYSTEM_H
 #define LX_BASE_FILE_SYSTEM_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The only way to open, read and write files. Names are relative to a directory, descriptors
- * are close-on-exec, files must be regular, and transfers are complete, with interrupted calls
- * retried.
+ * @brief The only functions that open, read and write files. Names are relative to a directory,
+ * descriptors are close-on-exec, files must be regular, transfers are complete, and interrupted
+ * calls are retried.
  *
- * A name within an open directory (of a dataset) must not be a symbolic link; a name relative to
- * #LX__CWD was given by the user, and symbolic links are followed.
+ * A name within an open directory, which is part of a dataset, must not be a symbolic link. In a
+ * name relative to #LX__CWD, symbolic links are followed, because the user gave that name.
  */
 #ifndef LX_BASE_FILE_H
 #define LX_BASE_FILE_H
@@ -20,7 +20,7 @@
 #include <loaderx/status.h>
 
 /**
- * An open file or directory, with its path for error messages. When it is closed, fd is -1.
+ * An open file or directory, with its path for error messages. While it is closed, fd is -1.
  */
 typedef struct lx__file {
     int fd;
@@ -32,7 +32,7 @@ typedef struct lx__file {
         -1, NULL                                                                                   \
     }
 
-/** Stands for the working directory: names are relative to it, or absolute. */
+/** Denotes the working directory: names may be relative to it or absolute. */
 #define LX__CWD ((const lx__file *)0)
 
 /**
@@ -41,7 +41,7 @@ typedef struct lx__file {
  *
  * @retval LX_ERR_NOT_FOUND  The file does not exist, and O_CREAT was not given.
  * @retval LX_ERR_EXISTS     O_EXCL was given and the file exists.
- * @retval LX_ERR_CORRUPT    It is a symbolic link in @p directory, or not a regular file.
+ * @retval LX_ERR_CORRUPT    The name is a symbolic link in @p directory, or not a regular file.
  */
 LX_API lx_status lx__file_open(lx__file *file, const lx__file *directory, const char *name,
                                int flags, lx_error *error);
@@ -53,7 +53,7 @@ LX_API lx_status lx__directory_open(lx__file *file, const lx__file *directory, c
 /** Whether @p name in @p directory is a symbolic link, which cannot be opened there. */
 LX_API bool lx__file_is_link(const lx__file *directory, const char *name);
 
-/** Creates a directory; LX_ERR_EXISTS if the name is in use. */
+/** Creates a directory; returns LX_ERR_EXISTS if the name is in use. */
 LX_API lx_status lx__directory_make(const lx__file *directory, const char *name, lx_error *error);
 
 /** Called for each name in a directory; a failure ends the iteration. */
@@ -64,10 +64,10 @@ typedef lx_status (*lx__visit)(void *user, const char *name, lx_error *error);
 LX_API lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *user,
                                     lx_error *error);
 
-/** Closes the file; does nothing if it is closed already. */
+/** Closes the file; does nothing if it is already closed. */
 LX_API void lx__file_close(lx__file *file);
 
-/** Gets the length in bytes. */
+/** Gets the length of the file in bytes. */
 LX_API lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error);
 
 /** Starts reading @p size bytes at @p offset into the page cache. */
@@ -85,13 +85,14 @@ LX_API bool lx__file_is_unreadable(const lx_error *error);
 LX_API lx_status lx__file_read_some(const lx__file *file, void *data, size_t size, uint64_t offset,
                                     size_t *got, lx_error *error);
 
-/** Reads exactly @p size bytes at @p offset; LX_ERR_CORRUPT if the file ends earlier. */
+/** Reads exactly @p size bytes at @p offset; returns LX_ERR_CORRUPT if the file ends earlier. */
 LX_API lx_status lx__file_read(const lx__file *file, void *data, size_t size, uint64_t offset,
                                lx_error *error);
 
 /**
- * Reads a whole file into new memory, followed by a NUL; release it with lx__free(). LX_ERR_LIMIT
- * if it has more than @p limit bytes. Bytes appended during the read are ignored.
+ * Reads a whole file into new memory, followed by a NUL; release it with lx__free(). Returns
+ * LX_ERR_LIMIT if the file has more than @p limit bytes. Bytes appended during the read are
+ * ignored.
  */
 LX_API lx_status lx__file_read_all(const lx__file *file, size_t limit, char **data, size_t *size,
                                    lx_error *error);
@@ -103,9 +104,9 @@ LX_API lx_status lx__file_write(const lx__file *file, const void *data, size_t s
 /** Truncates or extends the file to @p size bytes. */
 LX_API lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error);
 
-/** Starts writing @p size bytes at @p offset (0: everything up to the end of the file) to disk
- * ahead of a sync, where the system supports that. It neither waits nor reports failures; the sync
- * does both. */
+/** Starts writing @p size bytes at @p offset to disk ahead of a sync, where the system supports
+ * that; a @p size of 0 means everything up to the end of the file. This function neither waits nor
+ * reports failures; the sync does both. */
 LX_API void lx__file_start_writeback(const lx__file *file, uint64_t offset, uint64_t size);
 
 /** Makes the file's data durable (fdatasync: includes the length, excludes the times). Never retry
@@ -119,7 +120,8 @@ LX_API lx_status lx__file_sync(const lx__file *file, lx_error *error);
 LX_API lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
                                  lx_error *error);
 
-/** Whether @p name is a regular file, and not a link to one; false if it does not exist. */
+/** Gets whether @p name is a regular file, as opposed to a link to one; false if it does not
+ * exist. */
 LX_API lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool *regular,
                                      lx_error *error);
 
@@ -140,7 +142,7 @@ LX_API lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t of
                                lx_error *error);
 
 /** Releases locks now, even if other descriptors of the handle exist, such as those in forked
- * children. Size 0 means everything from @p offset to the end. */
+ * children. A @p size of 0 means everything from @p offset to the end. */
 LX_API void lx__file_unlock(const lx__file *file, uint64_t offset, uint64_t size);
 
 #endif

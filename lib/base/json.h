@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief JSON from untrusted text, parsed by jansson, with limits on the depth, the number of
- * values and the length of numbers. An object must not repeat a key, and every value is checked for
- * type and range before use.
+ * @brief Parses JSON from untrusted text with jansson, limiting the depth, the number of values and
+ * the length of numbers. An object must not repeat a key. The type and range of every value are
+ * checked before use.
  */
 #ifndef LX_BASE_JSON_H
 #define LX_BASE_JSON_H
@@ -25,26 +25,29 @@
 
 /**
  * Parses one object from @p size bytes.
- * @retval LX_ERR_CORRUPT  Invalid JSON, not an object, nested deeper than #LX__JSON_DEPTH, a
- *                         repeated key, or a number longer than #LX__JSON_NUMBER characters.
- * @retval LX_ERR_LIMIT    More than #LX__JSON_VALUES values.
+ * @retval LX_ERR_CORRUPT  The text is not valid JSON or not an object, is nested deeper than
+ *                         #LX__JSON_DEPTH, or contains a repeated key or a number longer than
+ *                         #LX__JSON_NUMBER characters.
+ * @retval LX_ERR_LIMIT    The text contains more than #LX__JSON_VALUES values.
  * @retval LX_ERR_NOMEM    Out of memory.
  */
 LX_API lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_error *error);
 
-/** Gets member @p key of @p object, an integer in [@p least, @p most] (at most 2^63 - 1). */
+/** Gets the member @p key of @p object, which must be an integer in [@p least, @p most] (at most
+ * 2^63 - 1). */
 LX_API lx_status lx__json_get_integer(const json_t *object, const char *key, uint64_t least,
                                       uint64_t most, uint64_t *value, lx_error *error);
 
-/** Gets member @p key, a string; borrowed from @p object. */
+/** Gets the member @p key, which must be a string; the result is borrowed from @p object. */
 LX_API lx_status lx__json_get_text(const json_t *object, const char *key, const char **value,
                                    lx_error *error);
 
-/** Gets member @p key, a boolean. */
+/** Gets the member @p key, which must be a boolean. */
 LX_API lx_status lx__json_get_bool(const json_t *object, const char *key, bool *value,
                                    lx_error *error);
 
-/** Gets member @p key of type @p type (JSON_OBJECT, JSON_ARRAY ...); borrowed from @p object. */
+/** Gets the member @p key, which must have the type @p type (JSON_OBJECT, JSON_ARRAY ...); the
+ * result is borrowed from @p object. */
 LX_API lx_status lx__json_get(const json_t *object, const char *key, json_type type, json_t **value,
                               lx_error *error);
 

@@ -8,7 +8,7 @@
 
 #include <loaderx/hooks.h>
 
-/** Passes a message to the hook, if one is set. Without a hook it costs one load. */
+/** Passes a message to the hook, if a hook is set. Without a hook, the call costs one load. */
 LX_API void lx__log(lx_log_level level, const char *format, ...) LX_PRINTF(2, 3);
 
 #endif

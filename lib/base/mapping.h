@@ -13,9 +13,9 @@
 
 /**
  * A shared, read-only mapping of the first @ref size bytes of a file. It may extend beyond the end
- * of the file: data appended later appears at its address, and nothing beyond the end may be
- * accessed until then. The file may be closed after mapping. Reading beyond the end of a file that
- * was truncated later, or reading a bad sector, raises SIGBUS.
+ * of the file: data that is appended later becomes visible in the mapping, but nothing beyond the
+ * end of the file may be accessed until then. The file may be closed after mapping. Reading beyond
+ * the end of a file that was truncated later, or reading a bad sector, raises SIGBUS.
  */
 typedef struct lx__mapping {
     const uint8_t *data; /**< NULL while nothing is mapped. */
@@ -24,16 +24,16 @@ typedef struct lx__mapping {
 
 /** The expected access pattern. */
 typedef enum lx__advice {
-    LX__ADVICE_RANDOM,     /**< No read-ahead: a 4 KiB record costs one page. */
+    LX__ADVICE_RANDOM,     /**< No read-ahead: reading a 4 KiB record reads one page. */
     LX__ADVICE_SEQUENTIAL, /**< Read ahead, and drop pages after use. */
     LX__ADVICE_USUAL       /**< The system's default, for mixed access. */
 } lx__advice;
 
-/** Maps @p size bytes of @p file; 0 bytes give an empty mapping whose data is NULL. */
+/** Maps @p size bytes of @p file; for 0 bytes, the mapping is empty and its data is NULL. */
 LX_API lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t size,
                                   lx__advice advice, lx_error *error);
 
-/** Unmaps; pointers into the mapping become invalid. */
+/** Unmaps the file; pointers into the mapping become invalid. */
 LX_API void lx__mapping_close(lx__mapping *mapping);
 
 #endif

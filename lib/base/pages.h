@@ -15,7 +15,7 @@
  * to use huge pages. NULL when out of memory. */
 LX_API void *lx__pages_alloc(size_t size);
 
-/** Requests huge pages for large anonymous memory. If the request fails, only speed suffers. */
+/** Requests huge pages for large anonymous memory. A failed request affects only speed. */
 void lx__pages_prefer_huge(void *memory, size_t size);
 
 /** Unmaps memory from lx__pages_alloc(), which must have been called with the same @p size; NULL is

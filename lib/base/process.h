@@ -13,8 +13,9 @@
 
 #include <loaderx/export.h>
 
-/** A number that distinguishes the calling process from its ancestors. Costs a load where the
- * kernel wipes pages at fork (Linux 4.14 and later); elsewhere it is the process id. */
+/** A number that distinguishes the calling process from its ancestors. The call costs one load
+ * where the kernel wipes pages at fork (Linux 4.14 and later); elsewhere, the number is the process
+ * id. */
 uint64_t lx__process_id(void);
 
 /** The process that owns an object. */
@@ -27,14 +28,14 @@ typedef struct lx__process {
 /** Records the calling process. */
 LX_API void lx__process_record(lx__process *process);
 
-/** Whether the calling process is the recorded one, rather than a child of it. If so, the caller
+/** Whether the calling process is the recorded one rather than a child of it. If so, the caller
  * sees all writes that precede lx__process_adopt(). */
 LX_API bool lx__process_is_this(const lx__process *process);
 
 /**
- * Takes over an object in a child of its process. One thread of the child gets true: it makes the
- * object usable and calls lx__process_adopt(). The others wait for that and get false, as does
- * every thread of the process that owns the object.
+ * Takes over an object in a child of its process. Returns true to one thread of the child, which
+ * must make the object usable and then call lx__process_adopt(). The other threads of the child
+ * wait for that call and get false, as does every thread of the process that owns the object.
  */
 LX_API bool lx__process_take_over(lx__process *process);
 
