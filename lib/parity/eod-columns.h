@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A sample's tokens, already written. */
+/** The tokens of a sample, which have already been written. */
 typedef struct lx__eod_sample {
     const uint8_t *text; /**< Little-endian tokens. */
     uint64_t length;     /**< Number of tokens. */
@@ -18,12 +18,12 @@ typedef struct lx__eod_sample {
     int64_t end;         /**< The end-of-document token. */
 } lx__eod_sample;
 
-/** Numbers the segments, each of which ends with an end-of-document token, from 1, and the
- * positions in each segment from 0. Either output may be NULL. */
+/** Numbers the segments from 1, and the positions within each segment from 0. An end-of-document
+ * token ends a segment. Either output may be NULL. */
 void lx__eod_sample_split(const lx__eod_sample *marked, uint8_t *segments, uint8_t *positions);
 
 /** Writes a float for each of the first @p inputs tokens: 0 if the next token is @p pad or missing,
- * or, with @p ends, if the token ends a document; otherwise 1. */
+ * or if @p ends is true and the token ends a document; otherwise 1. */
 void lx__eod_sample_mask(const lx__eod_sample *marked, bool ends, int64_t pad, uint64_t inputs,
                          uint8_t *mask);
 

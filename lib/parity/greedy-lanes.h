@@ -10,7 +10,8 @@
 
 #include "parity/greedy.h"
 
-/** Returns the lags of sets at a position: a product and a difference, each rounded. */
+/** Returns the lags of four sets at a position. The product and the difference are rounded
+ * separately. */
 static inline __m256d lx__lag_of(__m256d weight, __m256d position, __m256d given)
 {
     return _mm256_sub_pd(_mm256_mul_pd(weight, position), given);

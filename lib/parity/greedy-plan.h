@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The plan of a greedy mixture's epoch: all positions are assigned once, and rows of counts
- * stored at regular intervals allow the loop to resume there.
+ * @brief The plan of an epoch of a greedy mixture. All positions are assigned once, and the counts
+ * are stored in rows at regular intervals, so that the assignment can resume at any row.
  */
 #ifndef LX_PARITY_GREEDY_PLAN_H
 #define LX_PARITY_GREEDY_PLAN_H
@@ -11,26 +11,27 @@
 #include "sampler/core/index-table.h"
 #include "sampler/orders/mixture.h"
 
-/** Positions between rows: at most this many must be assigned to find the set of any position. */
+/** Number of positions from one row to the next; at most this many must be assigned to find the set
+ * of any position. */
 #define LX__GREEDY_BLOCK 16384
 
-/** An epoch. Immutable. */
+/** The plan of an epoch. Immutable. */
 typedef struct lx__greedy_plan {
     size_t count; /**< Number of sets. */
     lx_exhausted_policy exhausted;
-    uint64_t most; /**< Limit of the length. */
+    uint64_t most; /**< Maximum length of the epoch. */
     uint64_t length;
     double *weights;
     uint64_t *lengths; /**< Lengths of the sets. */
-    uint64_t *totals;  /**< Positions of each set in the epoch. */
+    uint64_t *totals;  /**< Number of positions of each set in the epoch. */
     lx__index_table
-        rows; /**< One row before each block: positions of each set, or LX__GREEDY_REMOVED;
-                            then the totals. */
+        rows; /**< One row before each block: the number of positions of each set so far, or
+                   LX__GREEDY_REMOVED. The last row contains the totals. */
 } lx__greedy_plan;
 
 /**
- * Makes the plan of a mixture that lx__mixture_check() accepted, or finds it in the folder @p
- * tables if that is not NULL.
+ * Makes the plan of a mixture that lx__mixture_check() accepted. If @p tables is not NULL, the rows
+ * are stored in that folder and reused if they are already there.
  *
  * @retval LX_ERR_LIMIT  An epoch would be too long.
  * @retval LX_ERR_NOMEM  Out of memory.
@@ -43,8 +44,8 @@ void lx__greedy_plan_free(lx__greedy_plan *plan);
 /**
  * Sets @p greedy to the start of a block.
  *
- * @param greedy  Zeroed, or used with the same plan before; free it with lx__greedy_free().
- * @param given   Receives the row before the block: the positions of each set.
+ * @param greedy  Zeroed, or previously used with the same plan; free it with lx__greedy_free().
+ * @param given   Receives the row before the block: the number of positions of each set so far.
  * @retval LX_ERR_CORRUPT  A row from a file is invalid.
  */
 lx_status lx__greedy_plan_enter(const lx__greedy_plan *plan, uint64_t block, lx__greedy *greedy,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Greedy mixing of sets, which reproduces Megatron's exactly: each position goes to the set
- * that lags furthest behind its weight.
+ * @brief Greedy mixing of sets, which reproduces Megatron's mixing exactly: each position goes to
+ * the set that lags furthest behind its weight.
  *
- * If count[i] of k positions went to set i, the next one goes to the set with the largest weight[i]
- * * max(k, 1) - count[i], or to the first such set if there are several. This has to iterate over
- * all positions, whereas lx__mixture_split finds the set of any position directly.
+ * If count[i] of the first k positions went to set i, the next position goes to the set with the
+ * largest weight[i] * max(k, 1) - count[i], or to the first such set if there are several. This
+ * algorithm has to iterate over all positions, whereas lx__mixture_split finds the set of any
+ * position directly.
  */
 #ifndef LX_PARITY_GREEDY_H
 #define LX_PARITY_GREEDY_H
@@ -17,7 +18,7 @@
 
 #include <loaderx/status.h>
 
-/** Sets per loop: arrays are padded to a multiple of this. */
+/** Maximum number of sets per loop iteration; arrays are padded to a multiple of this number. */
 #define LX__GREEDY_LANES 16
 
 /** The state of the assignment. */
@@ -34,7 +35,7 @@ typedef struct lx__greedy {
 
 /** Maximum number of sets. */
 #define LX__GREEDY_SETS_MAX 65535u
-/** Maximum number of positions: up to this, counts are exact in doubles. */
+/** Maximum number of positions: counts up to this number are exact in doubles. */
 #define LX__GREEDY_POSITIONS_MAX (UINT64_C(1) << 53)
 
 /**
@@ -49,13 +50,13 @@ void lx__greedy_free(lx__greedy *greedy);
 /** Assigns the next @p length positions; writes the set of each to @p sets. */
 void lx__greedy_assign(lx__greedy *greedy, uint16_t *sets, size_t length);
 
-/** Removes a set: it gets no more positions. */
+/** Removes a set, which gets no more positions. */
 void lx__greedy_remove(lx__greedy *greedy, size_t set);
 
-/** Whether a set is left. */
+/** Whether any set is left. */
 bool lx__greedy_has_any(const lx__greedy *greedy);
 
-/** Stands for the count of a removed set. */
+/** Represents the count of a removed set. */
 #define LX__GREEDY_REMOVED UINT64_MAX
 
 /** Stores in @p given the number of positions assigned to each of @p count sets. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The options of a source of Megatron's samples.
+ * @brief The options of a source of Megatron samples.
  */
 #ifndef LX_PARITY_MEGATRON_OPTIONS_H
 #define LX_PARITY_MEGATRON_OPTIONS_H

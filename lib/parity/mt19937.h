@@ -18,12 +18,12 @@
 /** A generator. A copy continues with the same numbers. */
 typedef struct lx__mt19937 {
     uint32_t words[LX__MT19937_WORDS];
-    uint32_t used; /**< Words used. */
+    uint32_t used; /**< Number of words already used. */
 } lx__mt19937;
 
 void lx__mt19937_seed(lx__mt19937 *generator, uint32_t seed);
 
-/** Generates the next words, once all are used. */
+/** Generates the next words, once all words have been used. */
 void lx__mt19937_advance(lx__mt19937 *generator);
 
 /** Returns the next 32-bit number. */

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/** Like numpy.sum() for a contiguous array of float64: pairwise summation, with eight chains for
+/** Like numpy.sum() for a contiguous float64 array: pairwise summation, with eight chains for
  * blocks of up to 128 numbers. */
 double lx__numpy_sum(const double *values, size_t count);
 

@@ -11,7 +11,7 @@
 
 #include "parity/mt19937.h"
 
-/** The minimum length for which torch draws with 64 bits and builds the permutation from the
+/** The minimum length for which torch draws 64-bit numbers and builds the permutation from the
  * front. */
 #define LX__RANDPERM_LONG (UINT32_MAX / 20)
 
@@ -19,7 +19,7 @@
  * 2^32. */
 void lx__randperm(lx__mt19937 *generator, uint32_t *indices, uint64_t length);
 
-/** Returns how many 32-bit numbers lx__randperm() takes from the generator. */
+/** Returns the number of 32-bit numbers that lx__randperm() draws from the generator. */
 uint64_t lx__randperm_draws(uint64_t length);
 
 #endif
