@@ -20,12 +20,12 @@ bool lx__call_is_inside(const lx_executor *executor);
 
 /**
  * Runs parts of @p task, which this thread holds, then drops the hold, and finishes the task if
- * that was the last hold. The caller holds the queue's lock; it is released while callbacks run.
- * @p guest: the thread is not one of the queue's own, but helps with the task.
+ * that was the last hold. The caller holds the queue's lock; it is released while callbacks run. @p
+ * guest means that the thread is not one of the queue's own but helps with the task.
  */
 void lx__call_run_parts(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline);
 
-/** Finishes @p task on the thread that canceled it; the caller holds the lock, as above. */
+/** Finishes @p task on the thread that canceled it. As above, the caller holds the queue's lock. */
 void lx__call_finish(lx__queue *queue, lx__task *task);
 
 #endif

@@ -25,8 +25,8 @@ LX_API uint64_t lx__clock_after(uint64_t delay);
 LX_API void lx__clock_condition(pthread_cond_t *condition);
 
 /**
- * Waits for @p condition until @p deadline, or without a limit if that is #LX__NEVER. Spurious
- * wake-ups are possible. Returns false if the deadline has passed.
+ * Waits for @p condition until @p deadline, or without a limit if @p deadline is #LX__NEVER.
+ * Spurious wake-ups are possible. Returns false if the deadline has passed.
  */
 LX_API bool lx__clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t deadline);
 

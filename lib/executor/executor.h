@@ -18,11 +18,11 @@ static inline void lx__executor_replace(lx_executor **slot, lx_executor *executo
 }
 
 /**
- * Adds @p task to the end of @p queue. On failure it stays with the caller, and finish() is not
+ * Adds @p task to the end of @p queue. On failure, the caller keeps the task, and finish() is not
  * called.
  *
  * @retval LX_ERR_STATE   The executor is closed.
- * @retval LX_ERR_NOMEM   Out of memory for the queue's first thread.
+ * @retval LX_ERR_NOMEM   Out of memory while starting the queue's first thread.
  * @retval LX_ERR_IO      The system cannot start the queue's first thread.
  * @retval LX_ERR_FORKED  This is a child process.
  */
@@ -31,17 +31,17 @@ LX_API lx_status lx__executor_submit(lx_executor *executor, lx_queue queue, lx__
 
 /**
  * Like lx__executor_submit(), but @p nanoseconds from now, or later if no thread is free then. The
- * queue must have threads. A waiting timed task does not delay closing: it is canceled. Costs time
- * linear in the number of waiting timed tasks: intended for a few of them.
+ * queue must have threads. A waiting timed task does not delay closing: it is canceled. The call
+ * takes time linear in the number of waiting timed tasks, so there should be only a few of them.
  */
 LX_API lx_status lx__executor_submit_after(lx_executor *executor, lx_queue queue, lx__task *task,
                                            uint64_t nanoseconds, lx_error *error);
 
 /**
- * Cancels the parts of @p task that have not begun. Returns true if there were any: finish() is
- * then called with canceled set, before this call returns if no part is running. Returns false if
- * the task is not queued, or its last part has begun. In both cases, the task may be queued again
- * if finish() submits it.
+ * Cancels the parts of @p task that have not begun. Returns true if there were any; finish() is
+ * then called with canceled set. If no part is running, finish() is called before this call
+ * returns. Returns false if the task is not queued, or its last part has begun. In both cases, the
+ * task may be queued again if finish() submits it.
  *
  * The memory of @p task must stay valid during the call, and the caller must not hold a lock that
  * finish() takes.
@@ -49,11 +49,13 @@ LX_API lx_status lx__executor_submit_after(lx_executor *executor, lx_queue queue
 LX_API bool lx__executor_cancel(lx_executor *executor, lx__task *task);
 
 /**
- * Runs parts of @p task on this thread, regardless of other waiting tasks, until none is left;
- * finishes it if this thread is the last. Returns at once if it is not queued. Other threads may
- * still run parts of it: only finish() marks its end.
+ * Runs parts of @p task on this thread, regardless of other waiting tasks, until no part is left to
+ * begin; finishes the task if this thread is the last to run a part. Returns at once if the task is
+ * not queued. Other threads may still be running parts when this call returns: only finish() marks
+ * the end of the task.
  *
- * The memory of @p task must stay valid during the call, even if other threads finish it meanwhile.
+ * The memory of @p task must stay valid during the call, even if other threads finish the task in
+ * the meantime.
  */
 LX_API void lx__executor_help(lx_executor *executor, lx__task *task);
 
@@ -61,9 +63,9 @@ LX_API void lx__executor_help(lx_executor *executor, lx__task *task);
  * clock.h). */
 LX_API void lx__executor_help_until(lx_executor *executor, lx__task *task, uint64_t deadline);
 
-/** Whether a thread that waits for a task of @p queue must help with it: the queue has no threads,
- * or this thread is inside a callback of the executor, so that all other threads might be waiting
- * too. */
+/** Whether a thread that waits for a task of @p queue must help with the task, because either the
+ * queue has no threads, or this thread is inside a callback of the executor, in which case all
+ * other threads might be waiting, too. */
 bool lx__executor_must_help(const lx_executor *executor, lx_queue queue);
 
 /** Returns LX_ERR_FORKED in a process other than the one that opened @p executor; costs one

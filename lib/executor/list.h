@@ -28,7 +28,7 @@ static inline bool lx__list_is_empty(const lx__link *list)
     return list->next == list;
 }
 
-/** Inserts @p link before @p place; before the head means at the end of the list. */
+/** Inserts @p link before @p place; inserting it before the head appends it to the list. */
 static inline void lx__list_insert(lx__link *place, lx__link *link)
 {
     link->next = place;

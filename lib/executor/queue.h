@@ -23,35 +23,38 @@ typedef struct lx__worker {
  * responds to a call, as long as the counts are right.
  */
 typedef struct lx__waiters {
-    uint32_t idle;   /**< Waiting, and not called. */
-    uint32_t called; /**< Still waiting, but called for a task. */
+    uint32_t idle;   /**< Number of threads that are waiting and have not been called. */
+    uint32_t called; /**< Number of threads that are still waiting but have been called for a
+                          task. */
 } lx__waiters;
 
 /** The members after @ref lock are protected by it. */
 typedef struct lx__queue {
     lx_executor *executor;
-    const char *name;   /**< Prefix of the names of its threads, which append their number. */
+    const char *name;   /**< Prefix of the names of its threads; the thread's number follows it. */
     bool spins;         /**< Whether its threads spin for a while before they sleep. */
     atomic_uint posted; /**< Incremented when there may be work; spinning threads watch it without
                              the lock. */
 
     pthread_mutex_t lock;
     pthread_cond_t wake;  /**< Wakes workers: a task, an earlier timer, or the end. */
-    pthread_cond_t ended; /**< Wakes closing threads: alive or guests may have become 0. */
+    pthread_cond_t ended; /**< Wakes threads that are closing the executor: alive or guests may have
+                               become 0. */
     lx__link tasks;       /**< Oldest first. */
     lx__link timers;      /**< Soonest first. */
     bool stopped;         /**< No more tasks are accepted. */
 
     uint32_t limit;       /**< Maximum number of threads. */
-    uint32_t started;     /**< Threads started so far: workers[0 .. started). */
-    uint32_t reaped;      /**< Started threads that are or will be joined or detached. */
-    uint32_t alive;       /**< Started threads that have not ended. */
-    uint32_t guests;      /**< Threads other than the queue's own that are inside a callback of one
-                               of its tasks. */
+    uint32_t started;     /**< Number of threads started so far: workers[0 .. started). */
+    uint32_t reaped;      /**< Number of threads that are being or have been joined or detached:
+                               workers[0 .. reaped). */
+    uint32_t alive;       /**< Number of started threads that have not ended. */
+    uint32_t guests;      /**< Number of threads other than the queue's own that are inside a
+                               callback of one of its tasks. */
     lx__waiters spinning; /**< Spinning workers. */
     lx__waiters asleep;   /**< Sleeping workers. */
-    uint32_t unwoken;     /**< Called sleeping workers that are still to be woken: each worker that
-                               wakes up wakes the next. */
+    uint32_t unwoken;     /**< Number of sleeping workers that have been called but not woken: each
+                               worker that wakes up wakes the next. */
 
     lx_queue_stats stats; /**< idle_ns is the sum of the times at which threads stopped being idle,
                                minus the sum of the times at which they became idle, modulo 2^64. */
@@ -62,10 +65,11 @@ void lx__queue_init(lx__queue *queue, lx_executor *executor, const char *name, u
                     bool spins);
 void lx__queue_destroy(lx__queue *queue);
 
-/** Adds @p task, now or, if @p due is not 0, at that time. The caller holds the lock. */
+/** Adds @p task now or, if @p due is not 0, at that time. The caller holds the lock. */
 void lx__queue_add(lx__queue *queue, lx__task *task, uint64_t due);
 
-/** Makes spinning threads check the queue. Best called without the lock, which they take. */
+/** Makes spinning threads check the queue. Preferably called without the lock, because those
+ * threads take it. */
 void lx__queue_post(lx__queue *queue);
 
 /** The oldest task with parts left to run, or NULL. The caller holds the lock. */

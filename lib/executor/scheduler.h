@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Connects tasks and threads: submits tasks to a queue, starts its threads, and ends both.
+ * @brief Connects tasks and threads: submits tasks to a queue, starts its threads, and stops both.
  */
 #ifndef LX_EXECUTOR_SCHEDULER_H
 #define LX_EXECUTOR_SCHEDULER_H

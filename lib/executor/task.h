@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Tasks as the layers above use them: embedded in their owner, and submitted without malloc.
+ * @brief Tasks as the layers above use them: they are embedded in their owner, and submitting them
+ * allocates no memory.
  *
- * A task runs once for each of its parts, several parts at a time on several threads; then it is
- * finished, once. From lx__executor_submit() until finish() is called, the executor owns the task's
- * memory; after that, the task may be freed, changed or submitted again, even from within finish().
+ * A task runs once for each of its parts; several threads may run parts at the same time. The task
+ * is then finished exactly once. From lx__executor_submit() until finish() is called, the executor
+ * owns the task's memory; after that, the task may be freed, changed or submitted again, even from
+ * within finish().
  *
  * No lock is held while run() or finish() runs. run() sees all writes before the submit, and
  * finish() sees all writes of every run().
@@ -24,7 +26,7 @@ typedef struct lx__task lx__task;
 
 /** Where a task is; protected by its queue's lock. */
 typedef enum lx__task_state {
-    LX__TASK_FREE = 0, /**< Held by its owner, or by threads that run the last of its parts. */
+    LX__TASK_FREE = 0, /**< Held by its owner, or by the threads that are running its last parts. */
     LX__TASK_WAITING,  /**< In the queue's timers. */
     LX__TASK_QUEUED    /**< In the queue's tasks. */
 } lx__task_state;
@@ -38,9 +40,9 @@ struct lx__task {
     /** @} */
     /** @name Private to the executor */
     /** @{ */
-    atomic_size_t next;                /**< The next part to run; from parts upward, none is left.
-                                            Accesses are relaxed: the lock orders everything but the
-                                            count itself. */
+    atomic_size_t next;                /**< The next part to run; no part is left if it is at least
+                                            @ref parts. Accesses are relaxed: the lock orders
+                                            everything except the count itself. */
     _Atomic(struct lx__queue *) queue; /**< The queue of the last submit. */
     lx__link link;                     /**< Link in the queue's tasks or timers. The queue's lock
                                             protects it and all members below. */
@@ -53,13 +55,14 @@ struct lx__task {
 };
 
 /**
- * Initializes a task. Once is enough: before the task is submitted again, only the owner's fields
- * may need to be changed.
+ * Initializes a task. This is needed only once: to submit the task again, change only those of the
+ * owner's fields that must differ.
  *
- * @param run     Called for each of 0 .. @p parts - 1, started in that order but running
+ * @param run     Called for each part, 0 .. @p parts - 1. The calls start in that order but may run
  *                concurrently.
- * @param finish  Called after the last part, on the thread that ran it, or on the one that canceled
- *                the task; @p canceled means that some parts were canceled before they began.
+ * @param finish  Called after the last part, on the thread that ran that part or on the thread that
+ *                canceled the task; @p canceled means that some parts were canceled before they
+ *                began.
  * @param parts   1 to SIZE_MAX / 2.
  */
 static inline void lx__task_init(lx__task *task, void (*run)(lx__task *, size_t),
@@ -68,8 +71,8 @@ static inline void lx__task_init(lx__task *task, void (*run)(lx__task *, size_t)
     *task = (lx__task){.run = run, .finish = finish, .parts = parts};
 }
 
-/** For use within run(): no further part begins. Parts that have begun run to completion; finish()
- * does not report this as canceled. */
+/** Prevents further parts from beginning; for use within run(). Parts that have begun run to
+ * completion. This does not count as canceled in the call of finish(). */
 static inline void lx__task_stop(lx__task *task)
 {
     atomic_store_explicit(&task->next, task->parts, memory_order_relaxed);
