@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The file LOCK, which admits one writer at a time and tells which generations have readers.
+ * @brief The file LOCK, which admits one writer at a time and shows which generations have readers.
  * See doc/zrecord-format.md, 9.3 and 10.2.
  */
 #ifndef LX_ZRECORD_LOCK_H

@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief A snapshot: a committed state together with the files that it uses. A reader holds a
- * reference to one while it reads.
+ * reference to a snapshot while it reads.
  */
 #ifndef LX_ZRECORD_SNAPSHOT_H
 #define LX_ZRECORD_SNAPSHOT_H
@@ -26,7 +26,7 @@ typedef struct lx__snapshot {
     atomic_size_t references;
     lx__store *store;
     lx__state state;
-    /** @name Shared with the previous and the next snapshot as long as they do not change */
+    /** @name Shared with the previous and the next snapshot if unchanged */
     /** @{ */
     lx__column *columns; /**< One per field. */
     /** Position in state.chunks of chunk first_chunk + i; LX__NO_CHUNK if it is not listed there.
@@ -46,12 +46,12 @@ typedef struct lx__snapshot {
 /** A value of a record, at some stage of being read. */
 typedef struct lx__value {
     lx__entry entry;
-    /** The row update that the entry is from; NULL if it is from a table or the value is
+    /** The row update that contains the entry; NULL if the entry is from a table or the value is
      * missing. */
     const lx__update *update;
     lx__extent extent;   /**< Set by lx__snapshot_locate(). */
-    const uint8_t *data; /**< Stored bytes; NULL: missing, or not fetched yet. Until the value is
-                              located, the bytes of the entry's offset slot. */
+    const uint8_t *data; /**< The stored bytes; NULL if the value is missing or not fetched yet.
+                              Until the value is located, the bytes of the entry's offset slot. */
     uint8_t slot[LX__INLINE_MAX]; /**< A copy of the offset slot if it was read by pread. */
 } lx__value;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The mappings of a store: its tables, and its chunks, which stores of a dataset share.
+ * @brief The mappings of a store's tables and chunks, which the stores of a dataset share.
  */
 #ifndef LX_ZRECORD_STORE_MAP_H
 #define LX_ZRECORD_STORE_MAP_H
 
 #include "zrecord/snapshot/store.h"
 
-/** Shares the mappings of @p former, a store of the same dataset: its tables, and those of its
- * chunks that are in @p chunks. Verified rows stay verified, and mapped pages are not faulted in
- * again. */
+/** Makes @p store share the mappings of @p former, a store of the same dataset: those of its
+ * tables, and those of its chunks that @p chunks lists. Verified rows stay verified, and mapped
+ * pages are not faulted in again. */
 void lx__store_inherit(lx__store *store, lx__store *former, const lx__chunk_item *chunks,
                        size_t chunk_count);
 

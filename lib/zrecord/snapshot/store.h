@@ -24,12 +24,12 @@
  * mappings. */
 #define LX__MAPPED_CHUNKS_MAX 60000
 
-/** Number of idle files that a store keeps open. It is lower in access mode mmap, where only
- * maintenance reads by pread. */
+/** Maximum number of idle files that a store keeps open. The limit is lower in access mode mmap, in
+ * which only maintenance reads by pread. */
 #define LX__FILES_MAX 64
 #define LX__FILES_MAPPED_MAX 4
 
-/** The mapping of a chunk, which the stores of successive generations share. */
+/** The mapping of a chunk, shared by the stores of successive generations. */
 typedef struct lx__chunk_mapping {
     atomic_size_t references;
     lx__mapping mapping;
@@ -47,12 +47,13 @@ typedef struct lx__store {
     lx__file directory;
     lx__file chunk_directory;
     lx__file lock;      /**< Holds the reader's lock; closed if no lock is needed. */
-    lx__file meta_file; /**< Kept open so that its inode is not reused: see the format, 9.2. */
+    lx__file meta_file; /**< Kept open so that its inode is not reused: see section 9.2 of the
+                             format. */
     lx__file_id meta_id;
     lx__file_id directory_id;
     lx__meta meta;
-    /** The fields that the handle shows, with the names and order that they had when it was opened;
-     * meta.schema has the current ones. */
+    /** The fields that the handle shows, with the names and the order that they had when the handle
+     * was opened; meta.schema contains the current fields. */
     lx_schema *schema;
     lx__entry_rules *rules; /**< One per field of @ref schema. */
     lx_verify_policy verify;
@@ -64,8 +65,10 @@ typedef struct lx__store {
     lx__wal_reader log;        /**< Opened by the first replay. */
 
     pthread_mutex_t mutex;       /**< Guards the members below. A leaf lock. */
-    lx__table **tables;          /**< The newest table of each field; NULL until it has rows. */
-    uint64_t *checked_rows;      /**< Rows checked in each field's files; 0 after inheriting. */
+    lx__table **tables;          /**< The newest table of each field; NULL until the field has
+                                      rows. */
+    uint64_t *checked_rows;      /**< Number of rows checked in each field's files; 0 after
+                                      inheriting. */
     lx__chunk_mapping **retired; /**< Mappings replaced by larger ones. */
     size_t retired_count, retired_capacity;
     lx__table **retired_tables;
@@ -107,7 +110,7 @@ void lx__store_unref(lx__store *store);
  */
 void lx__store_take_over(lx__store *store);
 
-/** Fails with #LX_ERR_STATE, because the path now leads to a different dataset. */
+/** Fails with #LX_ERR_STATE because the path now leads to a different dataset. */
 lx_status lx__store_fail_other(const lx__store *store, lx_error *error);
 
 /** Checks whether meta.json in the directory is still the file that was read. */
