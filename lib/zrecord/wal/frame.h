@@ -55,7 +55,7 @@ typedef struct lx__update_item {
     lx__entry entry;
 } lx__update_item;
 
-/** Returns the size of a frame with these items; LX_NONE if it exceeds LX__FRAME_MAX. */
+/** Returns the size of a frame with this many items; LX_NONE if the size exceeds LX__FRAME_MAX. */
 uint64_t lx__frame_size(uint64_t chunk_count, uint64_t update_count);
 
 /** Decodes a header. Returns false if the magic is wrong or the size does not match the counts. */
@@ -97,9 +97,9 @@ void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__wa
 
 void lx__frame_builder_free(lx__frame_builder *builder);
 
-/** Reads the first 8 bytes of the kernel's boot id; 0 if the system has no boot id or hides it. Any
- * other failure, such as too many open files, is reported: if it also gave 0, opening the dataset
- * would drop this boot's unsynced commits. */
+/** Reads the first 8 bytes of the kernel's boot id; sets @p boot to 0 if the system has no boot id
+ * or hides it. Any other failure, such as too many open files, is reported: if @p boot were set to
+ * 0, opening the dataset would drop this boot's unsynced commits. */
 lx_status lx__boot_id_read(uint64_t *boot, lx_error *error);
 
 /** Like lx__boot_id_read(), but returns 0 on failure, for callers that can do without the id. */

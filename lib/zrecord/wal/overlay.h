@@ -5,9 +5,9 @@
  *
  * The overlay of a state consists of layers. A layer contains the updates of consecutive frames,
  * and is immutable once it has been added, so that states can share it. Replaying more frames adds
- * a layer. Small layers are merged into the newest one, so that there are few layers and an update
- * is seldom copied. For each layer, every state has two numbers of its own, which determine the
- * updates that later frames dropped.
+ * a layer. Small layers are merged into the newest layer, so that there are few layers and updates
+ * are seldom copied. For each layer, every state stores two numbers of its own, which determine the
+ * updates in that layer that later frames dropped.
  *
  * Each layer has a Bloom filter, so that looking up a record without updates reads only one word of
  * memory per layer.
@@ -23,16 +23,16 @@
  * added to an overlay, except that values can be marked as verified. */
 typedef struct lx__overlay_layer {
     atomic_size_t references;
-    lx__update_map map; /**< Has the overlay's seed. */
+    lx__update_map map; /**< Uses the overlay's seed. */
     /** Bloom filter with two bits per update, both in the same word. Set by lx__overlay_add(). */
     uint64_t *filter;
     uint64_t filter_mask;
     uint64_t min_index, max_index; /**< Range of the indices. Set by lx__overlay_add(). */
 } lx__overlay_layer;
 
-/** A layer, as an overlay uses it. An update in it is live if its index is less than @ref length
- * and not in [@ref rows, rows of the state): later frames wrote the rows in that range to the
- * tables. */
+/** A layer, as an overlay uses it. An update in the layer is live if its index is less than @ref
+ * length and not in [@ref rows, rows of the state), because later frames wrote the rows in that
+ * range to the tables. */
 typedef struct lx__overlay_layer_use {
     const uint64_t *filter; /**< The layer's filter. */
     uint64_t filter_mask;
@@ -49,8 +49,8 @@ typedef struct lx__overlay {
     lx__overlay_layer_use uses[LX__OVERLAY_LAYERS_MAX]; /**< Oldest layer first. */
 } lx__overlay;
 
-/** Returns an empty layer for @p overlay, with room for about @p expected updates. NULL: out of
- * memory. */
+/** Returns an empty layer for @p overlay, with room for about @p expected updates. Returns NULL
+ * when out of memory. */
 lx__overlay_layer *lx__overlay_layer_new(lx__overlay *overlay, uint64_t expected);
 
 /** Releases a layer; NULL is a no-op. */
@@ -63,7 +63,7 @@ void lx__overlay_layer_unref(lx__overlay_layer *layer);
  * @param[in]     layer    The updates of these frames, except those that the frames themselves
  *                         drop. The function takes ownership, even on failure. May be NULL.
  * @param[in]     length   Smallest length in any of these frames.
- * @param[in]     rows     Number of table rows after them.
+ * @param[in]     rows     Number of table rows after these frames.
  */
 lx_status lx__overlay_add(lx__overlay *overlay, lx__overlay_layer *layer, uint64_t length,
                           uint64_t rows, lx_error *error);
@@ -86,14 +86,15 @@ typedef lx_status lx__update_visit(void *user, const lx__update *update, lx_erro
 lx_status lx__overlay_each(const lx__overlay *overlay, lx__update_visit *visit, void *user,
                            lx_error *error);
 
-/** Moves the live updates to @p map, which must be empty; on failure they stay in the overlay. If
- * there is only one layer and it is not shared, it is moved without copying. */
+/** Moves the live updates to @p map, which must be empty; on failure, they stay in the overlay. If
+ * there is only one layer, and it is not shared and contains only live updates, they are moved
+ * without copying. */
 lx_status lx__overlay_move(lx__overlay *overlay, lx__update_map *map, lx_error *error);
 
-/** Returns the hash of a key for the filters. It is weaker and cheaper than lx__update_hash(), but
- * all that collisions can do is make the filters useless. The field must not be mixed into the
- * index before the multiplication, or else a field of a record could get the same hash as the next
- * field of a neighboring record. */
+/** Returns the hash of a key for the filters. This hash is weaker and cheaper than
+ * lx__update_hash(); that is acceptable, because collisions can only make the filters useless. The
+ * field must not be mixed into the index before the multiplication, or else a field of a record
+ * could get the same hash as the next field of a neighboring record. */
 static inline uint64_t lx__overlay_hash(uint64_t seed, uint32_t field, uint64_t index)
 {
     return (index ^ seed) * 0x9e3779b97f4a7c15u + field * 0xd1342543de82ef95u;

@@ -10,7 +10,7 @@
 #include "zrecord/wal/overlay.h"
 
 /** A committed state. Copy it with lx__state_copy() and free it with lx__state_free(). Copies share
- * large members until one of them changes. */
+ * large members until one of the copies changes them. */
 typedef struct lx__state {
     lx__wal_position position; /**< The end of the last frame in the state. */
     lx__wal_position changed;  /**< The end of the last frame that changed something. */
@@ -18,7 +18,8 @@ typedef struct lx__state {
     uint64_t rows; /**< Number of table rows. */
     uint32_t table_generation;
     uint32_t next_chunk;
-    uint64_t items;         /**< Number of row updates in all frames so far, even dropped ones. */
+    uint64_t items;         /**< Number of row updates in all frames so far, including dropped
+                                 updates. */
     lx__chunk_item *chunks; /**< In ascending order of id. A shared array. */
     size_t chunk_count;
     size_t chunk_capacity;
@@ -42,13 +43,13 @@ typedef enum lx__replay {
 lx_status lx__state_replay(lx__state *state, lx__wal_reader *log, const lx_schema *schema,
                            lx__replay which, lx__wal_scan *scan, lx_error *error);
 
-/** Like lx__state_replay(), but up to the frame that ends at @p end, which a scan must have found
- * valid. */
+/** Like lx__state_replay(), but replays only up to the frame that ends at @p end, which a scan must
+ * have found valid. */
 lx_status lx__state_replay_to(lx__state *state, lx__wal_reader *log, const lx_schema *schema,
                               uint64_t end, lx_error *error);
 
-/** Checks that the valid frames after @p state, up to @p end, follow the rules even though the
- * state does not include them. */
+/** Checks that the valid frames after @p state, up to @p end, follow the rules, without adding them
+ * to the state. */
 lx_status lx__state_check_rest(const lx__state *state, lx__wal_reader *log, const lx_schema *schema,
                                uint64_t end, lx_error *error);
 
@@ -57,11 +58,11 @@ void lx__state_copy(lx__state *copy, const lx__state *state);
 
 void lx__state_free(lx__state *state);
 
-/** Returns the item of chunk @p id; NULL if the state does not have that chunk. */
+/** Returns the item of chunk @p id; NULL if the state does not contain that chunk. */
 const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id);
 
-/** Adds the location of a damaged value to @p error: its place in the chunk or, if the state does
- * not have that chunk, its row of the table. @p tables and @p chunks are the directories that
+/** Adds the location of a damaged value to @p error: its offset in the chunk or, if the state does
+ * not contain that chunk, its row in the table. @p tables and @p chunks are the directories that
  * contain the tables and the chunks. */
 void lx__state_add_context(const lx__state *state, const lx__file *tables, const lx__file *chunks,
                            const lx__field *field, uint64_t index, const lx__entry *entry,

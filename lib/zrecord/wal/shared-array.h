@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Allocates @p count zeroed elements of @p size bytes each, with one reference. NULL: out of
- * memory. */
+/** Allocates @p count zeroed elements of @p size bytes each, with one reference. Returns NULL when
+ * out of memory. */
 void *lx__shared_new(size_t count, size_t size);
 
 /** Adds a reference and returns @p memory, which may be NULL. */

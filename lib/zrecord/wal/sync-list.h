@@ -3,8 +3,8 @@
  * @file
  * @brief The files and directories to sync before a frame is written.
  *
- * The writer fills the list while no flush task runs; while it syncs the items, other calls
- * continue.
+ * The writer fills the list while no flush task runs. While the writer syncs the items, other calls
+ * can continue.
  */
 #ifndef LX_ZRECORD_SYNC_LIST_H
 #define LX_ZRECORD_SYNC_LIST_H

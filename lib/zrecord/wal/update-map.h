@@ -4,7 +4,7 @@
  * @brief Row updates: entries that override rows of the tables, looked up by field and index.
  *
  * Each layer of the overlay has a map of the updates in its frames. A writer has two maps, one for
- * the updates in the WAL and one for those of the next frame.
+ * the updates in the WAL and one for the updates of the next frame.
  */
 #ifndef LX_ZRECORD_UPDATE_MAP_H
 #define LX_ZRECORD_UPDATE_MAP_H
@@ -18,7 +18,7 @@
 typedef struct lx__update {
     uint64_t index;
     uint32_t field; /**< Position of the field in the schema. */
-    /** While its layer is being built, the number of the update's frame; after that, whether the
+    /** While the layer is being built, the number of the update's frame; after that, whether the
      * update's value was verified. */
     _Atomic uint32_t frame_or_verified;
     uint8_t rows[LX__ENTRY_BYTES]; /**< The offset row and the check row, as in the tables. */
@@ -42,7 +42,7 @@ static inline void lx__update_set_verified(const lx__update *update)
 
 /** Initialize it to zeros. The first reservation replaces a @c seed of 0. */
 typedef struct lx__update_map {
-    lx__update *list; /**< In the order in which their keys were first added. */
+    lx__update *list; /**< The updates, in the order in which their keys were first added. */
     size_t count;
     size_t capacity;
     uint32_t *slots; /**< Hash table of positions in @c list plus 1; 0 means free. */
@@ -66,7 +66,7 @@ uint64_t lx__update_map_new_seed(void);
  */
 lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *error);
 
-/** Adds an update, or replaces the one with the same key. Requires reserved room. */
+/** Adds an update, or replaces the update with the same key. Requires reserved room. */
 void lx__update_map_put(lx__update_map *map, const lx__update *update);
 
 /** Like lx__update_map_put(), but takes an entry. */
@@ -76,8 +76,8 @@ void lx__update_map_put_entry(lx__update_map *map, uint32_t field, uint64_t inde
 /** Maximum number of updates in one call of lx__update_map_put_many(). */
 #define LX__UPDATE_BATCH_MAX 16
 
-/** Reserves room for several updates and adds them. Faster than single calls, because it prefetches
- * the memory of all of them. */
+/** Reserves room for several updates and adds them. This is faster than adding them one by one,
+ * because it prefetches the memory for all of them. */
 lx_status lx__update_map_put_many(lx__update_map *map, const lx__update *updates, size_t count,
                                   lx_error *error);
 
@@ -109,7 +109,7 @@ lx_status lx__update_map_sort(const lx__update_map *updates, const lx_schema *sc
                               uint64_t length, lx__sorted_update **sorted, size_t *count,
                               lx_error *error);
 
-/** Removes all updates. Keeps the memory, unless there is a lot of it. */
+/** Removes all updates. Keeps the memory unless there is a lot of it. */
 void lx__update_map_clear(lx__update_map *map);
 
 void lx__update_map_free(lx__update_map *map);

@@ -3,8 +3,8 @@
  * @file
  * @brief The WAL, open for appending. A frame is written either completely or not at all.
  *
- * The writer's mutex guards it, except in lx__wal_writer_sync(), which only one commit at a time
- * calls.
+ * The writer's mutex guards the WAL, except in lx__wal_writer_sync(), which only one commit at a
+ * time calls.
  */
 #ifndef LX_ZRECORD_WAL_WRITER_H
 #define LX_ZRECORD_WAL_WRITER_H
@@ -18,14 +18,14 @@ typedef struct lx__wal_writer {
     uint64_t boot;           /**< The current boot; 0 if unknown. */
     lx__frame_builder frame; /**< The next frame. */
     uint64_t zeros_end;      /**< End of the zeros after the last frame; 0 if there are none. */
-    bool unsynced;           /**< Frames were written since the last synced one. */
+    bool unsynced;           /**< Frames were written since the last synced frame. */
     bool changes;            /**< The last frame that this writer wrote changes the dataset. */
     uint64_t retry_at;       /**< WAL size at which to retry a failed rotation. */
 } lx__wal_writer;
 
 /**
- * Writes the frame that has been built, at @p offset, the end of the WAL. If @p preallocates is
- * set, preallocates zeros after it.
+ * Writes the completed frame at @p offset, which is the end of the WAL. If @p preallocates is set,
+ * preallocates zeros after the frame.
  *
  * @retval LX_ERR_POISONED  Part of the frame was written and cannot be removed. On any other
  * failure, the WAL is unchanged.
@@ -46,7 +46,7 @@ void lx__wal_writer_close(lx__wal_writer *wal);
 
 /**
  * Writes a synced frame without updates after the last frame of @p state, and syncs the log. At the
- * start of a log, this is a snapshot frame. Anywhere else, it is a frame that changes nothing, but
+ * start of a log, this is a snapshot frame. Anywhere else, it is a frame that changes nothing but
  * makes all earlier frames valid in any boot. Everything that these frames refer to must be
  * durable.
  */

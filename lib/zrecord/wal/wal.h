@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Reads the WAL (the file LOG): which of its frames are valid, and what they contain.
+ * @brief Reads the WAL (the file LOG): determines which frames are valid, and returns their
+ * contents.
  */
 #ifndef LX_ZRECORD_WAL_H
 #define LX_ZRECORD_WAL_H
@@ -57,20 +58,22 @@ lx_status lx__wal_open(lx__wal_reader *log, const lx__file *directory,
 
 void lx__wal_close(lx__wal_reader *log);
 
-/** Checks whether a scan from @p position may find new frames. Takes a single system call if there
- * is nothing new. */
+/** Checks whether a scan from @p position may find new frames. Makes only one system call if there
+ * are none. */
 lx_status lx__wal_poll(lx__wal_reader *log, const lx__wal_position *position,
                        lx__wal_change *change, lx_error *error);
 
 /**
- * Follows the chain of frames from @p from (zeros: from the start) to its end.
+ * Follows the chain of frames to its end, starting at @p from, or at the start of the log if @p
+ * from is zeroed.
  *
- * The valid frames up to the last synced one are durable. Those after it are valid in this boot, up
- * to the first frame that does not belong to the boot @p boot (0: unknown, so no frame belongs to
- * it). An invalid frame is either torn or damaged. It is damaged if a later frame is whole, and
- * either synced or of this boot, or if the invalid frame itself was completely written in this
- * boot. A scan that does not start at the beginning of the log does not search for damage if there
- * are zeros where the next frame would begin, because writers preallocate zeros there.
+ * The valid frames up to the last synced one are durable. The frames after it are valid in this
+ * boot, up to the first frame that does not belong to the boot @p boot; if @p boot is 0 (unknown),
+ * no frame belongs to it. An invalid frame is either torn or damaged. It is damaged if a later
+ * frame is whole and is either synced or of this boot, or if the invalid frame itself was
+ * completely written in this boot. A scan that does not start at the beginning of the log does not
+ * search for damage if there are zeros where the next frame would begin, because writers
+ * preallocate zeros there.
  *
  * @retval LX_ERR_CORRUPT  A frame is damaged.
  */
@@ -90,8 +93,8 @@ uint64_t lx__wal_find_end(lx__wal_reader *log, uint64_t start);
 lx_status lx__wal_read_frame(lx__wal_reader *log, uint64_t offset, lx__frame *frame,
                              lx_error *error);
 
-/** Returns @p size bytes at @p offset, where @p size is at most LX__WAL_WINDOW; they must be in
- * frames that a scan found valid. The bytes stay valid until the next call. */
+/** Returns @p size bytes at @p offset, where @p size is at most LX__WAL_WINDOW; the bytes must be
+ * in frames that a scan found valid. The bytes stay valid until the next call. */
 lx_status lx__wal_read(lx__wal_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
                        lx_error *error);
 
