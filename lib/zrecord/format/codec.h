@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Codecs, which compress values. A codec is defined in a source file of its own, and listed in
- * codec.c; CONTRIBUTING.md has the other places.
+ * @brief Codecs, which compress values. Each codec is defined in its own source file and listed in
+ * codec.c; CONTRIBUTING.md lists the other places to change.
  */
 #ifndef LX_ZRECORD_CODEC_H
 #define LX_ZRECORD_CODEC_H
@@ -52,7 +52,8 @@ struct lx__codec {
 /** Raw Deflate (RFC 1951), one stream per value, by libdeflate or zlib. */
 extern const lx__codec lx__flate;
 
-/** Zstandard (RFC 8878), with no functions: in its fields, only values stored raw can be read. */
+/** Zstandard (RFC 8878). It has no functions: in fields that use it, only values stored raw can be
+ * read. */
 extern const lx__codec lx__zstd;
 
 /** Returns the codec of a compression; NULL for #LX_COMPRESSION_RAW and for invalid values. */
@@ -64,7 +65,7 @@ const char *lx__compression_name(lx_compression compression);
 /** Looks up a compression by name; returns false if the name is unknown. */
 bool lx__compression_find(const char *name, lx_compression *compression);
 
-/** Creates an inflater; @p codec must have functions. NULL: out of memory. */
+/** Creates an inflater; @p codec must have functions. Returns NULL when out of memory. */
 lx__inflater *lx__inflater_new(const lx__codec *codec);
 void lx__inflater_free(lx__inflater *inflater);
 
@@ -73,7 +74,7 @@ void lx__inflater_free(lx__inflater *inflater);
 bool lx__inflate(lx__inflater *inflater, const void *stored, size_t size, void *value,
                  size_t value_size);
 
-/** Creates a deflater; @p level is 1 to 9. NULL: out of memory. */
+/** Creates a deflater; @p level is 1 to 9. Returns NULL when out of memory. */
 lx__deflater *lx__deflater_new(const lx__codec *codec, int level);
 void lx__deflater_free(lx__deflater *deflater);
 

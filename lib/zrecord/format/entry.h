@@ -41,8 +41,8 @@ typedef struct lx__entry_rules {
     uint32_t field;         /**< Field id. */
     uint32_t align;         /**< Payload alignment, a power of two. */
     uint64_t size;          /**< Size of each value; LX_NONE if sizes vary. */
-    const lx__codec *codec; /**< The codec of entries with physical < logical; NULL: all values are
-                                 raw. */
+    const lx__codec *codec; /**< The codec of entries with physical < logical; NULL if all values
+                                 are raw. */
 } lx__entry_rules;
 
 static inline bool lx__entry_is_missing(const lx__entry *entry)

@@ -29,7 +29,7 @@ typedef struct lx__meta {
     bool sealed;
 } lx__meta;
 
-/** The contents of a chunk: how many records and bytes are in it. */
+/** The number of records and bytes in a chunk. */
 typedef struct lx__chunk_item {
     uint32_t id;
     uint32_t records;
@@ -48,12 +48,13 @@ lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_
                         uint64_t chunk_limit, lx_error *error);
 
 /**
- * Makes a modifiable successor of @p meta. Its document is a copy, including unknown keys; all else
- * is shared with @p meta, so one of the two must be freed with lx__meta_free_document().
+ * Makes a modifiable successor of @p meta. The successor has its own copy of the document,
+ * including unknown keys; everything else is shared with @p meta, so one of the two must be freed
+ * with lx__meta_free_document().
  */
 lx_status lx__meta_succeed(lx__meta *successor, const lx__meta *meta, lx_error *error);
 
-/** Frees the document of a meta, but none of the members that it shares. */
+/** Frees the document of a meta, but not the members that it shares. */
 void lx__meta_free_document(lx__meta *meta);
 
 /** Sets the WAL generation. Fails with LX_ERR_LIMIT if it exceeds LX__GENERATION_MAX. */

@@ -18,13 +18,13 @@
  * ".offset." and a number. */
 #define LX__NAME_SIZE 160
 
-/** Makes the name of a generation's WAL, which is in the dataset directory. */
+/** Writes the name of a generation's WAL, which is in the dataset directory. */
 void lx__wal_name(uint64_t generation, char *name);
 
-/** Makes the name of a chunk, which is in the directory LX__CHUNK_DIRECTORY. */
+/** Writes the name of a chunk, which is in the directory LX__CHUNK_DIRECTORY. */
 void lx__chunk_name(uint32_t id, char *name);
 
-/** Makes the name of a table, which is in the dataset directory; @p kind is LX__OFFSET_KIND or
+/** Writes the name of a table, which is in the dataset directory; @p kind is LX__OFFSET_KIND or
  * LX__CHECK_KIND. */
 void lx__table_name(const char *stem, const char *kind, uint32_t table_generation, char *name);
 
@@ -45,7 +45,7 @@ bool lx__name_split_dict(const char *name, char *stem);
  * cannot lead out of the directory. */
 bool lx__stem_valid(const char *stem);
 
-/** Makes the name of a field's dictionary, which is in the dataset directory. */
+/** Writes the name of a field's dictionary, which is in the dataset directory. */
 void lx__dict_name(const char *stem, char *name);
 
 #define LX__OFFSET_KIND "offset"

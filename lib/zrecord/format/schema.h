@@ -55,8 +55,8 @@ bool lx__schema_find_stem(const lx_schema *schema, const char *stem, size_t *pos
 
 /**
  * Makes the schema that a handle continues to show after fields were added, dropped or renamed. It
- * has the fields of @p shown, in the same order and with the same names; their other properties are
- * those that @p now has for the same field ids.
+ * contains the fields of @p shown, in the same order and with the same names; their other
+ * properties are those of the fields with the same ids in @p now.
  *
  * @retval LX_ERR_STATE    A field of @p shown was dropped.
  * @retval LX_ERR_CORRUPT  A field has a different dtype, shape or compression in @p now.
@@ -64,7 +64,7 @@ bool lx__schema_find_stem(const lx_schema *schema, const char *stem, size_t *pos
 lx_status lx__schema_pick(const lx_schema *now, const lx_schema *shown, lx_schema **schema,
                           lx_error *error);
 
-/** Returns a copy; NULL: out of memory. */
+/** Returns a copy, or NULL when out of memory. */
 lx_schema *lx__schema_copy(const lx_schema *schema);
 
 /** Whether both schemas have the same fields in the same order. */
