@@ -12,7 +12,8 @@
 /**
  * Adds an operation to the current write buffer. May wait for a commit.
  * @param fields  Field position of each value; NULL: all fields, in order.
- * @param values  The operation's values, operation->values of them, already checked.
+ * @param values  The operation's values, which must have been checked; there are operation->values
+ *                of them.
  */
 lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, const size_t *fields,
                          const lx_value *values, lx_error *error);
@@ -21,7 +22,8 @@ lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, cons
 typedef struct lx__stored {
     const void *data;
     uint64_t size;    /**< Size of data in bytes; LX_NONE: the value is missing. */
-    uint32_t logical; /**< If as_stored: the size of the value, greater than LX__INLINE_MAX. */
+    uint32_t logical; /**< If as_stored is set, the size of the value, which is greater than
+                           LX__INLINE_MAX. */
     bool as_stored;   /**< If the field is compressed, data is in compressed form. */
 } lx__stored;
 

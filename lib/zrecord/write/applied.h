@@ -13,9 +13,10 @@
 
 typedef struct lx__applied {
     uint64_t length; /**< Length of the dataset after these operations. */
-    /** Entries that override rows which are already committed or in the tables. */
+    /** Entries that override rows that are already committed or already in the tables. */
     lx__update_map updates;
-    lx__chunk_item *grown; /**< Items of chunks that have grown; a chunk's last item counts. */
+    lx__chunk_item *grown; /**< Items of chunks that have grown; if a chunk has several items, the
+                                last one counts. */
     size_t grown_count, grown_capacity;
 } lx__applied;
 
@@ -23,7 +24,7 @@ typedef struct lx__applied {
 lx_status lx__applied_add_chunks(lx__applied *applied, const lx__write_buffer *buffer,
                                  lx_error *error);
 
-/** Sorts the chunks that have grown by id, and keeps only the last item of each. */
+/** Sorts the items of chunks that have grown by id, and keeps only the last item of each chunk. */
 void lx__applied_sort_chunks(lx__applied *applied);
 
 /** Drops everything, and sets the length of the dataset to @p length records. */

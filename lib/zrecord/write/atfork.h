@@ -15,11 +15,11 @@ typedef struct lx__atfork {
     struct lx__atfork *next; /**< Guarded by the mutex in atfork.c. */
 } lx__atfork;
 
-/** Adds @p lock to the list. Children that are forked from now on will close it. */
+/** Adds @p lock to the list. Children that are forked after this call will close it. */
 void lx__atfork_add(lx__atfork *self, lx__file *lock);
 
-/** Removes the item from the list; call this before closing the lock. Does nothing if it is not in
- * the list. */
+/** Removes the item from the list; call this before closing the lock. Does nothing if the item is
+ * not in the list. */
 void lx__atfork_remove(lx__atfork *self);
 
 #endif

@@ -4,7 +4,7 @@
  * @brief Numbers the calls that change a dataset, and tracks how many have reached each stage.
  *
  * Calls are numbered from 1 in the order in which they end. Each number below is that of the last
- * call to have reached a stage, so committed <= applied <= made. Used under the writer's mutex.
+ * call that has reached a stage, so committed <= applied <= made. Used under the writer's mutex.
  */
 #ifndef LX_ZRECORD_CALLS_H
 #define LX_ZRECORD_CALLS_H
@@ -20,8 +20,9 @@ typedef struct lx__calls {
     uint64_t submitted; /**< Submitted for a commit that a rollback does not undo. */
     uint64_t rollbacks; /**< Number of rollbacks so far. */
     uint64_t kept;      /**< The last call that the latest rollback kept. */
-    lx_error failure;   /**< Stays set until a rollback; if poisoned, forever. */
-    uint64_t failed;    /**< The first call that the failure keeps from being committed. */
+    lx_error failure;   /**< Stays set until a rollback, or permanently if the writer is
+                             poisoned. */
+    uint64_t failed;    /**< The first call that cannot be committed because of the failure. */
 } lx__calls;
 
 /** Records a failure: call @p call and later ones cannot be committed until a rollback, or until

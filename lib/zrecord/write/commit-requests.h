@@ -17,8 +17,8 @@
 typedef struct lx__commit_request {
     lx_writer *writer;
     uint64_t target;    /**< The last call to commit. */
-    uint64_t rollbacks; /**< Number of rollbacks at the time when it was submitted. */
-    bool committed;     /**< Set if it was committed before a rollback undid later calls. */
+    uint64_t rollbacks; /**< Number of rollbacks when the commit was submitted. */
+    bool committed;     /**< Set if the calls were committed before a rollback undid later calls. */
     lx_ticket *ticket;
 } lx__commit_request;
 

@@ -10,12 +10,12 @@
 
 /** Flags of a commit. */
 enum {
-    LX__COMMIT_SYNCED = 1, /**< Make it durable, whatever the writer's durability. */
+    LX__COMMIT_SYNCED = 1, /**< Make the commit durable, regardless of the writer's durability. */
     LX__COMMIT_ROWS = 2,   /**< Write all rows to the tables. */
     LX__COMMIT_ALONE = 4,  /**< Keep the mutex locked throughout. */
     LX__COMMIT_REPEAT = 8, /**< Commit no changes: write a synced frame that repeats the last
-                                one. */
-    /** Commit only submitted calls, so that a rollback can undo the later ones. Without this flag,
+                                frame. */
+    /** Commit only submitted calls, so that a rollback can undo the later calls. Without this flag,
      * all calls so far are committed. */
     LX__COMMIT_SUBMITTED = 16
 };
@@ -26,11 +26,11 @@ enum {
 lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned how,
                                   lx_error *error);
 
-/** When a writer that has synced everything is closed, writes a frame that repeats the last one. If
- * the frame before it is damaged later, that damage will be reported instead of being mistaken for
- * a torn end (8.9). The new frame refers only to durable data, so it is not synced, and losing it
- * is harmless. The writer must write nothing after it, because the order of the two writes would be
- * undefined. */
+/** When a writer that has synced everything is closed, writes a frame that repeats the last frame.
+ * If that last frame is damaged later, the damage will be reported instead of being mistaken for a
+ * torn end (8.9). The new frame refers only to durable data, so it is not synced, and losing it is
+ * harmless. The writer must write nothing after the new frame, because the order of the two writes
+ * would be undefined. */
 void lx__writer_close_log(lx_writer *writer);
 
 #endif

@@ -17,16 +17,18 @@ typedef struct lx__committed {
     /** The state at the last frame, without updates. Updates of rows in the tables are in @ref
      * updates; new rows are in the table writer. */
     lx__state state;
-    /** Updates in the log for rows below state.rows. Those at or beyond the length are obsolete. */
+    /** Updates in the log for rows below state.rows. Updates at or beyond the length are
+     * obsolete. */
     lx__update_map updates;
-    bool opening_synced; /**< This writer has made durable everything that it found on opening. */
+    bool opening_synced; /**< This writer has made everything durable that it found when it opened
+                              the dataset. */
 } lx__committed;
 
 /** Reserves room for the chunks and updates of a frame, so that adopting the frame cannot fail. */
 lx_status lx__committed_reserve(lx__committed *committed, size_t chunks, size_t updates,
                                 lx_error *error);
 
-/** Returns a header for the next frame, as yet without changes. */
+/** Returns a header for the next frame, which does not contain any changes yet. */
 lx__frame lx__committed_next_frame(const lx__committed *committed, uint32_t flags, uint64_t boot);
 
 /** Advances the position past @p frame, which is now in the log. */
@@ -44,8 +46,8 @@ static inline uint64_t lx__committed_row_end(const lx__committed *committed)
     return state->rows > state->length ? state->rows : state->length;
 }
 
-/** Whether the tables would differ from the records even with all rows in them, because there are
- * updates or rows of deleted records. */
+/** Whether the tables would differ from the records even if all rows were in the tables, because
+ * there are updates or rows of deleted records. */
 static inline bool lx__committed_has_changes(const lx__committed *committed)
 {
     return committed->updates.count != 0 || committed->state.rows > committed->state.length;

@@ -12,17 +12,17 @@
 
 /**
  * Fails if the directory is on a network file system, where writing is not safe.
- * @retval LX_ERR_UNSUPPORTED  It is on a network file system, which the error names.
+ * @retval LX_ERR_UNSUPPORTED  The directory is on a network file system, which the error names.
  */
 lx_status lx__check_local(const lx__file *directory, lx_error *error);
 
-/** Like lx__check_local(), for a path that need not exist. */
+/** Like lx__check_local(), for a path that does not have to exist. */
 lx_status lx__check_local_path(const char *path, lx_error *error);
 
 /**
  * Fails if the directory is that of a dataset or of its chunks, where no other files may be
  * created.
- * @retval LX_ERR_ARGUMENT  It is such a directory.
+ * @retval LX_ERR_ARGUMENT  The directory is that of a dataset or of its chunks.
  */
 lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error);
 
@@ -30,8 +30,8 @@ lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error);
 lx_status lx__check_outside(const char *path, lx_error *error);
 
 /**
- * Creates the directory @p path, or reuses one that contains nothing but what an interrupted
- * creation left. Locks the directory and clears it.
+ * Creates the directory @p path, or reuses a directory that contains only files left by an
+ * interrupted creation. Locks the directory and clears it.
  * @retval LX_ERR_EXISTS  The directory contains a dataset or other files.
  */
 lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *lock,
@@ -41,7 +41,7 @@ lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *
 lx_status lx__sync_parent(const lx__file *directory, lx_error *error);
 
 /** Creates the WAL of the generation in @p meta, with a snapshot frame of @p state, which must not
- * be in a log yet and must have no updates. Everything is durable except the directory entry. */
+ * be in a log yet and must have no updates. Makes everything durable except the directory entry. */
 lx_status lx__create_log(const lx__file *directory, const lx__meta *meta, const lx__state *state,
                          lx_error *error);
 

@@ -3,7 +3,7 @@
  * @file
  * @brief Writes the payloads of a write buffer: compresses them and appends them to chunks.
  *
- * Each flush task appends to a chunk of its own. Only one thread may use it at a time.
+ * Each flush task appends to a chunk of its own. Only one thread may use a flush task at a time.
  */
 #ifndef LX_ZRECORD_FLUSH_TASK_H
 #define LX_ZRECORD_FLUSH_TASK_H
@@ -25,7 +25,8 @@ typedef struct lx__flush_task {
     bool compresses; /**< At least one field is compressed. */
     lx__chunk_files chunks;
     lx__deflater *deflater;
-    lx__buffer output; /**< Payloads not written yet, which come at the end of the current chunk. */
+    lx__buffer output; /**< Payloads that have not been written yet and belong at the end of the
+                            current chunk. */
     lx__buffer packed; /**< The compressed form of the current value. */
 } lx__flush_task;
 

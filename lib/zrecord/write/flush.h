@@ -40,7 +40,7 @@ typedef struct lx__flush {
     lx_error failure;
 } lx__flush;
 
-/** Initializes a zeroed flush; from then on it can be closed. */
+/** Initializes a zeroed flush; after that, it can be closed. */
 void lx__flush_init(lx__flush *flush);
 
 /**
@@ -55,14 +55,14 @@ void lx__flush_start(lx__flush *flush, lx_executor *executor, const lx__entry_ru
 
 void lx__flush_close(lx__flush *flush);
 
-/** Queues a buffer for writing. After a failure, it stays unwritten, and waiting for it returns
- * that failure. */
+/** Queues a buffer for writing. After a failure, the buffer stays unwritten, and waiting for the
+ * buffer returns that failure. */
 lx_status lx__flush_submit(lx__flush *flush, lx__write_buffer *buffer, lx_error *error);
 
 /** Writes a buffer on this thread. No worker may be running, and no buffer may be queued. */
 lx_status lx__flush_now(lx__flush *flush, lx__write_buffer *buffer, lx_error *error);
 
-/** Waits until @p buffer is written; if it will not be, returns the first failure. */
+/** Waits until @p buffer is written; if it cannot be written, returns the first failure. */
 lx_status lx__flush_wait(lx__flush *flush, const lx__write_buffer *buffer, lx_error *error);
 
 /** Waits until no worker is running, regardless of failures. */
@@ -71,7 +71,7 @@ void lx__flush_drain(lx__flush *flush);
 /** Whether no worker is running and no buffer is queued. */
 bool lx__flush_is_idle(lx__flush *flush);
 
-/** Clears a failure, and rolls the chunks of all workers back to what is committed. Call
+/** Clears a failure, and rolls the chunks of all workers back to their committed contents. Call
  * lx__flush_drain() first. */
 lx_status lx__flush_reset(lx__flush *flush, lx_error *error);
 

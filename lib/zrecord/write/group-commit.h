@@ -19,8 +19,8 @@ bool lx__writer_sync_by_timer(lx__sync_timer *timer);
 /** Starts the timer of periodic durability if there are unsynced frames. */
 void lx__writer_start_timer(lx_writer *writer);
 
-/** Makes up for a sync that the timer could not do because the writer was busy. May release the
- * mutex in the meantime. */
+/** Does a sync that is overdue because the writer was busy when the timer tried to do it. May
+ * release the mutex in the meantime. */
 lx_status lx__writer_sync_due(lx_writer *writer, lx_error *error);
 
 /** Commits only the submitted calls, before other calls are undone or added. */

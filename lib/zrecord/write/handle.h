@@ -32,7 +32,7 @@ lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error);
 lx_status lx__writer_usable(lx_writer *writer, lx_error *error);
 
 /** Called before anything is written: checks that LOCK is still linked. If a process has removed
- * LOCK, another writer can open the dataset, and both would lose data; so this writer is
+ * LOCK, another writer can open the dataset, and both writers would lose data, so this writer is
  * poisoned. */
 lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error);
 

@@ -4,9 +4,9 @@
  * @brief Installs a new generation: writes new files next to the old ones, and then a new
  * meta.json, which makes them current. See doc/zrecord-format.md, 11.1.
  *
- * Each kind of generation change has a file of its own: rotate.c, checkpoint.c, rebalance.c, seal.c
- * and alter.c. They all start after a synced commit with every row in the tables, and make these
- * calls in order:
+ * Each kind of generation change is implemented in its own file: rotate.c, checkpoint.c,
+ * rebalance.c, seal.c and alter.c. Each starts after a synced commit with every row in the tables,
+ * and makes these calls in order:
  *
  *     lx__install_begin()         copies the current state; removes orphans
  *     lx__install_make_tables()   and other functions, for new files
@@ -22,14 +22,15 @@
 /** A generation that is being installed. */
 typedef struct lx__install {
     lx_writer *writer;
-    lx__meta meta;   /**< The next meta.json; shares all but its document with the writer. */
+    lx__meta meta;   /**< The next meta.json; shares everything except its document with the
+                          writer. */
     lx__state state; /**< The state for frame 0 of the new log, without updates. */
     lx__file log;
     lx__table_writer tables; /**< The tables to use from now on, whether new or not. */
     bool new_tables;         /**< The tables are new and have the next table generation. */
-    uint32_t first_chunk;    /**< Chunks with this id or a higher one are new. */
+    uint32_t first_chunk;    /**< Chunks with this id or a higher id are new. */
     bool new_chunks;         /**< The old chunks are no longer used. */
-    bool named;              /**< meta.json names the new files, or may do so. */
+    bool named;              /**< meta.json names or may name the new files. */
     bool done;               /**< The writer has adopted the new files. */
 } lx__install;
 
@@ -37,8 +38,8 @@ typedef struct lx__install {
  * lx__install_end() in any case. */
 lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *error);
 
-/** Makes empty tables of the next table generation in self->tables; there will be as many rows as
- * there are records. */
+/** Makes empty tables of the next table generation in self->tables; the tables will have one row
+ * per record. */
 lx_status lx__install_make_tables(lx__install *self, lx_error *error);
 
 /** Makes the log of the next generation. Frame 0 contains the state, and those updates in @p live
@@ -52,7 +53,7 @@ lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx
  * until it has adopted the new schema.
  *
  * @retval LX_ERR_POISONED  A sync failed, or it is unknown which meta.json is on disk. On any other
- *                          failure, the old one is still there.
+ *                          failure, the old meta.json is still there.
  */
 lx_status lx__install_finish(lx__install *self, lx_error *error);
 
@@ -61,7 +62,7 @@ lx_status lx__install_finish(lx__install *self, lx_error *error);
  * @p error. */
 lx_status lx__sync_or_poison(const lx__file *file, lx_error *error);
 
-/** Removes the obsolete files or, unless lx__install_finish() was successful, the new ones. */
+/** Removes the obsolete files or, unless lx__install_finish() was successful, the new files. */
 void lx__install_end(lx__install *self);
 
 /** Makes the tables in self->tables durable. */
@@ -71,8 +72,8 @@ lx_status lx__install_sync_tables(lx__install *self, lx_error *error);
 typedef lx_status lx__install_job(lx_writer *writer, void *user, lx_error *error);
 
 /** Makes a call that installs a generation: waits for other calls, checks that no transaction is
- * open, commits with every row in the tables, and calls @p job. The writer only records failures
- * that poison it. */
+ * open, commits with every row in the tables, and calls @p job. The writer records only those
+ * failures that poison it. */
 lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error);
 
 /** Commits and syncs everything, with all rows in the tables. The caller must have entered the

@@ -4,9 +4,9 @@
  * @brief Removes files that were never part of a dataset, and files that no longer are. See
  * doc/zrecord-format.md, 11.8.
  *
- * What an interrupted installation left is removed at once. What an installation has replaced is
- * put on a list, and is removed as soon as no reader is left in any generation that used it. What a
- * writer leaves behind is found by the next writer.
+ * Files left by an interrupted installation are removed at once. Files that an installation has
+ * replaced are put on a list; each is removed as soon as no generation that used it has any
+ * readers. Files that a writer leaves behind are found by the next writer.
  */
 #ifndef LX_ZRECORD_ORPHANS_H
 #define LX_ZRECORD_ORPHANS_H
@@ -19,8 +19,8 @@
 /** A file that is no longer part of the dataset. */
 typedef struct lx__obsolete_file {
     char *name;
-    bool is_chunk;  /**< It is in the chunk directory. */
-    uint64_t first; /**< Readers may have opened it in generations [first, end). */
+    bool is_chunk;  /**< The file is in the chunk directory. */
+    uint64_t first; /**< Readers may have opened the file in generations [first, end). */
     uint64_t end;
 } lx__obsolete_file;
 
@@ -33,9 +33,9 @@ typedef struct lx__obsolete_files {
     uint64_t chunks_since; /**< The generation that made the oldest chunk; 0: unknown. */
 } lx__obsolete_files;
 
-/** Whether a file belongs to the dataset, be it current, obsolete or an orphan. This does not
- * include meta.json, LOCK and chunk, which always stay. The file must be a regular file with a name
- * that the format defines. The stems of dropped fields are not recorded. If no field was ever
+/** Whether a file belongs to the dataset, whether it is current, obsolete or an orphan. This does
+ * not include meta.json, LOCK and chunk, which always stay. The file must be a regular file with a
+ * name that the format defines. The stems of dropped fields are not recorded. If no field was ever
  * dropped, and no field has the stem, only a table of zeros counts as belonging to the dataset: an
  * interrupted addition of a field leaves nothing else, and removing such a table loses nothing. */
 lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
@@ -44,8 +44,8 @@ lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, cons
 /** Removes files that were never part of the dataset. Nothing else may be in progress. */
 lx_status lx__orphans_remove(lx_writer *writer, lx_error *error);
 
-/** Finds the files that earlier writers had to leave behind. Everything current must have been
- * synced before, above all the directories; otherwise, a power loss could bring back a meta.json
+/** Finds the files that earlier writers had to leave behind. All current files, and above all the
+ * directories, must have been synced before; otherwise, a power loss could bring back a meta.json
  * that names a removed file. */
 lx_status lx__obsolete_files_find(lx_writer *writer, lx_error *error);
 
@@ -53,8 +53,8 @@ lx_status lx__obsolete_files_find(lx_writer *writer, lx_error *error);
 void lx__obsolete_files_add(lx__obsolete_files *obsolete, bool is_chunk, const char *name,
                             uint64_t first, uint64_t end);
 
-/** Removes the files that no reader can have open. The others, and those that cannot be removed,
- * stay on the list. */
+/** Removes the files that no reader can have open. Files that a reader may have open, and files
+ * that cannot be removed, stay on the list. */
 void lx__obsolete_files_remove(lx_writer *writer);
 
 void lx__obsolete_files_free(lx__obsolete_files *obsolete);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Finds files of earlier generations that readers may have open: those that are listed in
- * the log of a generation that readers have locked. Such a log exists as long as its readers do.
+ * @brief Finds files of earlier generations that readers may have open. These are the files listed
+ * in the log of any generation that readers have locked. Such a log exists as long as its
+ * generation has readers.
  */
 #ifndef LX_ZRECORD_READERS_H
 #define LX_ZRECORD_READERS_H

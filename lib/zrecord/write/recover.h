@@ -8,8 +8,8 @@
 
 #include "zrecord/write/writer.h"
 
-/** Reads LOG, removes orphans, writes back what was not synced, and truncates LOG after the last
- * frame that is valid in this boot. */
+/** Reads LOG, removes orphans, writes back the data that was not synced, and truncates LOG after
+ * the last frame that is valid in this boot. */
 lx_status lx__writer_recover(lx_writer *writer, lx_error *error);
 
 #endif

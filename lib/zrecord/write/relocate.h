@@ -4,8 +4,9 @@
  * @brief Moves payloads from the chunks of a state to new chunks, in a given order.
  *
  * Values are collected in a window. The payloads of a window are fetched in order of their offsets
- * and written in the given order. Each payload is verified by its CRC, and gets a new CRC for its
- * new location. Memory use is bounded by the size of a window and the size of the largest payload.
+ * and written in the given order. The CRC of each payload is verified, and a new CRC is computed
+ * for the new location. Memory use is bounded by the size of a window and the size of the largest
+ * payload.
  */
 #ifndef LX_ZRECORD_RELOCATE_H
 #define LX_ZRECORD_RELOCATE_H
@@ -62,7 +63,7 @@ lx_status lx__relocation_open(lx__relocation *relocation, lx_error *error);
 
 /**
  * Checks the entry of a value against all rules, without reading its payload.
- * @retval LX_ERR_CORRUPT  It violates a rule; the error names the value.
+ * @retval LX_ERR_CORRUPT  The entry violates a rule; the error names the value.
  */
 lx_status lx__relocation_check(const lx__relocation *relocation, const lx__move *move,
                                lx_error *error);
@@ -70,7 +71,8 @@ lx_status lx__relocation_check(const lx__relocation *relocation, const lx__move 
 /**
  * Moves a value, which must already have been checked. Its rows change now, or at the latest in
  * lx__relocation_flush(). A value without a payload is verified and left unchanged.
- * @retval LX_ERR_CORRUPT  This value or an earlier one is damaged; the error names it.
+ * @retval LX_ERR_CORRUPT  This value or an earlier value is damaged; the error names the damaged
+ *                         value.
  */
 lx_status lx__relocation_add(lx__relocation *relocation, const lx__move *move, lx_error *error);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Reads the rows of all fields, a block of records at a time, to write them to new tables.
+ * @brief Reads the rows of all fields, a block of records at a time, so that they can be written to
+ * new tables.
  *
- * The rows in a row block are the current ones: updates have replaced those from the tables.
+ * A row block contains the current rows: updates have replaced the rows from the tables.
  */
 #ifndef LX_ZRECORD_ROW_BLOCK_H
 #define LX_ZRECORD_ROW_BLOCK_H
@@ -25,7 +26,7 @@ typedef struct lx__row_block {
  * tables. */
 lx_status lx__row_block_open(lx__row_block *block, const lx_writer *writer, lx_error *error);
 
-/** Reads the next records; returns LX_END after the last. */
+/** Reads the next records; returns LX_END after the last record. */
 lx_status lx__row_block_next(lx__row_block *block, lx_error *error);
 
 /** Writes the records to the same rows of @p tables. */

@@ -3,9 +3,9 @@
  * @file
  * @brief The timer of periodic durability, which syncs about once a second.
  *
- * When the time has come, a task in the executor's write queue calls the writer's function. It
- * never waits for the writer, because that would block a thread that flushes. If the writer is
- * busy, the sync is left to the writer's next call or to the timer's next attempt.
+ * When a sync is due, a task in the executor's write queue calls the writer's function. This
+ * function never waits for the writer, because waiting would block a thread that flushes. If the
+ * writer is busy, the sync is left to the writer's next call or to the timer's next attempt.
  */
 #ifndef LX_ZRECORD_SYNC_TIMER_H
 #define LX_ZRECORD_SYNC_TIMER_H
@@ -48,7 +48,7 @@ void lx__sync_timer_start(lx__sync_timer *timer);
 /** Stops the timer and waits for its task. The caller must not hold a lock that @p sync takes. */
 void lx__sync_timer_stop(lx__sync_timer *timer);
 
-/** Whether a sync is due. If so, it is up to the caller to do it. */
+/** Returns whether a sync is due. If so, the caller must do it. */
 bool lx__sync_timer_take(lx__sync_timer *timer);
 
 #endif

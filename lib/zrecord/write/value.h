@@ -16,7 +16,8 @@ lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value 
 lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_values *column,
                            uint64_t count, lx_error *error);
 
-/** Returns the value of record @p i in a checked column. If it is missing, its size is LX_NONE. */
+/** Returns the value of record @p i in a checked column. If the value is missing, its size is
+ * LX_NONE. */
 lx_value lx__column_value(const lx_writer *writer, size_t field, const lx_values *column,
                           uint64_t i);
 

@@ -3,7 +3,7 @@
  * @file
  * @brief Operations and copies of their values, on the way from the caller to the flush.
  *
- * A write buffer takes operations in the order of the calls until it is full. It copies their
+ * A write buffer collects operations in the order of the calls until it is full. It copies their
  * values, laying them out as they will be in the chunk. Then a flush task compresses the values of
  * compressed fields, writes the payloads and completes the entries.
  */
@@ -35,12 +35,12 @@ typedef struct lx__operation {
 
 /** A value of a record. */
 typedef struct lx__buffered_value {
-    /** Before the flush, the entry is either missing, or inline and complete except for the CRC, or
-     * it has its sizes set and, as its offset, the position in the buffer's data. After the flush,
-     * it is complete except that the CRC does not include the index CRC. */
+    /** Before the flush, the entry is in one of three forms: missing; inline and complete except
+     * for the CRC; or with its sizes set and its offset set to the position in the buffer's data.
+     * After the flush, it is complete except that the CRC does not include the index CRC. */
     lx__entry entry;
     uint32_t field; /**< Position in the schema. */
-    bool as_stored; /**< If the field is compressed, the data already is too. */
+    bool as_stored; /**< If the field is compressed, the data is already compressed. */
 } lx__buffered_value;
 
 /** The progress of a write buffer. */
@@ -66,8 +66,8 @@ typedef struct lx__write_buffer {
     size_t value_capacity;
     size_t align;                /**< The largest alignment of its values. */
     lx__flush_state flush_state; /**< Guarded by the flush's mutex. */
-    /** The chunk items after this buffer's values were written. A frame that commits this buffer,
-     * but no later one, must not cover more. */
+    /** The chunk items after this buffer's values were written. A frame that commits this buffer
+     * but no later buffer must not cover more than these items. */
     lx__chunk_item *chunks;
     size_t chunk_count;
     size_t chunk_capacity;

@@ -3,10 +3,10 @@
  * @file
  * @brief A dataset that is open for writing.
  *
- * The path of an operation: operations.c takes it from the caller, add.c copies it into a write
- * buffer, flush.c writes the buffer's values to chunks, reap.c waits for that, apply.c turns the
- * operation into table entries, and commit.c makes these visible and durable with a frame of the
- * log.
+ * The path of an operation: operations.c takes the operation from the caller, add.c copies it into
+ * a write buffer, flush.c writes the buffer's values to chunks, reap.c waits for the flush, apply.c
+ * turns the operation into table entries, and commit.c makes the entries visible and durable with a
+ * frame of the log.
  *
  * Lock order: writer.mutex, then flush.mutex, then the chunk pool's mutex. The executor's locks
  * come after all of these. Each part below is used under writer.mutex, unless its header says
@@ -48,7 +48,7 @@ struct lx_writer {
     } former; /**< Schemas from before fields were changed; callers may still be using them. */
 
     /* The state of the operations, on their way from the caller to the log. */
-    uint64_t length;        /**< With all operations so far. */
+    uint64_t length;        /**< Length of the dataset with all operations so far. */
     uint64_t pending_bytes; /**< Number of payload bytes since the last frame. */
     bool transaction;
     lx__calls calls;
