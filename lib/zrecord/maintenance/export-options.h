@@ -9,7 +9,7 @@
 #include <loaderx/maintenance.h>
 
 struct lx_export_options {
-    const uint64_t *indices; /**< Owned by the caller; NULL: all records. */
+    const uint64_t *indices; /**< Owned by the caller; NULL for all records. */
     uint64_t count;
     char suffix[LX_MAX_SUFFIX + 1]; /**< Empty if there is none. */
     lx_progress_function progress;

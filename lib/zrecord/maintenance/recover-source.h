@@ -19,14 +19,17 @@ typedef struct lx__recovery {
     lx__file source, source_chunks, lock; /**< Files of the damaged dataset; source_chunks is closed
                                                if that directory is missing. */
     lx__file directory, chunks;           /**< Directories of the new dataset. */
-    bool made;                            /**< The new directory exists and is to be removed. */
-    lx__meta meta;                        /**< That of the damaged dataset; later, that of the new
-                                               one. */
-    lx__wal_prefix log;                   /**< Its state is the one to recover. */
+    bool made;                            /**< The new directory exists and must be removed on
+                                               failure. */
+    lx__meta meta;                        /**< The meta.json of the damaged dataset; later, that of
+                                               the new dataset. */
+    lx__wal_prefix log;                   /**< The valid frames of the log; their state is the state
+                                               to recover. */
     lx__table_writer tables;              /**< The new tables. */
     uint64_t *rows;     /**< For each field, the number of rows that are in both tables. */
-    uint64_t committed; /**< Number of committed rows of records in the state. */
-    uint64_t kept;      /**< Of these, the number that at least one field's tables contain. */
+    uint64_t committed; /**< Number of records in the state that have committed rows. */
+    uint64_t kept;      /**< Number of these records that have rows in the tables of at least one
+                             field. */
 } lx__recovery;
 
 /** Reads the damaged dataset at the path of @p self, and reports what is wrong with its meta.json,

@@ -45,8 +45,8 @@ lx_status lx__repair_run(lx__repair *self, lx_error *error);
  * not follow the link, but the data in its target is not lost. */
 lx_status lx__repair_refuse_links(lx__file *directory, lx_error *error);
 
-/** Opens a file for reading and determines its size. If it is missing or not a regular file, it is
- * closed and its size is 0. */
+/** Opens a file for reading and determines its size. If the file is missing or not a regular file,
+ * sets @p file to a closed file and @p bytes to 0. */
 lx_status lx__repair_open(lx__file *file, const lx__file *directory, const char *name,
                           uint64_t *bytes, lx_error *error);
 

@@ -8,7 +8,8 @@
 
 #include "base/file.h"
 
-/** Removes the seal of the dataset in @p directory. If there is none, makes its absence durable. */
+/** Removes the seal of the dataset in @p directory. If there is no seal, makes its absence
+ * durable. */
 lx_status lx__unseal(const lx__file *directory, lx_error *error);
 
 #endif

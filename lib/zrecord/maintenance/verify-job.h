@@ -3,8 +3,8 @@
  * @file
  * @brief A job of a verification, which checks a range of records or a file on any thread.
  *
- * The files are numbered in this order: the dictionary of each field; in a sealed dataset, both
- * tables of each field; and the chunks.
+ * Files are numbered in this order: the dictionary of each field; in a sealed dataset, both tables
+ * of each field; and the chunks.
  */
 #ifndef LX_ZRECORD_VERIFY_JOB_H
 #define LX_ZRECORD_VERIFY_JOB_H
@@ -13,16 +13,16 @@
 
 #include "zrecord/read/checker.h"
 
-/** Maximum number of findings that a job keeps. A job that has this many returns, and continues
- * once they have been reported. */
+/** Maximum number of findings that a job keeps. A job with this many findings returns, and
+ * continues once the findings have been reported. */
 #define LX__FOUND_MAX 64
-/** Stands for a file number if the job is a range of records. */
+/** The file number of a job that checks a range of records. */
 #define LX__NO_FILE SIZE_MAX
 
 /** A finding, and the results of its job up to that point. */
 typedef struct lx__found {
     lx_error error;
-    size_t file;    /**< Number of the damaged file; LX__NO_FILE if it is a value. */
+    size_t file;    /**< Number of the damaged file; LX__NO_FILE if a value is damaged. */
     size_t field;   /**< For a value, its field. */
     uint64_t index; /**< For a value, its record. */
     lx_verify_result sums;
@@ -33,7 +33,7 @@ typedef struct lx__verify_job {
     lx__checker checker;        /**< A checker of the snapshot. */
     const lx__state *committed; /**< The state with which to compare files. */
     bool sealed;                /**< Also compare files with the seal. */
-    size_t file;                /**< Number of a file, or LX__NO_FILE. */
+    size_t file;                /**< Number of the file to check, or LX__NO_FILE. */
     uint64_t index, end;        /**< The records that are still to be checked. */
     lx__found *found;           /**< NULL, or room for LX__FOUND_MAX; the caller frees it. */
 
@@ -46,7 +46,8 @@ typedef struct lx__verify_job {
 /** Returns the number of files to check. */
 size_t lx__verify_files(const lx__snapshot *snapshot, bool sealed);
 
-/** Returns the number of the first chunk's file; the others follow in the order of the snapshot. */
+/** Returns the file number of the first chunk; the other chunks follow in the order of the
+ * snapshot. */
 size_t lx__verify_first_chunk(const lx__snapshot *snapshot, bool sealed);
 
 /**

@@ -11,7 +11,7 @@
 
 /** Functions that receive the results of a verification, on the thread that called it. */
 typedef struct lx__verify_watch {
-    /** Called for each finding; may be NULL. Any status but LX_OK ends the verification. */
+    /** Called for each finding; may be NULL. Any status other than LX_OK ends the verification. */
     lx_status (*found)(void *user, const lx__found *found);
     void *user;
     lx_progress_function progress; /**< May be NULL. */
@@ -19,7 +19,7 @@ typedef struct lx__verify_watch {
 } lx__verify_watch;
 
 /**
- * Verifies @p snapshot, whose reference stays with the caller.
+ * Verifies @p snapshot; the caller keeps its reference.
  *
  * @param[in]  sealed    Whether to compare the files with the seal in meta.json.
  * @param[in]  executor  The executor whose readers to use. If it is NULL or belongs to another

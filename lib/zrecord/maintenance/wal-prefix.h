@@ -12,16 +12,17 @@
 /** The part of a log that can be replayed. If zeroed, it is empty. */
 typedef struct lx__wal_prefix {
     lx__wal_identity identity;
-    lx__state state;     /**< The state at the last frame that counts. */
-    bool damaged;        /**< Whether the next frame is invalid, and not just torn. */
-    lx_error damage;     /**< If so, why it is invalid. */
-    uint64_t lost_bytes; /**< If so, the number of bytes from there to the last nonzero byte. */
+    lx__state state;     /**< The state at the last frame of the prefix. */
+    bool damaged;        /**< Whether the next frame is damaged rather than just torn. */
+    lx_error damage;     /**< If so, why the frame is invalid. */
+    uint64_t lost_bytes; /**< If so, the number of bytes from that frame to the last nonzero
+                              byte. */
 } lx__wal_prefix;
 
 /**
  * Replays the log of @p meta in @p directory up to its first invalid frame. All valid frames before
- * a damaged one count: when a later frame was written, what they refer to was either durable or
- * from the current boot.
+ * a damaged frame belong to the prefix: when a later frame was written, everything that they refer
+ * to was either durable or from the current boot.
  *
  * @retval LX_ERR_CORRUPT  The log is missing, its first frame is invalid, or a valid frame violates
  *                         a rule.
@@ -35,12 +36,12 @@ void lx__wal_prefix_free(lx__wal_prefix *prefix);
 void lx__wal_prefix_advise(lx_error *error);
 
 /**
- * Truncates a damaged log after its prefix. The rest is first copied to DIR.log-tail-1,
- * DIR.log-tail-2 ..., whichever is the first that does not exist yet. The caller must hold the
- * writer's lock. If the process is killed at any point, the log is either still damaged as before
- * or already truncated, and its prefix is intact.
+ * Truncates a damaged log after its prefix. The rest is first copied to DIR.log-tail-1 or, if that
+ * exists already, to DIR.log-tail-2, and so on. The caller must hold the writer's lock. If the
+ * process is killed at any point, the log is either still damaged as before or already truncated,
+ * and its prefix is intact.
  *
- * @param[in]  chunks  The chunk directory: the ids of the files in it are not used again.
+ * @param[in]  chunks  The chunk directory; the ids of its files are not used again.
  * @param[out] tail    Receives the path of the file, to be freed with lx__free(); NULL on failure.
  */
 lx_status lx__wal_prefix_cut(lx__wal_prefix *prefix, const lx__file *directory,
