@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Checks the entry, checksum and compressed stream of values, whatever the verify mode.
+ * @brief Checks the entry, checksum and compressed stream of values, regardless of the verify mode.
  *
  * The checker reads by pread, which reports truncated files and failing disks as errors.
  */
@@ -23,7 +23,8 @@ typedef struct lx__checker {
  * Checks one value. @p index must be less than the length.
  *
  * @param[out] bytes  Receives the number of stored bytes if their CRC is correct, or else 0.
- * @retval LX_ERR_CORRUPT  The value is damaged; the error tells the field, record, file and offset.
+ * @retval LX_ERR_CORRUPT  The value is damaged; the error states the field, record, file and
+ *                         offset.
  */
 lx_status lx__checker_check(lx__checker *checker, size_t field, uint64_t index, uint64_t *bytes,
                             lx_error *error);

@@ -14,7 +14,7 @@
 /** A handle's damage policy and count. Thread-safe. */
 typedef struct lx__damage_counter {
     lx_damage_policy policy; /**< RAISE or ZEROS. */
-    _Atomic uint64_t count;  /**< How many damaged values were read. */
+    _Atomic uint64_t count;  /**< Number of damaged values that were read. */
 } lx__damage_counter;
 
 /** If @p status says that a value is damaged, counts the value. Returns true if it must be read as

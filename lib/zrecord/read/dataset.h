@@ -16,16 +16,16 @@ struct lx_dataset_options {
     bool live;
     lx_damage_policy damage;
     lx_access access;
-    lx_executor *executor; /**< Options own a reference; a dataset only has a hold, which keeps its
-                                memory (see lifetime.h). */
+    lx_executor *executor; /**< Options own a reference; a dataset has only a hold, which keeps the
+                                executor's memory (see lifetime.h). */
 };
 
 struct lx_dataset {
     char *path;
     char *absolute_path; /**< Determined when the handle was opened; NULL if unknown. */
     lx_dataset_options options;
-    lx_schema *schema;           /**< The schema when the handle was opened, which is what callers
-                                      see. */
+    lx_schema *schema;           /**< The schema at the time the handle was opened, which is the one
+                                      that callers see. */
     pthread_mutex_t refreshing;  /**< Serializes refreshes. Locked before @ref mutex. */
     _Atomic uint64_t refreshes;  /**< Number of refreshes begun; set under @ref refreshing. */
     bool refreshed;              /**< The last refresh succeeded. Guarded by @ref refreshing. */

@@ -16,12 +16,12 @@
 #define LX__ROWS_AHEAD 16
 
 /** Copies records of any length to out + offsets[i]; their lengths must be those that lx__measure()
- * has computed. */
+ * computed. */
 lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out,
                            const uint64_t *offsets, lx_error *error);
 
-/** Computes the lengths of records, as @p count + 1 offsets of which the first is 0. */
+/** Computes the lengths of records, as @p count + 1 offsets, the first of which is 0. */
 lx_status lx__measure(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                       const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
                       lx_error *error);

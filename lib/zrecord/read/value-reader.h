@@ -24,7 +24,8 @@ typedef struct lx__field_window {
  * others. */
 typedef struct lx__value_reader {
     lx__snapshot *snapshot; /**< The caller keeps the reference. */
-    bool by_pread;          /**< False: use the mappings, which the snapshot must have. */
+    bool by_pread;          /**< If false, the reader uses the mappings, which the snapshot must
+                                 have. */
     lx__inflater *inflater; /**< Taken when the first compressed value is read. */
     lx__field_window *fields;
     size_t window_rows; /**< Number of rows per field that a sequential read loads at once. */
@@ -58,8 +59,8 @@ static inline lx_status lx__value_find(lx__value_reader *reader, size_t field, u
 lx_status lx__value_fetch_stored(lx__value_reader *reader, size_t field, uint64_t index,
                                  lx__value *value, uint8_t *into, lx_error *error);
 
-/** Fetches the bytes of a located value. Bytes that are not mapped are read into @p into; if that
- * is NULL, they are valid until the next fetch from the field. */
+/** Fetches the bytes of a located value. Bytes that are not mapped are read into @p into; if @p
+ * into is NULL, the bytes are valid until the next fetch from the field. */
 static inline lx_status lx__value_fetch(lx__value_reader *reader, size_t field, uint64_t index,
                                         lx__value *value, uint8_t *into, lx_error *error)
 {
