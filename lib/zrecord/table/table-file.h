@@ -12,7 +12,7 @@
 #include "base/mapping.h"
 #include "zrecord/format/entry.h"
 
-/** The identity of a file. A new file may get the same identity once this one is deleted and
+/** The identity of a file. A new file may get the same identity once this file is deleted and
  * closed. */
 typedef struct lx__file_id {
     dev_t device;
@@ -27,7 +27,8 @@ static inline bool lx__file_id_equal(lx__file_id a, lx__file_id b)
     return a.device == b.device && a.inode == b.inode;
 }
 
-/** The mapped tables of a field, which stores share. Any thread may read them and set bits. */
+/** The mapped tables of a field, which stores share. Any thread may read the tables and set bits in
+ * @ref verified. */
 typedef struct lx__table {
     atomic_size_t references;
     lx__file_id offset_file; /**< The mapped files. */
@@ -50,15 +51,15 @@ typedef struct lx__table_location {
     bool unmapped; /**< Only check the files; rows will be read by pread. */
 } lx__table_location;
 
-/** Maps both files for @p capacity rows, a multiple of 64. They must have at least @p rows rows. If
- * @p track_verified is set, also allocates the bits for verified rows. */
+/** Maps both files for @p capacity rows, a multiple of 64. The files must have at least @p rows
+ * rows. If @p track_verified is set, also allocates the bits for verified rows. */
 lx_status lx__table_open(lx__table **table, const lx__table_location *location, uint64_t rows,
                          uint64_t capacity, bool track_verified, lx_error *error);
 
 /** Checks that both files have @p rows rows. A file may have been truncated since it was mapped. */
 lx_status lx__table_check_files(const lx__table_location *location, uint64_t rows, lx_error *error);
 
-/** Whether the files at @p location are the mapped ones. */
+/** Whether the files at @p location are the mapped files. */
 bool lx__table_has_files(const lx__table *table, const lx__table_location *location);
 
 /** Raises the number of committed rows to @p rows, unless it is already that high. */
@@ -107,7 +108,8 @@ static inline void lx__table_set_verified(lx__table *table, uint64_t row)
 /** Opens the chunk directory. Every dataset has one, so a missing directory is corruption. */
 lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error);
 
-/** Fails if a file has fewer than @p bytes bytes, or, if @p exact is set, more. */
+/** Fails if a file has fewer than @p bytes bytes or, if @p exact is set, more than @p bytes
+ * bytes. */
 lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, lx_error *error);
 
 /** Opens a file with @p access (O_RDONLY or O_RDWR) and checks it as lx__committed_check() does.

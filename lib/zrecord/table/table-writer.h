@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The table append buffer of a writer, and the table files that it is written to.
+ * @brief A writer's table append buffer, and the table files to which the buffer is written.
  *
- * The buffer contains rows in the form that the tables use, to which they are appended in bulk. A
- * commit may write rows to WAL frames before that; they stay in the buffer until they are in the
- * tables.
+ * The buffer contains rows in the form that the tables use. The rows are appended to the tables in
+ * bulk. A commit may write rows to WAL frames before that; these rows stay in the buffer until they
+ * are in the tables.
  */
 #ifndef LX_ZRECORD_TABLE_WRITER_H
 #define LX_ZRECORD_TABLE_WRITER_H
@@ -32,16 +32,16 @@ typedef struct lx__table_writer {
     bool dirty; /**< Rows were appended to the files since the last sync. */
 } lx__table_writer;
 
-/** Opens the tables of table generation @p generation for each field; they must have @p committed
- * rows. The buffer is empty and starts at row @p first. */
+/** Opens the tables of table generation @p generation for each field; the tables must have @p
+ * committed rows. The buffer is empty and starts at row @p first. */
 lx_status lx__table_writer_open(lx__table_writer *tables, const lx__file *directory,
                                 const lx_schema *schema, uint32_t generation, uint64_t committed,
                                 uint64_t first, lx_error *error);
 
 void lx__table_writer_close(lx__table_writer *tables);
 
-/** Adds the rows of @p records records to the buffer. @p entries has one entry per field of each
- * record, @p stride bytes apart; their CRCs do not include the index CRC yet. */
+/** Adds the rows of @p records records to the buffer. @p entries contains one entry per field of
+ * each record, @p stride bytes apart; the CRCs of the entries do not include the index CRC yet. */
 lx_status lx__table_writer_append(lx__table_writer *tables, const lx__entry *entries, size_t stride,
                                   uint64_t records, lx_error *error);
 
@@ -66,8 +66,8 @@ lx_status lx__table_writer_write(lx__table_writer *tables, lx_error *error);
  * size; later rows overwrite the dropped ones. */
 void lx__table_writer_truncate(lx__table_writer *tables, uint64_t end);
 
-/** Adds the tables to the sync list @p list if they were written since the last sync. From then on
- * they count as synced. */
+/** Adds the tables to the sync list @p list if they were written since the last sync. After that,
+ * the tables count as synced. */
 lx_status lx__table_writer_list_syncs(lx__table_writer *tables, lx__sync_list *list,
                                       lx_error *error);
 
