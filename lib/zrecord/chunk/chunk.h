@@ -30,22 +30,24 @@ typedef struct lx__chunk_pool {
     lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< The chunks with the most free space. */
     size_t spare_count;
     bool directory_dirty; /**< A file was created since the last sync of the directory. */
-    bool sync_failed;     /**< Permanent: a later sync does not report what the failed one lost. */
+    bool sync_failed;     /**< Permanent, because a later sync does not report the data that the
+                               failed sync lost. */
 } lx__chunk_pool;
 
 typedef struct lx__chunk_file {
-    lx__file file; /**< Closed once the chunk is full and synced and just awaits its frame. */
+    lx__file file; /**< Closed once the chunk is full and synced and is only waiting for its
+                        frame. */
     lx__chunk_item now;
     lx__chunk_item committed; /**< As in the last frame; bytes is 0 in an uncommitted chunk. */
     bool dirty;               /**< Bytes were written since the last sync. */
     bool held;                /**< A sync list uses the descriptor, so it must stay open. */
 } lx__chunk_file;
 
-/** The chunks of one flush task. The task owns them while it runs; while no task runs, the
- * committing thread does. */
+/** The chunks of one flush task. The task owns the chunks while it runs; while no task runs, the
+ * committing thread owns them. */
 typedef struct lx__chunk_files {
     lx__chunk_pool *pool;
-    lx__chunk_file *list; /**< Payloads are appended to the last one, unless it is full. */
+    lx__chunk_file *list; /**< Payloads are appended to the last chunk unless it is full. */
     size_t count;
     size_t capacity;
 } lx__chunk_files;
@@ -53,7 +55,7 @@ typedef struct lx__chunk_files {
 /** Zeroes a pool and initializes its mutex; the caller then sets the other members. */
 void lx__chunk_pool_init(lx__chunk_pool *pool);
 
-/** Offers for reuse a committed chunk that no flush task has open; ignores a full one. */
+/** Offers a committed chunk for reuse; no flush task may have it open. Ignores a full chunk. */
 void lx__chunk_pool_offer(lx__chunk_pool *pool, const lx__chunk_item *item);
 
 /** Drops all spare chunks, so that each flush task starts a new chunk next. */
@@ -72,14 +74,14 @@ static inline bool lx__chunk_file_has_grown(const lx__chunk_file *chunk)
 
 /**
  * Finds a chunk with room for a payload of @p size bytes aligned to @p align: the current one, a
- * spare one, or a new one. Sets @p start to the payload's offset in it.
+ * spare one, or a new one. Sets @p start to the payload's offset in the chunk.
  * @retval LX_ERR_POISONED  A full chunk had to be closed, and its sync failed.
  */
 lx_status lx__chunk_files_room(lx__chunk_files *files, uint64_t size, uint32_t align,
                                lx__chunk_file **chunk, uint64_t *start, lx_error *error);
 
-/** Returns how many more bytes and records the current chunk can take; 0 and 0 if the next payload
- * needs a new chunk. */
+/** Gets how many more bytes and records fit into the current chunk; both numbers are 0 if the next
+ * payload needs a new chunk. */
 void lx__chunk_files_left(const lx__chunk_files *files, uint64_t *bytes, uint64_t *records);
 
 /** Whether lx__chunk_files_room() would return the current chunk. */
@@ -92,18 +94,19 @@ static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
 }
 
 /** Adds each file written since the last sync to the sync list @p list, and also the directory if
- * it changed. From then on they count as synced. Fails after any failed sync. */
+ * it changed. After that, they count as synced. Fails after any failed sync. */
 lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list, lx_error *error);
 
 /** Called after the sync list was run; the descriptors in the list may be closed again. */
 void lx__chunk_files_release(lx__chunk_files *files);
 
 /** Called after a frame: marks the chunks in @p items, which are in ascending order of id, as
- * committed. @p items need not list all chunks of @p files. Closes those that will not be appended
- * to. */
+ * committed. @p items need not list all chunks of @p files. Closes the chunks that will not be
+ * appended to. */
 void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *items, size_t count);
 
-/** Resets the chunks to the last frame, and removes the files of those that are not in it. */
+/** Resets the chunks to the last frame, and removes the files of chunks that are not in that
+ * frame. */
 lx_status lx__chunk_files_rollback(lx__chunk_files *files, lx_error *error);
 
 void lx__chunk_files_close(lx__chunk_files *files);

@@ -24,8 +24,9 @@ typedef enum lx__part { LX__PART_OFFSETS, LX__PART_CHECKS, LX__PART_CHUNK } lx__
 typedef struct lx__file_name {
     lx__part part;
     uint32_t number;     /**< Position of the field, or id of the chunk. */
-    uint32_t generation; /**< Table generation, for tables. */
-    uint64_t bytes;      /**< Committed bytes, for chunks: the file must have at least these. */
+    uint32_t generation; /**< For tables, the table generation. */
+    uint64_t bytes;      /**< For chunks, the number of committed bytes: the file must not be
+                              shorter. */
 } lx__file_name;
 
 /** Opens a file that is not in the cache.
@@ -46,7 +47,7 @@ typedef struct lx__open_file {
 
 typedef struct lx__fd_cache {
     lx__fd_open *open;
-    void *user;            /**< For @ref open. */
+    void *user;            /**< Passed to @ref open. */
     pthread_mutex_t mutex; /**< Guards the members below. A leaf lock. */
     lx__open_file *files;  /**< Most recently used first. */
     size_t count;

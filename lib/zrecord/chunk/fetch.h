@@ -4,8 +4,8 @@
  * @brief Fetches the bytes of extents of chunks, a batch at a time.
  *
  * There is one implementation per access mode: the mappings of a snapshot (snapshot.h), and pread
- * (below). A further one, such as io_uring or a remote store, would implement the same call, and
- * could complete the extents of a batch in any order.
+ * (below). A further implementation, for example with io_uring or for a remote store, would provide
+ * the same call, and could complete the extents of a batch in any order.
  */
 #ifndef LX_ZRECORD_FETCH_H
 #define LX_ZRECORD_FETCH_H
@@ -40,7 +40,7 @@ typedef struct lx__pread {
     uint8_t *bytes;
     size_t capacity, size;
     uint32_t chunk; /**< Id of the chunk that the bytes are from. */
-    uint64_t start; /**< Their offset in the chunk. */
+    uint64_t start; /**< Offset of the bytes in that chunk. */
     /** @} */
 } lx__pread;
 

@@ -6,7 +6,7 @@
  * Reading takes three steps. *Locate* checks an entry against the rules of its field and the item
  * of its chunk (doc/zrecord-format.md, section 5.4), and computes the extent of its bytes. *Fetch*
  * (fetch.h) reads the bytes. *Check and decode* verifies the CRC of the bytes and decompresses
- * them. None of the steps takes a snapshot, so that readers, recovery, verification, repair and
+ * them. None of the steps requires a snapshot, so readers, recovery, verification, repair and
  * rebalance can share them.
  *
  * The fast paths of mapped reads use the predicates below, which accept only raw values; all other
@@ -38,8 +38,8 @@ static inline bool lx__payload_is_stored(const lx__entry *entry)
 /**
  * Checks an entry against all rules and locates its bytes.
  *
- * @param[in]  chunk   The snapshot's item of the entry's chunk; NULL if the snapshot does not have
- *                     that chunk. Ignored unless lx__payload_is_stored().
+ * @param[in]  chunk   The snapshot's item of the entry's chunk; NULL if the snapshot does not
+ *                     contain that chunk. Ignored unless lx__payload_is_stored().
  * @param[out] extent  Receives the location of the bytes, with @c into set to NULL.
  * @retval LX_ERR_CORRUPT  The entry violates a rule.
  */
@@ -48,13 +48,13 @@ lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rule
 
 /**
  * Checks the stored bytes of a located value against its CRC. The value must not be missing.
- * @retval LX_ERR_CORRUPT  They differ from the bytes that were written.
+ * @retval LX_ERR_CORRUPT  The bytes differ from those that were written.
  */
 lx_status lx__payload_check(const lx__entry *entry, const lx__entry_rules *rules, uint64_t index,
                             const void *stored, lx_error *error);
 
 /**
- * Decodes stored bytes, already checked, into the entry->logical bytes at @p value.
+ * Decodes stored bytes, which must have been checked, into the entry->logical bytes at @p value.
  *
  * @param[in,out] inflater  The calling thread's inflater; replaced if it is NULL or for a different
  *                          codec.
