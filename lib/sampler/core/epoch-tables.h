@@ -18,9 +18,9 @@ typedef lx_status lx__epoch_table_fill(const lx_order *order, uint64_t epoch, ui
                                        size_t count, lx_error *error);
 
 /**
- * The tables of an order. The two most recent ones are kept, because batches around the end of an
- * epoch need both; other tables live until no thread holds them. If the tables are stored in a
- * folder, making one removes the file from two epochs before.
+ * The tables of an order. The two most recent tables are kept, because batches around the end of an
+ * epoch need both; other tables are kept until no thread holds them. If the tables are stored in a
+ * folder, making a table removes the file of the table from two epochs before.
  *
  * @par Thread safety
  * Thread-safe. The first thread to enter an epoch makes its table, while the others wait.
@@ -31,20 +31,20 @@ typedef struct lx__epoch_tables lx__epoch_tables;
 typedef struct lx__epoch_table {
     lx__epoch_tables *owner;
     uint64_t number;
-    size_t holders; /**< Protected by the owner's lock; the owner counts as one. */
+    size_t holders; /**< Protected by the owner's lock; the owner counts as a holder. */
     lx__index_table table;
 } lx__epoch_table;
 
 /**
- * Creates the tables of an order; @p fill computes the @p count indices of each. They are stored in
- * the folder @p tables, or in memory if that is NULL.
+ * Creates the tables of an order; @p fill computes the @p count indices of each table. The tables
+ * are stored in the folder @p tables, or in memory if @p tables is NULL.
  *
- * @retval LX_ERR_NOMEM  Out of memory. Otherwise, the same as lx__index_table_cache_folder().
+ * @retval LX_ERR_NOMEM  Out of memory. Other failures are those of lx__index_table_cache_folder().
  */
 LX_API lx_status lx__epoch_tables_new(lx__epoch_table_fill *fill, size_t count, const char *tables,
                                       lx__epoch_tables **epochs, lx_error *error);
 
-/** Requires that no thread holds a table. @p epochs may be NULL. */
+/** Frees the tables, none of which may be held by a thread. @p epochs may be NULL. */
 LX_API void lx__epoch_tables_free(lx__epoch_tables *epochs);
 
 /**

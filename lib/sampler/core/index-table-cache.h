@@ -8,8 +8,8 @@
  * in full. One folder can therefore serve any number of orders, and hash collisions are detected.
  *
  * A file is written under a temporary name, synced and renamed. If several processes make the same
- * table at the same time, each writes its own file; the files are identical, and the last one
- * remains.
+ * table at the same time, each process writes its own file; the files are identical, and the last
+ * one written remains.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_CACHE_H
 #define LX_SAMPLER_INDEX_TABLE_CACHE_H
@@ -18,20 +18,20 @@
 
 #include "sampler/core/index-table.h"
 
-/** How to make a kind of table. */
+/** Describes how to make one kind of table. */
 typedef struct lx__index_table_maker {
     const char *kind; /**< Prefix of the file name. */
     /** Adds everything that the numbers depend on to @p inputs. Returns 0, or -1 when out of
      * memory. */
     int (*describe)(const void *user, json_t *inputs);
-    /** Makes the table in memory: its count and its numbers. */
+    /** Makes the table in memory: sets its count and its numbers. */
     lx_status (*make)(void *user, lx__index_table *table, lx_error *error);
 } lx__index_table_maker;
 
 /**
- * Finds a table in the folder, or makes it.
+ * Opens a table in the folder, or makes it if it is not there.
  *
- * @param folder  Created if missing; NULL: the table stays in memory.
+ * @param folder  The folder, which is created if missing; NULL: the table stays in memory.
  * @param table   On entry, contains the bound and the count, which is #LX__INDEX_TABLE_ANY if only
  *                the file or the maker knows it. On failure, the table is empty.
  *

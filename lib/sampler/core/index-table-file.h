@@ -4,9 +4,9 @@
  * @brief A table in a file, in the format of doc/orders.md, section 15: written once and mapped by
  * all processes that read it.
  *
- * Opening it takes constant time. Its numbers are divided into blocks, each with a checksum that is
- * verified when the block is first accessed. If another process truncates the file while it is
- * mapped, or the disk fails to read a sector of it, the access raises SIGBUS.
+ * Opening the file takes constant time. The numbers are divided into blocks, each with a checksum
+ * that is verified when the block is first accessed. If another process truncates the file while it
+ * is mapped, or the disk fails to read a sector of it, the access raises SIGBUS.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_FILE_H
 #define LX_SAMPLER_INDEX_TABLE_FILE_H
@@ -24,8 +24,8 @@ typedef struct lx__index_table_file lx__index_table_file;
 /** The expected properties of a table. */
 typedef struct lx__index_table_form {
     const char *inputs; /**< JSON with everything that the numbers depend on. */
-    uint64_t count;     /**< How many numbers there are; #LX__INDEX_TABLE_ANY: accept the count that
-                             the file states. */
+    uint64_t count;     /**< The count of numbers; #LX__INDEX_TABLE_ANY accepts the count that the
+                             file states. */
     uint64_t bound;     /**< Upper limit of the numbers, exclusive. */
     size_t width;       /**< Bytes per number, 4 or 8. */
 } lx__index_table_form;
@@ -42,9 +42,11 @@ typedef struct lx__index_table_form {
  * @param[out]    data   The numbers.
  *
  * @retval LX_ERR_NOT_FOUND    The file does not exist.
- * @retval LX_ERR_CORRUPT      It is damaged, or is not a table.
- * @retval LX_ERR_UNSUPPORTED  Its format version is not supported, or this machine is big-endian.
- * @retval LX_ERR_MISMATCH     It contains a different table; the message names both.
+ * @retval LX_ERR_CORRUPT      The file is damaged, or is not a table.
+ * @retval LX_ERR_UNSUPPORTED  The file's format version is not supported, or this machine is
+ *                             big-endian.
+ * @retval LX_ERR_MISMATCH     The file contains a different table; the message describes both
+ *                             tables.
  */
 lx_status lx__index_table_file_open(const lx__file *folder, const char *name,
                                     lx__index_table_form *form, lx__index_table_file **file,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Tables of arbitrary indices or other numbers: 4 bytes each if all fit, otherwise 8; in
- * memory or in a mapped file.
+ * @brief Tables of arbitrary indices or other numbers, in memory or in a mapped file. Each number
+ * takes 4 bytes if all of them fit, otherwise 8.
  *
  * A file may be damaged, and another process may write to it. Every read therefore needs two
  * checks: lx__index_table_check() finds damaged blocks, and then the reader checks that each number
@@ -38,14 +38,14 @@ static inline bool lx__index_table_is_narrow(uint64_t bound)
 }
 
 /**
- * Computes the count, bound and checksum of indices, for an empty table.
+ * Sets the count, bound and checksum of an empty table to those of @p indices.
  *
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1.
  */
 lx_status lx__index_table_measure(const uint64_t *indices, uint64_t count, lx__index_table *table,
                                   lx_error *error);
 
-/** Copies the indices after lx__index_table_measure(). */
+/** Copies the indices into the table; call lx__index_table_measure() first. */
 LX_API lx_status lx__index_table_fill(const uint64_t *indices, lx__index_table *table,
                                       lx_error *error);
 
@@ -55,8 +55,8 @@ LX_API lx_status lx__index_table_new(const uint64_t *indices, uint64_t count,
 
 LX_API void lx__index_table_free(lx__index_table *table);
 
-/** Checks the numbers at @p count places, all below the table's count. Call this before reading
- * them.
+/** Checks the numbers at @p count places, all below the table's count. Call this function before
+ * reading the numbers.
  * @retval LX_ERR_CORRUPT  The file is damaged there. */
 static inline lx_status lx__index_table_check(const lx__index_table *table, const uint64_t *places,
                                               size_t count, lx_error *error)
@@ -81,7 +81,8 @@ LX_API lx_status lx__index_table_fail(const lx__index_table *table, lx_error *er
 LX_API lx_status lx__index_table_map(const lx__index_table *table, uint64_t *places, size_t count,
                                      lx_error *error);
 
-/** Returns the table's checksum, which identifies it in saved states. NULL when out of memory. */
+/** Returns the table's checksum, which identifies the table in saved states. NULL when out of
+ * memory. */
 LX_API json_t *lx__index_table_to_json(const lx__index_table *table);
 
 #endif

@@ -14,15 +14,15 @@ typedef struct lx__inner_order {
     uint64_t epochs; /**< Number of whole epochs that fit in the positions; 0 if the length is 0. */
 } lx__inner_order;
 
-/** References @p order, which lx__inner_order_check() accepted, as a part of the new order
+/** Adds a reference to @p order, which lx__inner_order_check() accepted, as a part of the new order
  * @p in. */
 void lx__inner_order_init(lx__inner_order *inner, lx_order *order, lx_order *in);
 
 /** Drops the reference. A zeroed struct is allowed. */
 void lx__inner_order_clear(lx__inner_order *inner);
 
-/** Returns the part's position for an offset in @p epoch. The offset is below the part's length,
- * which is 1 or more. After the last epoch, the epochs repeat. */
+/** Returns the part's position for an offset in @p epoch. The offset must be below the part's
+ * length, which must be at least 1. After the last epoch, the epochs repeat. */
 static inline uint64_t lx__inner_order_place(const lx__inner_order *inner, uint64_t epoch,
                                              uint64_t offset)
 {
@@ -54,14 +54,14 @@ json_t *lx__inner_orders_to_json(const lx__inner_order *inners, size_t count);
  * Checks the arguments of a function that makes an order from @p inner, and sets @p made to NULL.
  *
  * @retval LX_ERR_ARGUMENT  An argument is NULL.
- * @return Otherwise, the same as lx__inner_order_check_size().
+ * @return Otherwise, any status that lx__inner_order_check_size() returns.
  */
 lx_status lx__inner_order_check(const lx_order *inner, lx_order **made, lx_error *error);
 
 /** Checks a part against the limits; @p size is the total of all parts up to this one.
- * @retval LX_ERR_MISMATCH  It is cut into batches.
- * @retval LX_ERR_LIMIT     The nesting depth has reached #LX_MAX_ORDER_DEPTH, or the total
- *                          #LX_MAX_ORDERS. */
+ * @retval LX_ERR_MISMATCH  The part is cut into batches.
+ * @retval LX_ERR_LIMIT     The part's nesting depth has reached #LX_MAX_ORDER_DEPTH, or @p size has
+ *                          reached #LX_MAX_ORDERS. */
 lx_status lx__inner_order_check_size(const lx_order *inner, size_t size, lx_error *error);
 
 #endif

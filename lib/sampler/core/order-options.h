@@ -32,12 +32,12 @@ struct lx_order_options {
 };
 
 /**
- * Reads the options of a new order. An option that has no effect on the order is an error.
+ * Reads the options of a new order. Setting an option that has no effect on the order is an error.
  *
  * @param[in]  options  As given by the caller; may be NULL.
  * @param[in]  allowed  The options that have an effect on the order, as bits of ::lx__order_option.
- * @param[out] taken    Receives the options, with the defaults for those that were not set. Its
- *                      strings belong to @p options.
+ * @param[out] taken    Receives the options, with the defaults for those that were not set. The
+ *                      strings still belong to @p options.
  * @retval LX_ERR_ARGUMENT  An option that is not in @p allowed was set; the message names it.
  */
 LX_API lx_status lx__order_options_take(const lx_order_options *options, unsigned allowed,

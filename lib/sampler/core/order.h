@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The base class of orders, and the loader's functions to read one.
+ * @brief The base class of orders, and the functions with which the loader reads an order.
  *
  * Every kind of order is a struct that begins with an lx_order and has a class with its functions.
  * An order made of other orders holds references to them, nests their JSON in its own, and keeps
@@ -32,9 +32,9 @@ typedef struct lx__order_class {
     int formula;      /**< Version of the formula, for saved states: a different version may produce
                            different indices. */
 
-    /** Size of a scratch in bytes; a new scratch is zeroed. 0 if the class needs none. */
+    /** Size of a scratch in bytes; a new scratch is zeroed. 0 if the class needs no scratch. */
     size_t scratch_size;
-    /** Releases what the scratch owns; NULL if it owns nothing. */
+    /** Releases what the scratch owns; NULL if the scratch owns nothing. */
     void (*clear_scratch)(void *scratch);
 
     /** Replaces each of 1 to #LX__ORDER_BLOCK positions, which may be in any order, with its index;
@@ -49,25 +49,26 @@ typedef struct lx__order_class {
     /** Counts the positions below @p end by set; NULL if the order is not a mixture. */
     lx_status (*count)(const lx_order *order, uint64_t end, uint64_t *counts, lx_error *error);
 
-    /** Releases what the order owns besides its own memory; NULL if it owns nothing. */
+    /** Releases what the order owns besides its own memory; NULL if there is nothing to release. */
     void (*dispose)(lx_order *order);
 } lx__order_class;
 
 struct lx_order {
     const lx__order_class *class;
-    uint64_t length; /**< Positions per epoch. */
+    uint64_t length; /**< Number of positions per epoch. */
     uint64_t bound;  /**< Upper limit of the indices, exclusive: the minimum length of a source. */
-    unsigned depth;  /**< Number of levels of nested orders, including itself. */
-    size_t size;     /**< Number of orders within it, including itself. */
+    unsigned depth;  /**< Number of levels of nested orders, including this order. */
+    size_t size;     /**< Number of orders within this order, including itself. */
     size_t sets;     /**< Number of a mixture's sets; 0: not a mixture. */
-    /** Where its batches begin, see batch-bounds.h; NULL: not cut into batches. */
+    /** Where the order's batches begin, see batch-bounds.h; NULL: not cut into batches. */
     struct lx__epoch_tables *batch_bounds;
     uint64_t batch_rows; /**< Maximum number of samples in a batch; 0: not cut into batches. */
     atomic_size_t references;
 };
 
-/** Returns the epoch of the first of @p count positions. Replaces that position and those that
- * follow it in the same epoch with offsets, and sets @p here to the number replaced. */
+/** Returns the epoch of the first of @p count positions. Replaces that position, and the following
+ * positions that are in the same epoch, with offsets, and sets @p here to the number of positions
+ * replaced. */
 static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *positions,
                                              size_t count, size_t *here)
 {
@@ -79,8 +80,8 @@ static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *po
     return epoch;
 }
 
-/** Reads the first of @p count offsets of an epoch and some of those that follow it, and sets @p
- * here to the number read. */
+/** Reads the first of @p count offsets of an epoch and some of the offsets that follow it, and sets
+ * @p here to the number of offsets read. */
 typedef lx_status (*lx__read_piece)(const lx_order *order, void *scratch, uint64_t epoch,
                                     uint64_t *positions, size_t count, size_t *here,
                                     lx_error *error);
@@ -103,20 +104,21 @@ lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *positions,
     return status;
 }
 
-/** Allocates @p size zeroed bytes for an order of @p class, sets the members that the arguments
- * give, and counts one reference. */
+/** Allocates @p size zeroed bytes for an order of @p class, sets the members for which there are
+ * arguments, and sets the reference count to 1. */
 LX_API lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length,
                                uint64_t bound, lx_order **order, lx_error *error);
 
-/** Finishes the creation of an order: on failure, frees it and sets it to NULL. Returns the
- * status. */
+/** Finishes the creation of an order: on failure, frees the order and sets @p order to NULL.
+ * Returns @p status. */
 LX_API lx_status lx__order_finish(lx_order **order, lx_status status);
 
 /**
- * A thread's cache while it reads an order, such as the table or the keys of the current epoch.
+ * The cache of a thread that reads an order; it contains, for example, the table or the keys of the
+ * current epoch.
  *
  * @par Thread safety
- * Not thread-safe. Use it only with the order it was made for.
+ * Not thread-safe. Use a scratch only with the order that it was made for.
  */
 typedef struct lx__scratch lx__scratch;
 
@@ -128,8 +130,8 @@ LX_API lx_status lx__scratch_new(lx_order *order, lx__scratch **scratch, lx_erro
 LX_API void lx__scratch_free(lx__scratch *scratch);
 
 /**
- * Reads the indices at the positions first, first + step, ..., @p count of them, across epochs. The
- * step is 1 or more, and the last position is below #LX__POSITION_END; the count is 0 if the
+ * Reads the indices at @p count positions (first, first + step, ...), across epochs. The step must
+ * be at least 1, and the last position must be below #LX__POSITION_END; the count must be 0 if the
  * order's length is 0.
  *
  * @retval LX_ERR_NOMEM  Out of memory for the scratch.
@@ -140,7 +142,7 @@ LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uin
 /**
  * Replaces each of @p count positions with its index.
  *
- * @return Same as lx__order_read().
+ * @return Any status that lx__order_read() returns.
  */
 lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *positions,
                         size_t count, lx_error *error);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Assigns the batches of an order that is cut into batches: a rank gets those whose number
- * in the epoch is the rank modulo the number of ranks. rank-slice.h assigns samples the same way.
+ * @brief Assigns the batches of an order that is cut into batches: a rank gets the batches whose
+ * number in the epoch, modulo the number of ranks, equals the rank. rank-slice.h assigns samples in
+ * the same way.
  */
 #ifndef LX_SAMPLER_RANK_ASSIGNMENT_H
 #define LX_SAMPLER_RANK_ASSIGNMENT_H
@@ -19,15 +20,16 @@
 #define LX__RANK_ASSIGNMENT_EPOCHS 100
 
 /**
- * Finds the next step in which a rank has a batch. A step has one batch per rank; the last step of
- * an epoch may have fewer. A step that starts within a batch contains the remainder of that batch.
+ * Finds the next step in which a rank has a batch. A step contains one batch per rank; the last
+ * step of an epoch may contain fewer. A step that starts within a batch contains the remainder of
+ * that batch.
  *
- * @param[in]     order     An order cut into batches.
+ * @param[in]     order     An order that is cut into batches.
  * @param[in,out] held      NULL, or the last table read; release it with
  *                          lx__epoch_table_clear_scratch().
  * @param[in]     drop      Whether to skip steps with fewer batches than ranks.
- * @param[in,out] position  Start of the step. Set to @p until if no batch remains before that, but
- *                          left unchanged if no epoch can have one.
+ * @param[in,out] position  Start of the step. Set to @p until if no batch remains before @p until,
+ *                          but left unchanged if no epoch can have a batch for the rank.
  * @param[in]     until     The end of an epoch, or of the positions.
  * @param[out]    slice     All positions of the batch, and the end of the step.
  *

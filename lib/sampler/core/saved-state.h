@@ -15,11 +15,11 @@
 
 #include "base/json.h"
 
-/** Returns @p value as a JSON integer or, if it is 2^63 or more, where JSON readers disagree, as a
- * string of its digits. NULL when out of memory. */
+/** Returns @p value as a JSON integer or, if it is 2^63 or more, a range in which JSON readers
+ * disagree, as a string of its digits. NULL when out of memory. */
 LX_API json_t *lx__state_number(uint64_t value);
 
-/** Reads member @p key of @p object, as lx__state_number() writes it. */
+/** Reads member @p key of @p object, in the form that lx__state_number() writes. */
 LX_API lx_status lx__state_get_number(const json_t *object, const char *key, uint64_t *value,
                                       lx_error *error);
 
@@ -45,7 +45,7 @@ LX_API json_t *lx__state_new(const char *what, int version);
 
 /**
  * Adds the checksum to a complete state and writes it like snprintf(): sets @p length, which may be
- * NULL, to the length of the text whatever @p size is, and writes nothing if @p size is 0.
+ * NULL, to the length of the text regardless of @p size, and writes nothing if @p size is 0.
  *
  * @retval LX_ERR_LIMIT  The text and its NUL exceed @p size bytes; the buffer is set to an empty
  *                       string.
@@ -57,9 +57,9 @@ LX_API lx_status lx__state_write(json_t *state, char *text, size_t size, size_t 
  * Parses the state of a @p what in format version @p version. Call lx__state_check() after the
  * comparisons, which describe a difference better than the checksum does.
  *
- * @retval LX_ERR_CORRUPT      It is not a JSON object, or not a state.
- * @retval LX_ERR_MISMATCH     It is the state of a different kind of object.
- * @retval LX_ERR_UNSUPPORTED  Its format version is not @p version.
+ * @retval LX_ERR_CORRUPT      The text is not a JSON object, or not a state.
+ * @retval LX_ERR_MISMATCH     The text is the state of a different kind of object.
+ * @retval LX_ERR_UNSUPPORTED  The format version of the state is not @p version.
  */
 LX_API lx_status lx__state_parse(const char *text, const char *what, int version, json_t **state,
                                  lx_error *error);

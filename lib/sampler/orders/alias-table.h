@@ -37,16 +37,16 @@ typedef struct lx__alias {
  * largest.
  *
  * @param crc     CRC-32C of the weights.
- * @param tables  The folder for the table file; NULL: the table is in memory.
- * @retval LX_ERR_NOMEM  Out of memory. Otherwise, the same as lx__index_table_cache_get().
+ * @param tables  The folder for the table file; NULL: the table stays in memory.
+ * @retval LX_ERR_NOMEM  Out of memory. Other failures are those of lx__index_table_cache_get().
  */
 lx_status lx__alias_new(const double *weights, uint64_t count, double largest, uint32_t crc,
                         const char *tables, lx__alias *alias, lx_error *error);
 
 void lx__alias_free(lx__alias *alias);
 
-/** Replaces each of @p count draw numbers, at most #LX__ORDER_BLOCK, with the index that this draw
- * under @p key selects.
+/** Replaces each of @p count draw numbers (at most #LX__ORDER_BLOCK) with the index that the draw
+ * with this number under @p key selects.
  * @retval LX_ERR_CORRUPT  The table file is damaged. */
 lx_status lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, size_t count,
                          lx_error *error);

@@ -16,13 +16,13 @@
 /** Maximum number of indices of a grouped order. */
 #define LX__GROUP_MEMBERS_MAX UINT32_MAX
 
-/** Maximum length of a group whose permutation has a table, as for a block (doc/orders.md, section
+/** Maximum length of a group whose permutation uses a table, as in a block (doc/orders.md, section
  * 6). */
 #define LX__GROUP_TABLE 256
 
 /**
- * Checks the arguments of a function that makes an order of @p count indices, each with an element
- * of @p what (such as "classes"), and sets @p order to NULL.
+ * Checks the arguments of a function that makes an order of @p count indices, each of which has an
+ * element in @p what (such as "classes"), and sets @p order to NULL.
  *
  * @retval LX_ERR_ARGUMENT  The elements are missing, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count exceeds #LX__GROUP_MEMBERS_MAX.

@@ -13,16 +13,16 @@
 typedef struct lx__mixture_phase {
     uint64_t begin;
     lx__mixture_split split;
-    uint64_t *before; /**< Positions of each set in the epoch before the phase. */
+    uint64_t *before; /**< Number of positions of each set in the epoch before the phase. */
 } lx__mixture_phase;
 
 /** The phases of an epoch. Immutable. */
 typedef struct lx__mixture_phases {
     size_t set_count;
-    lx__mixture_phase *list; /**< The first begins at 0. */
+    lx__mixture_phase *list; /**< The first phase begins at 0. */
     size_t count, capacity;
-    uint64_t length;  /**< Positions in the epoch. */
-    uint64_t *totals; /**< Positions of each set in the epoch. */
+    uint64_t length;  /**< Number of positions in the epoch. */
+    uint64_t *totals; /**< Number of positions of each set in the epoch. */
 } lx__mixture_phases;
 
 /**

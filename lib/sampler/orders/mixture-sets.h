@@ -28,8 +28,8 @@ LX_API void lx__mixture_sets_free(lx__mixture_sets *sets);
 /** Implements a class's describe function: adds "parts" and "offsets" to the JSON of an order. */
 LX_API int lx__mixture_sets_describe(const lx__mixture_sets *sets, json_t *object);
 
-/** Returns the position, in the set's part, of the n-th sample that the set has in an epoch; the
- * set has @p totals[set] positions per epoch. */
+/** Returns the position, in the set's part, of the set's n-th sample in an epoch; the set has @p
+ * totals[set] positions per epoch. */
 static inline uint64_t lx__mixture_sets_place(const lx__mixture_sets *sets, const uint64_t *totals,
                                               uint64_t epoch, size_t set, uint64_t n)
 {
@@ -49,12 +49,13 @@ typedef struct lx__mixture_sets_scratch {
     uint64_t sorted[LX__ORDER_BLOCK];
 } lx__mixture_sets_scratch;
 
-/** Allocates the scratch for lx__mixture_sets_read(), unless it has memory already. */
+/** Allocates the memory of the scratch for lx__mixture_sets_read(), unless it is already
+ * allocated. */
 LX_API lx_status lx__mixture_sets_prepare(const lx__mixture_sets *sets,
                                           lx__mixture_sets_scratch *scratch, lx_error *error);
 
-/** Replaces each of @p count positions, at most a block, with its index. The scratch already has
- * the set of each position. */
+/** Replaces each of @p count positions (at most a block) with its index. The scratch must already
+ * contain the set of each position. */
 LX_API lx_status lx__mixture_sets_read(const lx__mixture_sets *sets,
                                        lx__mixture_sets_scratch *scratch, uint64_t *positions,
                                        size_t count, lx_error *error);

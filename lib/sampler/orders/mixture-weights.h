@@ -12,7 +12,7 @@
 /** The weights that take effect at an offset: in full if they are few, otherwise their checksum. */
 typedef struct lx__saved_weights {
     uint64_t begin;
-    double *weights; /**< NULL: digest is set. */
+    double *weights; /**< NULL if digest is set instead. */
     char digest[9];
 } lx__saved_weights;
 

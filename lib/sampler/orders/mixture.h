@@ -27,7 +27,8 @@ struct lx_mixture {
     size_t count, capacity;
     size_t size;                     /**< Total number of orders in the sets, including nested
                                           ones. */
-    lx__mixture_weights *weightings; /**< The first begins at 0, and exists if a set does. */
+    lx__mixture_weights *weightings; /**< The first weights begin at 0; they exist if there is a
+                                          set. */
     size_t weighting_count, weighting_capacity;
     size_t weight_capacity; /**< Capacity of the first weights. */
     uint64_t length;
@@ -35,7 +36,7 @@ struct lx_mixture {
 };
 
 /** Checks what all orders made from a mixture require.
- * @retval LX_ERR_ARGUMENT  It has no sets, or no initial weight is above 0. */
+ * @retval LX_ERR_ARGUMENT  The mixture has no sets, or no initial weight is above 0. */
 LX_API lx_status lx__mixture_check(const lx_mixture *mixture, lx_error *error);
 
 /** Implements a class's describe function: adds the policy for exhausted sets to the JSON of an

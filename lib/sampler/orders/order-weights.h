@@ -27,8 +27,8 @@ typedef struct lx__order_weights {
  * Checks the weights of a new order, sets @p order to NULL, and computes the properties of the
  * weights.
  *
- * @retval LX_ERR_ARGUMENT  The weights are missing, one is invalid, or none is above 0; or a
- *             pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  The weights are missing, a weight is invalid, no weight is above 0, or a
+ *                          pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count exceeds #LX__WEIGHTS_MAX.
  */
 lx_status lx__order_weights_check(const double *weights, uint64_t count, lx_order **order,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The Feistel network on vectors: the body that feistel-avx2.c and feistel-neon.c share.
- * Before including this header, both define
+ * @brief The Feistel network on vectors. This body is shared by feistel-avx2.c and feistel-neon.c,
+ * which define the following before they include this header:
  *   LANES: the number of values in a vector,
  *   struct network, load_network(feistel): what every round needs, in vectors,
  *   struct halves: the left and right halves of LANES values,

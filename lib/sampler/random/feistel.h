@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A permutation computed by a formula: any element independently of the others, from 32
- * bytes of keys whatever the length.
+ * @brief A permutation computed by a formula: any element can be computed independently of the
+ * others, from 32 bytes of keys regardless of the length.
  *
- * A Feistel network over the smallest number of bits that can represent the length, in two halves
- * that differ by at most one bit, with cycle walking: a result beyond the length passes through the
- * network again until it is below the length. This yields a permutation of 0..length-1, because the
- * network is a permutation of all numbers with these bits. It takes fewer than two passes on
- * average; halves of equal size would take up to four.
+ * The formula is a Feistel network over the smallest number of bits that can represent the length,
+ * split into two halves whose sizes differ by at most one bit. It uses cycle walking: a result that
+ * is not below the length passes through the network again until it is. This yields a permutation
+ * of 0..length-1, because the network is a permutation of all numbers with this many bits. On
+ * average, fewer than two passes are needed; halves of equal size would need up to four.
  *
  * Sources: Luby and Rackoff, "How to Construct Pseudorandom Permutations from Pseudorandom
  * Functions", 1988; Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002, for cycle
@@ -27,9 +27,9 @@
 
 /** A permutation. Immutable after lx__feistel_init(). */
 typedef struct lx__feistel {
-    uint64_t length;      /**< It permutes 0..length-1. */
-    uint32_t left, right; /**< Bits of the halves, 1 to 32; if the total is odd, the right half has
-                               one more. */
+    uint64_t length;      /**< The numbers 0..length-1 are permuted. */
+    uint32_t left, right; /**< Number of bits in each half, 1 to 32; if the total is odd, the right
+                               half has one bit more. */
     uint32_t key[LX__FEISTEL_ROUNDS];
 } lx__feistel;
 

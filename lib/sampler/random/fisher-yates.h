@@ -18,7 +18,8 @@
 /**
  * Fills @p table with 0..length-1, shuffled by the draws under @p key: draw i chooses the number at
  * place i among the remaining numbers. The permutation is uniform to one part in 2^33: the bias of
- * a choice among m is at most m / 2^64, and the sum of these over all places is length^2 / 2^65.
+ * a choice among m is at most m / 2^64, and the sum of these biases over all places is length^2 /
+ * 2^65.
  *
  * @param length  1 .. #LX__FISHER_YATES_LENGTH.
  */

@@ -16,7 +16,7 @@
 #include "sampler/random/feistel.h"
 
 /**
- * A permutation. Zeroed memory is valid; no permutation is set in it yet.
+ * A permutation. Zeroed memory is valid, and means that no permutation is set yet.
  *
  * @par Thread safety
  * Not thread-safe.
@@ -25,7 +25,7 @@ typedef struct lx__permutation {
     bool ready;
     uint64_t length, seed, epoch;
     uint64_t table_length; /**< Longer permutations have no table. */
-    uint16_t *table;       /**< An array of @ref capacity entries; NULL: no table has been needed
+    uint16_t *table;       /**< An array of @ref capacity entries; NULL if no table has been needed
                                 yet. */
     uint64_t capacity;
     lx__feistel feistel;
@@ -36,8 +36,8 @@ typedef struct lx__permutation {
  * must be at least 1.
  *
  * @param table_length  Maximum length of a permutation that has a table, at most
- *                      #LX__FISHER_YATES_LENGTH. The permutation depends on it, so pass the same
- *                      value in each call.
+ *                      #LX__FISHER_YATES_LENGTH. The permutation depends on this value, so pass the
+ *                      same value in each call.
  * @retval LX_ERR_NOMEM  Out of memory for the table; no permutation is set.
  */
 lx_status lx__permutation_set(lx__permutation *permutation, uint64_t length, uint64_t seed,

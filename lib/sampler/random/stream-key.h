@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Derives keys from a seed: a hash of (seed, epoch, stream) instead of a sum, so that
+ * @brief Derives keys from a seed. A key is a hash of (seed, epoch, stream), not a sum, so that
  * adjacent seeds or epochs never share a key.
  */
 #ifndef LX_SAMPLER_STREAM_KEY_H

@@ -12,7 +12,8 @@
 
 #include <loaderx/status.h>
 
-/** Returns LX_ERR_ARGUMENT, with the number of the weight, if it is negative, infinite or NaN. */
+/** Returns LX_ERR_ARGUMENT, with the number of the weight in the message, if @p weight is negative,
+ * infinite or NaN. */
 lx_status lx__weight_check(uint64_t number, double weight, lx_error *error);
 
 /** Checks @p count weights, at least one of which must be above 0, and finds the largest. */

@@ -19,7 +19,7 @@ static inline uint64_t lx__multiply_wide_parts(uint64_t a, uint64_t b, uint64_t 
     return middle << 32 | (uint32_t)low;
 }
 
-/** (a + b) mod n, for a and b below n. */
+/** Returns (a + b) mod n for a and b below n. */
 static inline uint64_t lx__add_mod(uint64_t a, uint64_t b, uint64_t n)
 {
     return a >= n - b ? a - (n - b) : a + b;
