@@ -2,7 +2,8 @@
 /**
  * @file
  * @brief The batch schedule: which positions of each global batch belong to this rank. A batch has
- * batch_size samples, unless the order forms its own batches and so determines their bounds.
+ * batch_size samples per rank, unless the order forms its own batches and thus determines their
+ * bounds.
  */
 #ifndef LX_LOADER_BATCH_SCHEDULE_H
 #define LX_LOADER_BATCH_SCHEDULE_H
@@ -14,15 +15,16 @@
 typedef struct lx__batch_schedule {
     lx_order *order; /**< Borrowed. */
     lx__shard shard;
-    uint64_t batch_size;   /**< Samples per batch and rank; 0: the order forms its own batches. */
+    uint64_t batch_size;   /**< Number of samples per batch and rank; 0 if the order forms its own
+                                batches. */
     uint64_t global_batch; /**< batch_size * world. */
     uint64_t epochs;
     bool drop_last;
     uint64_t position;       /**< End of the last batch scheduled. */
     uint64_t seek_position;  /**< Position of the last seek. */
     uint64_t run_begin;      /**< Start of the run: the epochs up to the next LX_END. */
-    uint64_t run_end;        /**< End of the run, where LX_END is returned; LX__POSITION_END:
-                                  none. */
+    uint64_t run_end;        /**< End of the run, where LX_END is returned; LX__POSITION_END if
+                                  there is none. */
     lx__epoch_table *bounds; /**< Bounds of the current epoch's batches, if the order forms them. */
 } lx__batch_schedule;
 
@@ -44,13 +46,13 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
 /** Frees the batch bounds. A zeroed struct is allowed. */
 void lx__batch_schedule_clear(lx__batch_schedule *schedule);
 
-/** Moves to a position, and to the run of epochs that contains it. */
+/** Moves to a position, and to the run of epochs that contains this position. */
 void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position);
 
 /**
  * Advances to the next global batch in which this rank has samples.
  *
- * @retval LX_END        No batch is left in the run; the position is now its end.
+ * @retval LX_END        No batch is left in the run; the position is now the end of the run.
  * @retval LX_ERR_LIMIT  Same as lx__rank_assignment_next(); the position is unchanged.
  * @return Otherwise, any status that lx__rank_assignment_next() returns.
  */
@@ -61,8 +63,8 @@ lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice 
  * them belong to other ranks. */
 bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule);
 
-/** Maximum number of records in a batch: at most the rank's samples per epoch, however large
- * batch_size is. */
+/** Returns the maximum number of records in a batch, which is at most the number of the rank's
+ * samples per epoch, however large batch_size is. */
 uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule);
 
 /** Counts this rank's batches in the epoch that contains a position, from the start of that epoch.

@@ -5,13 +5,13 @@
  *
  * The batch pool outlives its loader: each batch in use holds a reference. A released batch keeps
  * its memory while it is idle, and the batch released last is taken first. A warm loader therefore
- * neither allocates memory nor causes page faults. Memory is not touched before a batch is filled:
- * its pages are allocated on the NUMA node of the thread that fills them first.
+ * neither allocates memory nor causes page faults. The memory of a batch is not touched before the
+ * batch is filled, so its pages are allocated on the NUMA node of the thread that fills them first.
  *
  * @par Thread safety
  * Thread-safe. A batch may be released on any thread, even after its loader and executor are
- * closed. A child of fork() may release batches and close the pool, which leaks the memory: a
- * thread that does not exist there may hold the mutex.
+ * closed. A child of fork() may release batches and close the pool, which leaks the memory, because
+ * a thread that does not exist in the child may hold the mutex.
  */
 #ifndef LX_LOADER_BATCH_H
 #define LX_LOADER_BATCH_H
@@ -37,11 +37,12 @@ typedef struct lx__layout {
 } lx__layout;
 
 typedef struct lx__batch_pool {
-    atomic_size_t references; /**< The loader's, and one for each batch in use. */
+    atomic_size_t references; /**< One for the loader, and one for each batch in use. */
     lx__layout layout;
     lx_executor *executor;         /**< Kept alive by a hold. */
-    _Atomic(uint64_t) blocks;      /**< Number of blocks mapped since the start. */
-    _Atomic(uint64_t) block_bytes; /**< Bytes of the blocks that are mapped now. */
+    _Atomic(uint64_t) blocks;      /**< Number of blocks mapped so far. */
+    _Atomic(uint64_t) block_bytes; /**< Total size, in bytes, of the blocks that are currently
+                                        mapped. */
     pthread_mutex_t mutex;         /**< Protects all members below. A leaf lock. */
     lx_batch *idle;                /**< The batch released last comes first. */
     size_t idle_count;
@@ -51,11 +52,11 @@ typedef struct lx__batch_pool {
 struct lx_batch {
     atomic_size_t references;
     lx__batch_pool *batch_pool;
-    lx_batch *next;  /**< In the pool's list of idle batches. */
+    lx_batch *next;  /**< Next batch in the pool's list of idle batches. */
     uint8_t *data;   /**< Aligned to a page, and to 2 MiB if large enough. */
-    size_t capacity; /**< Bytes at @a data. */
+    size_t capacity; /**< Number of bytes at @a data. */
     uint64_t rows;
-    uint64_t damaged; /**< Records skipped or filled with zeros. */
+    uint64_t damaged; /**< Number of records skipped or filled with zeros. */
     uint64_t position;
     uint64_t epoch; /**< Epoch of the order; the caller of lx__batch_pool_take() sets it. */
     uint64_t *indices;
@@ -65,7 +66,8 @@ struct lx_batch {
     void (*release_result)(void *result);
 };
 
-/** Looks up the columns (no names: all) and computes the layout of a batch. */
+/** Looks up the columns named in @p fields (if there are no names, all columns) and computes the
+ * layout of a batch. */
 lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fields,
                           size_t field_count, uint64_t batch_rows, lx_error *error);
 
@@ -73,7 +75,7 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
 void lx__layout_free(lx__layout *layout);
 
 /**
- * Creates a batch pool. It owns @p layout even on failure.
+ * Creates a batch pool. Takes ownership of @p layout, even on failure.
  *
  * @param idle_max  Maximum number of idle batches that keep their memory. A batch that is released
  *                  when that many are idle is freed.
@@ -81,7 +83,7 @@ void lx__layout_free(lx__layout *layout);
 lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, size_t idle_max,
                              lx__batch_pool **batch_pool, lx_error *error);
 
-/** Frees the idle batches; those in use stay valid, and are freed when they are released. */
+/** Frees the idle batches; batches in use stay valid, and are freed when they are released. */
 void lx__batch_pool_close(lx__batch_pool *batch_pool);
 
 /**

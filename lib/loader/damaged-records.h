@@ -16,13 +16,13 @@
  * @param[in]  targets  One for each column of the source, for record @p first.
  * @param[in]  policy   SKIP or ZEROS; with ZEROS, the columns that cannot be read become zeros.
  * @param[out] damaged  @p rows bytes: 1 for each damaged record, 0 for the others.
- * @return The status of the first record that fails for another reason.
+ * @return The status of the first record that fails for a different reason.
  */
 lx_status lx__damaged_records_fill(lx_source *source, lx_batch *batch, uint64_t first,
                                    uint64_t rows, const lx_target *targets, lx_damage_policy policy,
                                    uint8_t *damaged, lx_error *error);
 
-/** Counts the marked records of @p batch; with SKIP also removes them and compacts the rest. */
+/** Counts the marked records of @p batch; with SKIP, also removes them and compacts the rest. */
 void lx__damaged_records_finish(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged);
 
 #endif

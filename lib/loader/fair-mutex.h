@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A lock for long critical sections: waiting for it has a deadline, and destroying it waits
- * until no thread holds it or waits for it.
+ * @brief A lock for long critical sections. A thread can wait for the lock until a deadline.
+ * Destroying the lock waits until no thread holds it or waits for it.
  */
 #ifndef LX_LOADER_FAIR_MUTEX_H
 #define LX_LOADER_FAIR_MUTEX_H
@@ -17,12 +17,12 @@ typedef struct lx__fair_mutex {
     pthread_mutex_t mutex; /**< Protects the members below. A leaf lock. */
     pthread_cond_t changed;
     bool locked;
-    size_t users; /**< Threads that hold the lock or wait for it. */
+    size_t users; /**< Number of threads that hold the lock or wait for it. */
 } lx__fair_mutex;
 
 void lx__fair_mutex_init(lx__fair_mutex *self);
 
-/** Acquires the lock; false if @p deadline (see clock.h) passes first. */
+/** Acquires the lock; returns false if @p deadline (see clock.h) passes first. */
 bool lx__fair_mutex_lock(lx__fair_mutex *self, uint64_t deadline);
 
 /** Releases the lock. */

@@ -15,7 +15,8 @@
 #include "sampler/core/order.h"
 
 struct lx_loader {
-    lx__fair_mutex mutex; /**< Serializes scheduling and delivery; held while next waits. */
+    lx__fair_mutex mutex; /**< Serializes scheduling and delivery; held while lx_loader_next()
+                               waits. */
     lx_source *source;    /**< Owned reference. */
     lx_order *order;      /**< Owned reference. */
     lx__scratch *scratch;

@@ -25,10 +25,10 @@ typedef struct lx__job {
     lx__task task;
     lx__pipeline *pipeline;
     lx_batch *batch;
-    lx_source *source;  /**< The source that all parts read, until done; a snapshot if the source is
-                             live. */
-    uint64_t end;       /**< End of its global batch. */
-    uint64_t part_rows; /**< Records per part. */
+    lx_source *source;  /**< The source that all parts read, until the job is done; a snapshot if
+                             the source is live. */
+    uint64_t end;       /**< End of the job's global batch. */
+    uint64_t part_rows; /**< Number of records per part. */
     uint8_t *damaged;   /**< One byte per record of the largest batch, valid only if any_damaged is
                              set; allocated when the first damaged record is found. */
     /** @name Protected by the pipeline's mutex while parts run */
@@ -53,10 +53,11 @@ struct lx__pipeline {
     size_t depth;  /**< Capacity of the ring of jobs. */
     lx__job *jobs; /**< A ring of @a depth jobs. */
     size_t first;  /**< Index of the oldest job in flight. */
-    size_t count;  /**< Jobs in flight. */
+    size_t count;  /**< Number of jobs in flight. */
     _Atomic uint64_t fill_ns, transform_ns;
 
-    pthread_mutex_t mutex; /**< Protects canceled, and the jobs' failures and done. A leaf lock. */
+    pthread_mutex_t mutex; /**< Protects canceled, and the jobs' failures and done flags. A leaf
+                                lock. */
     pthread_cond_t changed;
     bool canceled;
 };
@@ -66,7 +67,7 @@ lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor, const
                             uint64_t prefetch_bytes, lx_transform_function transform, void *user,
                             lx_error *error);
 
-/** Waits for the running jobs and drops the others. */
+/** Waits for the running jobs, and drops the other jobs. */
 void lx__pipeline_close(lx__pipeline *pipeline);
 
 /** Whether the ring of jobs has room. */
@@ -75,15 +76,16 @@ static inline bool lx__pipeline_has_room(const lx__pipeline *pipeline)
     return pipeline->count < pipeline->depth;
 }
 
-/** Adds a job for @p batch, whose indices are filled in, and takes ownership of it. */
+/** Adds a job for @p batch, whose indices must be filled in, and takes ownership of the batch. */
 lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end, lx_error *error);
 
 /**
- * Waits for the oldest job until @p deadline (see clock.h), running its parts meanwhile, and
- * removes it.
+ * Waits for the oldest job until @p deadline (see clock.h), running its parts in the meantime, and
+ * removes the job.
  * @retval LX_ERR_TIMEOUT   The job is not done; it stays in the pipeline.
  * @retval LX_ERR_CANCELED  lx__pipeline_cancel() was called.
- * @return Otherwise LX_OK with the batch, or the job's failure; both set @p end.
+ * @return Otherwise, LX_OK and the batch, or the status of the failed job; in both cases, sets @p
+ * end.
  */
 lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch **batch,
                             uint64_t *end, lx_error *error);
@@ -94,7 +96,7 @@ lx_status lx__pipeline_check(lx__pipeline *pipeline, lx_error *error);
 /** Drops all jobs; waits for those that are running. */
 void lx__pipeline_drop(lx__pipeline *pipeline);
 
-/** Makes every wait return LX_ERR_CANCELED, now and later. Thread-safe. */
+/** Makes every current and future wait return LX_ERR_CANCELED. Thread-safe. */
 void lx__pipeline_cancel(lx__pipeline *pipeline);
 
 #endif

@@ -12,8 +12,8 @@
 /** The format of the file. */
 typedef enum lx__array_kind { LX__ARRAY_NPY, LX__ARRAY_FLAT } lx__array_kind;
 
-/** Maps @p length records starting at @p offset of a file. The caller has checked that the file
- * contains them. The column's size is computed. */
+/** Maps @p length records starting at @p offset of a file. The caller must have checked that the
+ * file contains these records. The function computes the column's size. */
 lx_status lx__source_map_array(const lx__file *file, lx__array_kind kind, uint64_t offset,
                                uint64_t length, const lx_column_info *column, lx_source **source,
                                lx_error *error);

@@ -8,15 +8,15 @@
 
 #include "loader/sources/source.h"
 
-/** The first member of every such source. */
+/** The first member of every source that is made of other sources. */
 typedef struct lx__parts_source {
     lx_source source;
     lx_source **parts; /**< Owned references. */
     size_t part_count;
 } lx__parts_source;
 
-/** Makes @p parts the parts of the new source @p made, which holds references to them and is live
- * if any of them is. */
+/** Makes @p parts the parts of the new source @p made, which holds references to the parts and is
+ * live if any part is live. */
 lx_status lx__source_add_parts(lx_source *made, lx_source *const *parts, size_t count,
                                lx_error *error);
 
@@ -43,8 +43,8 @@ int lx__source_parts_describe(const lx_source *source, json_t *object);
 json_t *lx__source_parts_snapshot_id(const lx_source *source);
 void lx__source_parts_dispose(lx_source *source);
 
-/** Takes a snapshot of each live part, one after the other: no single snapshot spans several
- * datasets.
+/** Takes a snapshot of each live part, one after the other, because no single snapshot spans
+ * several datasets.
  * @param size  Size of the struct in bytes; the bytes after the parts stay zero. */
 lx_status lx__source_parts_pin(lx_source *source, size_t size, lx_source **pinned, lx_error *error);
 /** @} */

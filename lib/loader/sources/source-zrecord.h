@@ -10,8 +10,8 @@
 
 #include "base/json.h"
 
-/** Opens the dataset at @p path and creates a source over it, which closes the dataset when it is
- * freed. */
+/** Opens the dataset at @p path and creates a source over the dataset; freeing the source closes
+ * the dataset. */
 lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
                                   lx_source **source, lx_error *error);
 

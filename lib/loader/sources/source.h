@@ -50,7 +50,7 @@ struct lx_source {
     lx_column_info *columns; /**< Owned, with names and shapes; in a snapshot, owned by @ref
                                   live_source. */
     size_t column_count;
-    bool live;              /**< Its records may change, so each batch must be read from a single
+    bool live;              /**< The records may change, so each batch must be read from a single
                                  snapshot. */
     lx_source *live_source; /**< In a snapshot: an owned reference to the live source. */
 };
@@ -65,7 +65,7 @@ lx_status lx__source_new_pinned(lx_source *source, size_t size, lx_source **pinn
                                 lx_error *error);
 
 /** Returns the source to read a batch from: @p source, or a snapshot of its newest state if it is
- * live. Release it with lx_source_unref(). */
+ * live. Release the result with lx_source_unref(). */
 lx_status lx__source_pin(lx_source *source, lx_source **pinned, lx_error *error);
 
 /** Sets column @p position to a copy of @p column, and computes its size. */
@@ -82,8 +82,8 @@ json_t *lx__source_to_json(const lx_source *source);
  * memory. */
 json_t *lx__columns_to_json(const lx_source *source);
 
-/** Returns the identity of the data's snapshot, or JSON null if it has none. NULL when out of
- * memory. */
+/** Returns the identity of the data's snapshot, or JSON null if the data has no snapshot. NULL when
+ * out of memory. */
 json_t *lx__source_snapshot_id(const lx_source *source);
 
 #endif

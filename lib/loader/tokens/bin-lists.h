@@ -4,7 +4,7 @@
  * @brief Lists of bins by free space: finds the least space that suffices, and the first bin with
  * that space.
  *
- * The bins of equal free space form a list; the one that was added last comes first.
+ * Bins with equal free space form a list, in which the bin that was added last comes first.
  */
 #ifndef LX_LOADER_BIN_LISTS_H
 #define LX_LOADER_BIN_LISTS_H
@@ -15,7 +15,7 @@
 /** Upper limit of the spaces, exclusive. */
 #define LX__BIN_LISTS_SPACES_MAX (UINT32_C(1) << 24)
 
-/** No space, or no bin. */
+/** Means no space or no bin. */
 #define LX__BIN_LISTS_NONE UINT32_MAX
 
 /** Each level has one bit per word of the level below; the last of four levels is one word. */
@@ -35,13 +35,13 @@ bool lx__bin_lists_init(lx__bin_lists *self, uint32_t spaces, uint32_t bins);
 
 void lx__bin_lists_free(lx__bin_lists *self);
 
-/** Adds a bin that is in no list. */
+/** Adds a bin that is not in any list. */
 void lx__bin_lists_add(lx__bin_lists *self, uint32_t bin, uint32_t space);
 
 /** Returns the least space that has a bin and is at least @p least, or #LX__BIN_LISTS_NONE. */
 uint32_t lx__bin_lists_find(const lx__bin_lists *self, uint32_t least);
 
-/** Removes and returns the first bin of a space that has one. */
+/** Removes and returns the first bin of a space that has a bin. */
 uint32_t lx__bin_lists_take(lx__bin_lists *self, uint32_t space);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A sample of several pieces of documents: its tokens, and optionally the segment number of
- * each token and its position in the segment.
+ * @brief A sample of several pieces of documents: its tokens and, optionally, each token's segment
+ * number and position within the segment.
  */
 #ifndef LX_LOADER_PACKED_ROW_H
 #define LX_LOADER_PACKED_ROW_H
@@ -15,21 +15,21 @@
 /** The format of a source's rows. */
 typedef struct lx__row_format {
     lx_tokens *tokens; /**< Owned reference. */
-    uint64_t length;   /**< Tokens per row. */
+    uint64_t length;   /**< Number of tokens per row. */
     uint64_t limit;
     lx__widen *widen;
     size_t wide;
-    size_t segments, positions; /**< Their column numbers; 0: not selected. */
+    size_t segments, positions; /**< Numbers of these columns; 0 if not selected. */
 } lx__row_format;
 
 /** A row under construction; pointers of unselected columns are NULL. */
 typedef struct lx__row {
     uint8_t *tokens, *segments, *positions;
-    uint64_t filled; /**< Tokens written so far. */
+    uint64_t filled; /**< Number of tokens written so far. */
     uint32_t pieces;
 } lx__row;
 
-/** Returns LX_ERR_ARGUMENT if @p dtype or @p columns is invalid. The caller has checked @p
+/** Returns LX_ERR_ARGUMENT if @p dtype or @p columns is invalid. The caller must have checked @p
  * length. */
 LX_API lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_t length,
                                      lx_dtype dtype, uint64_t vocabulary, unsigned columns,

@@ -20,9 +20,11 @@ typedef struct lx__token_field {
     lx_dtype dtype;
     size_t width; /**< Bytes per token. */
     uint64_t documents, length;
-    uint64_t each;   /**< Tokens per document, if @ref ends is NULL. */
-    uint64_t *ends;  /**< End of each document, in tokens; NULL: all have equal length. */
-    uint64_t *guide; /**< With @ref ends: the document of every 2^ @ref shift th token. */
+    uint64_t each;   /**< Number of tokens per document, if @ref ends is NULL. */
+    uint64_t *ends;  /**< End of each document, in tokens; NULL if all documents have the same
+                          length. */
+    uint64_t *guide; /**< If @ref ends is not NULL: for each multiple of 2^ @ref shift, the document
+                          that contains the token with that number. */
     unsigned shift;
     uint32_t lengths_crc; /**< CRC-32C of the lengths of all documents. */
     bool in_place;        /**< Records are read from the mapping, not gathered. */
@@ -36,7 +38,7 @@ lx_status lx__token_field_open(lx_dataset *dataset, size_t position, lx_dtype dt
 /** @p field may be NULL. */
 void lx__token_field_free(lx__token_field *field);
 
-/** Finds the tokens of document @p number, which is below the number of documents. */
+/** Finds the tokens of document @p number, which must be below the number of documents. */
 void lx__token_field_document(const lx__token_field *field, uint64_t number, uint64_t *first,
                               uint64_t *length);
 
@@ -45,11 +47,11 @@ lx_status lx__token_field_copy(const lx__token_field *field, uint64_t at, uint64
                                lx__widen *widen, uint64_t limit, size_t wide, uint8_t *out,
                                lx_error *error);
 
-/** Prefetches tokens that will be read next, as far as their place in memory is known. */
+/** Prefetches tokens that will be read next, as far as their location in memory is known. */
 void lx__token_field_prefetch(const lx__token_field *field, uint64_t at, uint64_t count);
 
-/** Returns what identifies the field's documents, which begin at token @p first of a sequence. NULL
- * when out of memory. */
+/** Returns JSON that identifies the field's documents, which begin at token @p first of a sequence.
+ * NULL when out of memory. */
 json_t *lx__token_field_describe(const lx__token_field *field, uint64_t first);
 
 #endif

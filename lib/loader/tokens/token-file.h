@@ -27,7 +27,7 @@ typedef struct lx__token_file {
     atomic_size_t references;
     char *path;
     lx__token_field *field; /**< The field that contains the tokens, in which case nothing is
-                                 mapped; NULL: the file contains them. */
+                                 mapped; NULL if the file contains the tokens. */
     lx__mapping tokens, index;
     const uint8_t *data; /**< The first token. */
     uint64_t offset;     /**< Offset of the first token in the file. */
@@ -42,7 +42,7 @@ typedef struct lx__token_file {
 lx__token_file *lx__token_file_ref(lx__token_file *file);
 void lx__token_file_unref(lx__token_file *file);
 
-/** Finds the tokens of a document. @p number is below the number of documents. */
+/** Finds the tokens of a document. @p number must be below the number of documents. */
 lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, uint64_t *first,
                                   uint64_t *length, lx_error *error);
 
@@ -51,8 +51,8 @@ lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, u
 /** Returns LX_ERR_ARGUMENT if tokens cannot have @p dtype. */
 lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error);
 
-/** Maps @p length tokens of @p path, starting at @p offset; #LX_NONE: all up to the end of the
- * file. */
+/** Maps @p length tokens of @p path, starting at @p offset; #LX_NONE maps all tokens up to the end
+ * of the file. */
 lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dtype,
                              uint64_t offset, uint64_t length, lx_error *error);
 

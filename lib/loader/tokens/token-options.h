@@ -20,14 +20,15 @@ struct lx_token_options {
     unsigned columns;
 };
 
-/** The options of a source if none were set. */
+/** The options of a source if no option was set. */
 #define LX__TOKEN_DEFAULTS                                                                         \
     {                                                                                              \
         .dtype = LX_INT32, .separator = LX_SEPARATOR_NONE                                          \
     }
 
 /**
- * Reads the options of a new source. An option that has no effect on the source is an error.
+ * Reads the options of a new source. Setting an option that has no effect on the source is an
+ * error.
  *
  * @param[in]  options  As given by the caller; may be NULL.
  * @param[in]  allowed  The options that have an effect on the source, as bits of

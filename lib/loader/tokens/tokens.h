@@ -21,7 +21,7 @@ struct lx_tokens {
     size_t width; /**< Bytes per token. */
     uint64_t length, documents;
     size_t part_count;
-    lx__token_part *parts; /**< At least one, even if the sequence is empty. */
+    lx__token_part *parts; /**< There is at least one part, even if the sequence is empty. */
 };
 
 /** Copies tokens [first, first + count), which must exist, with @p widen and @p limit. */

@@ -9,13 +9,13 @@
 #include "base/bytes.h"
 #include "loader/tokens/widen.h"
 
-/* Tokens per loop: a constant, so that compilers vectorize the loop. */
+/* Number of tokens per loop; a constant, so that compilers vectorize the loop. */
 #define STEP 32
 
 #define LE8(x) (x)
 
 /* Compares tokens as unsigned numbers of their width in the file, so a negative token counts as a
- * large one. A limit beyond this width allows all tokens. */
+ * large number. A limit beyond this width allows all tokens. */
 #define WIDEN(name, from_type, swap, to_type, to_swap)                                             \
     static inline from_type name##_some(const uint8_t *restrict in, size_t count, from_type last,  \
                                         uint8_t *restrict out)                                     \

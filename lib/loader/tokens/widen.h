@@ -13,11 +13,11 @@
 #include <loaderx/dtype.h>
 
 /** Copies @p count tokens from unaligned @p from to @p to. Returns false if a token is negative or
- * not below @p limit; the other tokens are written nevertheless. */
+ * not below @p limit; the other tokens are still written. */
 typedef bool lx__widen(const void *from, size_t count, uint64_t limit, void *to);
 
 /** Returns the function for tokens of @p from and an output of #LX_INT32 or #LX_INT64; NULL if
- * tokens cannot have dtype @p from, or if @p to is neither of these. */
+ * tokens cannot have dtype @p from, or if @p to is neither of these two. */
 lx__widen *lx__widen_find(lx_dtype from, lx_dtype to);
 
 /** Finds the first of @p count tokens of @p width bytes that is not below @p limit, after @p widen
@@ -33,8 +33,8 @@ extern lx__widen *const lx__widen_plain[LX__WIDEN_DTYPES][2];
 extern lx__widen *const lx__widen_avx2[LX__WIDEN_DTYPES][2];
 #endif
 
-/** Returns the limit for tokens of dtype @p from: tokens below it are not negative, fit in @p to
- * and are less than @p vocabulary (0: no bound). */
+/** Returns the limit for tokens of dtype @p from: tokens below the limit are not negative, fit in
+ * @p to and are less than @p vocabulary (0 means no bound). */
 uint64_t lx__widen_limit(lx_dtype from, lx_dtype to, uint64_t vocabulary);
 
 #endif
