@@ -16,7 +16,7 @@
 typedef struct array_header {
     lx_dtype dtype;
     bool big_endian; /**< Byte order in the file. */
-    size_t ndim;     /**< Axes of a record: one less than the file's. */
+    size_t ndim;     /**< Number of axes of a record: one less than in the file. */
     uint64_t shape[LX_MAX_NDIM];
     uint64_t length; /**< Number of records. */
     uint64_t size;   /**< Bytes per record, set by array_measure(). */
@@ -32,7 +32,7 @@ typedef struct array_header {
 lx_status array_measure(array_header *header, const uint64_t *extents, size_t count,
                         lx_error *error);
 
-/** Swaps the bytes of big-endian elements, and of each part of complex ones. */
+/** Swaps the bytes of big-endian elements, and of each part of complex elements. */
 void array_swap(const array_header *header, void *data, uint64_t records);
 
 #endif

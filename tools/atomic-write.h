@@ -14,7 +14,7 @@ typedef struct atomic_write {
     int file;         /**< The temporary file, open for writing; -1: closed. */
 } atomic_write;
 
-/** Creates the temporary file. Call atomic_write_end() afterwards, also on failure. */
+/** Creates the temporary file. Call atomic_write_end() afterwards, even on failure. */
 lx_status atomic_write_begin(atomic_write *self, const char *path, lx_error *error);
 
 /** Syncs the file and renames it to its final path, replacing an existing file. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Prints the batches of a sampler, one per line or as JSON lists, and how much of their
- * budget they use.
+ * @brief Prints the batches of a sampler, one per line or as JSON lists, and the share of their
+ * budget that they use.
  */
 #ifndef LX_TOOLS_BATCHES_H
 #define LX_TOOLS_BATCHES_H
@@ -19,11 +19,11 @@ typedef struct batches_budget {
     bool padded;
 } batches_budget;
 
-/** Prints up to @p count batches, fewer if the order is empty or ends: one line each, with spaces
+/** Prints up to @p count batches (fewer if the order is empty or ends), one per line, with spaces
  * between the indices. */
 lx_status batches_print(lx_sampler *sampler, uint64_t count, lx_error *error);
 
-/** Prints them as members of a JSON object, with a trailing comma: the batches and their totals. */
+/** Prints the batches and their totals as members of a JSON object, with a trailing comma. */
 lx_status batches_print_json(lx_sampler *sampler, uint64_t count, const batches_budget *by,
                              lx_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A field to import: a file of one array, read in blocks of records.
+ * @brief A field to import: a file with one array, which is read in blocks of records.
  */
 #ifndef LX_TOOLS_COLUMN_H
 #define LX_TOOLS_COLUMN_H
@@ -12,10 +12,10 @@
 /** The format of a file. */
 typedef enum column_kind { COLUMN_IDX, COLUMN_NPY } column_kind;
 
-/** Blocks of a column: one is read while the other is written. */
+/** Number of blocks of a column: one block is read while the other is written. */
 #define COLUMN_BLOCKS 2
 
-/** A column; before it is opened, all but its first four members are zero. */
+/** A column; before it is opened, all members except the first four must be zero. */
 typedef struct column {
     const char *field; /**< From the command line, as is @ref path. */
     const char *path;
@@ -23,18 +23,19 @@ typedef struct column {
     lx_compression compression; /**< Applies to a new field. */
     input *in;
     array_header header;
-    uint64_t read;               /**< Records read so far. */
+    uint64_t read;               /**< Number of records read so far. */
     void *blocks[COLUMN_BLOCKS]; /**< Allocated by column_reserve(). */
 } column;
 
-/** Opens the file, reads its header, and checks it against the file's length if known. */
+/** Opens the file, reads its header, and checks the header against the file's length if that is
+ * known. */
 lx_status column_open(column *self, lx_error *error);
 
-/** Allocates memory for blocks of @p records. */
+/** Allocates memory for blocks of @p records records. */
 lx_status column_reserve(column *self, uint64_t records, lx_error *error);
 
-/** Reads the next @p records into a block, as little-endian elements; after the last ones, checks
- * that the file ends there. */
+/** Reads the next @p records records into a block, as little-endian elements. After the last
+ * records, checks that the file ends there. */
 lx_status column_read(column *self, size_t block, uint64_t records, lx_error *error);
 
 /** Closes the file and frees the blocks. */

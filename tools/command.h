@@ -3,8 +3,8 @@
  * @file
  * @brief A subcommand: a table of its options, used for parsing and for its help.
  *
- * The completion parses that help, and a test compares the manual pages with it, so they stay
- * consistent.
+ * The shell completion parses that help, and a test compares the manual pages with the help, so
+ * that all of them stay consistent.
  */
 #ifndef LX_TOOLS_COMMAND_H
 #define LX_TOOLS_COMMAND_H
@@ -17,7 +17,8 @@
 
 /** An option. */
 typedef struct command_option {
-    int id;            /**< Its short form, a letter, or a number from #OPTION_LONG. */
+    int id;            /**< Its short form, which is a letter; or a number, starting at
+                            #OPTION_LONG. */
     const char *name;  /**< Without the dashes. */
     const char *value; /**< Name of its value, or "a|b|c" for a choice; NULL: no value. */
     const char *help;
@@ -26,8 +27,8 @@ typedef struct command_option {
 /** More than the number of options of any subcommand. */
 #define COMMAND_OPTIONS_MAX 62
 
-/** Numbers of options that several subcommands share. Those without a letter begin at #OPTION_LONG,
- * those of a single subcommand at #OPTION_OWN. */
+/** Numbers of options that several subcommands share. Options without a letter begin at
+ * #OPTION_LONG, options of a single subcommand at #OPTION_OWN. */
 enum { OPTION_LONG = 256, OPTION_JSON = OPTION_LONG, OPTION_OWN };
 
 #define QUIET_OPTION(what)                                                                         \
@@ -49,12 +50,12 @@ typedef struct command {
     const char *notes;    /**< Paragraphs of the help, ending in a newline; may be "". */
     const char *examples; /**< Lines of the help. */
 
-    /** Runs it. #LX_END: only help was requested. */
+    /** Runs the subcommand. Returns #LX_END if only help was requested. */
     lx_status (*run)(int argc, char **argv, lx_error *error);
 } command;
 
-/** How a subcommand handles its command line: each option and argument, in order. Values point into
- * argv and may be modified. */
+/** The callbacks of a subcommand for its command line, called for each option and argument, in
+ * order. Values point into argv and may be modified. */
 typedef struct command_line {
     lx_status (*take_option)(void *user, const command_option *option, char *value,
                              lx_error *error);
@@ -66,9 +67,9 @@ typedef struct command_line {
  * Parses the command line of a subcommand; argv[0] is its name.
  *
  * @retval LX_OK            The whole command line was accepted.
- * @retval LX_END           --help was given, and is printed.
+ * @retval LX_END           --help was given, and the help was printed.
  * @retval LX_ERR_ARGUMENT  An option is unknown, or has a superfluous or missing value.
- * @return Otherwise the status of a failed callback.
+ * @return Otherwise, the status of a failed callback.
  */
 lx_status command_parse(const command *self, int argc, char **argv, const command_line *line,
                         lx_error *error);

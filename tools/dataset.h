@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Opens datasets, with advice in the error if that fails.
+ * @brief Opens datasets, with advice in the error if opening fails.
  */
 #ifndef LX_TOOLS_DATASET_H
 #define LX_TOOLS_DATASET_H
@@ -11,7 +11,7 @@
 /**
  * Opens a dataset for reading with pread.
  * @retval LX_ERR_ARGUMENT  @p path is not a directory.
- * @return Otherwise like lx_dataset_open().
+ * @return Otherwise, any status that lx_dataset_open() returns.
  */
 lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error);
 
@@ -26,7 +26,7 @@ lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
 /** Adds advice to the error of a failed open. */
 void dataset_advise_open(lx_error *error);
 
-/** Adds advice about damage, once. */
+/** Adds advice about damage, unless the error already contains it. */
 void dataset_advise_repair(lx_error *error);
 
 /** Gets the identity of a dataset, and its number of records unless @p length is NULL. */

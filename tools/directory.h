@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The directory of a dataset: checks it before it is opened, creates it for a new one, and
- * removes it if that fails; also checks and syncs the parent of a file.
+ * @brief The directory of a dataset: checks it before the dataset is opened, creates it for a new
+ * dataset, and removes it if creating the dataset fails. Also checks and syncs the parent directory
+ * of a file.
  */
 #ifndef LX_TOOLS_DIRECTORY_H
 #define LX_TOOLS_DIRECTORY_H
@@ -31,13 +32,13 @@ lx_status directory_make(const char *path, bool *made, lx_error *error);
 
 /**
  * Removes the files of a dataset whose creation failed, and also the directory if it was @p made
- * for that dataset and has no other files, which stay.
+ * for that dataset and contains no other files. Other files stay.
  *
  * @param[in] path    The directory.
  * @param[in] made    As set by directory_make().
  * @param[in] locked  Whether this process holds the dataset's lock through an open writer. If not,
- *                    and meta.json exists, it may belong to another process, and nothing is
- *                    removed.
+ *                    and meta.json exists, the dataset may belong to another process, and nothing
+ *                    is removed.
  */
 void directory_discard(const char *path, bool made, bool locked);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Failures of the command, reported like those of the library: one error, the first.
+ * @brief Failures of the command, reported like those of the library: only the first error is kept.
  */
 #ifndef LX_TOOLS_FAILURE_H
 #define LX_TOOLS_FAILURE_H
@@ -10,22 +10,23 @@
 
 #include <loaderx/status.h>
 
-/** Exit statuses; 128 + number after a signal. */
+/** Exit statuses; after a signal, the exit status is 128 plus its number. */
 enum { EXIT_DONE = 0, EXIT_DATA = 1, EXIT_CALL = 2 };
 
-/** Records exhausted memory; @p purpose names its use. */
+/** Reports that memory ran out; @p purpose says what the memory was for. */
 lx_status fail_memory(lx_error *error, const char *purpose);
 
 /** Adds advice if the failure has this status. */
 void advise(lx_error *error, lx_status status, const char *advice);
 
 /**
- * The exit status of a failure: #EXIT_CALL if other arguments, or the same at another time, can
- * succeed; otherwise #EXIT_DATA, also if a system call failed during the work.
+ * Returns the exit status for a failure: #EXIT_CALL if the command can succeed with different
+ * arguments, or with the same arguments at a different time; otherwise #EXIT_DATA, including when a
+ * system call failed during the work.
  */
 int failure_exit_status(const lx_error *error);
 
-/** Prints warnings of the library to standard error from now on. */
+/** After this call, warnings of the library are printed to standard error. */
 void warnings_print(void);
 
 /** Prints one line to standard error. @p name is the subcommand, or NULL. */

@@ -12,10 +12,10 @@
 
 /** A set. */
 typedef struct fraction {
-    const char *name; /**< Without slashes: it is used in file names. */
+    const char *name; /**< Without slashes, because it is used in file names. */
     double part;
-    double end; /**< End of its part of the hash space; it begins at the end of the set before it.
-                     */
+    double end; /**< End of its part of the hash space, which begins at the end of the previous
+                     set's part. */
 } fraction;
 
 /** The sets in order; initialize with zeros. */
@@ -24,8 +24,9 @@ typedef struct fractions {
     size_t count;
 } fractions;
 
-/** Parses NAME=F,NAME=F,...; the names point into @p text. The sum of the fractions is at most 1;
- * if it is about 1, the last part ends at 1. Call fractions_free() afterwards, also on failure. */
+/** Parses NAME=F,NAME=F,...; the names point into @p text. The sum of the fractions must be at most
+ * 1; if it is about 1, the last part ends at 1. Call fractions_free() afterwards, even on
+ * failure. */
 lx_status fractions_parse(fractions *self, char *text, lx_error *error);
 
 void fractions_free(fractions *self);

@@ -11,9 +11,9 @@
 #include "input.h"
 
 /**
- * Reads the header at the beginning of @p in, and leaves it at the first element.
+ * Reads the header at the beginning of @p in, and leaves @p in at the first element.
  * @retval LX_ERR_CORRUPT  Not an IDX file, or an invalid header.
- * @return Otherwise like input_read() and array_measure().
+ * @return Otherwise, any status that input_read() or array_measure() returns.
  */
 lx_status idx_read_header(input *in, array_header *header, lx_error *error);
 

@@ -15,7 +15,7 @@
 typedef struct importer {
     const char *path;           /**< The dataset. */
     bool append;                /**< Append to an existing dataset; otherwise create one. */
-    bool seal;                  /**< Seal at the end. */
+    bool seal;                  /**< Seal the dataset at the end. */
     lx_writer_options *options; /**< Borrowed, as is @ref executor. */
     lx_executor *executor;      /**< Its readers read the columns. */
     column *columns;            /**< Open; sorted into the order of the schema. */
@@ -23,18 +23,18 @@ typedef struct importer {
     progress *bar;
     /* Results. */
     uint64_t first;  /**< Index of the first imported record. */
-    uint64_t length; /**< Records of the dataset. */
-    uint64_t bytes;  /**< Bytes read, decompressed. */
+    uint64_t length; /**< Number of records in the dataset. */
+    uint64_t bytes;  /**< Number of bytes read, after decompression. */
 } importer;
 
 /**
  * Runs the import. On failure, a dataset that is appended to keeps its previous records, and the
- * files of a new one are removed, including its directory if this call created it.
+ * files of a new dataset are removed, as well as its directory if this call created it.
  *
  * @retval LX_ERR_CANCELED  A signal was received; see interrupt.h.
  * @retval LX_ERR_MISMATCH  The columns do not match each other or the dataset.
- * @return Otherwise like lx_writer_create() or lx_writer_open(), column_read(), and
- *         lx_writer_extend().
+ * @return Otherwise, any status that lx_writer_create() or lx_writer_open(), column_read(), and
+ * lx_writer_extend() return.
  */
 lx_status importer_run(importer *self, lx_error *error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A file read once, from beginning to end, and decompressed if its first two bytes show that
- * it is gzipped, regardless of its name.
+ * @brief A file that is read once, from beginning to end. It is decompressed if its first two bytes
+ * show that it is gzipped, regardless of its name.
  */
 #ifndef LX_TOOLS_INPUT_H
 #define LX_TOOLS_INPUT_H
@@ -24,14 +24,14 @@ void input_close(input *in);
 /** The path passed to input_open(). */
 const char *input_path(const input *in);
 
-/** Number of bytes read so far, decompressed. */
+/** Number of bytes read so far, after decompression. */
 uint64_t input_tell(const input *in);
 
 /**
- * The maximum number of bytes of the input: data that a header declares beyond it cannot exist.
- * #LX_NONE if unknown.
+ * Returns the maximum size of the input in bytes, or #LX_NONE if it is unknown. Data that a header
+ * declares beyond this size cannot exist.
  *
- * @param[out] exact  Not 0 if the input has exactly as many bytes; 0 if it may have fewer.
+ * @param[out] exact  Nonzero if the input has exactly this size; 0 if it may be smaller.
  */
 uint64_t input_bound(const input *in, int *exact);
 
@@ -43,7 +43,7 @@ uint64_t input_bound(const input *in, int *exact);
 lx_status input_read(input *in, void *data, size_t size, lx_error *error);
 
 /**
- * Checks that no data is left, and that the checksums of gzip match.
+ * Checks that no data is left, and that the gzip checksums match.
  * @retval LX_ERR_CORRUPT  A checksum does not match, or data is left.
  */
 lx_status input_finish(input *in, lx_error *error);

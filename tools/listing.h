@@ -18,11 +18,11 @@ typedef enum listing_form {
     LISTING_LINES,      /**< One per line. */
     LISTING_LINES_SETS, /**< One per line, followed by a tab and the name of its set. */
     LISTING_LIST,       /**< The elements of a JSON list, without brackets. */
-    LISTING_LIST_SETS   /**< The same for the names of the sets. */
+    LISTING_LIST_SETS   /**< The names of their sets, in the same form. */
 } listing_form;
 
-/** Prints up to @p count indices, fewer if the order is empty or ends. @p mixed has the sets; it
- * may be NULL for the forms without them. */
+/** Prints up to @p count indices (fewer if the order is empty or ends). @p mixed contains the sets;
+ * it may be NULL for the forms without sets. */
 lx_status listing_print(lx_sampler *sampler, uint64_t count, listing_form form, const mixing *mixed,
                         lx_error *error);
 

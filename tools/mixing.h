@@ -33,8 +33,8 @@ enum { OPTION_SET = OPTION_OWN + 64, OPTION_WEIGHTS, OPTION_EXHAUSTED, OPTION_ME
 typedef enum mixing_way {
     MIXING_CLOSED,    /**< By the closed form. */
     MIXING_GREEDY,    /**< Like Megatron-LM's BlendedDataset with weights. */
-    MIXING_EXHAUSTIVE /**< Like the same without weights: each set contributes all its records once
-                           per epoch. */
+    MIXING_EXHAUSTIVE /**< Like BlendedDataset without weights: each set contributes all its records
+                           once per epoch. */
 } mixing_way;
 
 /** A set. */
@@ -44,7 +44,7 @@ typedef struct mixing_set {
     uint64_t begin; /**< Its offset in the concatenation of all sets. */
 } mixing_set;
 
-/** Weights, and the offset in an epoch from which they apply. */
+/** Weights, and the offset in an epoch at which they take effect. */
 typedef struct mixing_weighting {
     uint64_t begin;
     double *weights; /**< One for each set, once checked. */
@@ -55,27 +55,27 @@ typedef struct mixing_weighting {
 typedef struct mixing {
     mixing_set *sets; /**< In the order of the options. */
     size_t count;
-    mixing_weighting *weightings; /**< Once checked, the first begins at 0. */
+    mixing_weighting *weightings; /**< Once checked, the first weights begin at 0. */
     size_t weighting_count;
     lx_exhausted_policy exhausted;
     mixing_way method;
-    uint64_t together; /**< Records of all sets, once checked. */
+    uint64_t together; /**< Number of records in all sets, once checked. */
 } mixing;
 
 /** Handles one of the options. Borrows the strings. */
 lx_status mixing_take(mixing *self, const command_option *option, char *value, lx_error *error);
 
-/** Checks the options for consistency, and sets omitted weights to the lengths. @p length is that
- * of an epoch; 0: the number of records. */
+/** Checks the options for consistency, and sets omitted weights to the lengths. @p length is the
+ * length of an epoch; 0 means the number of records. */
 lx_status mixing_check(mixing *self, uint64_t length, lx_error *error);
 
-/** Creates the order of the mixture. Each set is sequential, or, unless @p seed is NULL, set i is
- * shuffled with the seed *seed + i, modulo 2^64. The directory @p tables, unless NULL, stores the
- * table of a greedy mixture. */
+/** Creates the order of the mixture. If @p seed is NULL, each set is sequential; otherwise, set i
+ * is shuffled with the seed *seed + i, modulo 2^64. If @p tables is not NULL, the table of a greedy
+ * mixture is stored in that directory. */
 lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed, const char *tables,
                       lx_order **order, lx_error *error);
 
-/** The set of an index in the concatenation. */
+/** Returns the set that contains an index of the concatenation. */
 const mixing_set *mixing_find(const mixing *self, uint64_t index);
 
 /** The value of --exhausted. */

@@ -18,7 +18,8 @@ lx_status number_parse(const char *what, const char *text, uint64_t *number, lx_
 lx_status number_parse_within(const char *what, const char *text, uint64_t least, uint64_t most,
                               uint64_t *number, lx_error *error);
 
-/** Parses a decimal real number of 0 or more at @p *text, and advances it; false if none. */
+/** Parses a decimal real number of 0 or more at @p *text, and advances @p *text past the number;
+ * returns false if there is no such number. */
 bool number_take_real(char **text, double *number);
 
 /** Parses a size in bytes, with an optional suffix k, M, G or T: 2^10, 2^20, 2^30 or 2^40 bytes. */
@@ -27,8 +28,8 @@ lx_status number_parse_size(const char *what, const char *text, uint64_t *bytes,
 /** The records that an argument selects. Negative numbers count from the end, as in Python. */
 typedef struct index_range {
     bool single;      /**< An index instead of a range. */
-    bool start_given; /**< False: from the beginning. */
-    bool stop_given;  /**< False: to the end. */
+    bool start_given; /**< If false, the range starts at the beginning. */
+    bool stop_given;  /**< If false, the range extends to the end. */
     bool start_from_end, stop_from_end;
     uint64_t start, stop; /**< Absolute values. */
 } index_range;
@@ -41,8 +42,8 @@ lx_status index_range_parse_option(const char *option, const char *text, index_r
                                    lx_error *error);
 
 /**
- * Applies a range to a dataset of @p length records: [@p first, @p end). An index out of range is
- * #LX_ERR_RANGE; a range is limited at both ends, as in Python.
+ * Finds the records [@p first, @p end) that a range selects from a dataset of @p length records. An
+ * index out of range fails with #LX_ERR_RANGE; a range is clipped at both ends, as in Python.
  */
 lx_status index_range_resolve(const index_range *range, uint64_t length, uint64_t *first,
                               uint64_t *end, lx_error *error);

@@ -15,7 +15,7 @@
 #include "mixing.h"
 #include "vector.h"
 
-/** The options of an order. Those of a subcommand follow. */
+/** The options of an order. The options of a subcommand follow. */
 enum {
     OPTION_LENGTH = OPTION_OWN,
     OPTION_ORDER,
@@ -46,7 +46,7 @@ enum {
     OPTION_ORDERING_END
 };
 
-/** The bit of an option, including those of a mixture. */
+/** The bit of an option, including the options of a mixture. */
 #define ORDERING_BIT(id)                                                                           \
     ((uint64_t)1 << ((int)(id) < (int)OPTION_SET ? (int)(id) - (int)OPTION_LENGTH                  \
                                                  : 60 + (int)(id) - (int)OPTION_SET))
@@ -108,7 +108,7 @@ struct ordering_type;
 typedef struct ordering {
     const struct ordering_type *type;
     uint64_t said; /**< The bits of the given options. */
-    /* Values by option, for those with a number or a path. */
+    /* Values by option, for options with a number or a path. */
     uint64_t numbers[OPTION_ORDERING_END - OPTION_LENGTH];
     const char *paths[OPTION_ORDERING_END - OPTION_LENGTH];
     uint64_t world; /**< Number of ranks that read the order. */
@@ -135,8 +135,8 @@ bool ordering_has_sets(const ordering *self);
 /** Creates the order after ordering_check(); reads the required files. */
 lx_status ordering_make(ordering *self, lx_order **order, lx_error *error);
 
-/** Prints the given options as the first members of a JSON object. Numbers go up to 2^64 - 1,
- * beyond the integers of jansson. */
+/** Prints the given options as the first members of a JSON object. Numbers go up to 2^64 - 1, which
+ * is beyond the range of jansson's integers. */
 lx_status ordering_print_json(const ordering *self, lx_error *error);
 
 /** Releases the resources. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A progress bar on standard error, if that is a terminal.
+ * @brief A progress bar on standard error, if standard error is a terminal.
  */
 #ifndef LX_TOOLS_PROGRESS_H
 #define LX_TOOLS_PROGRESS_H
@@ -14,7 +14,7 @@ typedef struct progress {
     const char *job;
     bool shown;    /**< Standard error is a terminal, and --quiet was not given. */
     bool drawn;    /**< The bar is on the screen. */
-    double begun;  /**< Start in seconds of the monotonic clock. */
+    double begun;  /**< Start time, in seconds of the monotonic clock. */
     double redraw; /**< Earliest time of the next update. */
 } progress;
 

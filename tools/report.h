@@ -25,12 +25,12 @@ char *report_shape(const lx_field *field, char *text, size_t size);
 /** The name of a compression in meta.json. */
 const char *report_compression(lx_compression compression);
 
-/** A number for JSON. jansson's integers end at 2^63 - 1, more than any value in a dataset; larger
- * numbers are reduced to that. */
+/** Returns a number for JSON. jansson's integers end at 2^63 - 1, which is more than any value in a
+ * dataset; larger numbers are reduced to this maximum. */
 json_t *report_number(uint64_t number);
 
-/** A string for JSON, such as a path. JSON is UTF-8: in an invalid string, every byte that is not
- * ASCII becomes a question mark. */
+/** Returns a string for JSON, such as a path. JSON must be UTF-8: if @p text is not valid UTF-8,
+ * every byte that is not ASCII becomes a question mark. */
 json_t *report_text(const char *text);
 
 /** Size of a buffer for report_real(). */
@@ -43,8 +43,8 @@ char *report_real(double number, char *text);
 /** Prints a quoted JSON string. */
 lx_status report_print_text(const char *text, lx_error *error);
 
-/** Prints @p document, indented and with a newline, and releases it; NULL, the result of a failed
- * allocation, is #LX_ERR_NOMEM. */
+/** Prints @p document, indented and with a newline, and releases it. If @p document is NULL, which
+ * is the result of a failed allocation, returns #LX_ERR_NOMEM. */
 lx_status report_print(json_t *document, lx_error *error);
 
 #endif

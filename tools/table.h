@@ -25,7 +25,8 @@ typedef struct table {
 lx_status table_begin(table *self, const char *const *headings, size_t columns, size_t numbers_from,
                       lx_error *error);
 
-/** Adds an empty row, and returns its first cell, followed by the others; NULL: out of memory. */
+/** Adds an empty row and returns a pointer to its first cell, which the other cells follow; returns
+ * NULL when out of memory. */
 char (*table_add(table *self, lx_error *error))[TABLE_CELL];
 
 /** Prints the table to standard output. */

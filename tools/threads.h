@@ -13,7 +13,7 @@
 
 /** The value of --threads. */
 typedef struct threads {
-    bool given; /**< False: one thread per processor. */
+    bool given; /**< If false, one thread per processor is used. */
     uint64_t count;
 } threads;
 

@@ -27,7 +27,7 @@ size_t value_format(lx_dtype dtype, const void *element, char *text);
  * and an empty line between planes. */
 void value_print(const lx_field *field, const void *record, FILE *to);
 
-/** Prints bytes in lines of 16: the offset, hexadecimal, and text. */
+/** Prints bytes in lines of 16: the offset, then the bytes in hexadecimal and as text. */
 void value_dump(const void *data, uint64_t size, FILE *to);
 
 #endif

@@ -14,14 +14,14 @@
 /** The meaning of the numbers. */
 typedef enum vector_kind {
     VECTOR_INDICES, /**< Integers, 0 to 2^64 - 2. */
-    VECTOR_LENGTHS, /**< The same. */
-    VECTOR_COSTS,   /**< The same. */
-    VECTOR_CLASSES, /**< Integers; negative ones wrap modulo 2^64. */
-    VECTOR_KEYS,    /**< The same. */
+    VECTOR_LENGTHS, /**< Integers, 0 to 2^64 - 2. */
+    VECTOR_COSTS,   /**< Integers, 0 to 2^64 - 2. */
+    VECTOR_CLASSES, /**< Integers; negative integers wrap modulo 2^64. */
+    VECTOR_KEYS,    /**< Integers; negative integers wrap modulo 2^64. */
     VECTOR_WEIGHTS  /**< Integers, float32 or float64, 0 or more and finite. */
 } vector_kind;
 
-/** A number: real for weights, otherwise the word. */
+/** A number: real for weights, otherwise word. */
 typedef union vector_number {
     uint64_t word;
     double real;
@@ -40,11 +40,11 @@ typedef struct vector {
 /**
  * Reads all numbers.
  *
- * @param[out] self  For vector_free(), also on failure.
+ * @param[out] self  To be freed with vector_free(), even on failure.
  *
- * @retval LX_ERR_UNSUPPORTED  The file has elements of another type, or more than one axis.
+ * @retval LX_ERR_UNSUPPORTED  The file has elements of an unsupported type, or more than one axis.
  * @retval LX_ERR_CORRUPT      A number is out of range, or the file is damaged.
- * @return Otherwise like column_open() and column_read().
+ * @return Otherwise, any status that column_open() or column_read() returns.
  */
 lx_status vector_read(vector *self, vector_kind kind, const char *path, lx_error *error);
 
