@@ -6,7 +6,7 @@
 #include "indices.h"
 #include "schema.h"
 
-/** A reference-counted handle of the library; the last reference closes it. */
+/** A reference-counted handle of the library; dropping the last reference closes the handle. */
 typedef struct lxpy_handle {
     Py_ssize_t references; /**< Held by the Dataset, by reading calls and by sources. */
     lx_dataset *dataset;
@@ -20,12 +20,12 @@ typedef struct lxpy_dataset {
     lxpy_state *state;
     lxpy_handle *current; /**< NULL after close(). */
     bool live;            /**< Each call reads the newest snapshot. */
-    uint64_t damaged;     /**< Damaged values counted when a handle was last closed. */
+    uint64_t damaged;     /**< Number of damaged values counted when a handle was last closed. */
     PyObject *path;
     lxpy_schema *schema;
 } lxpy_dataset;
 
-/** The context of one reading call: everything it needs from one snapshot. */
+/** The context of one reading call: everything that the call needs from one snapshot. */
 typedef struct lxpy_reading {
     lxpy_state *state;
     lx_dataset *handle;
@@ -38,29 +38,32 @@ typedef struct lxpy_reading {
 /** Returns 0, or -1 with a TypeError that names @p argument if @p object is not a Dataset. */
 int lxpy_dataset_check(lxpy_state *state, PyObject *object, const char *argument);
 
-/** Creates a handle with one reference; owns @p dataset, even on failure. NULL with an
- * exception. */
+/** Creates a handle with one reference; takes ownership of @p dataset, even on failure. Returns
+ * NULL with an exception set on failure. */
 lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
 
-/** Begins a reading call; -1 with an exception, LoaderxError if the dataset is closed. */
+/** Begins a reading call; returns -1 with an exception set on failure, which is LoaderxError if the
+ * dataset is closed. */
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
 void lxpy_reading_end(lxpy_reading *reading);
 
-/** Makes an object from records and @p count fields, by position; NULL with an exception. */
+/** Makes an object from records and @p count fields, by position; returns NULL with an exception
+ * set on failure. */
 typedef PyObject *lxpy_select(lxpy_reading *reading, const lxpy_indices *indices,
                               const size_t *positions, size_t count, void *user);
 
-/** Runs a reading call: @p select gets the records @p which and the fields @p fields of @p dataset,
- * and @p user. */
+/** Runs a reading call: calls @p select with the records @p which and the fields @p fields of @p
+ * dataset, and with @p user. */
 PyObject *lxpy_reading_call(PyObject *dataset, PyObject *which, PyObject *fields,
                             lxpy_select *select, void *user);
 
-/** Returns a reference to the current handle; NULL with LoaderxError if the dataset is closed. */
+/** Returns a reference to the current handle; returns NULL with LoaderxError set if the dataset is
+ * closed. */
 lxpy_handle *lxpy_dataset_enter(lxpy_dataset *dataset);
 void lxpy_dataset_leave(lxpy_dataset *dataset, lxpy_handle *handle);
 
-/** Replaces the current handle by @p dataset, which it owns even on failure; -1 with an
- * exception. */
+/** Replaces the current handle with @p dataset and takes ownership of it, even on failure; returns
+ * -1 with an exception set on failure. */
 int lxpy_dataset_install(lxpy_dataset *self, lx_dataset *dataset);
 
 /* refresh.c */
@@ -72,7 +75,8 @@ PyObject *lxpy_dataset_wait(PyObject *self, PyObject *const *args, Py_ssize_t co
 PyObject *lxpy_dataset_gather(PyObject *self, PyObject *const *args, Py_ssize_t count,
                               PyObject *kwnames);
 
-/** Reads one field of records into @p out or, if that is NULL, a new array; a list for bytes. */
+/** Reads one field of records into @p out or, if @p out is NULL, into a new array; for a bytes
+ * field, into a list. */
 PyObject *lxpy_gather_field(lxpy_reading *reading, size_t position, const lxpy_indices *indices,
                             PyObject *out);
 

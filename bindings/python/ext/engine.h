@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The implementation of a Loader: an lx_loader, its transform, and its shutdown. All functions need
- * the GIL; those that wait release it.
+/* The implementation of a Loader: an lx_loader, its transform, and its shutdown. All functions
+ * require the GIL; functions that wait release it.
  *
  * An engine may outlive its Loader: code that drops the last reference to the Loader within a
  * transform cannot wait for running transforms, so another thread closes the engine soon after. */
@@ -11,10 +11,10 @@
 #include "objects.h"
 #include "lock.h"
 
-/** The result of a transform for a batch that next has not returned yet. The batch cannot own it:
- * the result may hold arrays, which reference the batch. */
+/** The result of a transform for a batch that next has not returned yet. The batch cannot own the
+ * result, because the result may contain arrays that reference the batch. */
 typedef struct lxpy_result {
-    struct lxpy_result *next, **link; /**< In the engine's list; @ref link points at this one. */
+    struct lxpy_result *next, **link; /**< In the engine's list; @ref link points to this result. */
     PyObject *value;                  /**< The return value of next, or */
     PyObject *type, *error, *trace;   /**< the exception that next raises. */
 } lxpy_result;
@@ -27,20 +27,20 @@ typedef struct lxpy_engine {
     PyObject *source;        /**< A Source, which owns all data that the loader reads. */
     PyObject *transform;     /**< NULL without a transform. */
     lxpy_columns columns;    /**< Properties common to all batches. */
-    lxpy_result *results;    /**< Results that next has not returned. */
-    uint64_t failures;       /**< Batches of the library whose transform failed. */
+    lxpy_result *results;    /**< Results that next has not returned yet. */
+    uint64_t failures;       /**< Number of batches of the library whose transform failed. */
     bool interrupted;        /**< Ctrl-C interrupted the transform of a batch. */
-    uint64_t interrupted_at; /**< Its position: the next call repeats the batch. */
+    uint64_t interrupted_at; /**< The position of that batch, which the next call repeats. */
     PyObject *kept;          /**< The batch that an interrupted call of next had taken, or NULL. */
-    uint64_t kept_at;        /**< Its position. */
+    uint64_t kept_at;        /**< The position of @ref kept. */
     lxpy_lock lock;          /**< Held by calls that may wait: next, seek. */
-    unsigned forks;          /**< Fork count of the process that opened it. */
-    bool orphan;             /**< The next calling thread closes it. */
+    unsigned forks;          /**< Fork count of the process that opened the engine. */
+    bool orphan;             /**< The next thread that calls the engine closes it. */
 } lxpy_engine;
 
-/** Opens a loader; NULL with an exception. @p transform may be NULL, and so may @p seed, the seed
- * of the keys in batches. The function sets the transform in @p options and changes no other
- * option. */
+/** Opens a loader; returns NULL with an exception set on failure. @p transform may be NULL, as may
+ * @p seed, which is the seed of the keys in batches. The function sets the transform in @p options
+ * and changes no other option. */
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
                               PyObject *transform, const uint64_t *seed);
 
@@ -51,26 +51,28 @@ void lxpy_engine_end(lxpy_engine *engine);
 /** Closes the loader now; must not be called within a transform. May be called again. */
 void lxpy_engine_close(lxpy_engine *engine);
 
-/** Raises the error of a closed loader; in a daemon thread, SystemExit while the interpreter ends.
- * Returns NULL. */
+/** Raises the error of a closed loader or, in a daemon thread while the interpreter shuts down,
+ * SystemExit. Returns NULL. */
 PyObject *lxpy_engine_fail_closed(lxpy_engine *engine);
 
-/** Seeks back to the batch at which Ctrl-C interrupted a call of next, if any, so that the state of
- * the loader does not count it as returned; -1 with an exception. It may wait for running
- * transforms, for which the interrupted call did not wait. */
+/** If Ctrl-C interrupted a call of next, seeks back to the batch of that call, so that the state of
+ * the loader does not count the batch as returned; returns -1 with an exception set on failure.
+ * This function may wait for running transforms that the interrupted call did not wait for. */
 int lxpy_engine_rewind(lxpy_engine *engine);
 
 /** Returns the position after the last batch that was returned to Python; the loader must be
  * open. */
 uint64_t lxpy_engine_tell(const lxpy_engine *engine);
 
-/** Continues with the next epochs after the end; -1 with an exception. */
+/** Continues with the next epochs after the end; returns -1 with an exception set on failure. */
 int lxpy_engine_continue(lxpy_engine *engine);
 
-/** Returns the next batch for Python; NULL with an exception, or without one at the end. */
+/** Returns the next batch for Python. Returns NULL with an exception set on failure, and NULL
+ * without an exception at the end. */
 PyObject *lxpy_engine_next(lxpy_engine *engine);
 
-/** Seeks to a position, or to that of the state @p text if it is not NULL; -1 with an exception. */
+/** Seeks to a position or, if @p text is not NULL, to the position of the state @p text; returns -1
+ * with an exception set on failure. */
 int lxpy_engine_seek(lxpy_engine *engine, uint64_t position, const char *text);
 
 /** Registers an exit function that closes all engines while their threads can still use the
@@ -79,7 +81,8 @@ int lxpy_engine_watch_exit(void);
 
 /* ---- transform.c */
 
-/** The lx_transform_function of loaders: calls the transform of the engine @p user with the GIL. */
+/** The lx_transform_function of loaders: calls the transform of the engine @p user while holding
+ * the GIL. */
 lx_status lxpy_transform(lx_batch *batch, void *user, lx_error *error);
 
 /** Whether this thread runs a transform of the engine, or any transform if @p engine is NULL. */

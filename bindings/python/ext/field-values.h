@@ -7,10 +7,10 @@
 
 /** Values of some fields, in the form of the library. */
 typedef struct lxpy_field_values {
-    lxpy_schema *schema;     /**< The schema of the fields; a reference. */
+    lxpy_schema *schema;     /**< The schema of the fields; an owned reference. */
     PyObject *named;         /**< The caller's dict, or a copy of it. */
     size_t count;            /**< Number of fields with values. */
-    size_t *fields;          /**< Their positions in the schema. */
+    size_t *fields;          /**< Positions of these fields in the schema. */
     lxpy_value_owner *owner; /**< The owners of the values' memory. */
     lx_value *values;        /**< The values of one record, or */
     lx_values *columns;      /**< of many records. */
@@ -20,16 +20,17 @@ typedef struct lxpy_field_values {
 /** The fields that must have values. */
 typedef enum lxpy_which { LXPY_ALL_FIELDS, LXPY_SOME_FIELDS } lxpy_which;
 
-/** Returns the dict of a call, which is its only argument from number @p first on or its keywords:
- * a new reference to a dict that no other code changes. NULL with a TypeError that names @p
- * function. */
+/** Returns the dict of a call, which is either its only argument at or after index @p first, or its
+ * keywords. The result is a new reference to a dict that no other code changes. On failure, returns
+ * NULL with a TypeError set that names @p function. */
 PyObject *lxpy_field_values_names(const char *function, PyObject *args, Py_ssize_t first,
                                   PyObject *kwargs);
 
 /**
  * Converts the values of one record from a dict.
- * @param named  The result of lxpy_field_values_names(); the reference is taken. NULL fails.
- * @return 0, or -1 with an exception. Call lxpy_field_values_clear() in both cases.
+ * @param named  The result of lxpy_field_values_names(); takes ownership of the reference. Fails if
+ *               it is NULL.
+ * @return 0, or -1 with an exception set. Call lxpy_field_values_clear() in both cases.
  */
 int lxpy_field_values_record(lxpy_field_values *parsed, lxpy_state *state, lxpy_schema *schema,
                              PyObject *named, lxpy_which which);

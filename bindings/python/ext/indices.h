@@ -5,7 +5,7 @@
 
 #include "lxpy.h"
 
-/* Indices that fit on the stack: the batches of most loaders. */
+/* Number of indices that fit on the stack, which is enough for the batches of most loaders. */
 #define LXPY_INDICES_SMALL 512
 
 /** Indices from 0 to the dataset's length - 1: copies, which no other thread changes. */
@@ -15,16 +15,17 @@ typedef struct lxpy_indices {
     uint64_t small[LXPY_INDICES_SMALL];
 } lxpy_indices;
 
-/** Converts indices of a dataset of @p length records: a slice, a mask of that length, or integers,
- * of which negative ones count from the end. Raises IndexError for an index out of range; TypeError
- * and ValueError name @p argument. */
+/** Converts indices of a dataset of @p length records: a slice, a mask of that length, or integers.
+ * Negative integers count from the end. Raises IndexError for an index out of range; TypeError and
+ * ValueError name @p argument. */
 int lxpy_indices_take(lxpy_indices *indices, lxpy_state *state, PyObject *object, uint64_t length,
                       const char *argument);
 
 /** Frees the memory. */
 void lxpy_indices_clear(lxpy_indices *indices);
 
-/** Whether @p object is one index, an int or convertible to one, and not several. */
+/** Whether @p object is a single index, that is, an int or an object that can be converted to an
+ * int. */
 bool lxpy_is_index(lxpy_state *state, PyObject *object);
 
 /** Converts one index. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A mutex that may be held while the GIL is released. A signal interrupts a thread that waits for
- * it, and a child of fork() finds it unlocked. All functions need the GIL. */
+ * the mutex, and a child of fork() finds the mutex unlocked. All functions require the GIL. */
 #ifndef LXPY_LOCK_H
 #define LXPY_LOCK_H
 
@@ -12,14 +12,14 @@ typedef struct lxpy_lock {
 } lxpy_lock;
 
 /** Returns the number of calls of fork() between the first process and this one. An object that has
- * stored another number belongs to a parent process. */
+ * stored a different number belongs to a parent process. */
 unsigned lxpy_forks(void);
 
-/** Initializes a lock; -1 with MemoryError. A zeroed lock may be freed. */
+/** Initializes a lock; returns -1 with MemoryError set on failure. A zeroed lock may be freed. */
 int lxpy_lock_init(lxpy_lock *lock);
 void lxpy_lock_free(lxpy_lock *lock);
 
-/** Waits for the lock; -1 with the exception of a signal handler. */
+/** Waits for the lock; returns -1 if a signal handler raised an exception. */
 int lxpy_lock_take(lxpy_lock *lock);
 
 /** Waits for the lock without handling signals. */

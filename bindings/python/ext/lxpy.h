@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations for all files of the extension. Each object has its own file; typed Python code
- * wraps it. */
+/* Declarations for all files of the extension. Each object is implemented in its own file and
+ * wrapped by typed Python code. */
 #ifndef LXPY_H
 #define LXPY_H
 
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Python 3.9 lacks these. */
+/* Python 3.9 does not have these functions. */
 #if PY_VERSION_HEX < 0x030A0000
 static inline PyObject *Py_NewRef(PyObject *object)
 {
@@ -74,10 +74,11 @@ typedef struct lxpy_state {
 lxpy_state *lxpy_state_get(PyObject *module);
 lxpy_state *lxpy_state_find(PyTypeObject *type);
 
-/** Creates a type, adds it to the module under its name, and stores it at @p place of the state. */
+/** Creates a type, adds it to the module under its name, and stores it at @p place in the state. */
 int lxpy_add_type(PyObject *module, PyType_Spec *spec, enum lxpy_object place);
 
-/** Each file with an object has one of these, which adds its types and functions to the module. */
+/** Each file that implements an object has one of these functions, which adds the file's types and
+ * functions to the module. */
 int lxpy_add_memory(PyObject *module);
 int lxpy_add_executor(PyObject *module);
 int lxpy_add_collate(PyObject *module);
@@ -85,7 +86,7 @@ int lxpy_add_dataset(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);
 
-/** Runs @p statement without the GIL; it must neither return nor jump out. */
+/** Runs @p statement without the GIL; the statement must neither return nor jump out. */
 #define LXPY_WITHOUT_GIL(statement)                                                                \
     do {                                                                                           \
         Py_BEGIN_ALLOW_THREADS                                                                     \
@@ -101,8 +102,8 @@ int lxpy_add_ticket(PyObject *module);
 /** Raises the exception for @p error, chosen by its status. Returns NULL. */
 PyObject *lxpy_raise(lxpy_state *state, const lx_error *error);
 
-/** Creates the exception that lxpy_raise() would raise; NULL if that fails, with another
- * exception. */
+/** Creates the exception that lxpy_raise() would raise; returns NULL with a different exception set
+ * if that fails. */
 PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error);
 
 /** Returns the details of an error as a dict: field, record, path, offset and message. */
@@ -111,7 +112,8 @@ PyObject *lxpy_damage_new(const lx_error *damage);
 /** Raises LoaderxError with this status and message. Returns NULL. */
 PyObject *lxpy_raise_status(lxpy_state *state, lx_status status, const char *format, ...);
 
-/** Raises LoaderxError: the @p what (a noun) at @p path, a str, is closed. Returns NULL. */
+/** Raises LoaderxError with the message that the @p what (a noun) at @p path, a str, is closed.
+ * Returns NULL. */
 PyObject *lxpy_raise_closed(lxpy_state *state, const char *what, PyObject *path);
 
 /* ---------------------------------------------------------------- arguments */
@@ -121,7 +123,7 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
                    Py_ssize_t required, PyObject *const *args, Py_ssize_t count, PyObject *kwnames,
                    PyObject **values);
 
-/** Whether the object is True or False, of Python or NumPy, which must not pass as a number. */
+/** Whether the object is a bool of Python or NumPy, which must not be accepted as a number. */
 bool lxpy_is_bool(PyObject *object);
 
 /** Converts an int from @p minimum to @p maximum; bools are invalid. TypeError and ValueError name
@@ -129,22 +131,22 @@ bool lxpy_is_bool(PyObject *object);
 int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64_t maximum,
                 uint64_t *value);
 
-/** Converts seconds to nanoseconds; NULL and None give #LX_NONE, no limit. */
+/** Converts seconds to nanoseconds; NULL and None become #LX_NONE, which means no limit. */
 int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds);
 
-/** Converts True or False; any other object is a TypeError that names @p argument. */
+/** Converts True or False; any other object raises a TypeError that names @p argument. */
 int lxpy_bool(PyObject *object, const char *argument, bool *value);
 
-/** Returns the UTF-8 text of a str, which owns it. Another object is a TypeError; a str with NUL or
- * surrogates is a ValueError. Both name @p argument. */
+/** Returns the UTF-8 text of a str, which owns it. Any other object raises TypeError; a str with
+ * NUL or surrogates raises ValueError. Both errors name @p argument. */
 const char *lxpy_text(PyObject *object, const char *argument);
 
 /** Finds a str among @p choices, terminated by NULL. Errors name @p argument and list the
  * choices. */
 int lxpy_choice(PyObject *object, const char *argument, const char *const *choices, int *value);
 
-/** Converts a str, bytes or path object to bytes, a new reference, for PyBytes_AS_STRING(). An
- * empty path is a FileNotFoundError. */
+/** Converts a str, bytes or path object to bytes for PyBytes_AS_STRING(), and returns a new
+ * reference. An empty path raises FileNotFoundError. */
 PyObject *lxpy_path(PyObject *object, const char *argument);
 
 /* ------------------------------------------------------------------- memory */
@@ -154,7 +156,7 @@ PyObject *lxpy_path(PyObject *object, const char *argument);
 PyObject *lxpy_memory_new(lxpy_state *state, void *data, size_t size, bool writable, void *owner,
                           void (*release)(void *owner));
 
-/** Creates a numpy.ndarray of @p dtype and @p shape (a tuple) at @p offset bytes of a memory
+/** Creates a numpy.ndarray of @p dtype and @p shape (a tuple) at byte @p offset of a memory
  * object. */
 PyObject *lxpy_array_new(lxpy_state *state, PyObject *memory, size_t offset, PyObject *dtype,
                          PyObject *shape);
@@ -164,8 +166,8 @@ PyObject *lxpy_shape_new(uint64_t rows, const uint64_t *shape, size_t ndim);
 
 /* ----------------------------------------------------------------- executor */
 
-/** Returns the executor of an argument as a new reference, to be released with lx_executor_unref();
- * NULL if the argument is NULL or None. */
+/** Gets the executor of an argument as a new reference, to be released with lx_executor_unref(); it
+ * is NULL if the argument is NULL or None. */
 int lxpy_executor_get(lxpy_state *state, PyObject *object, const char *argument,
                       lx_executor **executor);
 

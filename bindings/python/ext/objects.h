@@ -22,19 +22,20 @@ int lxpy_add_loader(PyObject *module);
 /** Creates an Order at position 0 over a rank's slice of @p handle, which it references. */
 PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uint64_t world);
 
-/** Creates an Order over all of @p handle, and takes the reference; raises the error if @p handle
- * is NULL. */
+/** Creates an Order over all of @p handle, and takes ownership of the reference; raises the error
+ * if @p handle is NULL. */
 PyObject *lxpy_order_wrap(lxpy_state *state, lx_order *handle, const lx_error *error);
 
-/** Marks an Order as fast: it has no table per epoch, so a few indices take less time than
+/** Marks an Order as fast: it has no table per epoch, so reading a few indices takes less time than
  * releasing the GIL. */
 void lxpy_order_set_quick(PyObject *object);
 
-/** Creates an array of uint64 over @p numbers of malloc(), which it owns even on failure. */
+/** Creates a uint64 array over @p numbers, which malloc() allocated; takes ownership of them, even
+ * on failure. */
 PyObject *lxpy_order_numbers(lxpy_state *state, uint64_t *numbers, uint64_t count);
 
-/** Returns the library's order of an Order, borrowed; NULL with a TypeError that names @p argument
- * if the object is not an Order. */
+/** Returns the library's order of an Order, borrowed; returns NULL with a TypeError set that names
+ * @p argument if the object is not an Order. */
 lx_order *lxpy_order_get(lxpy_state *state, PyObject *object, const char *argument);
 
 /** Returns the library's source of a Source in the same way. */

@@ -8,7 +8,8 @@
 /** Checks the number of arguments; raises TypeError if it is wrong. */
 bool lxpy_check_count(Py_ssize_t count, Py_ssize_t expected);
 
-/** Converts the numbers of a call; @p names is terminated by NULL; -1 with an exception. */
+/** Converts the numbers of a call; @p names is terminated by NULL. Returns -1 with an exception set
+ * on failure. */
 int lxpy_numbers(PyObject *const *args, Py_ssize_t count, const char *const *names,
                  uint64_t *values);
 
@@ -18,21 +19,22 @@ typedef struct lxpy_array64 {
     uint64_t count;
 } lxpy_array64;
 
-/** Gets an array of uint64; another object is a TypeError that names @p argument. */
+/** Gets a uint64 array; any other object raises a TypeError that names @p argument. */
 int lxpy_uint64_array_get(PyObject *object, const char *argument, lxpy_array64 *array);
 
-/** Gets an array of float64 in the same way. */
+/** Gets a float64 array in the same way. */
 int lxpy_float64_array_get(PyObject *object, const char *argument, lxpy_array64 *array);
 
-/** Gets the directory of an order's tables from bytes, which own the text, or NULL for None; -1
- * with an exception. */
+/** Gets the directory of an order's tables from bytes, which own the text, or NULL for None;
+ * returns -1 with an exception set on failure. */
 int lxpy_tables(PyObject *object, const char **tables);
 
 /** Creates options of an order with a directory of tables, as for lxpy_tables(); free them with
- * lx_order_options_free(). NULL with an exception. */
+ * lx_order_options_free(). Returns NULL with an exception set on failure. */
 lx_order_options *lxpy_order_tables(PyObject *tables);
 
-/** Creates the same with a seed, and with the length of an epoch unless that is LX_NONE. */
+/** Like lxpy_order_tables(), but the options also contain a seed and, unless @p length is LX_NONE,
+ * the length of an epoch. */
 lx_order_options *lxpy_order_options(uint64_t length, uint64_t seed, PyObject *tables);
 
 #endif

@@ -8,18 +8,19 @@
 
 typedef struct lxpy_callbacks {
     lxpy_state *state;
-    PyObject *progress;             /**< Called with the numbers done and in total; may be NULL. */
+    PyObject *progress;             /**< Called with the amount done and the total; may be NULL. */
     PyObject *found;                /**< Called with each finding; may be NULL. */
     unsigned long *callback_thread; /**< Set to the thread while a callback runs; may be NULL. */
     PyThreadState *thread;          /**< The thread state while the GIL is released. */
     bool raised;                    /**< An exception is set, which ended the operation. */
 } lxpy_callbacks;
 
-/** Takes callables or None; -1 with a TypeError that names the argument. */
+/** Accepts callables or None; otherwise, returns -1 with a TypeError set that names the
+ * argument. */
 int lxpy_callbacks_init(lxpy_callbacks *callbacks, lxpy_state *state, PyObject *progress,
                         PyObject *found);
 
-/** Releases the GIL for the operation, and takes it again. */
+/** Releases the GIL before the operation, and takes it again afterwards. */
 void lxpy_callbacks_begin(lxpy_callbacks *callbacks);
 void lxpy_callbacks_end(lxpy_callbacks *callbacks);
 
@@ -27,7 +28,8 @@ void lxpy_callbacks_end(lxpy_callbacks *callbacks);
  * too. */
 lx_status lxpy_report_progress(uint64_t done, uint64_t total, void *user, lx_error *error);
 
-/** Takes the GIL, and calls the callable for findings with @p make(user). */
+/** Takes the GIL, and calls the callable for findings with the object that @p make creates from @p
+ * what. */
 lx_status lxpy_report_finding(lxpy_callbacks *callbacks,
                               PyObject *(*make)(lxpy_callbacks *, const void *), const void *what);
 

@@ -16,7 +16,7 @@ typedef struct lxpy_field {
 } lxpy_field;
 
 /** All fields, in the dataset's order. Immutable; users hold references, because the dataset may
- * replace it. */
+ * replace its schema. */
 typedef struct lxpy_schema {
     size_t references;
     size_t count;
@@ -24,7 +24,7 @@ typedef struct lxpy_schema {
     PyObject *positions; /**< A dict from name to position in @ref fields. */
 } lxpy_schema;
 
-/** Copies the fields of @p from; NULL with an exception. */
+/** Copies the fields of @p from; returns NULL with an exception set on failure. */
 lxpy_schema *lxpy_schema_new(lxpy_state *state, const lx_schema *from);
 
 /** Adds a reference. */
@@ -33,12 +33,12 @@ lxpy_schema *lxpy_schema_ref(lxpy_schema *schema);
 /** Drops a reference; NULL is a no-op. */
 void lxpy_schema_unref(lxpy_schema *schema);
 
-/** Returns the position of the field @p name; -1 with KeyError or, if @p name is not a str,
- * TypeError. */
+/** Returns the position of the field @p name; on failure, returns -1 with KeyError set or, if @p
+ * name is not a str, TypeError. */
 Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name);
 
-/** Returns a tuple of (name, dtype, shape, compress) for each field, as loaderx.Field takes
- * them. */
+/** Returns a tuple of (name, dtype, shape, compress) for each field, in the form that loaderx.Field
+ * accepts. */
 PyObject *lxpy_schema_describe(const lxpy_schema *schema);
 
 /** The description of a new field. */
@@ -50,7 +50,8 @@ typedef struct lxpy_description {
     lx_compression compression;
 } lxpy_description;
 
-/** Parses a tuple (name, dtype or "bytes", shape, compress); -1 with an exception. */
+/** Parses a tuple (name, dtype or "bytes", shape, compress); returns -1 with an exception set on
+ * failure. */
 int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyObject *tuple);
 
 /** Returns the name of a compression in loaderx.Field: "raw", "flate" or "zstd". */

@@ -10,17 +10,20 @@
 typedef struct lxpy_source {
     PyObject_HEAD
     lxpy_state *state;
-    lx_source *handle;     /**< Batches may keep it longer than this object, but do not read it. */
-    PyObject *reads;       /**< Other sources that it reads; or NULL. */
-    PyObject *dataset;     /**< The dataset that it reads; or NULL. */
+    lx_source *handle;     /**< Batches may keep the source longer than this object exists, but do
+                                not read from it. */
+    PyObject *reads;       /**< Other sources that this source reads, or NULL. */
+    PyObject *dataset;     /**< The dataset that this source reads, or NULL. */
     lxpy_handle *snapshot; /**< The snapshot of the dataset. */
-    Py_buffer view;        /**< The array that it reads; obj is NULL without one. */
+    Py_buffer view;        /**< The array that this source reads; obj is NULL if there is none. */
 } lxpy_source;
 
-/** Creates a Source without a handle, which the caller sets; NULL with an exception. */
+/** Creates a Source without a handle, which the caller sets; returns NULL with an exception set on
+ * failure. */
 lxpy_source *lxpy_source_alloc(PyObject *module);
 
-/** The same for a source of Tokens; also returns their handle (source-tokens.c). */
+/** Like lxpy_source_alloc(), for a source of Tokens; also returns the handle of the tokens
+ * (source-tokens.c). */
 lxpy_source *lxpy_source_alloc_of_tokens(PyObject *module, PyObject *tokens, lx_tokens **handle);
 
 /** Returns the object if its handle was created; otherwise raises the error and drops the
@@ -30,7 +33,7 @@ PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *erro
 /* source-gather.c */
 PyObject *lxpy_source_gather(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
-/** Creates a source from callbacks; on failure @p user is not released. */
+/** Creates a source from callbacks; on failure, @p user is not released. */
 lx_status lxpy_source_of_functions(lx_fill_function fill, lx_release_function release, void *user,
                                    uint64_t length, const lx_column_info *columns, size_t count,
                                    const char *identity, lx_source **source, lx_error *error);

@@ -11,7 +11,8 @@ typedef struct lxpy_target {
     Py_buffer view;
 } lxpy_target;
 
-/** Creates an uninitialized array of @p shape. A NULL @p shape propagates a failure. */
+/** Creates an uninitialized array of @p shape. If @p shape is NULL, fails with the exception that
+ * is already set. */
 int lxpy_target_make(lxpy_target *target, lxpy_state *state, PyObject *shape, PyObject *dtype);
 
 /** Gets the caller's buffer, which must fit @p count records of the field; errors name the

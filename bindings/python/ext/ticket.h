@@ -4,7 +4,8 @@
 
 #include "lxpy.h"
 
-/** Creates a Ticket that owns @p handle, even on failure; NULL with an exception. */
+/** Creates a Ticket and takes ownership of @p handle, even on failure; returns NULL with an
+ * exception set on failure. */
 PyObject *lxpy_ticket_new(lxpy_state *state, lx_ticket *handle);
 
 #endif

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts values of Python objects for the library's writer. */
+/* Converts Python objects to values for the library's writer. */
 #ifndef LXPY_VALUE_H
 #define LXPY_VALUE_H
 
 #include "schema.h"
 
-/** Owns the memory of one field's values while they are written. All zeros is empty. */
+/** Owns the memory of one field's values while they are written. A zeroed struct is empty. */
 typedef struct lxpy_value_owner {
     Py_buffer view;    /**< The buffer of the caller's object or of its conversion. */
     Py_buffer present; /**< The mask of present values. */
-    void *block;       /**< Our own memory. */
+    void *block;       /**< Memory allocated for the values. */
     uint8_t number[8]; /**< A scalar. */
 } lxpy_value_owner;
 
 void lxpy_value_owner_clear(lxpy_value_owner *owner);
 
-/** Converts the value of one record; None is missing. Errors name the field. */
+/** Converts the value of one record; None means that the value is missing. Errors name the
+ * field. */
 int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
                     const lxpy_field *field, PyObject *object);
 

@@ -11,9 +11,10 @@ typedef struct lxpy_writer {
     PyObject_HEAD
     lxpy_state *state;
     lx_writer *handle;  /**< NULL after close(). */
-    lxpy_rwlock rwlock; /**< Calls share it; closing and changes of fields hold it exclusively. */
-    unsigned forks;     /**< Fork count of the process that opened it. */
-    unsigned long callback_thread; /**< The thread in the progress function; or 0. */
+    lxpy_rwlock rwlock; /**< Calls share the lock; closing the writer and changing fields require
+                             exclusive use. */
+    unsigned forks;     /**< Fork count of the process that opened the writer. */
+    unsigned long callback_thread; /**< The thread that is in the progress function, or 0. */
     bool inside;                   /**< Within a with-block. */
     bool sealed;      /**< Sealed in that block: nothing is left to commit or roll back. */
     bool append_only; /**< Existing records must not change. */
@@ -21,10 +22,12 @@ typedef struct lxpy_writer {
     lxpy_schema *schema; /**< Replaced when fields change; never NULL. */
 } lxpy_writer;
 
-/** Begins a shared call of the library; -1 with an exception if the writer is closed. */
+/** Begins a shared call of the library; returns -1 with an exception set if the writer is
+ * closed. */
 int lxpy_writer_enter(lxpy_writer *writer);
 
-/** Begins a call with values converted for @p schema; -1 also if the schema has changed since. */
+/** Like lxpy_writer_enter(), for a call with values converted for @p schema; also returns -1 if the
+ * schema has changed since then. */
 int lxpy_writer_enter_with(lxpy_writer *writer, const lxpy_schema *schema);
 
 void lxpy_writer_leave(lxpy_writer *writer);
@@ -36,10 +39,10 @@ int lxpy_writer_check_open(lxpy_writer *writer);
 int lxpy_writer_enter_exclusive(lxpy_writer *writer);
 void lxpy_writer_leave_exclusive(lxpy_writer *writer);
 
-/** Calls a function of the library that takes no other argument. */
+/** Calls a function of the library that takes no argument except the writer. */
 PyObject *lxpy_writer_call(lxpy_writer *writer, lx_status (*function)(lx_writer *, lx_error *));
 
-/** Returns the number of records; -1 with an exception. */
+/** Gets the number of records; returns -1 with an exception set on failure. */
 int lxpy_writer_length(lxpy_writer *writer, uint64_t *length);
 
 /** Returns 0, or -1 with LoaderxError if the writer is open for appending only. */
@@ -47,7 +50,7 @@ int lxpy_writer_check_change(lxpy_writer *writer);
 
 /* writer-open.c */
 
-/** The arguments of a writer; NULL for those not passed. */
+/** The arguments of a writer; NULL for arguments that were not passed. */
 typedef struct lxpy_writer_arguments {
     PyObject *path, *fields, *durability, *level, *chunk_records, *chunk_bytes, *executor;
     PyObject *append_only;
