@@ -13,7 +13,7 @@
 
 #include <loaderx/hooks.h>
 
-/** Allocates @p size bytes, uninitialized. Allocates at least one byte, so NULL always means
+/** Allocates @p size uninitialized bytes, but at least one byte, so that NULL always means
  * failure. */
 LX_API void *lx__alloc(size_t size);
 
@@ -24,8 +24,8 @@ LX_API void *lx__alloc_array(size_t count, size_t size);
 LX_API void *lx__resize_array(void *memory, size_t count, size_t size);
 
 /**
- * Makes room for element @p used of a growing array, doubling its @p capacity if necessary. Returns
- * the array, which may have moved, or NULL with everything unchanged.
+ * Makes room for the element at index @p used of a growing array, doubling its @p capacity if
+ * necessary. Returns the array, which may have moved, or NULL with everything unchanged.
  */
 LX_API void *lx__grow_array(void *memory, size_t used, size_t *capacity, size_t size);
 

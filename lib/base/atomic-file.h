@@ -2,7 +2,8 @@
 /**
  * @file
  * @brief Atomic replacement of a file: write a temporary file, sync it, rename it, sync the
- * directory. After any interruption, the name refers to the old file or to the complete new one.
+ * directory. After any interruption, the name refers either to the old file or to the complete new
+ * file.
  */
 #ifndef LX_BASE_ATOMIC_FILE_H
 #define LX_BASE_ATOMIC_FILE_H

@@ -12,13 +12,15 @@
  * LX_ERR_NOMEM. */
 LX_API lx_status lx__fail_memory(lx_error *error, const char *purpose);
 
-/** Reports an argument that must not be NULL; the message names it. Returns LX_ERR_ARGUMENT. */
+/** Reports that an argument is NULL but must not be; the message names the argument. Returns
+ * LX_ERR_ARGUMENT. */
 LX_API lx_status lx__fail_null(lx_error *error, const char *argument);
 
 /** Appends text, such as advice, to the message of a failure; does nothing if @p error is NULL. */
 LX_API void lx__error_append(lx_error *error, const char *format, ...) LX_PRINTF(2, 3);
 
-/** Propagates a failure from another lx_error, unless @p error is NULL or already holds one. */
+/** Propagates a failure from another lx_error, unless @p error is NULL or already contains a
+ * failure. */
 LX_API void lx__error_propagate(lx_error *error, const lx_error *failure);
 
 /** Sets the pointer at @p out to NULL, unless @p out is NULL. As <loaderx/status.h> promises, every

@@ -12,7 +12,8 @@
 
 #include "base/file.h"
 
-/** The name of the network file system that contains @p file; NULL if it is local or unknown. */
+/** Returns the name of the network file system that contains @p file; NULL if the file system is
+ * local or unknown. */
 LX_API const char *lx__file_network(const lx__file *file);
 
 #endif

@@ -59,7 +59,7 @@ LX_API lx_status lx__directory_make(const lx__file *directory, const char *name,
 /** Called for each name in a directory; a failure ends the iteration. */
 typedef lx_status (*lx__visit)(void *user, const char *name, lx_error *error);
 
-/** Calls @p visit for each name in a directory, in no particular order, except "." and "..". The
+/** Calls @p visit for each name in a directory except "." and "..", in no particular order. The
  * callback may remove the name; a name created during the iteration may or may not be visited. */
 LX_API lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *user,
                                     lx_error *error);
@@ -73,8 +73,8 @@ LX_API lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *e
 /** Starts reading @p size bytes at @p offset into the page cache. */
 LX_API void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size);
 
-/** Reads up to @p size bytes at @p offset with one call; a short read need not mean the end of the
- * file. */
+/** Reads up to @p size bytes at @p offset with one call; a short read does not necessarily mean the
+ * end of the file. */
 LX_API lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
                                     size_t *got, lx_error *error);
 

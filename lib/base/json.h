@@ -51,7 +51,7 @@ LX_API lx_status lx__json_get_bool(const json_t *object, const char *key, bool *
 LX_API lx_status lx__json_get(const json_t *object, const char *key, json_type type, json_t **value,
                               lx_error *error);
 
-/** Formats the object; release the text with lx__free(). @p flags are jansson's: without
+/** Formats the object; release the text with lx__free(). @p flags are jansson's flags: without
  * JSON_SORT_KEYS, the keys keep their insertion order. */
 LX_API char *lx__json_text(const json_t *object, size_t flags);
 

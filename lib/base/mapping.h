@@ -12,10 +12,11 @@
 #include "base/file.h"
 
 /**
- * A shared, read-only mapping of the first @ref size bytes of a file. It may extend beyond the end
- * of the file: data that is appended later becomes visible in the mapping, but nothing beyond the
- * end of the file may be accessed until then. The file may be closed after mapping. Reading beyond
- * the end of a file that was truncated later, or reading a bad sector, raises SIGBUS.
+ * A shared, read-only mapping of the first @ref size bytes of a file. The mapping may extend beyond
+ * the end of the file: data that is appended later becomes visible in the mapping, but nothing
+ * beyond the end of the file may be accessed until then. The file may be closed after mapping.
+ * Reading beyond the end of a file that was truncated later, or reading a bad sector, raises
+ * SIGBUS.
  */
 typedef struct lx__mapping {
     const uint8_t *data; /**< NULL while nothing is mapped. */

@@ -12,7 +12,7 @@
 #include <loaderx/export.h>
 
 /** Allocates @p size zeroed bytes, aligned to a page; large blocks are aligned to 2 MiB and advised
- * to use huge pages. NULL when out of memory. */
+ * to use huge pages. Returns NULL when out of memory. */
 LX_API void *lx__pages_alloc(size_t size);
 
 /** Requests huge pages for large anonymous memory. A failed request affects only speed. */

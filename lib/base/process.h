@@ -13,9 +13,9 @@
 
 #include <loaderx/export.h>
 
-/** A number that distinguishes the calling process from its ancestors. The call costs one load
- * where the kernel wipes pages at fork (Linux 4.14 and later); elsewhere, the number is the process
- * id. */
+/** Returns a number that distinguishes the calling process from its ancestors. The call costs one
+ * load where the kernel wipes pages at fork (Linux 4.14 and later); elsewhere, the number is the
+ * process id. */
 uint64_t lx__process_id(void);
 
 /** The process that owns an object. */

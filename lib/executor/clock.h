@@ -15,10 +15,10 @@
 /** A time that is never reached. */
 #define LX__NEVER UINT64_MAX
 
-/** Nanoseconds since an arbitrary start. */
+/** Returns the nanoseconds since an arbitrary start. */
 LX_API uint64_t lx__clock_now(void);
 
-/** The time @p delay nanoseconds from now; #LX__NEVER if that overflows. */
+/** Returns the time @p delay nanoseconds from now; #LX__NEVER if that overflows. */
 LX_API uint64_t lx__clock_after(uint64_t delay);
 
 /** Initializes a condition for lx__clock_wait(). */

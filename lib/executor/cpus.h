@@ -11,12 +11,12 @@
 /** Means that no quota is set. */
 #define LX__CPUS_UNLIMITED UINT32_MAX
 
-/** The number of CPUs in the affinity mask of the calling thread; at least 1. */
+/** Returns the number of CPUs in the affinity mask of the calling thread; at least 1. */
 uint32_t lx__cpus_allowed(void);
 
 /**
- * The CPU quota of the process's control groups in CPUs, rounded up and at least 1. It is the
- * smallest cpu.max on the path from the process's own group up to /sys/fs/cgroup, or
+ * Returns the CPU quota of the process's control groups in CPUs, rounded up and at least 1. The
+ * quota is the smallest cpu.max on the path from the process's own group up to /sys/fs/cgroup, or
  * #LX__CPUS_UNLIMITED if no quota is set or readable. Groups of cgroup version 1 are ignored.
  *
  * @param root  Prefix of /proc and /sys: "" except in tests.
@@ -25,7 +25,7 @@ uint32_t lx__cpus_allowed(void);
  */
 uint32_t lx__cpus_quota(const char *root);
 
-/** The smaller of lx__cpus_allowed() and lx__cpus_quota(). */
+/** Returns the smaller of lx__cpus_allowed() and lx__cpus_quota(). */
 uint32_t lx__cpus_available(void);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "executor/task.h"
 
-/** Replaces the reference in @p slot with one to @p executor, which may be NULL. */
+/** Replaces the reference in @p slot with a reference to @p executor, which may be NULL. */
 static inline void lx__executor_replace(lx_executor **slot, lx_executor *executor)
 {
     if (executor != NULL)
@@ -24,7 +24,7 @@ static inline void lx__executor_replace(lx_executor **slot, lx_executor *executo
  * @retval LX_ERR_STATE   The executor is closed.
  * @retval LX_ERR_NOMEM   Out of memory while starting the queue's first thread.
  * @retval LX_ERR_IO      The system cannot start the queue's first thread.
- * @retval LX_ERR_FORKED  This is a child process.
+ * @retval LX_ERR_FORKED  The calling process is a child of the process that opened the executor.
  */
 LX_API lx_status lx__executor_submit(lx_executor *executor, lx_queue queue, lx__task *task,
                                      lx_error *error);
@@ -59,8 +59,8 @@ LX_API bool lx__executor_cancel(lx_executor *executor, lx__task *task);
  */
 LX_API void lx__executor_help(lx_executor *executor, lx__task *task);
 
-/** Like lx__executor_help(), but runs at least one part and begins none after @p deadline (see
- * clock.h). */
+/** Like lx__executor_help(), but runs at least one part and begins no further part after @p
+ * deadline (see clock.h). */
 LX_API void lx__executor_help_until(lx_executor *executor, lx__task *task, uint64_t deadline);
 
 /** Whether a thread that waits for a task of @p queue must help with the task, because either the

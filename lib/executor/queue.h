@@ -28,7 +28,7 @@ typedef struct lx__waiters {
                           task. */
 } lx__waiters;
 
-/** The members after @ref lock are protected by it. */
+/** A queue. @ref lock protects the members that follow it. */
 typedef struct lx__queue {
     lx_executor *executor;
     const char *name;   /**< Prefix of the names of its threads; the thread's number follows it. */
@@ -37,7 +37,8 @@ typedef struct lx__queue {
                              the lock. */
 
     pthread_mutex_t lock;
-    pthread_cond_t wake;  /**< Wakes workers: a task, an earlier timer, or the end. */
+    pthread_cond_t wake;  /**< Wakes workers: there is a task or an earlier timer, or the queue was
+                               stopped. */
     pthread_cond_t ended; /**< Wakes threads that are closing the executor: alive or guests may have
                                become 0. */
     lx__link tasks;       /**< Oldest first. */
@@ -72,10 +73,11 @@ void lx__queue_add(lx__queue *queue, lx__task *task, uint64_t due);
  * threads take it. */
 void lx__queue_post(lx__queue *queue);
 
-/** The oldest task with parts left to run, or NULL. The caller holds the lock. */
+/** Returns the oldest task with parts left to run, or NULL. The caller holds the lock. */
 lx__task *lx__queue_first(lx__queue *queue);
 
-/** The earliest time at which a timed task is due, or LX__NEVER. The caller holds the lock. */
+/** Returns the earliest time at which a timed task is due, or LX__NEVER. The caller holds the
+ * lock. */
 uint64_t lx__queue_due(const lx__queue *queue);
 
 /** Removes @p task, with its parts that have not begun, from its list. Returns true if there were

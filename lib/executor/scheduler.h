@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Connects tasks and threads: submits tasks to a queue, starts its threads, and stops both.
+ * @brief Connects tasks and threads: submits tasks to a queue, starts the queue's threads, and
+ * stops the queue.
  */
 #ifndef LX_EXECUTOR_SCHEDULER_H
 #define LX_EXECUTOR_SCHEDULER_H
@@ -14,8 +15,9 @@ lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, l
 /** Stops the queue: no task begins after this call, and all waiting tasks are canceled. */
 void lx__scheduler_stop(lx__queue *queue);
 
-/** Waits, after lx__scheduler_stop(), until no callback runs and all threads have ended. Within a
- * callback (@p inside) it detaches the threads instead and does not wait. */
+/** Waits, after lx__scheduler_stop(), until no callback runs and all threads have ended. If @p
+ * inside is set, because the caller is within a callback, detaches the threads instead and does not
+ * wait. */
 void lx__scheduler_join(lx__queue *queue, bool inside);
 
 #endif

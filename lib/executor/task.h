@@ -47,8 +47,9 @@ struct lx__task {
     lx__link link;                     /**< Link in the queue's tasks or timers. The queue's lock
                                             protects it and all members below. */
     uint64_t due;                      /**< The time at which a timed task is queued. */
-    uint32_t holders;                  /**< Threads that are running its parts. Once the task is out
-                                            of the lists, the last of them to leave finishes it. */
+    uint32_t holders;                  /**< Number of threads that are running its parts. Once the
+                                            task is out of the lists, the last of these threads to
+                                            leave finishes it. */
     lx__task_state state;
     bool canceled; /**< Some of its parts were canceled. */
     /** @} */
@@ -72,7 +73,7 @@ static inline void lx__task_init(lx__task *task, void (*run)(lx__task *, size_t)
 }
 
 /** Prevents further parts from beginning; for use within run(). Parts that have begun run to
- * completion. This does not count as canceled in the call of finish(). */
+ * completion. finish() does not report the other parts as canceled. */
 static inline void lx__task_stop(lx__task *task)
 {
     atomic_store_explicit(&task->next, task->parts, memory_order_relaxed);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The batch schedule: which positions of each global batch belong to this rank. A batch has
- * batch_size samples per rank, unless the order forms its own batches and thus determines their
- * bounds.
+ * @brief The batch schedule, which determines the positions of each global batch that belong to
+ * this rank. A batch has batch_size samples per rank, unless the order forms its own batches and
+ * thus determines their bounds.
  */
 #ifndef LX_LOADER_BATCH_SCHEDULE_H
 #define LX_LOADER_BATCH_SCHEDULE_H
@@ -38,7 +38,8 @@ typedef struct lx__batch_slice {
  * Starts a schedule at position 0.
  *
  * @param order  Borrowed; must outlive the schedule.
- * @retval LX_ERR_ARGUMENT  The options exclude each other, or their product is too large.
+ * @retval LX_ERR_ARGUMENT  batch_size is set, but the order forms its own batches; or batch_size
+ *                          times world is too large.
  */
 lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                                   const lx_loader_options *options, lx_error *error);

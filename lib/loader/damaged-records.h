@@ -12,7 +12,7 @@
  * Fills @p rows records of @p batch, starting at record @p first, one by one, after filling all of
  * them at once failed with #LX_ERR_CORRUPT.
  *
- * @param[in]  source   The source to read: the batch's own, or a snapshot of it.
+ * @param[in]  source   The source to read: the batch's own source, or a snapshot of it.
  * @param[in]  targets  One for each column of the source, for record @p first.
  * @param[in]  policy   SKIP or ZEROS; with ZEROS, the columns that cannot be read become zeros.
  * @param[out] damaged  @p rows bytes: 1 for each damaged record, 0 for the others.

@@ -39,7 +39,7 @@ typedef struct lx__greedy {
 #define LX__GREEDY_POSITIONS_MAX (UINT64_C(1) << 53)
 
 /**
- * Starts before the first position.
+ * Creates the state before the first position.
  *
  * @retval LX_ERR_NOMEM  Out of memory.
  */
@@ -56,7 +56,7 @@ void lx__greedy_remove(lx__greedy *greedy, size_t set);
 /** Whether any set is left. */
 bool lx__greedy_has_any(const lx__greedy *greedy);
 
-/** Represents the count of a removed set. */
+/** Used as the count of a removed set. */
 #define LX__GREEDY_REMOVED UINT64_MAX
 
 /** Stores in @p given the number of positions assigned to each of @p count sets. */

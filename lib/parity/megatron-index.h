@@ -20,17 +20,18 @@
 typedef struct lx__gpt_plan {
     uint64_t first, count; /**< Range of documents. */
     uint64_t tokens;       /**< Number of tokens in these documents. */
-    uint32_t lengths_crc;  /**< CRC-32C of their lengths, as 8-byte words. */
+    uint32_t lengths_crc;  /**< CRC-32C of the lengths of these documents, as 8-byte words. */
     uint64_t sequence_length;
     uint32_t seed;
-    bool extra;   /**< Samples have one more token, which is the first of the next sample. */
+    bool extra;   /**< Each sample has one more token, which is the first token of the next
+                       sample. */
     bool partial; /**< The remainder at the end is also a sample. */
     /* ---- set by lx__gpt_plan_make() */
     uint64_t epochs;
     bool separate; /**< The last epoch is shuffled on its own. */
     uint64_t samples;
-    uint64_t before_last; /**< Number of samples before a separate last epoch; otherwise, of all
-                               samples. */
+    uint64_t before_last; /**< Number of samples before the last epoch if that is shuffled on its
+                               own; otherwise, number of all samples. */
 } lx__gpt_plan;
 
 /** Computes the numbers of epochs and samples. @p num_samples is the number of samples requested;

@@ -59,7 +59,7 @@ enum lx__fault { LX__FAULT_NONE, LX__FAULTS(LX__FAULT_NUMBER) LX__FAULT_COUNT };
 extern enum lx__fault lx__fault;
 
 #define LX__FAULT(name) (lx__fault == LX__FAULT_##name)
-/** A limit of the library; the crash test uses a smaller one so that small datasets reach it. */
+/** A limit of the library; the crash test uses a smaller limit, so that small datasets reach it. */
 #define LX__SMALLER(limit, smaller) (smaller)
 #else
 #define LX__FAULT(name) false

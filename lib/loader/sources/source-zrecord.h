@@ -15,7 +15,7 @@
 lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
                                   lx_source **source, lx_error *error);
 
-/** Returns the identity of a dataset's snapshot. NULL when out of memory. */
+/** Returns the identity of a dataset's snapshot, or NULL when out of memory. */
 json_t *lx__source_dataset_snapshot_id(lx_dataset *dataset);
 
 #endif

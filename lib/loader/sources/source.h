@@ -60,7 +60,7 @@ struct lx_source {
 LX_API lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t length,
                                 size_t column_count, lx_source **source, lx_error *error);
 
-/** Allocates @p size zeroed bytes for a snapshot of @p source, with its length and columns. */
+/** Allocates @p size zeroed bytes for a snapshot of @p source, with the same length and columns. */
 lx_status lx__source_new_pinned(lx_source *source, size_t size, lx_source **pinned,
                                 lx_error *error);
 
@@ -75,15 +75,15 @@ LX_API lx_status lx__source_set_column(lx_source *source, size_t position, const
 /** Returns LX_ERR_ARGUMENT if two columns have the same name. */
 lx_status lx__source_check_names(const lx_source *source, lx_error *error);
 
-/** Returns {"kind", "length", ...}, which identifies the data. NULL when out of memory. */
+/** Returns {"kind", "length", ...}, which identifies the data. Returns NULL when out of memory. */
 json_t *lx__source_to_json(const lx_source *source);
 
-/** Returns [{name, dtype, shape}, ..], for sources without a better identity. NULL when out of
- * memory. */
+/** Returns [{name, dtype, shape}, ..], for sources without a better identity. Returns NULL when out
+ * of memory. */
 json_t *lx__columns_to_json(const lx_source *source);
 
-/** Returns the identity of the data's snapshot, or JSON null if the data has no snapshot. NULL when
- * out of memory. */
+/** Returns the identity of the data's snapshot, or JSON null if the data has no snapshot. Returns
+ * NULL when out of memory. */
 json_t *lx__source_snapshot_id(const lx_source *source);
 
 #endif

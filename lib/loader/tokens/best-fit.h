@@ -8,9 +8,9 @@
  * several such bins, into the one to which a piece was added last. If no bin has enough space, the
  * piece goes into a new bin, which becomes the last bin. See doc/packing.md.
  *
- * Source, for training language models: Ding et al., "Fewer Truncations Improve Language Modeling",
- * 2024. The time to place a piece depends on the number of different lengths and not on the number
- * of bins, because the bins of equal free space form one list.
+ * Source for its use in training language models: Ding et al., "Fewer Truncations Improve Language
+ * Modeling", 2024. The time to place a piece depends on the number of different lengths and not on
+ * the number of bins, because the bins of equal free space form one list.
  */
 #ifndef LX_LOADER_BEST_FIT_H
 #define LX_LOADER_BEST_FIT_H

@@ -13,7 +13,7 @@
 
 /** Immutable after it is opened. */
 typedef struct lx__token_field {
-    lx_dataset *dataset; /**< The field's own handle, pinned to a snapshot in which no writer moves
+    lx_dataset *dataset; /**< The field's own handle, pinned to a snapshot, in which no writer moves
                               a token. */
     size_t position;
     const lx_field *field;
@@ -28,7 +28,7 @@ typedef struct lx__token_field {
     unsigned shift;
     uint32_t lengths_crc; /**< CRC-32C of the lengths of all documents. */
     bool in_place;        /**< Records are read from the mapping, not gathered. */
-    bool zeros;           /**< Damaged records read as zeros. */
+    bool zeros;           /**< Damaged records are read as zeros. */
 } lx__token_field;
 
 /** Pins the dataset, and reads the lengths of all records; see lx_tokens_new_field(). */
@@ -51,7 +51,7 @@ lx_status lx__token_field_copy(const lx__token_field *field, uint64_t at, uint64
 void lx__token_field_prefetch(const lx__token_field *field, uint64_t at, uint64_t count);
 
 /** Returns JSON that identifies the field's documents, which begin at token @p first of a sequence.
- * NULL when out of memory. */
+ * Returns NULL when out of memory. */
 json_t *lx__token_field_describe(const lx__token_field *field, uint64_t first);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "loader/tokens/token-file.h"
 
-/** Maps a token file of datatrove, which Nanotron reads, and its index. @p file is zeroed except
- * for its path. */
+/** Maps a token file of datatrove, which Nanotron reads, and its index. @p file must be zeroed
+ * except for its path. */
 lx_status lx__token_file_open_ds(lx__token_file *file, lx_dtype dtype, lx_error *error);
 
 #endif

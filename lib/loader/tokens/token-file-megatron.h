@@ -8,7 +8,7 @@
 
 #include "loader/tokens/token-file.h"
 
-/** Maps a token file of Megatron, and its index. @p file is zeroed except for its path. */
+/** Maps a token file of Megatron, and its index. @p file must be zeroed except for its path. */
 lx_status lx__token_file_open_megatron(lx__token_file *file, lx_dtype dtype, lx_error *error);
 
 #endif

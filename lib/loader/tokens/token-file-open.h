@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Opens a file of tokens by its name, or a field in its place.
+ * @brief Opens a file of tokens by its name, or a field in place of a file.
  */
 #ifndef LX_LOADER_TOKEN_FILE_OPEN_H
 #define LX_LOADER_TOKEN_FILE_OPEN_H

@@ -33,7 +33,7 @@ struct lx_token_options {
  * @param[in]  options  As given by the caller; may be NULL.
  * @param[in]  allowed  The options that have an effect on the source, as bits of
  *                      ::lx__token_option.
- * @param[out] taken    Receives the options, or the defaults.
+ * @param[out] taken    Receives the options, with the defaults for those that were not set.
  * @retval LX_ERR_ARGUMENT  An option that is not in @p allowed was set; the message names it.
  */
 lx_status lx__token_options_take(const lx_token_options *options, unsigned allowed,

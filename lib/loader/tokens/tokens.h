@@ -36,8 +36,8 @@ LX_API void lx__tokens_prefetch(const lx_tokens *tokens, uint64_t first, uint64_
  * nothing. Returns 0, or -1 when out of memory. */
 LX_API int lx__tokens_describe(const lx_tokens *tokens, json_t *object);
 
-/** Returns the identities of the fields' snapshots, or JSON null if there are no fields. NULL when
- * out of memory. */
+/** Returns the identities of the fields' snapshots, or JSON null if there are no fields. Returns
+ * NULL when out of memory. */
 LX_API json_t *lx__tokens_snapshot_id(const lx_tokens *tokens);
 
 #endif

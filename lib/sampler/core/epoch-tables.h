@@ -27,11 +27,12 @@ typedef lx_status lx__epoch_table_fill(const lx_order *order, uint64_t epoch, ui
  */
 typedef struct lx__epoch_tables lx__epoch_tables;
 
-/** The table of one epoch, which a thread holds while it reads it. Immutable. */
+/** The table of one epoch, which a thread holds while reading it. Immutable. */
 typedef struct lx__epoch_table {
     lx__epoch_tables *owner;
     uint64_t number;
-    size_t holders; /**< Protected by the owner's lock; the owner counts as a holder. */
+    size_t holders; /**< Number of threads that hold the table, plus 1 while the owner keeps it.
+                         Protected by the owner's lock. */
     lx__index_table table;
 } lx__epoch_table;
 

@@ -6,7 +6,7 @@
  *
  * Opening the file takes constant time. The numbers are divided into blocks, each with a checksum
  * that is verified when the block is first accessed. If another process truncates the file while it
- * is mapped, or the disk fails to read a sector of it, the access raises SIGBUS.
+ * is mapped, or the disk fails to read a sector of the file, the access raises SIGBUS.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_FILE_H
 #define LX_SAMPLER_INDEX_TABLE_FILE_H
@@ -52,10 +52,10 @@ lx_status lx__index_table_file_open(const lx__file *folder, const char *name,
                                     lx__index_table_form *form, lx__index_table_file **file,
                                     const void **data, lx_error *error);
 
-/** @p file may be NULL. */
+/** Closes a table file; @p file may be NULL. */
 void lx__index_table_file_close(lx__index_table_file *file);
 
-/** Writes numbers to a new file, which is open and empty. */
+/** Writes numbers to a new file, which must be open and empty. */
 lx_status lx__index_table_file_write(const lx__file *file, const lx__index_table_form *form,
                                      const void *data, lx_error *error);
 

@@ -57,7 +57,7 @@ LX_API void lx__index_table_free(lx__index_table *table);
 
 /** Checks the numbers at @p count places, all below the table's count. Call this function before
  * reading the numbers.
- * @retval LX_ERR_CORRUPT  The file is damaged there. */
+ * @retval LX_ERR_CORRUPT  The file is damaged at one of these places. */
 static inline lx_status lx__index_table_check(const lx__index_table *table, const uint64_t *places,
                                               size_t count, lx_error *error)
 {
@@ -81,8 +81,8 @@ LX_API lx_status lx__index_table_fail(const lx__index_table *table, lx_error *er
 LX_API lx_status lx__index_table_map(const lx__index_table *table, uint64_t *places, size_t count,
                                      lx_error *error);
 
-/** Returns the table's checksum, which identifies the table in saved states. NULL when out of
- * memory. */
+/** Returns the table's checksum, which identifies the table in saved states. Returns NULL when out
+ * of memory. */
 LX_API json_t *lx__index_table_to_json(const lx__index_table *table);
 
 #endif

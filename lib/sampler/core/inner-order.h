@@ -31,7 +31,7 @@ static inline uint64_t lx__inner_order_place(const lx__inner_order *inner, uint6
 }
 
 /**
- * Like lx__order_map() for the part. The part's scratch, to which @p scratch points, is NULL at
+ * Like lx__order_map(), for the part. The part's scratch, to which @p scratch points, is NULL at
  * first and is created when needed; free it with lx__scratch_free().
  */
 lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch,
@@ -42,12 +42,12 @@ void lx__inner_order_clear_scratch(void *scratch);
 
 /**
  * Returns a part's JSON for the outer order's JSON: in full if it is short, otherwise its kind,
- * length and checksum, so that states stay short. NULL when out of memory.
+ * length and checksum, so that states stay short. Returns NULL when out of memory.
  */
 json_t *lx__inner_order_to_json(const lx__inner_order *inner);
 
 /** Like lx__inner_order_to_json() for several parts. Many parts become a list of checksums, and
- * very many a single checksum. */
+ * very many parts become a single checksum. */
 json_t *lx__inner_orders_to_json(const lx__inner_order *inners, size_t count);
 
 /**
@@ -58,7 +58,8 @@ json_t *lx__inner_orders_to_json(const lx__inner_order *inners, size_t count);
  */
 lx_status lx__inner_order_check(const lx_order *inner, lx_order **made, lx_error *error);
 
-/** Checks a part against the limits; @p size is the total of all parts up to this one.
+/** Checks a part against the limits; @p size is the total size of all parts up to and including
+ * this part.
  * @retval LX_ERR_MISMATCH  The part is cut into batches.
  * @retval LX_ERR_LIMIT     The part's nesting depth has reached #LX_MAX_ORDER_DEPTH, or @p size has
  *                          reached #LX_MAX_ORDERS. */

@@ -13,8 +13,8 @@
 /** Adds the members of lx__order_to_json() to @p object. Returns nonzero when out of memory. */
 LX_API int lx__order_describe(const lx_order *order, json_t *object);
 
-/** Returns {"kind", "formula", "length", ...}: everything that the order's indices depend on. NULL
- * when out of memory. */
+/** Returns {"kind", "formula", "length", ...}: everything that the order's indices depend on.
+ * Returns NULL when out of memory. */
 LX_API json_t *lx__order_to_json(const lx_order *order);
 
 /**

@@ -46,7 +46,7 @@ typedef struct lx__order_class {
      * Returns 0, or -1 when out of memory. */
     int (*describe)(const lx_order *order, json_t *object);
 
-    /** Counts the positions below @p end by set; NULL if the order is not a mixture. */
+    /** Counts the positions below @p end for each set; NULL if the order is not a mixture. */
     lx_status (*count)(const lx_order *order, uint64_t end, uint64_t *counts, lx_error *error);
 
     /** Releases what the order owns besides its own memory; NULL if there is nothing to release. */

@@ -16,7 +16,7 @@
 #include "base/json.h"
 
 /** Returns @p value as a JSON integer or, if it is 2^63 or more, a range in which JSON readers
- * disagree, as a string of its digits. NULL when out of memory. */
+ * disagree, as a string of its digits. Returns NULL when out of memory. */
 LX_API json_t *lx__state_number(uint64_t value);
 
 /** Reads member @p key of @p object, in the form that lx__state_number() writes. */
@@ -27,20 +27,20 @@ LX_API lx_status lx__state_get_number(const json_t *object, const char *key, uin
  * The checksum starts at 0. */
 LX_API uint32_t lx__state_add(uint32_t crc, uint64_t word);
 
-/** Returns a checksum as eight hexadecimal digits. NULL when out of memory. */
+/** Returns a checksum as eight hexadecimal digits, or NULL when out of memory. */
 LX_API json_t *lx__state_crc(uint32_t crc);
 
 /** Returns the CRC-32C of @p value as text with sorted keys and without spaces, in eight
- * hexadecimal digits, and sets @p bytes to the length of that text. NULL when out of memory, or if
- * @p value is NULL. */
+ * hexadecimal digits, and sets @p bytes to the length of that text. Returns NULL when out of
+ * memory, or if @p value is NULL. */
 json_t *lx__state_digest(const json_t *value, size_t *bytes);
 
 /** Returns @p value if its text is short, otherwise its digest, so that states stay short. Takes
- * ownership of the reference. */
+ * ownership of the reference to @p value. */
 json_t *lx__state_shorten(json_t *value);
 
-/** Starts the state of a @p what (such as "sampler") in format version @p version. NULL when out of
- * memory. */
+/** Starts the saved state of an object of kind @p what (such as "sampler") in format version @p
+ * version. Returns NULL when out of memory. */
 LX_API json_t *lx__state_new(const char *what, int version);
 
 /**
@@ -54,8 +54,9 @@ LX_API lx_status lx__state_write(json_t *state, char *text, size_t size, size_t 
                                  lx_error *error);
 
 /**
- * Parses the state of a @p what in format version @p version. Call lx__state_check() after the
- * comparisons, which describe a difference better than the checksum does.
+ * Parses the saved state of an object of kind @p what in format version @p version. Call
+ * lx__state_check() after the comparisons, which describe a difference better than the checksum
+ * does.
  *
  * @retval LX_ERR_CORRUPT      The text is not a JSON object, or not a state.
  * @retval LX_ERR_MISMATCH     The text is the state of a different kind of object.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Weighted draws in constant time, from a table of 8 bytes per weight.
+ * @brief Weighted draws in constant time, from a table with 8 bytes per weight.
  *
  * The table has a column for each index, all of equal height. A column belongs to its own index up
  * to some height, and to one other index above that. A draw chooses a column and a height in it.

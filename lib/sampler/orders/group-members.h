@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Tables of grouped indices, 4 bytes each.
+ * @brief Tables of grouped indices, with 4 bytes per index.
  */
 #ifndef LX_SAMPLER_GROUP_MEMBERS_H
 #define LX_SAMPLER_GROUP_MEMBERS_H

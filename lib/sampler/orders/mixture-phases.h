@@ -40,7 +40,7 @@ void lx__mixture_phases_free(lx__mixture_phases *phases);
 /** Returns the number of the phase that contains an offset below the length. */
 size_t lx__mixture_phases_find(const lx__mixture_phases *phases, uint64_t offset);
 
-/** Counts the offsets below @p end, which is at most the length, by set. */
+/** Counts the offsets below @p end for each set; @p end must be at most the length. */
 void lx__mixture_phases_count(const lx__mixture_phases *phases, uint64_t end, uint64_t *counts);
 
 #endif

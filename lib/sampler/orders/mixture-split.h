@@ -5,12 +5,12 @@
  * the number of that set's positions below k, without a table of positions.
  *
  * A binary tree halves the list of sets until one set is left. Of the first j positions at a node,
- * its left side gets round(j * r), where r is the weight of the left side divided by the weight of
- * both sides. So position j goes left if round((j + 1) * r) exceeds round(j * r), and becomes
- * position round(j * r) of the left side, or otherwise position j - round(j * r) of the right side.
- * Each level deviates from its share by at most one half, and passes on only a part of its
- * deviation. Each of m sets therefore deviates from its weighted share by at most half the number
- * of levels, which is log2(m) rounded up (proof in doc/orders.md).
+ * the node's left side gets round(j * r), where r is the weight of the left side divided by the
+ * weight of both sides. So position j goes left if round((j + 1) * r) exceeds round(j * r), and
+ * becomes position round(j * r) of the left side, or otherwise position j - round(j * r) of the
+ * right side. Each level deviates from its share by at most one half, and passes on only a part of
+ * its deviation. Each of m sets therefore deviates from its weighted share by at most half the
+ * number of levels, which is log2(m) rounded up (proof in doc/orders.md).
  */
 #ifndef LX_SAMPLER_MIXTURE_SPLIT_H
 #define LX_SAMPLER_MIXTURE_SPLIT_H
@@ -27,8 +27,8 @@
  * A split. Immutable.
  *
  * Every level of the tree is full: where halving ends one level above the lowest, a node with ratio
- * 0 has the set on its right side. All positions therefore descend the same number of levels, and
- * the children of node k are nodes 2k and 2k + 1 of the next level.
+ * 0 contains the set on its right side. All positions therefore descend the same number of levels,
+ * and the children of node k are nodes 2k and 2k + 1 of the next level.
  */
 typedef struct lx__mixture_split {
     unsigned depth;   /**< Number of levels of nodes: log2 of the number of sets with a weight above
@@ -54,7 +54,8 @@ void lx__mixture_split_free(lx__mixture_split *split);
 void lx__mixture_split_find(const lx__mixture_split *split, uint64_t *positions, size_t count,
                             uint16_t *sets);
 
-/** Counts the positions below @p end by set. Leaves the counts of sets with weight 0 unchanged. */
+/** Counts the positions below @p end for each set. Leaves the counts of sets with weight 0
+ * unchanged. */
 void lx__mixture_split_count(const lx__mixture_split *split, uint64_t end, uint64_t *counts);
 
 /** Returns the number of positions before the first position for which its set has no room left, at

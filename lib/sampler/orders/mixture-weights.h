@@ -27,7 +27,8 @@ LX_API lx_status lx__saved_weights_list_new(const lx_mixture *mixture,
 
 LX_API void lx__saved_weights_list_free(lx__saved_weights_list *weightings);
 
-/** Returns [{"begin": 0, "weights": ["0.5", "2"]}, ...], shortened. NULL when out of memory. */
+/** Returns [{"begin": 0, "weights": ["0.5", "2"]}, ...], shortened. Returns NULL when out of
+ * memory. */
 LX_API json_t *lx__saved_weights_list_to_json(const lx__saved_weights_list *weightings);
 
 #endif

@@ -26,7 +26,7 @@ struct lx_mixture {
     lx__mixture_set *sets;
     size_t count, capacity;
     size_t size;                     /**< Total number of orders in the sets, including nested
-                                          ones. */
+                                          orders. */
     lx__mixture_weights *weightings; /**< The first weights begin at 0; they exist if there is a
                                           set. */
     size_t weighting_count, weighting_capacity;

@@ -21,8 +21,8 @@ static inline void pass_one(const struct network *network, uint64_t *values)
     store(network, values, a);
 }
 
-/* Independent vectors in flight: they hide the latency of multiplications, which depend on each
- * other within a vector. */
+/* Number of independent vectors in flight. They hide the latency of multiplications, which depend
+ * on each other within a vector. */
 #define SIDE_BY_SIDE 8
 
 static inline void pass_many(const struct network *network, uint64_t *values)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A permutation by shuffling a table: uniform, for lengths whose table is small.
+ * @brief A uniform permutation made by shuffling a table, for lengths whose table is small.
  *
  * Source of the algorithm: Durstenfeld, "Algorithm 235: Random permutation", 1964, known as the
  * Fisher-Yates shuffle.

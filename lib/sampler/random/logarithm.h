@@ -15,8 +15,8 @@
 /** The unit of logarithms is 2^-57. */
 #define LX__LOGARITHM_ONE (UINT64_C(1) << 57)
 
-/** Returns the logarithm to base 2 of a number above 0, with an error below two units; monotonic.
- * doc/orders.md gives the formula. */
+/** Returns the logarithm to base 2 of a number above 0. The result is monotonic, with an error
+ * below two units. doc/orders.md gives the formula. */
 uint64_t lx__logarithm(uint64_t number);
 
 #endif

@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief The permutation of 0..length-1 for a seed and an epoch: a table for short lengths, a
- * formula for long ones (doc/orders.md, section 5).
+ * formula for long lengths (doc/orders.md, section 5).
  */
 #ifndef LX_SAMPLER_PERMUTATION_H
 #define LX_SAMPLER_PERMUTATION_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Philox2x64-10: counter-based random numbers, with access to any of them in constant time.
+ * @brief Philox2x64-10: counter-based random numbers, any of which can be computed in constant
+ * time.
  *
  * Source of the algorithm: Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1,
  * 2, 3", SC 2011. This member of the family returns two 64-bit words per block and needs one 64 x

@@ -87,8 +87,9 @@ static inline uint64_t lx__multiply_shift(uint64_t a, uint64_t b, int shift)
 
 /**
  * Maps a 64-bit @p draw to one of @p n equal parts of its range: returns the high half of draw * n,
- * in 0..n-1. Each value comes from floor or ceil of 2^64/n draws, so its probability differs from
- * 1/n by less than 2^-64. (Lemire, "Fast Random Integer Generation in an Interval", 2019.)
+ * in 0..n-1. Each value results from either floor(2^64/n) or ceil(2^64/n) draws, so its probability
+ * differs from 1/n by less than 2^-64. (Lemire, "Fast Random Integer Generation in an Interval",
+ * 2019.)
  */
 static inline uint64_t lx__draw_below(uint64_t draw, uint64_t n)
 {

@@ -94,7 +94,8 @@ static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
 }
 
 /** Adds each file written since the last sync to the sync list @p list, and also the directory if
- * it changed. After that, they count as synced. Fails after any failed sync. */
+ * it changed. After that, the files and the directory count as synced. Fails after any failed
+ * sync. */
 lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list, lx_error *error);
 
 /** Called after the sync list was run; the descriptors in the list may be closed again. */

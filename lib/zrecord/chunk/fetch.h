@@ -13,15 +13,16 @@
 #include "zrecord/chunk/fd-cache.h"
 #include "zrecord/chunk/payload.h"
 
-/** Called once for each extent that was fetched; @p which is its position in the batch. The bytes
- * at @p data are valid until this function returns or, in a batch of one, until the next fetch. */
+/** Called once for each extent that was fetched; @p which is the position of the extent in the
+ * batch. The bytes at @p data are valid until this function returns or, in a batch of one, until
+ * the next fetch. */
 typedef void lx__fetch_done(void *user, size_t which, const uint8_t *data);
 
 /** Fetches extents; only one thread may use a fetcher at a time. */
 typedef struct lx__fetcher lx__fetcher;
 struct lx__fetcher {
-    /** Fetches @p count extents, all of which must have a chunk. If some cannot be read, calls
-     * @p done for all others and returns the first failure. */
+    /** Fetches @p count extents, all of which must have a chunk. If some extents cannot be read,
+     * calls @p done for all other extents and returns the first failure. */
     lx_status (*fetch)(lx__fetcher *self, const lx__extent *extents, size_t count,
                        lx__fetch_done *done, void *user, lx_error *error);
 };

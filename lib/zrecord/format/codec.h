@@ -34,7 +34,7 @@ struct lx__codec {
     uint32_t ratio_max; /**< Maximum number of bytes that one stored byte can decompress to; 0:
                              unlimited. */
     bool dictionaries;  /**< Whether fields that use this codec may have a dictionary. */
-    /* These are all NULL if this library does not implement the codec. */
+    /* All of these functions are NULL if this library does not implement the codec. */
     lx__inflater *(*inflater_new)(void);
     void (*inflater_free)(lx__inflater *inflater);
     bool (*inflate)(lx__inflater *inflater, const void *stored, size_t size, void *value,
@@ -69,8 +69,8 @@ bool lx__compression_find(const char *name, lx_compression *compression);
 lx__inflater *lx__inflater_new(const lx__codec *codec);
 void lx__inflater_free(lx__inflater *inflater);
 
-/** Decompresses the @p size bytes at @p stored into @p value. Returns false unless they are one
- * complete stream that decompresses to exactly @p value_size bytes. */
+/** Decompresses the @p size bytes at @p stored into @p value. Returns false unless these bytes are
+ * one complete stream that decompresses to exactly @p value_size bytes. */
 bool lx__inflate(lx__inflater *inflater, const void *stored, size_t size, void *value,
                  size_t value_size);
 

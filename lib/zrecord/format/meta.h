@@ -99,7 +99,7 @@ lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *nam
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
                              lx_error *error);
 
-/** Frees the members of a meta; a no-op on a zeroed one. */
+/** Frees the members of a meta; does nothing if the meta is zeroed. */
 void lx__meta_free(lx__meta *meta);
 
 #endif

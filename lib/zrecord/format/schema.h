@@ -27,7 +27,8 @@ struct lx_schema {
     lx__field **fields; /**< Allocated one by one, so that lx_field pointers stay valid. */
     size_t count;
     size_t capacity;
-    atomic_size_t more; /**< References besides the first; lx_schema_free() releases one. */
+    atomic_size_t more; /**< Number of references besides the first; lx_schema_free() releases one
+                             reference. */
 };
 
 /**
@@ -37,7 +38,8 @@ struct lx_schema {
  */
 lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error);
 
-/** Whether @p name is a valid field name: 1 to 64 of A-Z a-z 0-9 _ . -, with no leading dot. */
+/** Whether @p name is a valid field name: 1 to 64 of the characters A-Z a-z 0-9 _ . -, with no
+ * leading dot. */
 bool lx__field_name_valid(const char *name);
 
 /**

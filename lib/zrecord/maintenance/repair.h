@@ -51,9 +51,9 @@ lx_status lx__repair_open(lx__file *file, const lx__file *directory, const char 
                           uint64_t *bytes, lx_error *error);
 
 /**
- * Trims the chunk items of @p state to the bytes that the files in @p chunks really have, and
- * removes items with no bytes left. The record count of a trimmed chunk is raised until it is full,
- * so that no payload is appended to it that a reader could mistake for a lost one.
+ * Trims the chunk items of @p state to the bytes that the files in @p chunks actually contain, and
+ * removes items with no bytes left. The record count of a trimmed chunk is raised until the chunk
+ * is full, so that no payload is appended that a reader could mistake for a lost payload.
  *
  * @param[in] chunk_records  The number of records at which a chunk is full.
  * @param[in] all            Whether to make all chunks full.

@@ -35,7 +35,8 @@ typedef struct lx__verify_job {
     bool sealed;                /**< Also compare files with the seal. */
     size_t file;                /**< Number of the file to check, or LX__NO_FILE. */
     uint64_t index, end;        /**< The records that are still to be checked. */
-    lx__found *found;           /**< NULL, or room for LX__FOUND_MAX; the caller frees it. */
+    lx__found *found;           /**< NULL, or an array with room for LX__FOUND_MAX findings; the
+                                     caller frees it. */
 
     size_t field; /**< The field of record @ref index at which to continue. */
     size_t found_count;

@@ -21,8 +21,8 @@ typedef struct lx__wal_prefix {
 
 /**
  * Replays the log of @p meta in @p directory up to its first invalid frame. All valid frames before
- * a damaged frame belong to the prefix: when a later frame was written, everything that they refer
- * to was either durable or from the current boot.
+ * a damaged frame belong to the prefix: when a later frame was written, everything that the earlier
+ * frames refer to was either durable or from the current boot.
  *
  * @retval LX_ERR_CORRUPT  The log is missing, its first frame is invalid, or a valid frame violates
  *                         a rule.

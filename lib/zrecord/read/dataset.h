@@ -31,7 +31,7 @@ struct lx_dataset {
     bool refreshed;              /**< The last refresh succeeded. Guarded by @ref refreshing. */
     pthread_mutex_t mutex;       /**< Guards @ref snapshot. */
     lx__snapshot *snapshot;      /**< The newest snapshot loaded; owns a reference. */
-    lx__damage_counter *damages; /**< Shared with pinned handles made from this one. */
+    lx__damage_counter *damages; /**< Shared with pinned handles made from this handle. */
     lx__process process;         /**< The process that the mutexes belong to. */
 };
 

@@ -4,7 +4,8 @@
  * @brief Readahead for a scan of all records.
  *
  * Values may be in the chunks in any order, so the system's own readahead does not help. A scan
- * instead requests each range of records before reading it, and so need not wait for each value.
+ * instead requests each range of records before reading it, so it does not have to wait for each
+ * value.
  */
 #ifndef LX_ZRECORD_PREFETCH_H
 #define LX_ZRECORD_PREFETCH_H

@@ -86,7 +86,7 @@ static inline lx_status lx__value_decode(lx__value_reader *reader, size_t field,
     return LX_OK;
 }
 
-/** Returns the fetcher for the bytes of a field; NULL: out of memory. */
+/** Returns the fetcher for the bytes of a field, or NULL when out of memory. */
 lx__fetcher *lx__value_fetcher(lx__value_reader *reader, size_t field, lx_error *error);
 
 /** Asks the system to read an extent ahead of time, because pread will read it soon. */

@@ -21,7 +21,7 @@
 lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *error);
 
 /** Releases all locks held on LOCK, even if a child of fork() has inherited the descriptor, and
- * closes the file. Does nothing if it is closed. */
+ * closes the file. Does nothing if the file is already closed. */
 void lx__writer_unlock(lx__file *lock);
 
 /**

@@ -30,14 +30,14 @@ typedef struct lx__snapshot {
     /** @{ */
     lx__column *columns; /**< One per field. */
     /** Position in state.chunks of chunk first_chunk + i; LX__NO_CHUNK if it is not listed there.
-     * NULL if the ids are too sparse for a table; state.chunks is searched instead. */
+     * NULL if the ids are too sparse for a table, in which case state.chunks is searched. */
     uint32_t *chunk_positions;
     _Atomic(const uint8_t *) *chunk_data; /**< Parallel to state.chunks; NULL: not mapped yet. */
     /** @} */
     uint32_t first_chunk;
     uint32_t chunk_span;
     uint8_t *memory; /**< The copied values of a view. A snapshot with memory uses no other members
-                          but store and references. */
+                          except store and references. */
     size_t memory_size;
 } lx__snapshot;
 
@@ -59,8 +59,8 @@ typedef struct lx__value {
 lx_status lx__snapshot_new(lx__store *store, lx__state *state, lx__snapshot **snapshot,
                            lx_error *error);
 
-/** Like lx__snapshot_new(), for a state that follows the state of @p before, a snapshot of the same
- * store. The new snapshot shares everything that has not changed. */
+/** Like lx__snapshot_new(), for a state that follows that of @p before, which is a snapshot of the
+ * same store. The new snapshot shares everything that has not changed. */
 lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__snapshot **snapshot,
                             lx_error *error);
 

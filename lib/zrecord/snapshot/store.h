@@ -39,7 +39,7 @@ typedef struct lx__chunk_mapping {
 /** A chunk in the list of mapped chunks. */
 typedef struct lx__chunk_map {
     uint32_t id;
-    lx__chunk_mapping *mapped; /**< NULL if mapping it failed. */
+    lx__chunk_mapping *mapped; /**< NULL if mapping the chunk failed. */
 } lx__chunk_map;
 
 typedef struct lx__store {
@@ -69,7 +69,7 @@ typedef struct lx__store {
                                       rows. */
     uint64_t *checked_rows;      /**< Number of rows checked in each field's files; 0 after
                                       inheriting. */
-    lx__chunk_mapping **retired; /**< Mappings replaced by larger ones. */
+    lx__chunk_mapping **retired; /**< Mappings that were replaced by larger mappings. */
     size_t retired_count, retired_capacity;
     lx__table **retired_tables;
     size_t retired_table_count, retired_table_capacity;

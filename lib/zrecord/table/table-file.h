@@ -105,7 +105,8 @@ static inline void lx__table_set_verified(lx__table *table, uint64_t row)
         atomic_fetch_add_explicit(&table->verified_count, 1, memory_order_release);
 }
 
-/** Opens the chunk directory. Every dataset has one, so a missing directory is corruption. */
+/** Opens the chunk directory. Every dataset has a chunk directory, so a missing directory means
+ * corruption. */
 lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error);
 
 /** Fails if a file has fewer than @p bytes bytes or, if @p exact is set, more than @p bytes

@@ -75,7 +75,7 @@ static inline bool lx__update_item_reserved_is_zero(const uint8_t item[LX__FRAME
     return lx__load_le32(item + 4) == 0;
 }
 
-/** A frame under construction: first all chunks, then all updates. Initialize it to zeros. A
+/** A frame under construction: add all chunks first, then all updates. Initialize it to zeros. A
  * builder can build any number of frames and reuses its memory. */
 typedef struct lx__frame_builder {
     uint8_t *data;

@@ -29,15 +29,15 @@ typedef struct lx__state {
 /** Which frames to replay. */
 typedef enum lx__replay {
     LX__REPLAY_NEWEST, /**< All frames that are valid in this boot. */
-    LX__REPLAY_DURABLE /**< The frames up to the last synced one. */
+    LX__REPLAY_DURABLE /**< The frames up to the last synced frame. */
 } lx__replay;
 
 /**
- * Replays the frames after @p state; if @p state is zeroed, all frames. On failure, @p state is
+ * Replays the frames after @p state, or all frames if @p state is zeroed. On failure, @p state is
  * unchanged.
  *
  * @param[in,out] state   A state of this log.
- * @param[in]     schema  The fields whose updates to keep; updates of other fields are skipped.
+ * @param[in]     schema  The fields whose updates are kept; updates of other fields are skipped.
  * @param[out]    scan    Receives the result of the scan; may be NULL.
  */
 lx_status lx__state_replay(lx__state *state, lx__wal_reader *log, const lx_schema *schema,

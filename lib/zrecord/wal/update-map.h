@@ -92,8 +92,8 @@ typedef bool lx__update_filter(const lx__update *update, const void *user);
 void lx__update_map_keep(lx__update_map *map, lx__update_filter *filter, const void *user);
 
 /** Fills the hash table for updates that the caller stored in the list directly, within reserved
- * room. @p like, which may be NULL, is a map whose list is a prefix of this one; its slots are
- * copied if possible. */
+ * room. @p like, which may be NULL, is a map whose list is a prefix of the list of @p map; its
+ * slots are copied if possible. */
 void lx__update_map_fill_slots(lx__update_map *map, const lx__update_map *like);
 
 /** Refers to an update in a map. */

@@ -59,7 +59,7 @@ lx_status lx__wal_open(lx__wal_reader *log, const lx__file *directory,
 void lx__wal_close(lx__wal_reader *log);
 
 /** Checks whether a scan from @p position may find new frames. Makes only one system call if there
- * are none. */
+ * are no new frames. */
 lx_status lx__wal_poll(lx__wal_reader *log, const lx__wal_position *position,
                        lx__wal_change *change, lx_error *error);
 
@@ -67,7 +67,7 @@ lx_status lx__wal_poll(lx__wal_reader *log, const lx__wal_position *position,
  * Follows the chain of frames to its end, starting at @p from, or at the start of the log if @p
  * from is zeroed.
  *
- * The valid frames up to the last synced one are durable. The frames after it are valid in this
+ * The valid frames up to the last synced frame are durable. The frames after it are valid in this
  * boot, up to the first frame that does not belong to the boot @p boot; if @p boot is 0 (unknown),
  * no frame belongs to it. An invalid frame is either torn or damaged. It is damaged if a later
  * frame is whole and is either synced or of this boot, or if the invalid frame itself was

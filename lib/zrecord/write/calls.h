@@ -25,8 +25,8 @@ typedef struct lx__calls {
     uint64_t failed;    /**< The first call that cannot be committed because of the failure. */
 } lx__calls;
 
-/** Records a failure: call @p call and later ones cannot be committed until a rollback, or until
- * the dataset is opened again. Returns @p status; does nothing if it is LX_OK. */
+/** Records a failure: call @p call and later calls cannot be committed until a rollback, or until
+ * the dataset is opened again. Returns @p status; does nothing if @p status is LX_OK. */
 lx_status lx__calls_fail(lx__calls *calls, uint64_t call, lx_status status, const lx_error *failure,
                          lx_error *error);
 

@@ -20,8 +20,8 @@ typedef struct lx__committed {
     /** Updates in the log for rows below state.rows. Updates at or beyond the length are
      * obsolete. */
     lx__update_map updates;
-    bool opening_synced; /**< This writer has made everything durable that it found when it opened
-                              the dataset. */
+    bool opening_synced; /**< Everything that this writer found when it opened the dataset has been
+                              made durable. */
 } lx__committed;
 
 /** Reserves room for the chunks and updates of a frame, so that adopting the frame cannot fail. */

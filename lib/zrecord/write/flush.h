@@ -33,7 +33,7 @@ typedef struct lx__flush {
 
     /** Guards all members below, and the flush_state of write buffers. */
     pthread_mutex_t mutex;
-    pthread_cond_t changed;        /**< Signaled whenever any of these members changes. */
+    pthread_cond_t changed;        /**< Signaled whenever any of the members below changes. */
     uint64_t changes;              /**< Number of changes so far. */
     lx__write_buffer *head, *tail; /**< Buffers that no worker has taken yet. */
     bool failed;

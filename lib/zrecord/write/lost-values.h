@@ -15,8 +15,8 @@
 
 /** Counts the values in @p writer's state that fail their checks, except those that were already in
  * @p durable, the state at the last synced frame. Reads the payloads of the values that it checks;
- * their amount is bounded by the unsynced part of the dataset. The writer's tables must be open,
- * and its state must include its updates. */
+ * the amount of data is bounded by the unsynced part of the dataset. The writer's tables must be
+ * open, and its state must include its updates. */
 lx_status lx__lost_values_count(const lx_writer *writer, const lx__state *durable, uint64_t *lost,
                                 lx_error *error);
 

@@ -20,7 +20,7 @@ typedef struct lx__reader {
 
 /** All generations with readers. A zeroed list is empty. */
 typedef struct lx__readers {
-    uint64_t end; /**< All generations in the list are less than this one. */
+    uint64_t end; /**< All generations in the list are less than this generation. */
     bool unknown; /**< The list is incomplete: any file may be in use in any generation. */
     lx__reader *list;
     size_t count;

@@ -30,13 +30,14 @@ typedef struct lx__move_source {
 } lx__move_source;
 
 typedef struct lx__relocation {
-    /* Set by the caller; of these, only `to` changes. */
+    /* Set by the caller; of these members, only `to` changes. */
     const lx__file *directory; /**< The chunk directory. */
     const lx__file *tables;    /**< The directory of the tables, for error messages. */
     const lx_schema *schema;
     const lx__entry_rules *rules;
     const lx__state *from;
-    /** Receives the items of the new chunks; its next_chunk stays larger than all their ids. */
+    /** Receives the items of the new chunks; its next_chunk stays larger than the ids of all these
+     * chunks. */
     lx__state *to;
     uint64_t records_limit, bytes_limit;
 

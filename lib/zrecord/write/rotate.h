@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Log rotation, and the decision about when rotations and WAL checkpoints are due.
+ * @brief Log rotation, and the code that decides when rotations and WAL checkpoints are due.
  */
 #ifndef LX_ZRECORD_ROTATE_H
 #define LX_ZRECORD_ROTATE_H

@@ -13,9 +13,11 @@
 #include "zrecord/format/entry.h"
 #include "zrecord/format/meta.h"
 
-/** A write buffer is full at this many payload bytes. A single record can make it larger. */
+/** A write buffer is full once it contains this many payload bytes. A single record can make it
+ * larger. */
 #define LX__WRITE_BUFFER_BYTES ((size_t)1 << 20)
-/** A write buffer is also full at this many values, or at this many operations without values. */
+/** A write buffer is also full once it contains this many values, or this many operations without
+ * values. */
 #define LX__WRITE_BUFFER_VALUES ((size_t)1 << 15)
 
 typedef enum lx__operation_kind {
@@ -46,13 +48,13 @@ typedef struct lx__buffered_value {
 /** The progress of a write buffer. */
 typedef enum lx__flush_state {
     LX__FLUSH_WAITING,
-    LX__FLUSH_RUNNING, /**< A flush task is writing it. */
+    LX__FLUSH_RUNNING, /**< A flush task is writing the buffer. */
     LX__FLUSH_DONE,
     LX__FLUSH_FAILED
 } lx__flush_state;
 
 typedef struct lx__write_buffer {
-    struct lx__write_buffer *next; /**< In the queue of the flush. */
+    struct lx__write_buffer *next; /**< Next buffer in the flush's queue. */
     /** Numbers of the first and the last call with operations in this buffer. */
     uint64_t first_call, last_call;
     lx__operation *operations;
@@ -73,7 +75,7 @@ typedef struct lx__write_buffer {
     size_t chunk_capacity;
 } lx__write_buffer;
 
-/** Creates an empty write buffer; NULL when out of memory. */
+/** Creates an empty write buffer; returns NULL when out of memory. */
 lx__write_buffer *lx__write_buffer_new(void);
 void lx__write_buffer_free(lx__write_buffer *buffer);
 
@@ -100,7 +102,8 @@ void lx__write_buffer_add(lx__write_buffer *buffer, uint32_t field, const lx__en
                           const void *data, uint64_t size);
 
 /** Like lx__write_buffer_add(), for a value in stored form: @p physical bytes, whose decoded size
- * @p logical is greater than LX__INLINE_MAX. If the two are equal, the value is not compressed. */
+ * @p logical is greater than LX__INLINE_MAX. If @p physical equals @p logical, the value is not
+ * compressed. */
 void lx__write_buffer_add_stored(lx__write_buffer *buffer, uint32_t field,
                                  const lx__entry_rules *rules, const void *data, uint32_t physical,
                                  uint32_t logical);

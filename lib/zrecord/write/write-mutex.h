@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The mutex of a writer, which long steps release while they wait for the disk.
+ * @brief The mutex of a writer, which long operations release while they wait for the disk.
  */
 #ifndef LX_ZRECORD_WRITE_MUTEX_H
 #define LX_ZRECORD_WRITE_MUTEX_H
@@ -24,7 +24,7 @@ typedef struct lx__write_mutex {
 void lx__write_mutex_init(lx__write_mutex *self);
 void lx__write_mutex_destroy(lx__write_mutex *self);
 
-/** Locks the mutex once no call is half-done and, if @p alone is set, no commit either. */
+/** Locks the mutex once no call is half-done and, if @p alone is set, no commit is half-done. */
 void lx__write_mutex_lock(lx__write_mutex *self, bool alone);
 
 /** Locks the mutex if it is free, even if a call or a commit is half-done. Never waits. */

@@ -65,7 +65,7 @@ struct lx_writer {
     lx__obsolete_files obsolete;
 };
 
-/** Returns an id that is larger than that of any chunk made so far. */
+/** Returns an id that is larger than the id of any chunk created so far. */
 static inline uint32_t lx__writer_next_chunk(lx_writer *writer)
 {
     uint32_t made = lx__chunk_pool_next(&writer->flush.pool);
