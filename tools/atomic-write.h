@@ -11,7 +11,7 @@
 typedef struct atomic_write {
     const char *path; /**< Final path; borrowed. */
     char *name;       /**< Path of the temporary file. */
-    int file;         /**< The temporary file, open for writing; -1: closed. */
+    int file;         /**< The temporary file, open for writing; -1 if it is closed. */
 } atomic_write;
 
 /** Creates the temporary file. Call atomic_write_end() afterwards, even on failure. */

@@ -74,10 +74,10 @@ typedef struct command_line {
 lx_status command_parse(const command *self, int argc, char **argv, const command_line *line,
                         lx_error *error);
 
-/** For take_argument of subcommands whose only argument is DIR. */
+/** Implements take_argument for subcommands whose only argument is DIR. */
 lx_status command_take_directory(const char **directory, const char *text, lx_error *error);
 
-/** The take_argument of subcommands without arguments. */
+/** Implements take_argument for subcommands without arguments. */
 lx_status command_take_nothing(void *user, const char *text, lx_error *error);
 
 /** Fails if DIR was not given. */

@@ -25,8 +25,7 @@ typedef struct directory_swap {
 
 /**
  * @retval LX_ERR_BUSY    A writer uses the dataset at @p path.
- * @retval LX_ERR_EXISTS  There is a different file at @p path or in the dataset there, or DIR.new
- *                        exists.
+ * @retval LX_ERR_EXISTS  A foreign file is at @p path or in the dataset there, or DIR.new exists.
  * @return Otherwise, any status that lx_writer_open() returns.
  */
 lx_status directory_swap_begin(directory_swap *self, const char *path, lx_error *error);

@@ -33,8 +33,8 @@ typedef struct importer {
  *
  * @retval LX_ERR_CANCELED  A signal was received; see interrupt.h.
  * @retval LX_ERR_MISMATCH  The columns do not match each other or the dataset.
- * @return Otherwise, any status that lx_writer_create() or lx_writer_open(), column_read(), and
- * lx_writer_extend() return.
+ * @return Otherwise, any status that lx_writer_create(), lx_writer_open(), column_read() or
+ * lx_writer_extend() returns.
  */
 lx_status importer_run(importer *self, lx_error *error);
 

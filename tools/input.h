@@ -21,10 +21,10 @@ lx_status input_open(const char *path, input **in, lx_error *error);
 /** Closes the input; NULL is a no-op. */
 void input_close(input *in);
 
-/** The path passed to input_open(). */
+/** Returns the path passed to input_open(). */
 const char *input_path(const input *in);
 
-/** Number of bytes read so far, after decompression. */
+/** Returns the number of bytes read so far, after decompression. */
 uint64_t input_tell(const input *in);
 
 /**

@@ -11,7 +11,7 @@
 
 /** Positions with the same weights. */
 typedef struct mixing_phase {
-    uint64_t begin, end; /**< Offsets in an epoch; equal if the epoch ends earlier. */
+    uint64_t begin, end; /**< Offsets in an epoch; equal if the epoch ends before the phase. */
     uint64_t positions;  /**< Number of these positions in the range. */
     uint64_t *samples;   /**< Number of samples at these positions, for each set. */
 } mixing_phase;
@@ -32,7 +32,7 @@ typedef struct mixing_counts {
 lx_status mixing_counts_new(mixing_counts *self, const mixing *mixed, lx_order *order,
                             uint64_t first, uint64_t end, lx_error *error);
 
-/** Prints a table, and a second one if there is more than one phase. */
+/** Prints a table, and a second table if there is more than one phase. */
 lx_status mixing_counts_print(const mixing_counts *self, lx_error *error);
 
 /** Prints the same information as JSON, with exact numbers. */

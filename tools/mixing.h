@@ -78,10 +78,10 @@ lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
 /** Returns the set that contains an index of the concatenation. */
 const mixing_set *mixing_find(const mixing *self, uint64_t index);
 
-/** The value of --exhausted. */
+/** Returns the value of --exhausted. */
 const char *mixing_exhausted(const mixing *self);
 
-/** The value of --method. */
+/** Returns the value of --method. */
 const char *mixing_method(const mixing *self);
 
 /** Prints the sets and their weights as members of a JSON object. */

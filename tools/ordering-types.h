@@ -22,7 +22,7 @@ typedef struct ordering_type {
 lx_status ordering_settle(ordering *self, int option, uint64_t count, const char *several,
                           lx_error *error);
 
-/** The order with this name, or NULL. */
+/** Returns the order with this name, or NULL. */
 const ordering_type *ordering_type_find(const char *name);
 
 /** Reports an unknown name, with a list of the known names. */

@@ -149,13 +149,13 @@ static inline bool ordering_said(const ordering *self, int option)
     return (self->said & ORDERING_BIT(option)) != 0;
 }
 
-/** The number of an option; 0 if it was not given. */
+/** Returns the number of an option; 0 if the option was not given. */
 static inline uint64_t ordering_number(const ordering *self, int option)
 {
     return self->numbers[option - OPTION_LENGTH];
 }
 
-/** The path of an option; NULL if it was not given. */
+/** Returns the path of an option; NULL if the option was not given. */
 static inline const char *ordering_path(const ordering *self, int option)
 {
     return self->paths[option - OPTION_LENGTH];

@@ -27,7 +27,7 @@ void progress_update(progress *bar, uint64_t done, uint64_t total, uint64_t byte
 /** Removes the bar, before other output or at the end. */
 void progress_clear(progress *bar);
 
-/** Seconds since the start. */
+/** Returns the number of seconds since the start. */
 double progress_seconds(const progress *bar);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct lxpy_engine {
     lxpy_state *state;
     lx_loader *loader;       /**< NULL if the loader is closed or closing. */
     PyObject *source;        /**< A Source, which owns all data that the loader reads. */
-    PyObject *transform;     /**< NULL without a transform. */
+    PyObject *transform;     /**< NULL if there is no transform. */
     lxpy_columns columns;    /**< Properties common to all batches. */
     lxpy_result *results;    /**< Results that next has not returned yet. */
     uint64_t failures;       /**< Number of batches of the library whose transform failed. */

@@ -21,7 +21,7 @@ static inline PyObject *Py_NewRef(PyObject *object)
 }
 #endif
 
-/** Flag of types that only the extension instantiates. Before Python 3.10 such types inherit
+/** Flag of types that only the extension instantiates. Before Python 3.10, such types inherit
  * object's tp_new, which lxpy_add_type() removes. */
 #ifdef Py_TPFLAGS_DISALLOW_INSTANTIATION
 #define LXPY_NO_INSTANTIATION Py_TPFLAGS_DISALLOW_INSTANTIATION
@@ -151,8 +151,8 @@ PyObject *lxpy_path(PyObject *object, const char *argument);
 
 /* ------------------------------------------------------------------- memory */
 
-/** Creates an object that owns memory and exposes it by the buffer protocol. Arrays over the memory
- * reference the object, so the memory outlives them. */
+/** Creates an object that owns memory and exposes it through the buffer protocol. Arrays over the
+ * memory reference the object, so the memory outlives them. */
 PyObject *lxpy_memory_new(lxpy_state *state, void *data, size_t size, bool writable, void *owner,
                           void (*release)(void *owner));
 

@@ -19,7 +19,8 @@ int lxpy_add_source_tokens(PyObject *module);
 int lxpy_add_tokens(PyObject *module);
 int lxpy_add_loader(PyObject *module);
 
-/** Creates an Order at position 0 over a rank's slice of @p handle, which it references. */
+/** Creates an Order at position 0 over a rank's slice of @p handle; the Order references @p
+ * handle. */
 PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uint64_t world);
 
 /** Creates an Order over all of @p handle, and takes ownership of the reference; raises the error

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks of a long operation of the library: progress and findings. The library calls them on
- * the caller's thread, without the GIL. */
+/* Callbacks of a long operation of the library: progress and findings. The library calls these
+ * callbacks on the caller's thread, without the GIL. */
 #ifndef LXPY_PROGRESS_H
 #define LXPY_PROGRESS_H
 
@@ -24,8 +24,8 @@ int lxpy_callbacks_init(lxpy_callbacks *callbacks, lxpy_state *state, PyObject *
 void lxpy_callbacks_begin(lxpy_callbacks *callbacks);
 void lxpy_callbacks_end(lxpy_callbacks *callbacks);
 
-/** The lx_progress_function of all operations; @p user is an lxpy_callbacks. Handles signals,
- * too. */
+/** The lx_progress_function of all operations; @p user is an lxpy_callbacks. Also handles
+ * signals. */
 lx_status lxpy_report_progress(uint64_t done, uint64_t total, void *user, lx_error *error);
 
 /** Takes the GIL, and calls the callable for findings with the object that @p make creates from @p

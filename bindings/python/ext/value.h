@@ -20,7 +20,7 @@ void lxpy_value_owner_clear(lxpy_value_owner *owner);
 int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
                     const lxpy_field *field, PyObject *object);
 
-/** Converts the values of many records; None means that all are missing. */
+/** Converts the values of many records; None means that all values are missing. */
 int lxpy_values_take(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,
                      const lxpy_field *field, PyObject *object, uint64_t *count);
 

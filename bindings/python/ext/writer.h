@@ -35,7 +35,7 @@ void lxpy_writer_leave(lxpy_writer *writer);
 /** Returns 0, or -1 with LoaderxError if the writer is closed. */
 int lxpy_writer_check_open(lxpy_writer *writer);
 
-/** Begins a call that excludes all others; the writer may be closed. */
+/** Begins a call that excludes all other calls; the writer may be closed. */
 int lxpy_writer_enter_exclusive(lxpy_writer *writer);
 void lxpy_writer_leave_exclusive(lxpy_writer *writer);
 
