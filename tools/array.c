@@ -13,7 +13,7 @@ lx_status array_measure(array_header *header, const uint64_t *extents, size_t co
                        "the array is a single value: its first axis must count records");
     if (count - 1 > LX_MAX_NDIM)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
-                       "the array has %zu axes, but at most %d are allowed", count,
+                       "the array has %zu axes, but at most %d are supported", count,
                        LX_MAX_NDIM + 1);
     header->length = extents[0];
     header->ndim = count - 1;

@@ -92,7 +92,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
         status = command_need_directory(r.path, error);
     if (status == LX_OK && r.copy == NULL)
         status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "COPY is missing: give the directory for the copy");
+                         "COPY is missing: specify a directory for the copy");
     if (status == LX_OK)
         status = dataset_open(r.path, &dataset, error);
     if (status == LX_OK)

@@ -12,7 +12,7 @@ enum { OPTION_LENGTH = OPTION_OWN, OPTION_FROM, OPTION_UNTIL, OPTION_TABLES };
 
 static const command_option options[] = {
     MIXING_OPTIONS("", ""),
-    {OPTION_LENGTH, "length", "N", "positions in an epoch (the number of records)"},
+    {OPTION_LENGTH, "length", "N", "number of positions in an epoch (number of records)"},
     {OPTION_FROM, "from", "P", "the first position of the range (0)"},
     {OPTION_UNTIL, "until", "P", "the first position after the range (the end of the epoch)"},
     {OPTION_TABLES, "tables", "DIR", "store the table of a greedy mixture in DIR, and reuse it"},
@@ -105,10 +105,10 @@ const command blend_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "The share of a set is its weight divided by the sum of all weights. The weights in\n"
-             "OFFSET:W,W,... apply from that offset on, within each epoch.\n"
+             "OFFSET:W,W,... apply within each epoch, starting at that offset.\n"
              "When all records of a set are used, repeat starts the set again, stop ends the\n"
              "epoch of the mixture, and redistribute distributes the share of the set among the\n"
-             "others until all records are used.\n"
+             "other sets until all records are used.\n"
              "Use 'loaderx sample --order blend' to print the indices.\n",
     .examples = "  loaderx blend --set code=5000000 --set text=20000000 --weights 1,1\n"
                 "  loaderx blend --set easy=1000 --set hard=4000 --weights 3,1 \\\n"

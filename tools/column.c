@@ -49,7 +49,7 @@ lx_status column_reserve(column *self, uint64_t records, lx_error *error)
         self->blocks[i] = bytes < SIZE_MAX ? malloc(bytes != 0 ? (size_t)bytes : 1) : NULL;
         if (self->blocks[i] == NULL) {
             lx_status status = lx_fail(error, LX_ERR_NOMEM,
-                                       "no memory for records of %" PRIu64 " bytes",
+                                       "not enough memory for records of %" PRIu64 " bytes",
                                        self->header.size);
             lx_error_locate(error, self->path, self->field, LX_NONE, LX_NONE);
             return status;

@@ -51,12 +51,12 @@ static lx_status fail_option(const command *self, int answer, const char *word, 
         return lx_fail(error, LX_ERR_ARGUMENT, "--%s requires a value: %s", option->name,
                        option->value);
     if (option != NULL)
-        return lx_fail(error, LX_ERR_ARGUMENT, "--%s takes no value", option->name);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--%s does not take a value", option->name);
     int length = (int)strcspn(word, "=");
     for (size_t i = 0; i < self->option_count; i++)
         if (length > 2 && strncmp(self->options[i].name, word + 2, (size_t)length - 2) == 0)
             return lx_fail(error, LX_ERR_ARGUMENT,
-                           "%.*s is ambiguous: it may mean --%s; write the option in full", length,
+                           "%.*s is ambiguous: write the option in full, such as --%s", length,
                            word, self->options[i].name);
     if (optopt != 0 && word[1] != '-')
         return lx_fail(error, LX_ERR_ARGUMENT, "unknown option -%c", optopt);
@@ -122,14 +122,14 @@ lx_status command_take_nothing(void *user, const char *text, lx_error *error)
 {
     (void)user;
     return lx_fail(error, LX_ERR_ARGUMENT,
-                   "unexpected argument '%.200s': the command only takes options", text);
+                   "unexpected argument '%.200s': this command takes only options", text);
 }
 
 lx_status command_need_directory(const char *directory, lx_error *error)
 {
     if (directory != NULL)
         return LX_OK;
-    return lx_fail(error, LX_ERR_ARGUMENT, "DIR is missing: give the directory of a dataset");
+    return lx_fail(error, LX_ERR_ARGUMENT, "DIR is missing: specify the directory of a dataset");
 }
 
 /* ---- help */

@@ -21,7 +21,7 @@ enum { OPTION_FIELD = OPTION_OWN, OPTION_RANGE, OPTION_INDICES, OPTION_APPEND, O
 
 static const command_option options[] = {
     {OPTION_FIELD, "field", "F", "a field to copy; can be repeated (all)"},
-    {OPTION_RANGE, "range", "A:B", "records A up to but excluding B of each SOURCE (all)"},
+    {OPTION_RANGE, "range", "A:B", "records A up to but not including B of each SOURCE (all)"},
     {OPTION_INDICES, "indices", "FILE", "the records that FILE lists, one index per line"},
     {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
     {OPTION_SEAL, "seal", NULL, "seal the dataset afterwards"},
@@ -100,7 +100,7 @@ static lx_status check_request(const request *r, lx_error *error)
 static void locate_line(lx_error *error, const char *path, uint64_t line)
 {
     size_t used = strlen(error->message);
-    snprintf(error->message + used, sizeof error->message - used, ", in line %" PRIu64, line);
+    snprintf(error->message + used, sizeof error->message - used, " (line %" PRIu64 ")", line);
     lx_error_locate(error, strcmp(path, "-") == 0 ? "standard input" : path, NULL, LX_NONE,
                     LX_NONE);
 }
@@ -378,11 +378,12 @@ const command copy_command = {
     .summary = "copy records from one or more datasets to another",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Compressed values are copied as stored. DIR is created with the fields of all\n"
-             "SOURCEs, or must be empty; with --append it is a dataset. If a SOURCE\n"
-             "lacks a field, its records have no values in that field. Either everything is\n"
-             "copied, or nothing is. Use --range or --indices for a subset, several such copies\n"
-             "for a split, and several SOURCEs for a merge.\n",
+    .notes =
+        "Compressed values are copied as stored. DIR must not exist or must be empty, and is\n"
+        "created with the fields of all SOURCEs; with --append, DIR is an existing dataset. If\n"
+        "a SOURCE lacks a field, its records have no values in that field. Either everything is\n"
+        "copied, or nothing is. To extract a subset, use --range or --indices; to split a\n"
+        "dataset, do so several times; to merge datasets, name several SOURCEs.\n",
     .examples = "  loaderx copy fashion train --range :50000\n"
                 "  loaderx copy fashion test --range 50000: --seal\n"
                 "  loaderx copy part-0 part-1 part-2 whole\n"

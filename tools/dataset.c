@@ -72,7 +72,7 @@ lx_status dataset_open_writer(const char *path, const lx_writer_options *options
         status = lx_writer_open(path, options, writer, error);
     advise(error, LX_ERR_BUSY,
            "only one writer is allowed at a time: try again when it has finished");
-    advise(error, LX_ERR_STATE, "use 'loaderx unseal' to allow changes");
+    advise(error, LX_ERR_STATE, "use 'loaderx unseal' to do so");
     dataset_advise_repair(error);
     return status;
 }

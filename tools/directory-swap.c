@@ -44,10 +44,9 @@ static lx_status check_made(const directory_swap *self, lx_error *error)
     struct stat about;
     if (lstat(self->made, &about) == -1 || is_empty_directory(self->made))
         return LX_OK;
-    lx_status status =
-        lx_fail(error, LX_ERR_EXISTS,
-                "cannot create the new dataset because the name is in use: remove it "
-                "if an earlier --replace left it there");
+    lx_status status = lx_fail(error, LX_ERR_EXISTS,
+                               "cannot create the new dataset because this path exists: remove it "
+                               "if an earlier --replace left it behind");
     lx_error_locate(error, self->made, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -19,8 +19,8 @@ static const command_option options[] = {
     {OPTION_NPY, "npy", "F=FILE", "write the dense field F to an .npy file"},
     {OPTION_FILES, "files", "F=FOLDER", "write each record of field F to a separate file"},
     {OPTION_SUFFIX, "suffix", "TEXT", "a suffix for the names of these files"},
-    {OPTION_RANGE, "range", "A:B", "records A up to but excluding B (all)"},
-    {OPTION_DAMAGE, "on-damage", "raise|zeros", "fail at damaged values, or export zeros (raise)"},
+    {OPTION_RANGE, "range", "A:B", "records A up to but not including B (all)"},
+    {OPTION_DAMAGE, "on-damage", "raise|zeros", "fail on damaged values, or export zeros (raise)"},
     QUIET_OPTION("suppress the progress bar and the summary"),
     JSON_OPTION("print the summary as JSON"),
 };
@@ -267,9 +267,10 @@ const command export_command = {
     .summary = "export fields to .npy files, or each record to a file",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "The export reads one snapshot, unaffected by concurrent writers. Missing values are\n"
-             "zeros in an array and get no file in a folder; with --on-damage zeros, damaged\n"
-             "values are treated the same way. The name of a file is the index of its record.\n",
+    .notes =
+        "The export reads one snapshot, unaffected by concurrent writers. Missing values become\n"
+        "zeros in an array, and get no file in a folder; with --on-damage zeros, damaged\n"
+        "values are treated the same way. Each file is named after the index of its record.\n",
     .examples = "  loaderx export fashion --npy data=images.npy --npy label=labels.npy\n"
                 "  loaderx export photos --files image=jpegs --suffix .jpg --range :100\n",
     .run = run};

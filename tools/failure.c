@@ -9,7 +9,7 @@
 
 lx_status fail_memory(lx_error *error, const char *purpose)
 {
-    return lx_fail(error, LX_ERR_NOMEM, "no memory for %s", purpose);
+    return lx_fail(error, LX_ERR_NOMEM, "not enough memory for %s", purpose);
 }
 
 void advise(lx_error *error, lx_status status, const char *advice)

@@ -53,8 +53,8 @@ static lx_status add_up(fractions *self, lx_error *error)
     }
     double whole = sum + lost;
     if (whole > 1 + ROUNDING)
-        return lx_fail(error, LX_ERR_ARGUMENT, "--fractions: their sum is %.9g, more than 1",
-                       whole);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--fractions: the sum is %.9g, but must be at most 1", whole);
     for (size_t i = 0; i < self->count; i++)
         if (self->sets[i].end > 1 || (whole >= 1 - ROUNDING && self->sets[i].end >= whole))
             self->sets[i].end = 1;

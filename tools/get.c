@@ -347,8 +347,8 @@ const command get_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "INDEX is a number, counted from the end if negative, or a range A:B that excludes\n"
-             "B, as in Python. A number is printed in decimal, an array with one line per row of\n"
-             "its last axis, and bytes in hexadecimal and as text.\n",
+             "B, as in Python. A single number is printed in decimal, an array with one line per\n"
+             "row of its last axis, and bytes in hexadecimal and as text.\n",
     .examples = "  loaderx get fashion 0 --field label\n"
                 "  loaderx get fashion -3: --field data --hex\n"
                 "  loaderx get fashion 0:1000 --field data --npy first.npy\n",

@@ -326,11 +326,13 @@ const command import_command = {
     .summary = "import arrays from files into a dataset",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "The first axis of each array counts records; all files must have the same number of\n"
-             "records. Either all records are imported, durably, or none are. DIR is created, or\n"
-             "must be empty. --append requires an existing dataset; --replace creates the new\n"
-             "dataset as DIR.new, which replaces an existing one when it is complete. Files may\n"
-             "be gzipped, regardless of their names, and may be pipes.\n",
+    .notes =
+        "The first axis of each array counts records; all files must have the same number of\n"
+        "records. Either all records are imported, durably, or none are. DIR must not exist or\n"
+        "must be empty, unless --append or --replace is used. --append requires an existing\n"
+        "dataset; --replace creates the new dataset as DIR.new, which replaces an existing\n"
+        "dataset when it is complete. Files may be gzipped, regardless of their names, and may\n"
+        "be pipes.\n",
     .examples =
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"

@@ -26,7 +26,7 @@ static lx_status check_lengths(const importer *self, lx_error *error)
             continue;
         lx_status status = lx_fail(error, LX_ERR_MISMATCH,
                                    "the file has %" PRIu64 " records, but %.200s has %" PRIu64
-                                   ": all files must have the same number",
+                                   ": all files must have the same number of records",
                                    other->header.length, first->path, first->header.length);
         lx_error_locate(error, other->path, other->field, LX_NONE, LX_NONE);
         return status;

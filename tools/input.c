@@ -53,7 +53,7 @@ static lx_status await(const input *in, lx_error *error)
         if (ready > 0)
             return LX_OK;
         if (ready == -1 && errno != EINTR)
-            return lx_fail_errno(error, errno, in->path, "cannot wait for");
+            return lx_fail_errno(error, errno, in->path, "cannot wait for data");
     }
 }
 

@@ -74,7 +74,7 @@ lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
     double divisor = find_divisor(self);
     lx_status status = mixture != NULL ? LX_OK : fail_memory(error, "a mixture");
     if (status == LX_OK && !isfinite(divisor))
-        status = lx_fail(error, LX_ERR_ARGUMENT, "--weights: the sum is too large");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--weights: the sum of the weights is too large");
     for (size_t i = 0; status == LX_OK && i < self->count; i++)
         status = add_set(self, i, divisor, seed, mixture, error);
     for (size_t i = 1; status == LX_OK && i < self->weighting_count; i++)

@@ -66,11 +66,10 @@ static lx_status take_weights(mixing *self, char *value, lx_error *error)
     for (size_t i = 0; i < count; i++, at++) {
         char *begin = at;
         if (!number_take_real(&at, &weighting->weights[i]) || *at != (i + 1 < count ? ',' : '\0'))
-            return lx_fail(
-                error, LX_ERR_ARGUMENT,
-                "--weights: '%.*s' is not a weight: use numbers of 0 or more, such as 3 or 0.25,"
-                " separated by commas",
-                (int)strcspn(begin, ","), begin);
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "--weights: '%.*s' is not a weight: use nonnegative numbers, such as 3 "
+                           "or 0.25, separated by commas",
+                           (int)strcspn(begin, ","), begin);
     }
     if (colon == NULL)
         return LX_OK;
@@ -184,8 +183,8 @@ static lx_status check_method(const mixing *self, uint64_t length, lx_error *err
         return LX_OK;
     if ((length != 0 ? length : self->together) > (uint64_t)1 << 53)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "--method %s: an epoch would have more than 2^53 positions, which are "
-                       "computed one by one",
+                       "--method %s: an epoch would have more than 2^53 positions, but each "
+                       "position is computed separately: use --method closed",
                        mixing_method(self));
     if (weightings > 0 && self->weightings[weightings - 1].begin != 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "--weights: an offset requires --method closed");

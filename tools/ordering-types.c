@@ -24,8 +24,8 @@ lx_status ordering_settle(ordering *self, int option, uint64_t count, const char
     if (ordering_said(self, OPTION_LENGTH) && length != count)
         return option != OPTION_SUBSET && ordering_said(self, OPTION_SUBSET)
                    ? lx_fail(error, LX_ERR_ARGUMENT,
-                             "%" PRIu64 " indices in %.200s do not match %" PRIu64
-                             " %s in %.200s: each index needs one",
+                             "the %" PRIu64 " indices in %.200s do not match the %" PRIu64
+                             " %s in %.200s: the numbers must be equal",
                              length, ordering_path(self, OPTION_SUBSET), count, several, path)
                    : lx_fail(error, LX_ERR_ARGUMENT,
                              "--length %" PRIu64 " is not the number of %s in %.200s, which is "
@@ -194,14 +194,15 @@ static lx_status check_most(const ordering *self, const char *option, uint64_t n
     bool replaced = bits < 32;
     return number >> bits == 0
                ? LX_OK
-               : lx_fail(error, LX_ERR_ARGUMENT, "--%s of %s%s must be less than 2^%d", option,
-                         self->type->name, replaced ? " with --replacement" : "", bits);
+               : lx_fail(error, LX_ERR_ARGUMENT, "--%s must be less than 2^%d with --order %s%s",
+                         option, bits, self->type->name, replaced ? " and --replacement" : "");
 }
 
 static lx_status make_torch_random(ordering *self, lx_order **order, lx_error *error)
 {
     if (LENGTH == 0)
-        return lx_fail(error, LX_ERR_ARGUMENT, "--length of torch-random must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--length must be at least 1 with --order torch-random");
     bool replaced = ordering_said(self, OPTION_REPLACEMENT);
     lx_status status = check_most(self, "length", LENGTH, replaced ? 28 : 32, error);
     if (status == LX_OK)

@@ -144,12 +144,14 @@ static lx_status check_nanoset(ordering *self, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "--length cannot be used with --order nanoset: the sets determine it");
     if (ordering_said(self, OPTION_SEED) && ordering_number(self, OPTION_SEED) > UINT32_MAX)
-        return lx_fail(error, LX_ERR_ARGUMENT, "--seed of nanoset must be less than 2^32");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--seed must be less than 2^32 with --order nanoset");
     if (ordering_said(self, OPTION_UNDIVIDED) && !ordering_said(self, OPTION_WEIGHTS))
         return lx_fail(error, LX_ERR_ARGUMENT, "--undivided requires --weights");
     lx_status status = mixing_check(&self->mixed, 0, error);
     if (status == LX_OK && self->mixed.weighting_count > 1)
-        status = lx_fail(error, LX_ERR_ARGUMENT, "--weights: nanoset does not support offsets");
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "--weights: --order nanoset does not support offsets");
     return status;
 }
 
@@ -158,7 +160,7 @@ static lx_status check_sets(ordering *self, lx_error *error)
     if ((ORDERING_BIT(OPTION_METHOD) & self->type->takes) == 0)
         return check_nanoset(self, error);
     if (ordering_said(self, OPTION_LENGTH) && ordering_number(self, OPTION_LENGTH) == 0)
-        return lx_fail(error, LX_ERR_ARGUMENT, "--length of blend must be at least 1");
+        return lx_fail(error, LX_ERR_ARGUMENT, "--length must be at least 1 with --order blend");
     return mixing_check(&self->mixed, ordering_number(self, OPTION_LENGTH), error);
 }
 
@@ -177,7 +179,7 @@ static lx_status check_tables(const ordering *self, lx_error *error)
 {
     if (!ordering_said(self, OPTION_TABLES) || has_table(self))
         return LX_OK;
-    return lx_fail(error, LX_ERR_ARGUMENT, "--tables: this order of --order %s has no table",
+    return lx_fail(error, LX_ERR_ARGUMENT, "--tables: this %s order has no table",
                    self->type->name);
 }
 

@@ -56,17 +56,17 @@ enum {
     {OPTION_LENGTH, "length", "N", "the number of records in an epoch"},                           \
         {OPTION_ORDER, "order", "ORDER", "an order from the list below (sequential)"},             \
         {OPTION_SEED, "seed", "S", "the seed; with blend, shuffles the sets"},                     \
-        {OPTION_BLOCK, "block", "B", "blocks: indices in a block"},                                \
-        {OPTION_WINDOW, "window", "W", "sequential: positions in a window (1)"},                   \
+        {OPTION_BLOCK, "block", "B", "blocks: number of indices in a block"},                      \
+        {OPTION_WINDOW, "window", "W", "sequential: number of positions in a window (1)"},         \
         {OPTION_STRIDE, "stride", "D", "sequential: distance between windows (W)"},                \
         {OPTION_WEIGHTS_FILE, "weights-file", "FILE",                                              \
          "weighted, weighted-shuffle: an .npy file with a weight for each record"},                \
         {OPTION_CLASSES, "classes", "FILE", "balanced: an .npy file with the classes"},            \
         {OPTION_LENGTHS, "lengths", "FILE", "bucketed: an .npy file with the lengths"},            \
-        {OPTION_BATCH, "batch", "B", "bucketed: indices in a batch of all ranks"},                 \
-        {OPTION_BUCKET, "bucket", "B", "bucketed: indices in a bucket (100 batches)"},             \
+        {OPTION_BATCH, "batch", "B", "bucketed: number of indices in a batch of all ranks"},       \
+        {OPTION_BUCKET, "bucket", "B", "bucketed: number of indices in a bucket (100 batches)"},   \
         {OPTION_SAMPLES, "samples", "K",                                                           \
-         "weighted*, balanced, torch-random: positions in an epoch (N)"},                          \
+         "weighted*, balanced, torch-random: number of positions in an epoch (N)"},                \
         {OPTION_REPLACEMENT, "replacement", NULL, "torch-random: draw with replacement"},          \
         {OPTION_REPLICAS, "replicas", "W", "torch-distributed: torch's num_replicas (--world)"},   \
         {OPTION_DROP_LAST, "drop-last", NULL, "torch-distributed: drop the remainder"},            \
@@ -80,7 +80,7 @@ enum {
         {OPTION_BUDGET, "budget", "B", "cut the order into batches that cost at most B"},          \
         {OPTION_ROWS, "rows", "R", "with --budget: the maximum number of records in a batch"},     \
         {OPTION_PAD_COSTS, "pad-costs", NULL,                                                      \
-         "with --budget: each costs as much as the most expensive in its batch"},                  \
+         "with --budget: count each record at the highest cost in its batch"},                     \
         {OPTION_TABLES, "tables", "DIR", "store the tables of the order in DIR"},                  \
         MIXING_OPTIONS("blend, nanoset: ", "blend: ")
 

@@ -80,8 +80,8 @@ const command rebalance_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "Writes all values to new files, in record order, and removes the old files when no\n"
-             "reader uses them; the disk must have space for both. An interruption loses no\n"
-             "records. Use 'loaderx stat' to see how much space can be freed.\n",
+             "reader uses them; the disk must have space for both. If the command is interrupted,\n"
+             "no records are lost. Use 'loaderx stat' to see how much space can be freed.\n",
     .examples = "  loaderx rebalance fashion\n"
                 "  loaderx rebalance fashion --json | jq .utilisation_after\n",
     .run = run};

@@ -13,9 +13,8 @@
 enum { OPTION_APPLY = OPTION_OWN, OPTION_DELETE, OPTION_INTO };
 
 static const command_option options[] = {
-    {OPTION_APPLY, "apply", NULL,
-     "repair the dataset; without this, only report what would be done"},
-    {OPTION_INTO, "into", "NEW", "recover what can be read into a new directory"},
+    {OPTION_APPLY, "apply", NULL, "repair the dataset; otherwise, only report what would be done"},
+    {OPTION_INTO, "into", "NEW", "recover all readable data into a new directory"},
     {OPTION_DELETE, "delete", NULL, "delete whole records that have damaged values"},
     QUIET_OPTION("suppress the progress bar and the summary, but not the findings"),
     JSON_OPTION("print the findings and the summary as JSON"),

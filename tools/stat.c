@@ -14,8 +14,8 @@ enum { OPTION_CHUNKS = OPTION_OWN };
 
 static const command_option options[] = {
     {OPTION_CHUNKS, "chunks", NULL,
-     "also print a table of the chunks, and how much of each is live"},
-    JSON_OPTION("print everything, and each chunk, as JSON"),
+     "also print a table of the chunks and how much of each is live"},
+    JSON_OPTION("print everything, including each chunk, as JSON"),
 };
 
 /** The arguments and the results. */

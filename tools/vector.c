@@ -102,7 +102,7 @@ static lx_status check_form(const column *file, vector_kind kind, lx_error *erro
         status = lx_fail(error, LX_ERR_UNSUPPORTED, "the elements are %s, but %s must be %s",
                          lx_dtype_get_name(dtype), words[kind].several, words[kind].types);
     else if (file->header.ndim != 0)
-        status = lx_fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, but %s have one",
+        status = lx_fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, but %s must have one",
                          file->header.ndim + 1, words[kind].several);
     lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;

@@ -78,7 +78,7 @@ lx_status lx_fail_errno(lx_error *error, int errnum, const char *path, const cha
 
 lx_status lx__fail_memory(lx_error *error, const char *purpose)
 {
-    return lx_fail(error, LX_ERR_NOMEM, "no memory for %s", purpose);
+    return lx_fail(error, LX_ERR_NOMEM, "not enough memory for %s", purpose);
 }
 
 lx_status lx__fail_null(lx_error *error, const char *argument)

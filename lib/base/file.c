@@ -229,7 +229,7 @@ lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error)
 {
     struct stat about;
     if (fstat(file->fd, &about) == -1)
-        return lx_fail_errno(error, errno, file->path, "cannot get the length");
+        return lx_fail_errno(error, errno, file->path, "cannot get the file size");
     *size = (uint64_t)about.st_size;
     return LX_OK;
 }
@@ -309,7 +309,8 @@ lx_status lx__file_read_all(const lx__file *file, size_t limit, char **data, siz
     if (status != LX_OK)
         return status;
     if (length > limit) {
-        status = lx_fail(error, LX_ERR_LIMIT, "the file is larger than %zu bytes", limit);
+        status = lx_fail(error, LX_ERR_LIMIT, "the file is larger than the limit of %zu bytes",
+                         limit);
         lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
         return status;
     }
@@ -351,7 +352,8 @@ lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error
 {
     int result;
     RETRY(result, ftruncate(file->fd, (off_t)size));
-    return result == 0 ? LX_OK : lx_fail_errno(error, errno, file->path, "cannot set the length");
+    return result == 0 ? LX_OK
+                       : lx_fail_errno(error, errno, file->path, "cannot set the file size");
 }
 
 lx_status lx__file_sync_data(const lx__file *file, lx_error *error)

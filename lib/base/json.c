@@ -103,7 +103,7 @@ lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_erro
     if (!json_is_object(value))
         status = lx_fail(error, LX_ERR_CORRUPT, "the JSON text is not an object");
     else if (too_deep(value, LX__JSON_DEPTH))
-        status = lx_fail(error, LX_ERR_CORRUPT, "the JSON is nested deeper than %d",
+        status = lx_fail(error, LX_ERR_CORRUPT, "the JSON is nested more than %d levels deep",
                          LX__JSON_DEPTH);
     if (status == LX_OK)
         *object = value;

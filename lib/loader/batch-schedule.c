@@ -23,11 +23,11 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                                      .drop_last = options->drop_last};
     if (has_own && options->batch_size_set)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the order is already cut into batches: do not set batch_size, or pass "
-                       "the order that it was made from");
+                       "the order is already cut into batches: leave batch_size unset, or pass the "
+                       "order from which this one was created");
     if (!lx__multiply_fits(schedule->batch_size, options->world, &schedule->global_batch))
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "batch_size times world exceeds 2^64 - 1: lower batch_size");
+                       "batch_size times world exceeds 2^64 - 1: use a smaller batch_size");
     lx__batch_schedule_seek(schedule, 0);
     return LX_OK;
 }

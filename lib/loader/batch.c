@@ -26,7 +26,7 @@ static lx_status find_column(const lx_source *source, const char *name, size_t *
             return LX_OK;
         }
     }
-    lx_status status = lx_fail(error, LX_ERR_NOT_FOUND, "the source has no column of this name");
+    lx_status status = lx_fail(error, LX_ERR_NOT_FOUND, "the source has no column with this name");
     lx_error_locate(error, NULL, name, LX_NONE, LX_NONE);
     return status;
 }
@@ -48,7 +48,8 @@ static lx_status choose_columns(lx__layout *layout, char *const *fields, size_t 
         for (size_t k = 0; status == LX_OK && k < i; k++)
             if (layout->positions[k] == layout->positions[i])
                 status = lx_fail(error, LX_ERR_ARGUMENT,
-                                 "column '%s' is selected twice: name each column once", fields[i]);
+                                 "column '%s' is selected twice: select each column only once",
+                                 fields[i]);
     }
     return status;
 }
@@ -73,8 +74,8 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
         const lx_column_info *column = lx_source_get_column(source, layout->positions[i]);
         if (column->size == LX_NONE) {
             status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                             "records vary in length and cannot be batched: select only columns "
-                             "with fixed-size records");
+                             "the records vary in length and cannot be batched: select only "
+                             "columns with fixed-size records");
             lx_error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
             break;
         }
@@ -82,10 +83,10 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
         layout->record_bytes += column->size;
     }
     if (status == LX_OK && (!fits || !lay_out(layout, sizeof(uint64_t), &layout->indices_start)))
-        status = lx_fail(
-            error, LX_ERR_LIMIT,
-            "a batch of %llu records is too large: lower batch_size, or select fewer columns",
-            (unsigned long long)batch_rows);
+        status = lx_fail(error, LX_ERR_LIMIT,
+                         "a batch of %llu records is too large: use a smaller batch_size, or "
+                         "select fewer columns",
+                         (unsigned long long)batch_rows);
     return status;
 }
 
@@ -240,8 +241,9 @@ static lx_status grow(lx__batch_pool *batch_pool, lx_batch *batch, uint64_t size
         batch->data = lx__pages_alloc((size_t)size);
     if (batch->data == NULL)
         return lx_fail(error, LX_ERR_NOMEM,
-                       "no memory for a batch of %" PRIu64
-                       " bytes: release batches, or use smaller or fewer batches at a time",
+                       "not enough memory for a batch of %" PRIu64
+                       " bytes: release batches that are no longer used, or use smaller batches or "
+                       "fewer of them",
                        size);
     batch->capacity = (size_t)size;
     count_bytes(batch_pool, 0, batch->capacity);

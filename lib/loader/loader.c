@@ -20,11 +20,11 @@ static lx_status make_order(lx_loader *loader, const lx_loader_options *options,
     if (status != LX_OK)
         return status;
     if (lx__order_get_bound(loader->order) > length)
-        return lx_fail(
-            error, LX_ERR_MISMATCH,
-            "the order needs a source of at least %llu records, but this source has only "
-            "%llu: create the order for this source",
-            (unsigned long long)lx__order_get_bound(loader->order), (unsigned long long)length);
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "the order requires a source with at least %llu records, but this source "
+                       "has only %llu: create an order for this source",
+                       (unsigned long long)lx__order_get_bound(loader->order),
+                       (unsigned long long)length);
     return lx__scratch_new(loader->order, &loader->scratch, error);
 }
 
@@ -246,8 +246,8 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
             return status;
         if (passed >= most)
             return lx_fail(error, LX_ERR_CORRUPT,
-                           "no batch is left, because all records of an epoch are damaged: repair "
-                           "the dataset, or set damage_policy to zeros");
+                           "there is no batch to return because all records of an epoch are "
+                           "damaged: repair the dataset, or set damage_policy to zeros");
     }
 }
 

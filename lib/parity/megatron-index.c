@@ -47,7 +47,8 @@ static lx_status count_epochs(lx__gpt_plan *plan, uint64_t num_samples, lx_error
         return LX_OK;
     if (!lx__multiply_fits(num_samples, plan->sequence_length, &asked) || asked >= INT64_MAX)
         return lx_fail(error, LX_ERR_LIMIT,
-                       "num_samples is %" PRIu64 ", which takes 2^63 tokens or more: lower it",
+                       "num_samples is %" PRIu64
+                       ", which requires 2^63 tokens or more: use a smaller num_samples",
                        num_samples);
     asked += plan->extra;
     if (asked > plan->tokens)
@@ -55,7 +56,7 @@ static lx_status count_epochs(lx__gpt_plan *plan, uint64_t num_samples, lx_error
     if (plan->epochs <= INT32_MAX)
         return LX_OK;
     return lx_fail(error, LX_ERR_LIMIT,
-                   "num_samples is %" PRIu64 ", which takes %" PRIu64 " epochs of %" PRIu64
+                   "num_samples is %" PRIu64 ", which requires %" PRIu64 " epochs of %" PRIu64
                    " tokens: the limit is 2^31 - 1 epochs",
                    num_samples, plan->epochs, plan->tokens);
 }
@@ -69,7 +70,7 @@ static lx_status check_size(const lx__gpt_plan *plan, uint64_t num_samples, lx_e
         return LX_OK;
     return lx_fail(error, LX_ERR_LIMIT,
                    "num_samples is %" PRIu64
-                   ", which takes tables of 2^48 numbers or more: lower it",
+                   ", which requires tables of 2^48 numbers or more: use a smaller num_samples",
                    num_samples);
 }
 
@@ -78,7 +79,7 @@ lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *
     uint64_t all;
     if (plan->tokens == 0)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the %" PRIu64 " documents starting at %" PRIu64 " have no tokens",
+                       "the %" PRIu64 " documents starting at document %" PRIu64 " have no tokens",
                        plan->count, plan->first);
     lx_status status = count_epochs(plan, num_samples, error);
     if (status != LX_OK)
@@ -91,7 +92,7 @@ lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *
     if (plan->samples == 0)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "a sequence_length of %" PRIu64
-                       " exceeds the length of the documents, %" PRIu64 " tokens",
+                       " exceeds the total length of the documents, %" PRIu64 " tokens",
                        plan->sequence_length, plan->tokens);
     if (plan->epochs > 1) {
         uint64_t before = samples_of(plan, all - plan->tokens);
@@ -215,8 +216,8 @@ static lx_status make(void *user, lx__index_table *table, lx_error *error)
                                                     : NULL;
     if (numbers == NULL)
         return lx_fail(error, LX_ERR_NOMEM,
-                       "out of memory for the tables of %" PRIu64 " samples: %" PRIu64
-                       " numbers of %zu bytes",
+                       "not enough memory for the tables of %" PRIu64 " samples: %" PRIu64
+                       " numbers of %zu bytes each",
                        m->plan->samples, table->count, size);
     if (narrow)
         table->narrow = m->narrow = numbers;

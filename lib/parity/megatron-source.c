@@ -219,8 +219,8 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
         *length = all;
     if (!lx__range_fits(first, count, all))
         return lx_fail(error, LX_ERR_RANGE,
-                       "%" PRIu64 " numbers starting at %" PRIu64
-                       " exceed the table's length of %" PRIu64,
+                       "%" PRIu64 " numbers starting at number %" PRIu64
+                       " exceed the table length of %" PRIu64,
                        count, first, all);
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = begins[index] + first + i;
@@ -233,15 +233,15 @@ static lx_status check_numbers(const lx_megatron_options *how, lx_error *error)
 {
     if (how->sequence_length == 0 || how->sequence_length >= INT32_MAX)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "sequence_length is %" PRIu64 ", but must be from 1 to 2^31 - 2",
+                       "sequence_length must be from 1 to 2^31 - 2, not %" PRIu64,
                        how->sequence_length);
     if (how->seed > UINT32_MAX)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", how->seed);
     if (how->eod < LX_SEPARATOR_NONE ||
         (how->vocabulary != 0 && how->eod >= 0 && (uint64_t)how->eod >= how->vocabulary))
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "eod is %" PRId64 ", which is not a token of the vocabulary", how->eod);
+        return lx_fail(error, LX_ERR_ARGUMENT, "eod is %" PRId64 ", which is not in the vocabulary",
+                       how->eod);
     if (how->eod == LX_SEPARATOR_NONE && (how->split_at_eod || how->mask_eod))
         return lx_fail(error, LX_ERR_ARGUMENT, "%s is set, but eod is not: set both or neither",
                        how->split_at_eod ? "split_at_eod" : "mask_eod");
@@ -258,8 +258,8 @@ static lx_status check(lx_tokens *tokens, const lx_megatron_options *how, lx_sou
     uint64_t count = how->document_count;
     if (first > there || (count != LX_NONE && count > there - first))
         return lx_fail(error, LX_ERR_RANGE,
-                       "first_document is %" PRIu64 " and document_count %" PRIu64
-                       ", but there are %" PRIu64 " documents",
+                       "first_document is %" PRIu64 " and document_count is %" PRIu64
+                       ", but there are only %" PRIu64 " documents",
                        first, count == LX_NONE ? 0 : count, there);
     if (there > INT32_MAX)
         return lx_fail(error, LX_ERR_LIMIT,
@@ -274,7 +274,7 @@ static lx_status read_lengths(megatron_source *self, uint32_t **lengths, lx_erro
     lx__gpt_plan *plan = &self->plan;
     *lengths = lx__alloc_array((size_t)plan->count + 1, sizeof **lengths);
     if (*lengths == NULL)
-        return lx__fail_memory(error, "the lengths of documents");
+        return lx__fail_memory(error, "document lengths");
     for (uint64_t i = 0; i < plan->count; i++) {
         uint64_t first, length;
         lx_status status = lx_tokens_get_document(self->format.tokens, plan->first + i, &first,

@@ -134,13 +134,13 @@ static lx_status add_lengths(making *m, lx_error *error)
 {
     if (m->count == 0 || m->count > LX__GREEDY_SETS_MAX)
         return lx_fail(error, m->count == 0 ? LX_ERR_ARGUMENT : LX_ERR_LIMIT,
-                       "the number of sets is %zu, but a mixture has 1 to %u", m->count,
+                       "the number of sets is %zu, but must be from 1 to %u", m->count,
                        LX__GREEDY_SETS_MAX);
     for (size_t i = 0; i < m->count; i++) {
         if (m->lengths[i] == 0)
             return lx_fail(error, LX_ERR_ARGUMENT, "set %zu is empty: leave it out", i);
         if (m->lengths[i] > LX__GREEDY_POSITIONS_MAX - m->total)
-            return lx_fail(error, LX_ERR_LIMIT, "the sets together exceed 2^53 samples");
+            return lx_fail(error, LX_ERR_LIMIT, "the sets have more than 2^53 samples in total");
         m->total += m->lengths[i];
     }
     return LX_OK;

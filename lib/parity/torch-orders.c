@@ -134,7 +134,7 @@ static lx_status make(struct torch wanted, uint64_t length, const char *tables, 
     if (wanted.indices > LENGTH_MAX || length > LENGTH_MAX)
         return lx_fail(error, LX_ERR_LIMIT,
                        "%" PRIu64 " positions over %" PRIu64
-                       " indices exceed a table's limit of 2^32 - 1",
+                       " indices exceed the table limit of 2^32 - 1",
                        length, wanted.indices);
     lx_status status = lx__order_new(&torch_class, sizeof(struct torch), length, wanted.indices,
                                      order, error);
@@ -172,14 +172,14 @@ lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
         return status;
     uint64_t samples = (how.given & LX__ORDER_LENGTH) != 0 ? how.length : length;
     if (samples == 0 || length == 0)
-        return lx_fail(error, LX_ERR_ARGUMENT, "%s is 0: torch's RandomSampler needs at least 1",
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "%s is 0, but torch's RandomSampler requires at least 1",
                        length == 0 ? "length" : "the length of an epoch");
     if (replacement && length > REPLACEMENT_MAX)
-        return lx_fail(
-            error, LX_ERR_LIMIT,
-            "cannot draw from %" PRIu64
-            " indices with replacement: torch versions differ for 2^28 or more: use fewer",
-            length);
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "cannot draw with replacement from %" PRIu64
+                       " indices: torch versions differ for 2^28 or more: use fewer indices",
+                       length);
     struct torch wanted = {
         .seed = how.seed, .indices = length, .whole = samples / length + 1, .again = replacement};
     return make(wanted, samples, how.tables, order, error);
@@ -227,11 +227,11 @@ lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, unsign
     if (world == 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "world must be at least 1");
     if ((flags & ~(unsigned)(LX_TORCH_SHUFFLE | LX_TORCH_DROP_LAST)) != 0)
-        return lx_fail(error, LX_ERR_ARGUMENT, "flags has unknown bits: 0x%x", flags);
+        return lx_fail(error, LX_ERR_ARGUMENT, "flags contains unknown bits: 0x%x", flags);
     if (how.tables != NULL && !shuffle)
         return lx_fail(
             error, LX_ERR_ARGUMENT,
-            "tables is set, but an order without a shuffle has no table: leave it unset");
+            "tables is set, but an order that does not shuffle has no table: leave tables unset");
     status = make_whole(length, shuffle, how.seed, how.tables, &whole, error);
     if (status == LX_OK && (flags & LX_TORCH_DROP_LAST) != 0)
         status = lx_order_new_slice(whole, 0, length - length % world, order, error);

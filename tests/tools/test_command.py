@@ -81,7 +81,7 @@ def test_manual_page_has_the_commands(loaderx):
     (['import', '--instead'], 'unknown option --instead'),
     (['import', '--files=F=x'], 'unknown option --files'),
     (['stat', '-x'], 'unknown option -x'),
-    (['stat', '--json=1'], '--json takes no value'),
+    (['stat', '--json=1'], '--json does not take a value'),
     (['sample', '--length'], '--length requires a value: N'),
     (['sample', '--s', '1'], '--s is ambiguous'),
     (['stat'], 'DIR is missing'),

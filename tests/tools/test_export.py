@@ -79,7 +79,7 @@ def test_rejects_invalid_calls(loaderx, folder, images):
     os.symlink('pipe', folder / 'to-pipe')
     os.symlink('nothing', folder / 'to-nothing')
     for name, why in ('pipe', 'not a regular file'), ('to-pipe', 'not a regular file'), \
-            ('to-nothing', 'dangling link'):
+            ('to-nothing', 'dangling symbolic link'):
         assert why in loaderx.fails(2, 'export', 'images', '--npy', f'data={name}')
 
 

@@ -191,7 +191,7 @@ def test_truncates_a_log_and_keeps_its_tail(loaderx, folder, images):
     assert actions(recovered) == ['drop'] and more['cut_bytes'] == got['cut_bytes']
     findings, got = reports(loaderx, 'images', '--apply')
     assert actions(findings) == ['cut'] and got['changed'] is True
-    assert f'the remaining {len(damaged) - kept} bytes are kept in ' in findings[0]['message']
+    assert f'the remaining {len(damaged) - kept} bytes are saved in ' in findings[0]['message']
     assert findings[0]['message'].endswith('/images.log-tail-1')
     assert (folder / 'images.log-tail-1').read_bytes() == damaged[kept:]
     for name in 'images', 'new':

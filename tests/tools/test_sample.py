@@ -156,7 +156,7 @@ def test_json_contains_the_options(loaderx, folder):
      'the value is 2^64 - 1, which is not a valid index'),
     (npy_bytes(np.zeros(3)), 'the elements are float64, but indices must be integers'),
     (npy_bytes(np.zeros(3, bool)), 'the elements are bool, but indices must be integers'),
-    (npy_bytes(np.zeros((3, 2), int)), 'the array has 2 axes, but indices have one'),
+    (npy_bytes(np.zeros((3, 2), int)), 'the array has 2 axes, but indices must have one'),
     (npy_bytes(np.arange(9))[:-1], 'truncated or damaged'),
     (npy_bytes(np.arange(9)) + b'x', 'follow the 9 records'),
     (gzip.compress(npy_bytes(np.array([1]), header="{'descr': '<i8', 'fortran_order': False, "
@@ -264,7 +264,7 @@ def test_json_of_a_blend(loaderx):
 @pytest.mark.parametrize('arguments, message', [
     (['--order', 'blend'], '--set is missing'),
     (['--order', 'blend', '--length', '5'], '--set is missing'),
-    (['--order', 'blend', *TWO, '--length', '0'], '--length of blend must be at least 1'),
+    (['--order', 'blend', *TWO, '--length', '0'], '--length must be at least 1 with --order blend'),
     (['--order', 'blend', *TWO, '--block', '5'], '--block cannot be used with --order blend'),
     (['--order', 'blend', *TWO, '--stride', '5'], '--stride cannot be used with --order blend'),
     (['--order', 'blend', *TWO, '--subset', 'x.npy'], '--subset cannot be used'),

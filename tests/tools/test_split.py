@@ -117,7 +117,7 @@ def test_names_in_json(loaderx):
     (['--length', '5', '--fractions', 'a=nan'], "'a=nan' is not NAME=F"),
     (['--length', '5', '--fractions', 'a=0.5x'], "'a=0.5x' is not NAME=F"),
     (['--length', '5', '--fractions', 'a=1.5'], "'a=1.5' is not NAME=F with a number from 0 to 1"),
-    (['--length', '5', '--fractions', 'a=.5,b=.6'], '--fractions: their sum is 1.1'),
+    (['--length', '5', '--fractions', 'a=.5,b=.6'], '--fractions: the sum is 1.1'),
     (['--length', '5', '--fractions', 'a=.5,a=.5'], "--fractions: set 'a' is given twice"),
     (['--length', '5', '--fractions', '=.5'], '--fractions: the name of a set is empty'),
     (['--length', '5', '--fractions', '../a=.5'], '--fractions: a name must not contain slashes'),

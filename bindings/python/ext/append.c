@@ -35,8 +35,8 @@ static PyObject *extend_values(lxpy_writer *self, const lxpy_field_values *parse
     lx_error error = LX_ERROR_INIT;
     uint64_t first;
     if (parsed->records == LX_NONE) {
-        PyErr_SetString(PyExc_ValueError, "extend() needs values for at least one field: None "
-                                          "does not give the number of records");
+        PyErr_SetString(PyExc_ValueError, "extend() requires values for at least one field: None "
+                                          "does not determine the number of records");
         return NULL;
     }
     if (lxpy_writer_enter_with(self, parsed->schema) < 0)

@@ -26,7 +26,7 @@ static void *allocate(size_t size, lx_error *error)
 {
     void *memory = PyMem_RawMalloc(size);
     if (memory == NULL)
-        lx_fail(error, LX_ERR_NOMEM, "no memory for %zu bytes of records", size);
+        lx_fail(error, LX_ERR_NOMEM, "not enough memory for %zu bytes of records", size);
     return memory;
 }
 

@@ -89,7 +89,8 @@ int lxpy_writer_assign(PyObject *object, PyObject *key, PyObject *values)
         return moved != NULL ? 0 : -1;
     }
     if (!PyDict_Check(values)) {
-        PyErr_Format(PyExc_TypeError, "the values of a record must be a dict by field, not %.100s",
+        PyErr_Format(PyExc_TypeError,
+                     "the values of a record must be a dict of values by field, not %.100s",
                      Py_TYPE(values)->tp_name);
         return -1;
     }
@@ -100,7 +101,7 @@ int lxpy_writer_assign(PyObject *object, PyObject *key, PyObject *values)
 PyObject *lxpy_writer_modify(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     if (PyTuple_GET_SIZE(args) == 0) {
-        PyErr_SetString(PyExc_TypeError, "modify() needs an index, or several");
+        PyErr_SetString(PyExc_TypeError, "modify() requires an index or several indices");
         return NULL;
     }
     PyObject *named = lxpy_field_values_names("modify", args, 1, kwargs);

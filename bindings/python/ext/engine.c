@@ -237,7 +237,7 @@ static int enter(lxpy_engine *self)
         close_orphans();
     if (self->loader != NULL && lxpy_in_transform(self)) {
         lxpy_raise_status(self->state, LX_ERR_STATE,
-                          "a transform cannot use the loader that waits for it");
+                          "a transform cannot use the loader that is waiting for it");
         return -1;
     }
     if (lxpy_lock_take(&self->lock) < 0)

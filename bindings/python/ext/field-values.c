@@ -7,15 +7,17 @@ PyObject *lxpy_field_values_names(const char *function, PyObject *args, Py_ssize
     Py_ssize_t count = PyTuple_GET_SIZE(args) - first;
     bool named = kwargs != NULL && PyDict_GET_SIZE(kwargs) != 0;
     if (count > 1 || (count == 1 && named)) {
-        PyErr_Format(PyExc_TypeError, "%s() takes either one dict or fields as keywords", function);
+        PyErr_Format(PyExc_TypeError, "%s() takes either one dict or fields as keyword arguments",
+                     function);
         return NULL;
     }
     if (count == 0)
         return kwargs != NULL ? Py_NewRef(kwargs) : PyDict_New();
     PyObject *values = PyTuple_GET_ITEM(args, first);
     if (!PyDict_Check(values)) {
-        PyErr_Format(PyExc_TypeError, "the argument of %s() must be a dict of fields, not %.100s",
-                     function, Py_TYPE(values)->tp_name);
+        PyErr_Format(PyExc_TypeError,
+                     "the argument of %s() must be a dict of values by field, not %.100s", function,
+                     Py_TYPE(values)->tp_name);
         return NULL;
     }
     /* The conversion of values may run the caller's code, which may change the dict. */

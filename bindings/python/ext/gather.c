@@ -74,7 +74,7 @@ PyObject *lxpy_gather_field(lxpy_reading *self, size_t position, const lxpy_indi
     if (out == NULL)
         return lxpy_gather_bytes(self, position, indices);
     lxpy_fail_out(PyExc_ValueError, field,
-                  "cannot be filled: the field has records of bytes, which differ in length");
+                  "cannot be filled: this is a bytes field, whose records vary in length");
     return NULL;
 }
 

@@ -144,7 +144,7 @@ static int take_list(lxpy_indices *indices, PyObject *list, uint64_t length, con
         PyObject *item = exists ? Py_NewRef(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i)) : NULL;
         int result = exists ? take_item(item, length, argument, &indices->numbers[i]) : -1;
         if (!exists)
-            PyErr_Format(PyExc_RuntimeError, "%s changed while it was read", argument);
+            PyErr_Format(PyExc_RuntimeError, "%s changed while it was being read", argument);
         Py_XDECREF(item);
         if (result < 0) {
             lxpy_indices_clear(indices);

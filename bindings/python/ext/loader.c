@@ -212,9 +212,9 @@ static PyObject *loader_close(PyObject *object, PyObject *ignored)
     if (engine == NULL)
         return NULL;
     if (engine->loader != NULL && lxpy_in_transform(engine))
-        return lxpy_raise_status(engine->state, LX_ERR_STATE,
-                                 "a transform cannot close its own loader: close it after next "
-                                 "has returned");
+        return lxpy_raise_status(
+            engine->state, LX_ERR_STATE,
+            "a transform cannot close its own loader: close the loader after next() has returned");
     lxpy_engine_close(engine);
     Py_RETURN_NONE;
 }

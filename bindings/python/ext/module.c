@@ -164,7 +164,7 @@ lxpy_state *lxpy_state_find(PyTypeObject *type)
             return PyModule_GetState(module);
         PyErr_Clear();
     }
-    PyErr_SetString(PyExc_SystemError, "a type of loaderx._core without its module");
+    PyErr_SetString(PyExc_SystemError, "a type of loaderx._core has no module");
     return NULL;
 }
 

@@ -64,7 +64,8 @@ static PyObject *find(lxpy_state *state, const uint64_t *keys, uint64_t count, u
     lx_error error = LX_ERROR_INIT;
     lx_status status;
     if (indices == NULL) {
-        PyErr_Format(PyExc_MemoryError, "no memory for %llu indices", (unsigned long long)count);
+        PyErr_Format(PyExc_MemoryError, "not enough memory for %llu indices",
+                     (unsigned long long)count);
         return NULL;
     }
     lx_split_options *options = lx_split_options_new();

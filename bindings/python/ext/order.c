@@ -74,7 +74,7 @@ static int take(order *self, uint64_t count, uint64_t **indices, uint64_t *retur
                    ? malloc(count != 0 ? (size_t)count * sizeof **indices : 1)
                    : NULL;
     if (*indices == NULL) {
-        PyErr_Format(PyExc_MemoryError, "out of memory for k = %llu indices",
+        PyErr_Format(PyExc_MemoryError, "not enough memory for k = %llu indices",
                      (unsigned long long)count);
         return -1;
     }

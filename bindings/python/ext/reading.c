@@ -93,7 +93,7 @@ static size_t *take_fields(const lxpy_schema *schema, PyObject *object, size_t *
 {
     bool all = object == NULL || object == Py_None;
     if (!all && (PyUnicode_Check(object) || PyBytes_Check(object))) {
-        PyErr_SetString(PyExc_TypeError, "fields must be a sequence of names, not one name");
+        PyErr_SetString(PyExc_TypeError, "fields must be a sequence of names, not a single name");
         return NULL;
     }
     PyObject *names = all ? NULL : PySequence_Fast(object, "fields must be a sequence of names");

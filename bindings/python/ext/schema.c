@@ -128,7 +128,7 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
         return -1;
     if (compression > LX_COMPRESSION_FLATE) {
         lxpy_raise_status(state, LX_ERR_UNSUPPORTED,
-                          "cannot create field '%s': this build has no %s codec: use "
+                          "cannot create field '%s': this library lacks the %s codec: use "
                           "compress='raw' or 'flate'",
                           d->name, compressions[compression]);
         return -1;
@@ -136,7 +136,7 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
     d->compression = (lx_compression)compression;
     d->ndim = (size_t)PyTuple_GET_SIZE(shape);
     if (d->ndim > LX_MAX_NDIM) {
-        PyErr_Format(PyExc_ValueError, "field '%s': shape has more than %d axes", d->name,
+        PyErr_Format(PyExc_ValueError, "field '%s': the shape has more than %d axes", d->name,
                      LX_MAX_NDIM);
         return -1;
     }

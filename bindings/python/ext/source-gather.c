@@ -26,10 +26,10 @@ static int add_target(lxpy_state *state, PyObject *arrays, const lx_column_info 
 {
     lxpy_target made = {NULL, {0}};
     if (column->size == LX_NONE) {
-        PyErr_Format(
-            PyExc_TypeError,
-            "field '%s' has records of bytes, which differ in length: read it through the Dataset",
-            column->name);
+        PyErr_Format(PyExc_TypeError,
+                     "field '%s' is a bytes field, whose records vary in length: read it through "
+                     "the Dataset",
+                     column->name);
         return -1;
     }
     PyObject *shape = lxpy_shape_new(rows, column->shape, column->ndim);

@@ -91,7 +91,7 @@ static PyObject *source_zip(PyObject *module, PyObject *args)
         return NULL;
     size_t count = (size_t)PyTuple_GET_SIZE(sources);
     if (count != (size_t)PyTuple_GET_SIZE(names)) {
-        PyErr_SetString(PyExc_ValueError, "names must have a name or None for each source");
+        PyErr_SetString(PyExc_ValueError, "names must contain a name or None for each source");
         return NULL;
     }
     lx_source **parts = calloc(count + 1, sizeof *parts);

@@ -108,7 +108,7 @@ lx_status lxpy_gil_take(PyGILState_STATE *gil, lx_error *error)
                        "cannot run the transform: the interpreter is ending");
     if (PyGILState_GetThisThreadState() == NULL && !make_own())
         return lx_fail(error, LX_ERR_NOMEM,
-                       "cannot run the transform: out of memory for a thread state");
+                       "cannot run the transform: not enough memory for a thread state");
     *gil = PyGILState_Ensure();
     return LX_OK;
 }

@@ -6,11 +6,10 @@
 /** Raises the error for a call that is not allowed within a with-block. */
 static PyObject *fail_inside(lxpy_writer *self, const char *name)
 {
-    return lxpy_raise_status(
-        self->state, LX_ERR_STATE,
-        "%s() is not allowed within the with-block: leaving the block commits and closes, an "
-        "exception rolls back",
-        name);
+    return lxpy_raise_status(self->state, LX_ERR_STATE,
+                             "%s() is not allowed within the with-block: leaving the block commits "
+                             "and closes the dataset; an exception rolls back",
+                             name);
 }
 
 /* --------------------------------------------------------------------- commit */

@@ -50,7 +50,7 @@ static lx_status run(lxpy_engine *engine, lx_batch *batch, lx_error *error)
         return lx_fail(error, LX_ERR_CANCELED, "the loader was garbage-collected");
     lxpy_result *result = calloc(1, sizeof *result);
     if (result == NULL)
-        return lx_fail(error, LX_ERR_NOMEM, "out of memory for the result of a transform");
+        return lx_fail(error, LX_ERR_NOMEM, "not enough memory for the result of a transform");
     PyObject *dict = lxpy_batch_to_dict(engine->state, &engine->columns, lx_batch_ref(batch));
     if (dict != NULL)
         result->value = PyObject_CallOneArg(engine->transform, dict);

@@ -194,7 +194,7 @@ static int copy_other(const lxpy_field *field, PyObject *item, char *to, uint64_
         memcpy(to, view.buf, (size_t)size);
     PyBuffer_Release(&view);
     if (!same)
-        PyErr_Format(PyExc_ValueError, "field %R changed while it was read", field->name);
+        PyErr_Format(PyExc_ValueError, "field %R changed while it was being read", field->name);
     return same ? 0 : -1;
 }
 
@@ -292,7 +292,7 @@ int lxpy_values_take(lx_values *values, lxpy_value_owner *owner, lxpy_state *sta
         *count = got;
     if (*count == got)
         return 0;
-    PyErr_Format(PyExc_ValueError, "field %R has %llu records, but the fields before it have %llu",
+    PyErr_Format(PyExc_ValueError, "field %R has %llu records, but the preceding fields have %llu",
                  field->name, (unsigned long long)got, (unsigned long long)*count);
     return -1;
 }

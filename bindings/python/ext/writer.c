@@ -96,7 +96,7 @@ int lxpy_writer_enter_with(lxpy_writer *self, const lxpy_schema *schema)
         return 0;
     lxpy_writer_leave(self);
     lxpy_raise_status(self->state, LX_ERR_STATE,
-                      "another thread has changed the fields during the call");
+                      "another thread changed the fields during the call");
     return -1;
 }
 

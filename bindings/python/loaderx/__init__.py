@@ -9,7 +9,7 @@ try:
 except ImportError as error:
     if 'libloaderx' not in str(error):
         raise
-    raise ImportError(f'{error}. The dynamic linker does not find libloaderx: run '
+    raise ImportError(f'{error}. The dynamic linker cannot find libloaderx: run '
                       'ldconfig, or add its directory to LD_LIBRARY_PATH.') from None
 
 from .compat import ARDataset, DataLoader, converter

@@ -39,7 +39,7 @@ class Arrays(Output):
                 return
             except ValueError as error:
                 reason = str(error)
-        raise ValueError(f'sharding cannot split batches of {name!r} of shape {batch_shape}: '
+        raise ValueError(f'sharding cannot split batches of {name!r} with shape {batch_shape}: '
                          f'choose a different batch_size, or drop_last=True or a Padded order '
                          f'if the last batch has that shape ({reason})')
 

@@ -31,8 +31,8 @@ class _Tensors(Output):
                 self._from_numpy(np.empty(0, dtype))
             except TypeError:
                 raise ValueError(
-                    f"out='torch': the installed torch has no dtype {dtype}, which {name!r} has: "
-                    'choose other fields, or convert this one in a transform'
+                    f"out='torch': the installed torch does not support {dtype}, the dtype of "
+                    f'{name!r}: choose other fields, or convert this field in a transform'
                 ) from None
 
     def convert(self, batch: Any) -> Any:

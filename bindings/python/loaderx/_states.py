@@ -16,8 +16,8 @@ VERSION = 1
 
 def differs(key: str, saved: Any, current: Any) -> ValueError:
     """Return the error for a state in which the value of `key` differs from the current value."""
-    return ValueError(f'"{key}" is {saved} in the state, but {current} here: use the value in the '
-                      'state, or start without the state')
+    return ValueError(f'"{key}" is {saved} in the state, but {current} here: use the value '
+                      'from the state, or start without the state')
 
 
 def number(state: Mapping[str, Any], key: str, minimum: int = 0, maximum: int = UINT64_MAX) -> int:
@@ -39,13 +39,14 @@ def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any])
     if not isinstance(state.get('state'), str):
         raise CorruptError('the state is invalid: "state" is missing')
     if state['state'] != kind:
-        raise ValueError(f'the state is that of a {state["state"]}, not of a {kind}')
+        raise ValueError(f'this is the state of a {state["state"]}, not of a {kind}')
     if state.get('version') != VERSION:
         raise LoaderxError(f'the state has version {state.get("version")}, but this loaderx reads '
-                           f'version {VERSION}: use the loaderx that wrote it')
+                           f'version {VERSION}: use the version of loaderx that wrote it')
     for key, current in configuration.items():
         if state.get(key) != current:
             raise differs(key, state.get(key), current)
     if state.get('crc32') != checksum(state):
         raise CorruptError(f'the state was changed after it was written: its "crc32" is '
-                           f'{state.get("crc32")} and its content gives {checksum(state)}')
+                           f'{state.get("crc32")}, but the checksum of its content is '
+                           f'{checksum(state)}')

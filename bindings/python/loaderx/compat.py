@@ -163,7 +163,7 @@ class ARDataset(BatchReadable):
             dataset.close()
             raise ValueError(
                 f'path: {os.fsdecode(path)} has the fields {", ".join(names)}, but an ARDataset '
-                'must have one field: use loaderx.open'
+                'must have exactly one field: use loaderx.open'
             )
         self._dataset = dataset
         self._column = dataset[names[0]]

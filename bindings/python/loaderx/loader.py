@@ -48,7 +48,7 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
             raise ValueError(f'fields: {name!r} is listed twice')
         if shapes[name] is None:
             raise ValueError(
-                f'the records of {name!r} differ in length and cannot be batched: '
+                f'the records of {name!r} vary in length and cannot be batched: '
                 'select other fields'
             )
     return names
@@ -229,11 +229,12 @@ class Loader(_core.Loader):
         world = natural('world', world, minimum=1)
         rank = natural('rank', rank, maximum=world - 1)
         if (batch_size or 1) * world > UINT64_MAX:
-            raise ValueError('batch_size times world must be below 2**64')
+            raise ValueError('batch_size times world must be less than 2**64')
         if threads is not None:
             threads = natural('threads', threads, maximum=64)
             if executor is not None:
-                raise ValueError('threads and executor exclude each other: pass one of them')
+                raise ValueError('threads and executor are mutually exclusive: '
+                                 'pass only one of them')
         if transform is not None and not callable(transform):
             raise TypeError(f'transform must be callable, not {type(transform).__name__}')
         if order is not None and not isinstance(order, Order):
@@ -248,7 +249,7 @@ class Loader(_core.Loader):
             keys = natural('keys', keys)
             if 'keys' in names:
                 raise ValueError(
-                    "keys: the source also has a field 'keys': select other fields"
+                    "keys: the source already has a field 'keys': select other fields"
                 )
         order_core = (Sequential() if order is None else order)._for_length(core.length)
         if transform is None:

@@ -237,7 +237,7 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
     findings: List[Dict[str, Any]] = []
     apply, delete = boolean('apply', apply), boolean('delete', delete)
     if apply and into is not None:
-        raise ValueError('apply and into exclude each other: pass one of them')
+        raise ValueError('apply and into are mutually exclusive: pass only one of them')
     if found is not None and not callable(found):
         raise TypeError(f'found must be callable or None, not {type(found).__name__}')
 

@@ -49,10 +49,10 @@ def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool,
     if np.can_cast(array.dtype, dtype, 'safe') or (array.size == 0 and not typed):
         return array.astype(dtype, order='C', copy=False)
     if typed:
-        raise TypeError(f'field {name!r}: {array.dtype.name} does not always convert to '
-                        f'{dtype.name} without loss; use astype()')
+        raise TypeError(f'field {name!r}: {array.dtype.name} cannot always be converted to '
+                        f'{dtype.name} without loss: use astype()')
     if target == 'b' or (source in 'fc' and _KINDS.index(source) > _KINDS.index(target)):
-        raise TypeError(f'field {name!r}: {array.dtype.name} does not convert to {dtype.name}')
+        raise TypeError(f'field {name!r}: {array.dtype.name} cannot be converted to {dtype.name}')
     if target in 'iu':
         _check_integers(array, dtype, name)
         return array.astype(dtype, order='C')

@@ -170,7 +170,7 @@ def test_a_loader_reads_concatenated_sources():
     order = lx.Blend(PARTS, [0.7, 0.2, 0.1], offsets=OFFSETS)
     with lx.Loader(data, order=order, batch_size=16, epochs=3) as loader:
         assert labels(loader) == order.take(540).tolist()
-    with pytest.raises(ValueError, match='a source of at least 180 records, but this source has only 179'):
+    with pytest.raises(ValueError, match='with at least 180 records, but this source has only 179'):
         lx.Loader(data[:-1], order=lx.Blend(PARTS, offsets=OFFSETS))
 
 
@@ -274,7 +274,7 @@ BIG = lx.Sequential(2**63)
     (lambda: lx.Blend(PARTS, [1, 2, float('nan')]), ValueError, r'weights\[2\] .*nan'),
     (lambda: lx.Blend(PARTS, [float('inf'), 2, 3]), ValueError, r'weights\[0\] .*inf'),
     (lambda: lx.Blend(PARTS, [10**400, 2, 3]), ValueError, r'weights\[0\]'),
-    (lambda: lx.Blend(PARTS, [0, 0, 0.0]), ValueError, 'weights must have at least one number above 0'),
+    (lambda: lx.Blend(PARTS, [0, 0, 0.0]), ValueError, 'weights must have at least one positive'),
     (lambda: lx.Blend(PARTS, [1, True, 3]), TypeError, r'weights\[1\]'),
     (lambda: lx.Blend(PARTS, [1, '2', 3]), TypeError, r'weights\[1\]'),
     (lambda: lx.Blend(PARTS, [1, None, 3]), TypeError, r'weights\[1\]'),
@@ -296,11 +296,11 @@ BIG = lx.Sequential(2**63)
     (lambda: lx.Blend(PARTS, schedule={-5: [1, 1, 0]}), ValueError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule={'5': [1, 1, 0]}), TypeError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule=[(5, [1, 1, 1]), (5, [1, 1, 1])]), ValueError,
-     r'schedule\[1\]\[0\] must be above the previous offset 5'),
+     r'schedule\[1\]\[0\] must be greater than the previous offset, 5'),
     (lambda: lx.Blend(PARTS, [1, 1, 1], schedule={0: [1, 1, 0]}), ValueError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule={180: [1, 1, 0]}), ValueError,
      'schedule contains the offset 180, after the end of an epoch of 180'),
-    (lambda: lx.Blend(PARTS).counts(5, 4), ValueError, 'end must not be below first'),
+    (lambda: lx.Blend(PARTS).counts(5, 4), ValueError, 'end must be at least first'),
     (lambda: lx.Blend(PARTS).counts(-1, 4), ValueError, 'first'),
     (lambda: lx.Blend(PARTS).counts(0, 2**64), ValueError, 'end'),
     (lambda: lx.Blend(PARTS).counts(0, 1.0), TypeError, 'end'),

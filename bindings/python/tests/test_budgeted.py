@@ -227,8 +227,8 @@ def test_gathers_a_large_batch():
 
 
 @pytest.mark.parametrize('arguments, error, message', [
-    ((lx.Shuffle(), [1, 0], 5), ValueError, 'index 1 costs 0'),
-    ((lx.Shuffle(), [1, 6], 5), ValueError, 'index 1 costs 6, which alone exceeds the budget of 5'),
+    ((lx.Shuffle(), [1, 0], 5), ValueError, 'the cost of index 1 is 0'),
+    ((lx.Shuffle(), [1, 6], 5), ValueError, 'index 1 is 6, which exceeds the budget of 5'),
     ((lx.Shuffle(), [1, -6], 5), ValueError, 'costs'),
     ((lx.Shuffle(), [1, .5], 5), TypeError, 'costs'),
     ((lx.Shuffle(), 7, 5), TypeError, 'costs'),

@@ -221,7 +221,7 @@ def test_truncate(path):
         writer.truncate(5)
         assert len(writer) == 5
         writer.append(record(50))
-        with pytest.raises(ValueError, match='cannot truncate to 7 records: the dataset has 6'):
+        with pytest.raises(ValueError, match='truncate to 7 records: the dataset has only 6'):
             writer.truncate(7)
         for wrong, error in [(-1, ValueError), ('3', TypeError), (True, TypeError),
                              (np.bool_(True), TypeError)]:

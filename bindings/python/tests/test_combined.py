@@ -170,7 +170,7 @@ def test_ranks_and_resume_over_a_slice():
 def test_accepts_a_subset_longer_than_the_source():
     data = np.arange(10)
     assert labels(lx.Loader(data, order=lx.Subset([3] * 25), batch_size=4)) == [3] * 25
-    with pytest.raises(ValueError, match='order needs a source of at least 11 records, but this source has only 10'):
+    with pytest.raises(ValueError, match='with at least 11 records, but this source has only 10'):
         lx.Loader(data, order=lx.Subset([10]))
     with pytest.raises(ValueError, match='order'):
         lx.Loader(data, order=lx.Concat([lx.Sequential(), lx.Sequential()], offsets=[0, 10]))

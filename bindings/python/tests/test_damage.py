@@ -353,5 +353,5 @@ def test_a_recovery_leaves_the_damaged_dataset(path, tmp_path):
                       if name.is_file() and name.name != 'LOCK'}
     with pytest.raises(FileExistsError):
         lx.repair(path, into=tmp_path / 'new')
-    with pytest.raises(ValueError, match='pass one of them'):
+    with pytest.raises(ValueError, match='pass only one of them'):
         lx.repair(path, apply=True, into=tmp_path / 'other')

@@ -260,7 +260,7 @@ def test_rejects_invalid_blends(tmp_path):
             (([tokens] * 2, 4, 5, [1]), {}, 'weights'),
             (([tokens] * 2, 4), {'part': 'eval'}, 'part'),
             (([tokens] * 2, 4), {'split': '1', 'part': 'test'}, 'split'),
-            (([tokens] * 2, 4), {'split': '9999,1', 'part': 'valid'}, 'no document')]:
+            (([tokens] * 2, 4), {'split': '9999,1', 'part': 'valid'}, 'no documents')]:
         with pytest.raises(ValueError, match=match):
             BlendedDataset.build(*options, **more)
     with pytest.raises(ValueError, match='order'):
@@ -291,6 +291,6 @@ def test_rejects_invalid_arguments(tmp_path):
     for place in len(dataset), -len(dataset) - 1:
         with pytest.raises(IndexError):
             dataset[place]
-    with pytest.raises(lx.CorruptError, match='below 25'):
+    with pytest.raises(lx.CorruptError, match='less than 25'):
         for i in range(len(dataset)):
             dataset[i]

@@ -131,7 +131,7 @@ def test_uses_the_pointer_class_of_an_installed_nanotron():
     (0, {'tokens': TOKENS, 'keys': TOKENS}, 'only the field tokens'),
     (0, {}, 'only the field tokens'),
     (0, [], 'no samples'),
-    (1, {'tokens': TOKENS}, 'rank 1 of the pipeline must get no samples'),
+    (1, {'tokens': TOKENS}, 'pipeline rank 1 must not get samples'),
     (2, [{'input_ids': np.arange(6)}], 'EmptyInfiniteDataset'),
 ])
 def test_rejects_batches_that_do_not_fit(rank, examples, word):

@@ -60,7 +60,7 @@ def test_keys_stay_with_numpy():
 def test_rejects_dtypes_unknown_to_torch():
     field = {'odd': np.zeros(10, np.uint32), 'even': np.zeros(10, np.int32)}
     if not hasattr(torch, 'uint32'):
-        with pytest.raises(ValueError, match="no dtype uint32, which 'odd' has: choose other"):
+        with pytest.raises(ValueError, match="not support uint32, the dtype of 'odd': choose"):
             lx.Loader(field, out='torch')
     with lx.Loader(field, fields=['even'], out='torch') as loader:
         assert next(loader)['even'].dtype == torch.int32

@@ -197,7 +197,7 @@ def test_rejects_invalid_arguments(tmp_path):
             lx.PackedDataset(tokens, capacity)
     with pytest.raises(TypeError, match='capacity'):
         lx.PackedDataset(tokens, 4.0)
-    with pytest.raises(ValueError, match='pad must fit int32'):
+    with pytest.raises(ValueError, match='pad must fit in int32'):
         lx.PackedDataset(tokens, 4, pad=2**31)
     assert lx.PackedDataset(tokens, 4, pad=2**31, out='int64').pad == 2**31
     with pytest.raises(TypeError, match='segments'):

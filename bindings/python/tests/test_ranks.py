@@ -166,7 +166,7 @@ def test_rejects_a_null_source_of_other_data():
 
 
 def test_bad_arguments():
-    with pytest.raises(TypeError, match='source must be a dataset'):
+    with pytest.raises(TypeError, match='source must be a loaderx dataset'):
         lx.NullDataset(5)
     with pytest.raises(FileNotFoundError):
         lx.NullDataset('/nowhere/at/all')

@@ -117,7 +117,7 @@ def test_of_fields_of_bytes(dataset, as_path):
     check(both, [*records, records[3], records[2]])
     check(lx.SubsetDataset(both, ROWS % 2 == 1 if len(both) == N else [31, 0, -1, 5]),
           [records[2], records[0], records[2], records[5]])
-    with pytest.raises(TypeError, match="'text'.*differ in length"):
+    with pytest.raises(TypeError, match="'text'.*vary in length"):
         both.gather([0])
 
 
@@ -131,7 +131,7 @@ def test_returns_several_records_as_arrays(images):
     assert both.gather([0], []) == {}
     with pytest.raises(KeyError, match="'x'"):
         both.gather([0], ['x'])
-    with pytest.raises(TypeError, match='one name'):
+    with pytest.raises(TypeError, match='a single name'):
         both.gather([0], 'data')
     with pytest.raises(IndexError):
         both.gather([2 * N])
@@ -254,11 +254,11 @@ def test_rejects_another_dataset_after_unpickling(tmp_path):
     assert len(pickle.loads(kept)) == N + 1
     with lx.open(path, mode='r+') as writer:
         writer.truncate(3)
-    with pytest.raises(lx.LoaderxError, match=f'had {N} records, but now has 3'):
+    with pytest.raises(lx.LoaderxError, match=f'had {N} records, but now has only 3'):
         pickle.loads(kept)
     os.rename(path, tmp_path / 'other')
     make(path)
-    with pytest.raises(lx.LoaderxError, match='the path contains another one'):
+    with pytest.raises(lx.LoaderxError, match='a different dataset is at this path'):
         pickle.loads(kept)
 
 

@@ -299,7 +299,7 @@ def test_rejects_sources_that_differ():
         lx.ConcatDataset([sample('int32'), sample('int16')])
     with pytest.raises(ValueError, match='datasets is empty'):
         lx.ConcatDataset([])
-    with pytest.raises(TypeError, match=r'datasets\[1\] must be a dataset'):
+    with pytest.raises(TypeError, match=r'datasets\[1\] must be a loaderx dataset'):
         lx.ConcatDataset([sample('int32'), 5])
     for wrong in 'path', sample('int32'), {'a': sample('int32')}:
         with pytest.raises(TypeError, match='datasets must be a list'):

@@ -220,7 +220,7 @@ def test_rejects_invalid_states(tokenizer):
     for wrong, kind, message in [
             ({'position': 5}, lx.CorruptError, 'was changed after it was written'),
             ({'version': 2}, lx.LoaderxError, 'has version 2'),
-            ({'state': 'sampler'}, ValueError, 'that of a sampler')]:
+            ({'state': 'sampler'}, ValueError, 'this is the state of a sampler')]:
         with pytest.raises(kind, match=message):
             stream.load_state_dict({**state, **wrong})
     for wrong in ({'position': -1}, {'offset': 'x'}, {'text_crc32': 2**32}, {'position': 1.5},
@@ -287,7 +287,7 @@ def test_passes_on_user_exceptions(tokenizer):
         with pytest.raises(TypeError, match=message):
             lx.TokenStream(wrong, tokenizer, 20)
     late = lx.TokenStream(['a'] * 20, tokenizer, 20, order=lx.Sequential(30))
-    with pytest.raises(IndexError, match='index 20 is out of range for 20 texts'):
+    with pytest.raises(IndexError, match='index 20 is out of range: there are only 20 texts'):
         rows(late)
 
 
@@ -302,11 +302,11 @@ def test_reports_a_tokenizer_that_rejects_texts():
 def test_texts_without_tokens(tokenizer):
     assert rows(lx.TokenStream(['', None, b'', ''], tokenizer, 5)) == []
     endless = lx.TokenStream(['', None], tokenizer, 5, epochs=None, separator=0)
-    with pytest.raises(ValueError, match='no tokens for this rank in 100 epochs'):
+    with pytest.raises(ValueError, match='this rank has no tokens in 100 epochs'):
         next(endless)
-    with pytest.raises(ValueError, match='an epoch of 0 has no texts'):
+    with pytest.raises(ValueError, match='an epoch has no texts'):
         lx.TokenStream([], tokenizer, 5)
-    with pytest.raises(ValueError, match='no texts for rank 2'):
+    with pytest.raises(ValueError, match='only 2 texts, none of them for rank 2'):
         lx.TokenStream(['a', 'b'], tokenizer, 5, rank=2, world=3)
 
 

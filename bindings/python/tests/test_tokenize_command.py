@@ -167,7 +167,7 @@ def test_reports_a_killed_process(folder):
     except BrokenPipeError:
         pass
     output = process.communicate(timeout=30)[1]
-    assert process.returncode == 1 and 'was ended by signal 9: if memory ran out' in output
+    assert process.returncode == 1 and 'was killed by signal 9: if memory ran out' in output
     assert sorted(os.listdir(folder)) == there
 
 

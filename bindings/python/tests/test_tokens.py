@@ -92,7 +92,7 @@ def test_samples_that_are_longer_than_all_tokens(tmp_path, numbers):
     assert len(lx.TokenDataset(tokens, 5000, separator=1)) == 1
     for length, more in ((5000, {}), (5000, {'overlap': False}), (5000, {'segments': True}),
                          (5001, {'separator': 1})):
-        with pytest.raises(ValueError, match=r'sequence_length: .* longer than all .*\(5000 of'):
+        with pytest.raises(ValueError, match=r'sequence_length: .* more than .*\(5000 of'):
             lx.TokenDataset(tokens, length, **more)
 
 
@@ -118,7 +118,7 @@ def test_tokens_go_to_other_processes(tmp_path, numbers):
 
 def test_reports_invalid_files(tmp_path):
     (tmp_path / 'x').write_bytes(b'1234567')
-    with pytest.raises(lx.CorruptError, match='1 more bytes: the file is truncated') as caught:
+    with pytest.raises(lx.CorruptError, match='1 bytes after the last whole token') as caught:
         lx.Tokens(tmp_path / 'x', 'uint16')
     assert caught.value.path == str(tmp_path / 'x')
     (tmp_path / 'y').write_bytes(np.array([1, 2, 70, 3], '<u2').tobytes())
@@ -139,7 +139,7 @@ def test_rejects_invalid_arguments(tmp_path, numbers):
     path = tmp_path / 'x'
     path.write_bytes(numbers.astype('<u2').tobytes())
     np.save(tmp_path / 'y.npy', numbers.astype('<u2'))
-    with pytest.raises(ValueError, match='/x: .* pass one'):    # the index of the source
+    with pytest.raises(ValueError, match='/x: .* pass the dtype'):    # the index of the source
         lx.Tokens([tmp_path / 'y.npy', path])
     with pytest.raises(ValueError, match='paths must have at least one'):
         lx.Tokens([])

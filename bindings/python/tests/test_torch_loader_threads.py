@@ -295,7 +295,7 @@ def test_reports_use_in_a_forked_process():
             try:
                 next(iterator)
             except RuntimeError as error:
-                os._exit(7 if 'another process' in str(error) else 8)
+                os._exit(7 if 'a different process' in str(error) else 8)
             os._exit(9)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     """)

@@ -82,13 +82,13 @@ def test_a_loader_reads_heavy_records_more_often():
     with lx.Loader(np.arange(5), order=order, batch_size=64, epochs=2) as loader:
         got = [int(i) for batch in loader for i in batch['data']]
     assert got == order.take(2000).tolist()
-    with pytest.raises(ValueError, match='order needs a source of at least 5 records, but this source has only 4'):
+    with pytest.raises(ValueError, match='with at least 5 records, but this source has only 4'):
         lx.Loader(np.arange(4), order=order)
 
 
 @pytest.mark.parametrize('call, error, word', [
     (lambda: lx.Weighted([]), ValueError, 'weights must have'),
-    (lambda: lx.Weighted([0, 0.0]), ValueError, 'weights must have at least one number above 0'),
+    (lambda: lx.Weighted([0, 0.0]), ValueError, 'weights must have at least one positive number'),
     (lambda: lx.Weighted(5), TypeError, 'weights'),
     (lambda: lx.Weighted('12'), TypeError, 'weights'),
     (lambda: lx.Weighted(None), TypeError, 'weights'),

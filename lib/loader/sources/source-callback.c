@@ -82,8 +82,8 @@ lx_status lx_source_new(uint64_t length, const lx_column_info *columns, size_t c
         status = lx__source_set_column(made, i, columns[i].name, &columns[i], error);
         if (status == LX_OK && made->columns[i].size == LX_NONE) {
             status = lx_fail(error, LX_ERR_ARGUMENT,
-                             "its records vary in length, which only a dataset supports: give "
-                             "the column a fixed shape");
+                             "the records of this column vary in length, which only datasets "
+                             "support: give the column a fixed-size dtype and a shape");
             lx_error_locate(error, NULL, columns[i].name, LX_NONE, LX_NONE);
         }
     }

@@ -222,8 +222,8 @@ static lx_status check_columns(const lx_source *first, const lx_source *other, s
     for (size_t i = 0; status == LX_OK && i < first->column_count; i++)
         if (!are_alike(&first->columns[i], &other->columns[i])) {
             status = lx_fail(error, LX_ERR_MISMATCH,
-                             "column %zu of source %zu is '%.64s': its name, dtype or shape "
-                             "differs from that in source 0",
+                             "column %zu of source %zu, '%.64s', differs in name, dtype or shape "
+                             "from the same column of source 0",
                              i, number, other->columns[i].name);
             lx_error_locate(error, NULL, first->columns[i].name, LX_NONE, LX_NONE);
         }
@@ -244,7 +244,8 @@ static lx_status check(lx_source *const *sources, size_t count, uint64_t *length
         if (status != LX_OK)
             return status;
         if (sources[i]->length > UINT64_MAX - *length)
-            return lx_fail(error, LX_ERR_LIMIT, "the sources together exceed 2^64 - 1 records");
+            return lx_fail(error, LX_ERR_LIMIT,
+                           "the sources have more than 2^64 - 1 records in total");
         *length += sources[i]->length;
     }
     return LX_OK;

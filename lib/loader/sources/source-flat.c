@@ -18,8 +18,8 @@ static lx_status find_size(const lx_column_info *column, uint64_t *size, lx_erro
     if (fits && *size != 0)
         return LX_OK;
     return lx_fail(error, LX_ERR_ARGUMENT,
-                   "records of a flat file need a fixed-size dtype, a shape, and a size of 1 to "
-                   "2^64 - 1 bytes");
+                   "the records of a flat file must have a fixed-size dtype, a shape, and a size "
+                   "of 1 to 2^64 - 1 bytes");
 }
 
 static lx_status map(const lx__file *file, const lx_column_info *column, uint64_t offset,

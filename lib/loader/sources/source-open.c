@@ -16,9 +16,9 @@ lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx
     if (path == NULL || source == NULL)
         return lx__fail_null(error, path == NULL ? "path" : "source");
     if (stat(path, &about) == -1) {
-        lx_status status = errno == ENOENT
-                               ? lx_fail(error, LX_ERR_NOT_FOUND, "file or directory not found")
-                               : lx_fail_errno(error, errno, path, "cannot read the file type");
+        lx_status status =
+            errno == ENOENT ? lx_fail(error, LX_ERR_NOT_FOUND, "file or directory not found")
+                            : lx_fail_errno(error, errno, path, "cannot determine the file type");
         lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
         return status;
     }
@@ -28,7 +28,7 @@ lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx
         return lx__source_open_npy(path, source, error);
     lx_status status = S_ISREG(about.st_mode)
                            ? lx_fail(error, LX_ERR_ARGUMENT,
-                                     "the options of a dataset have no effect on a file: pass NULL")
+                                     "dataset options have no effect on a file: pass NULL")
                            : lx_fail(error, LX_ERR_UNSUPPORTED,
                                      "the path is neither a directory nor a regular file: pass a "
                                      "dataset or an .npy file");

@@ -72,8 +72,8 @@ static lx_status check(const lx_source *part, const uint64_t *indices, uint64_t 
     for (uint64_t i = 0; i < count; i++)
         if (indices[i] >= part->length) {
             lx_status status = lx_fail(error, LX_ERR_RANGE,
-                                       "index %" PRIu64 " of the subset is %" PRIu64
-                                       ", but the source has length %" PRIu64,
+                                       "indices[%" PRIu64 "] is %" PRIu64
+                                       ", but the source has only %" PRIu64 " records",
                                        i, indices[i], part->length);
             lx_error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;

@@ -48,8 +48,8 @@ static lx_status count_columns(lx_source *const *sources, const char *const *nam
                 (unsigned long long)sources[0]->length, i, (unsigned long long)sources[i]->length);
         if (names != NULL && names[i] != NULL && sources[i]->column_count != 1)
             return lx_fail(error, LX_ERR_ARGUMENT,
-                           "source %zu has %zu columns, so it cannot be renamed to '%s': only a "
-                           "source with one column can",
+                           "source %zu has %zu columns, so none of them can be renamed to '%s': "
+                           "pass a name only for a source with a single column",
                            i, sources[i]->column_count, names[i]);
         *columns += sources[i]->column_count;
     }

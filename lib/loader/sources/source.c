@@ -83,10 +83,10 @@ lx_status lx__source_set_column(lx_source *source, size_t position, const char *
         return lx_fail(error, LX_ERR_ARGUMENT, "a column name is not valid UTF-8");
     lx_status status = column_size(column, &size, error);
     if (status == LX_OK && column->size != 0 && column->size != size)
-        status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "a size of %llu bytes per record contradicts the column's dtype and "
-                         "shape",
-                         (unsigned long long)column->size);
+        status =
+            lx_fail(error, LX_ERR_ARGUMENT,
+                    "a size of %llu bytes per record does not match the column's dtype and shape",
+                    (unsigned long long)column->size);
     lx_error_locate(error, NULL, name, LX_NONE, LX_NONE);
     if (status != LX_OK)
         return status;

@@ -27,7 +27,7 @@ lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_
     if (widen == NULL)
         return lx_fail(error, LX_ERR_ARGUMENT, "the dtype of the samples must be int32 or int64");
     if ((columns & ~(unsigned)(LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS)) != 0)
-        return lx_fail(error, LX_ERR_ARGUMENT, "columns has unknown bits: 0x%x", columns);
+        return lx_fail(error, LX_ERR_ARGUMENT, "columns contains unknown bits: 0x%x", columns);
     *format = (lx__row_format){.tokens = lx_tokens_ref(tokens),
                                .length = length,
                                .limit = lx__widen_limit(tokens->dtype, dtype, vocabulary),

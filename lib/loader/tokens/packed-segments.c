@@ -90,6 +90,7 @@ lx_status lx_segments_get_sizes(const lx_column *segments, bool padding, int32_t
     *sizes = (lx_segment_sizes){.count = found.count, .longest = found.longest};
     if (capacity == 0 || found.count <= capacity)
         return LX_OK;
-    return lx_fail(error, LX_ERR_LIMIT, "there are %zu offsets, but there is room for only %zu",
-                   found.count, capacity);
+    return lx_fail(error, LX_ERR_LIMIT,
+                   "there are %zu offsets, but the array has room for only %zu", found.count,
+                   capacity);
 }

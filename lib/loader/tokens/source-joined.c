@@ -166,8 +166,7 @@ static lx_status read_lengths(joined_source *self, lx_error *error)
         if (!lx__add_fits(length, self->separated, &places) ||
             !lx__add_fits(self->places, places, &self->places))
             return lx_fail(error, LX_ERR_LIMIT,
-                           "the documents have 2^64 tokens or more: join "
-                           "parts of them");
+                           "the documents have 2^64 tokens or more in total: join fewer documents");
         self->lengths_crc = lx__state_add(self->lengths_crc, length);
     }
     return LX_OK;
@@ -179,7 +178,7 @@ static lx_status join(joined_source *self, lx_error *error)
     uint64_t noted = self->documents / STRIDE + 1;
     self->starts = noted <= SIZE_MAX ? lx__alloc_array((size_t)noted, sizeof *self->starts) : NULL;
     if (self->starts == NULL)
-        return lx__fail_memory(error, "the starts of documents");
+        return lx__fail_memory(error, "document starts");
     lx_status status = read_lengths(self, error);
     self->source.length = self->places == 0 ? 0 : (self->places - 1) / self->sequence_length;
     return status;
@@ -192,14 +191,12 @@ static lx_status check(const lx_tokens *tokens, uint64_t sequence_length,
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
     if (sequence_length == 0 || sequence_length >= INT32_MAX)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "sequence_length is %" PRIu64 ", but must be from 1 to 2^31 - 2",
-                       sequence_length);
+                       "sequence_length must be from 1 to 2^31 - 2, not %" PRIu64, sequence_length);
     int64_t separator = how->separator;
     if (separator < LX_SEPARATOR_NONE ||
         (how->vocabulary != 0 && separator >= 0 && (uint64_t)separator >= how->vocabulary))
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "separator is %" PRId64 ", which is not a token of the vocabulary",
-                       separator);
+                       "separator is %" PRId64 ", which is not in the vocabulary", separator);
     return lx__row_check_number("separator", separator, how->dtype, error);
 }
 

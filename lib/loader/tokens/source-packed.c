@@ -188,9 +188,9 @@ static lx_status read_lengths(packed_source *self, uint32_t *remainders, uint32_
         if (status == LX_OK && length >= capacity)
             status = add_long(self, i, length / capacity, error);
         if (status == LX_OK && !lx__add_fits(self->packed, length, &self->packed))
-            status = lx_fail(error, LX_ERR_LIMIT,
-                             "the documents have 2^64 tokens or more: pack "
-                             "parts of them");
+            status =
+                lx_fail(error, LX_ERR_LIMIT,
+                        "the documents have 2^64 tokens or more in total: pack fewer documents");
         if (status != LX_OK)
             return status;
         remainders[i] = (uint32_t)(length % capacity);
@@ -205,11 +205,11 @@ static lx_status pack(packed_source *self, lx_error *error)
     uint32_t capacity = (uint32_t)self->format.length;
     if (documents >= UINT32_MAX)
         return lx_fail(error, LX_ERR_LIMIT,
-                       "%" PRIu64 " documents exceed the limit of 2^32 - 2: pack parts of them",
+                       "%" PRIu64 " documents exceed the limit of 2^32 - 2: pack fewer documents",
                        documents);
     uint32_t count = (uint32_t)documents, *remainders = lx__alloc_array(count, sizeof *remainders);
     if (remainders == NULL)
-        return lx__fail_memory(error, "the lengths of documents");
+        return lx__fail_memory(error, "document lengths");
     lx_status status = read_lengths(self, remainders, count, error);
     if (status == LX_OK)
         status = lx__best_fit(remainders, count, capacity, &self->bins, error);

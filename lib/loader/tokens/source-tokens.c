@@ -85,7 +85,7 @@ static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step,
     if (step == 0 || size == 0 || !lx__multiply_fits(size, lx_dtype_get_size(dtype), &bytes))
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "%s is %" PRIu64
-                       ", but must be at least 1 and make a sample smaller than 2^64 bytes",
+                       ", but must be at least 1, and a sample must be smaller than 2^64 bytes",
                        size == step ? "size" : "sequence_length", step);
     uint64_t length = tokens->length < size ? 0 : (tokens->length - size) / step + 1;
     status = lx__source_new(&class, sizeof(tokens_source), length, 1, &made, error);

@@ -45,8 +45,9 @@ static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t byt
                                    " bytes does not contain a whole number of %s tokens",
                                    bytes, lx_dtype_get_name(self->dtype)));
     if (!lx__add_fits(self->length, length, &self->length))
-        return add_context(self, record, error,
-                           lx_fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more"));
+        return add_context(
+            self, record, error,
+            lx_fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more in total"));
     if (self->ends != NULL)
         self->ends[record] = self->length;
     self->lengths_crc = lx__state_add(self->lengths_crc, length);
@@ -84,7 +85,7 @@ static lx_status make_guide(lx__token_field *self, lx_error *error)
     size_t count = (size_t)(self->length >> self->shift) + 2;
     self->guide = lx__alloc_array(count, sizeof *self->guide);
     if (self->guide == NULL)
-        return lx__fail_memory(error, "the ends of documents");
+        return lx__fail_memory(error, "document ends");
     for (uint64_t i = 0; i < self->documents; i++)
         while (self->ends[i] != 0 && noted <= (self->ends[i] - 1) >> self->shift)
             self->guide[noted++] = i;
@@ -108,7 +109,7 @@ static lx_status make_index(lx__token_field *self, lx_error *error)
                      ? lx__alloc_array((size_t)self->documents, sizeof *self->ends)
                      : NULL;
     if (self->ends == NULL)
-        return lx__fail_memory(error, "the ends of documents");
+        return lx__fail_memory(error, "document ends");
     lx_status status = read_lengths(self, error);
     return status == LX_OK ? make_guide(self, error) : status;
 }
@@ -191,7 +192,7 @@ static lx_status fail_token(const copying *c, const uint8_t *from, uint64_t coun
     return add_context(c->self, record, error,
                        lx_fail(error, LX_ERR_CORRUPT,
                                "token %" PRIu64 " of the record is 0x%" PRIx64
-                               ", but must be below %" PRIu64,
+                               ", but must be less than %" PRIu64,
                                at - first, token, c->limit));
 }
 

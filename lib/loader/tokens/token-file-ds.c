@@ -43,8 +43,8 @@ static lx_status parse_width(char *text, lx_dtype *dtype, lx_error *error)
         *dtype = LX_UINT32;
     else if (bar != NULL)
         return lx_fail(error, LX_ERR_CORRUPT,
-                       "the first line ends with \"%.16s\" instead of the bytes per token, "
-                       "\"|2\" or \"|4\"",
+                       "the first line ends with \"%.16s\", but must end with the number of bytes "
+                       "per token, \"|2\" or \"|4\"",
                        bar);
     return LX_OK;
 }

@@ -42,7 +42,7 @@ static lx_status find_dtype(const lx__token_file *file, lx_dtype *dtype, lx_erro
         return lx_fail(error, LX_ERR_CORRUPT, "dtype code %u is unknown", code);
     *dtype = codes[code];
     if (*dtype == LX_FLOAT32 || *dtype == LX_FLOAT64)
-        return lx_fail(error, LX_ERR_UNSUPPORTED, "the tokens are %s: tokens must be integers",
+        return lx_fail(error, LX_ERR_UNSUPPORTED, "tokens must be integers, not %s",
                        lx_dtype_get_name(*dtype));
     return LX_OK;
 }
@@ -77,8 +77,8 @@ static lx_status find_arrays(lx__token_file *file, lx_error *error)
         return fail_index(
             file, 18,
             lx_fail(error, LX_ERR_CORRUPT,
-                    "the index of %" PRIu64 " sequences and %" PRIu64
-                    " documents cannot have %zu bytes: it is truncated, or has extra bytes",
+                    "an index of %" PRIu64 " sequences and %" PRIu64
+                    " documents cannot have %zu bytes: the index is truncated, or has extra bytes",
                     sequences, documents, file->index.size),
             error);
     file->how = LX__DOCUMENTS_MEGATRON;

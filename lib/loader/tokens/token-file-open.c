@@ -24,11 +24,10 @@ static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
     lx__file_close(&opened);
     if (status == LX_OK && npy.ndim != 1)
         status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                         "the array has %zu dimensions: tokens need a one-dimensional array",
+                         "the array has %zu dimensions: tokens require a one-dimensional array",
                          npy.ndim);
     if (status == LX_OK && lx__widen_find(npy.dtype, LX_INT64) == NULL)
-        status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                         "the array contains %s: tokens must be integers",
+        status = lx_fail(error, LX_ERR_UNSUPPORTED, "tokens must be integers, not %s",
                          lx_dtype_get_name(npy.dtype));
     if (status == LX_OK)
         status = lx__token_file_set_dtype(file, dtype, npy.dtype, error);

@@ -16,10 +16,10 @@ lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error)
     if (dtype == LX_BYTES)
         return lx_fail(
             error, LX_ERR_ARGUMENT,
-            "a file of raw tokens does not state a dtype: pass one, usually uint16 or uint32");
+            "a raw token file does not state a dtype: pass the dtype, usually uint16 or uint32");
     if (lx__widen_find(dtype, LX_INT64) == NULL)
-        return lx_fail(error, LX_ERR_ARGUMENT, "tokens cannot be %s: tokens must be integers",
-                       name != NULL ? name : "this");
+        return lx_fail(error, LX_ERR_ARGUMENT, "tokens must be integers, not %s",
+                       name != NULL ? name : "an invalid dtype");
     return LX_OK;
 }
 
@@ -27,7 +27,8 @@ lx_status lx__token_file_set_dtype(lx__token_file *file, lx_dtype dtype, lx_dtyp
                                    lx_error *error)
 {
     if (dtype != LX_BYTES && dtype != said)
-        return lx_fail(error, LX_ERR_MISMATCH, "%s tokens were requested, but these are %s",
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "%s tokens were requested, but the stored tokens are %s",
                        lx_dtype_get_name(dtype), lx_dtype_get_name(said));
     file->dtype = said;
     return LX_OK;
@@ -46,9 +47,9 @@ static lx_status measure(lx__token_file *file, const lx__file *opened, uint64_t 
         if (remaining % width == 0)
             return LX_OK;
         return lx_fail(error, LX_ERR_CORRUPT,
-                       "after the last whole token of %" PRIu64 " bytes the file has %" PRIu64
-                       " more bytes: the file is truncated, or its tokens have a different dtype",
-                       width, remaining % width);
+                       "the file has %" PRIu64 " bytes after the last whole token of %" PRIu64
+                       " bytes: the file is truncated, or its tokens have a different dtype",
+                       remaining % width, width);
     }
     file->length = length;
     if (lx__multiply_fits(length, width, &bytes) && bytes <= remaining)
@@ -158,5 +159,5 @@ lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, u
     *length = tokens;
     return place % width == 0 && tokens <= INT32_MAX && lx__range_fits(*first, tokens, file->length)
                ? LX_OK
-               : fail_place(file, number, at, "does not lie within the tokens", error);
+               : fail_place(file, number, at, "is not within the tokens", error);
 }

@@ -86,7 +86,7 @@ static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *file
         if (parts[i]->dtype != parts[0]->dtype)
             return lx_fail(error, LX_ERR_MISMATCH,
                            "part %zu has %s tokens, but part 0 has %s tokens: concatenate parts "
-                           "of the same dtype",
+                           "with the same dtype",
                            i, lx_dtype_get_name(parts[i]->dtype),
                            lx_dtype_get_name(parts[0]->dtype));
         *files += parts[i]->part_count;
@@ -113,7 +113,7 @@ lx_status lx_tokens_new_concat(lx_tokens *const *parts, size_t count, lx_tokens 
             fits = add(made, lx__token_file_ref(parts[i]->parts[k].file)) && fits;
     if (!fits) {
         lx_tokens_unref(made);
-        return lx_fail(error, LX_ERR_LIMIT, "the parts together exceed 2^64 - 1 tokens");
+        return lx_fail(error, LX_ERR_LIMIT, "the parts have more than 2^64 - 1 tokens in total");
     }
     *tokens = made;
     return LX_OK;
@@ -214,7 +214,7 @@ static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t co
     at += lx__widen_find_bad(widen, file->data + at * width, count, width, limit, &token);
     lx_status status = lx_fail(error, LX_ERR_CORRUPT,
                                "token %" PRIu64 " of the file is 0x%" PRIx64
-                               ", but must be below %" PRIu64,
+                               ", but must be less than %" PRIu64,
                                at, token, limit);
     lx_error_locate(error, file->path, NULL, LX_NONE, file->offset + at * width);
     return status;
@@ -252,7 +252,8 @@ lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_t count
         return lx_fail(error, LX_ERR_ARGUMENT, "the requested dtype must be int32 or int64");
     if (!lx__range_fits(first, count, tokens->length))
         return lx_fail(error, LX_ERR_RANGE,
-                       "%" PRIu64 " tokens starting at %" PRIu64 " exceed the length of %" PRIu64,
+                       "%" PRIu64 " tokens starting at token %" PRIu64
+                       " exceed the length of %" PRIu64,
                        count, first, tokens->length);
     return lx__tokens_copy(tokens, first, count, widen, lx__widen_limit(tokens->dtype, dtype, 0),
                            lx_dtype_get_size(dtype), data, error);

@@ -73,9 +73,9 @@ lx_status lx__index_table_file_fail(const lx__index_table_file *file, const char
 static lx_status check_machine(lx_error *error)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return lx_fail(error, LX_ERR_UNSUPPORTED,
-                   "tables in files are little-endian, but this machine is big-endian: use "
-                   "tables in memory");
+    return lx_fail(
+        error, LX_ERR_UNSUPPORTED,
+        "table files are little-endian, but this machine is big-endian: use tables in memory");
 #else
     (void)error;
     return LX_OK;
@@ -92,7 +92,7 @@ static lx_status read_head(const lx__file *file, const lx__index_table_file *sel
     if (status != LX_OK)
         return status;
     if (got < sizeof first || memcmp(first, MAGIC, sizeof MAGIC) != 0)
-        return lx__index_table_file_fail(self, "it is not the table of an order", error);
+        return lx__index_table_file_fail(self, "it is not an order table", error);
     uint32_t version = lx__load_le32(first + AT_VERSION);
     if (version != TABLE_VERSION)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
@@ -130,9 +130,10 @@ static lx_status match(const uint8_t *head, size_t what_size, const lx__index_ta
     if (what_size != strlen(form->inputs) || memcmp(head + AT_WHAT, form->inputs, what_size) != 0) {
         char theirs[200];
         print_safely(theirs, sizeof theirs, head + AT_WHAT, what_size);
-        return lx_fail(error, LX_ERR_MISMATCH,
-                       "the file contains the table of %s, not that of %.199s: was it renamed?",
-                       theirs, form->inputs);
+        return lx_fail(
+            error, LX_ERR_MISMATCH,
+            "the file contains the table of %s, not that of %.199s: it may have been renamed",
+            theirs, form->inputs);
     }
     uint64_t count = lx__load_le64(head + AT_COUNT);
     if (lx__load_le32(head + AT_WIDTH) != form->width ||
@@ -158,7 +159,7 @@ static lx_status open_file(lx__index_table_file *self, const lx__file *file,
         if (!lay_out(what_size, form->count, form->width, &self->places) ||
             self->places.end != size)
             status = lx__index_table_file_fail(
-                self, "its size differs from the size that its header gives", error);
+                self, "its size differs from the size given in its header", error);
     }
     lx__free(head);
     if (status != LX_OK)

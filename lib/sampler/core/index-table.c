@@ -16,7 +16,7 @@ lx_status lx__index_table_measure(const uint64_t *indices, uint64_t count, lx__i
         if (indices[i] == UINT64_MAX)
             return lx_fail(
                 error, LX_ERR_ARGUMENT,
-                "index %" PRIu64 " is 2^64 - 1, which exceeds the largest index of any order", i);
+                "indices[%" PRIu64 "] is 2^64 - 1, but the largest possible index is 2^64 - 2", i);
         if (indices[i] >= table->bound)
             table->bound = indices[i] + 1;
         table->crc = lx__state_add(table->crc, indices[i]);

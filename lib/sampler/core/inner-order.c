@@ -56,17 +56,17 @@ lx_status lx__inner_order_check_size(const lx_order *inner, size_t size, lx_erro
 {
     if (inner->batch_bounds != NULL)
         return lx_fail(error, LX_ERR_MISMATCH,
-                       "the part is cut into batches, whose bounds the outer order would not "
-                       "keep: cut the outer order instead");
+                       "the part is cut into batches, which the outer order would not preserve: "
+                       "cut the outer order into batches instead");
     if (inner->depth >= LX_MAX_ORDER_DEPTH)
         return lx_fail(error, LX_ERR_LIMIT,
                        "orders are nested more than %d levels deep: use fewer levels",
                        LX_MAX_ORDER_DEPTH);
     if (size >= LX_MAX_ORDERS)
-        return lx_fail(error, LX_ERR_LIMIT,
-                       "an order may consist of at most %d orders, including those within its "
-                       "parts",
-                       LX_MAX_ORDERS);
+        return lx_fail(
+            error, LX_ERR_LIMIT,
+            "an order can consist of at most %d orders, including those within its parts",
+            LX_MAX_ORDERS);
     return LX_OK;
 }
 

@@ -39,7 +39,7 @@ lx_status lx__rank_assignment_next(const lx_order *order, lx__epoch_table **held
         if (bounds.epoch - first > LX__RANK_ASSIGNMENT_EPOCHS)
             return lx_fail(error, LX_ERR_LIMIT,
                            "rank %" PRIu64 " of %" PRIu64
-                           " has no batch in %d epochs, the last of which has %" PRIu64
+                           " has no batch in %d epochs, and the last epoch has only %" PRIu64
                            " batches: use fewer ranks, or a smaller budget",
                            shard.rank, shard.world, LX__RANK_ASSIGNMENT_EPOCHS, bounds.count);
         bool whole = find_batch(order, *held, shard, at, bounds, slice);

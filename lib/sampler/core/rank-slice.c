@@ -13,8 +13,7 @@ lx_status lx__shard_check(lx__shard shard, lx_error *error)
                        "world must be at least 1: a single rank is rank 0 of world 1");
     if (shard.rank >= shard.world)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "rank is %" PRIu64 ", but the ranks of a world of %" PRIu64
-                       " are 0 to %" PRIu64,
+                       "rank is %" PRIu64 ", but a world of %" PRIu64 " has ranks 0 to %" PRIu64,
                        shard.rank, shard.world, shard.world - 1);
     return LX_OK;
 }

@@ -130,7 +130,8 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, uint64_t
     if (slice.count > capacity) {
         *taken = slice.count;
         return lx_fail(error, LX_ERR_LIMIT,
-                       "the batch has %" PRIu64 " samples, but the buffer has room for %" PRIu64,
+                       "the batch has %" PRIu64
+                       " samples, but the buffer has room for only %" PRIu64,
                        slice.count, capacity);
     }
     status = lx__order_read(sampler->order, sampler->scratch, slice.first, 1, slice.count, indices,

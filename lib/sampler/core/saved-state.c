@@ -136,8 +136,9 @@ lx_status lx__state_write(json_t *state, char *text, size_t size, size_t *length
         memcpy(text, whole, needed + 1);
     } else if (size != 0) {
         text[0] = '\0';
-        status = lx_fail(error, LX_ERR_LIMIT, "the state takes %zu bytes, but the buffer has %zu",
-                         needed + 1, size);
+        status = lx_fail(error, LX_ERR_LIMIT,
+                         "the state requires %zu bytes, but the buffer has only %zu", needed + 1,
+                         size);
     }
     lx__free(whole);
     return status;
@@ -155,10 +156,11 @@ static lx_status check_head(const json_t *state, const char *what, int version, 
                        what);
     status = lx__json_get_integer(state, "version", 0, INT64_MAX, &number, error);
     if (status == LX_OK && number != (uint64_t)version)
-        status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                         "the state has version %" PRIu64 ", but this library reads version %d: "
-                         "use the libloaderx that wrote it",
-                         number, version);
+        status = lx_fail(
+            error, LX_ERR_UNSUPPORTED,
+            "the state has version %" PRIu64
+            ", but this library reads version %d: use the version of libloaderx that wrote it",
+            number, version);
     return status;
 }
 
@@ -191,7 +193,7 @@ lx_status lx__state_check(const json_t *state, lx_error *error)
     if (status == LX_OK && strcmp(found, digits) != 0)
         status = lx_fail(error, LX_ERR_CORRUPT,
                          "the state was changed after it was written: its \"" CHECKSUM
-                         "\" is %.16s, but its content gives %s",
+                         "\" is %.16s, but the checksum of its content is %s",
                          found, digits);
     return status;
 }
@@ -216,7 +218,7 @@ static lx_status fail_difference(const char *path, const json_t *theirs, const j
     if (ours != NULL)
         print_value(ours, here, sizeof here);
     return lx_fail(error, LX_ERR_MISMATCH,
-                   "\"%s\" is %s in the state and %s here: use the value of the state, or start "
+                   "\"%s\" is %s in the state, but %s here: use the value from the state, or start "
                    "without the state",
                    path, there, here);
 }

@@ -168,13 +168,13 @@ static lx_status check_costs(const uint64_t *costs, uint64_t count, uint64_t bud
     for (uint64_t i = 0; i < count; i++) {
         if (costs[i] == 0)
             return lx_fail(error, LX_ERR_ARGUMENT,
-                           "index %" PRIu64 " costs 0: a cost must be at least 1", i);
+                           "the cost of index %" PRIu64 " is 0: a cost must be at least 1", i);
         if (costs[i] > budget)
             return lx_fail(error, LX_ERR_ARGUMENT,
-                           "index %" PRIu64 " costs %" PRIu64
-                           ", which alone exceeds the budget of %" PRIu64
-                           ": raise the budget, shorten the sample, or leave it out of the source "
-                           "and the costs",
+                           "the cost of index %" PRIu64 " is %" PRIu64
+                           ", which exceeds the budget of %" PRIu64
+                           ": increase the budget, shorten the sample, or remove it from the "
+                           "source and the costs",
                            i, costs[i], budget);
         range->least = costs[i] < range->least ? costs[i] : range->least;
         range->most = costs[i] > range->most ? costs[i] : range->most;

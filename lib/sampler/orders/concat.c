@@ -129,11 +129,12 @@ static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t
         if (status != LX_OK)
             return status;
         if (!lx__add_fits(*length, parts[i]->length, length))
-            return lx_fail(error, LX_ERR_ARGUMENT, "the parts together exceed 2^64 - 1 positions");
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "the parts have more than 2^64 - 1 positions in total");
         if (!lx__add_fits(parts[i]->bound, offsets != NULL ? offsets[i] : 0, &highest))
             return lx_fail(error, LX_ERR_ARGUMENT,
-                           "the indices of part %zu with the offset %" PRIu64
-                           " exceed 2^64 - 1: lower the offset",
+                           "the indices of part %zu plus the offset %" PRIu64
+                           " exceed 2^64 - 1: use a smaller offset",
                            i, offsets[i]);
         *bound = highest > *bound ? highest : *bound;
     }

@@ -40,13 +40,15 @@ static lx_status find_limit(plan *p, lx_error *error)
     const lx_mixture *mixture = p->mixture;
     p->limit = mixture->length;
     if (p->limit == 0 && !sum_lengths(mixture, &p->limit))
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the parts together exceed 2^64 - 1 positions: set the length of an epoch");
+        return lx_fail(
+            error, LX_ERR_ARGUMENT,
+            "the parts have more than 2^64 - 1 positions in total: set the length of an epoch");
     uint64_t last = mixture->weightings[mixture->weighting_count - 1].begin;
     if (last >= p->limit)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "weights begin at %" PRIu64 ", after the end of an epoch of %" PRIu64
-                       " positions: lower their begin, or raise the length",
+                       "the weights begin at position %" PRIu64
+                       ", after the end of an epoch of %" PRIu64
+                       " positions: use a smaller begin, or increase the length",
                        last, p->limit);
     return LX_OK;
 }
@@ -73,8 +75,8 @@ static lx_status add_phase(plan *p, lx_error *error)
     lx__mixture_phases *phases = p->phases;
     if (phases->count >= NUMBERS_MAX / phases->set_count)
         return lx_fail(error, LX_ERR_LIMIT,
-                       "the weights of %zu parts change more than %zu times in an epoch: use "
-                       "fewer parts or changes",
+                       "the weights of %zu parts change more than %zu times in an epoch: use fewer "
+                       "parts or fewer changes",
                        phases->set_count, phases->count);
     lx__mixture_phase *list = lx__grow_array(phases->list, phases->count, &phases->capacity,
                                              sizeof *list);

@@ -38,7 +38,7 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
         return lx__fail_null(error, mixture == NULL ? "mixture" : "order");
     if (mixture->weighting_count > 1)
         return lx_fail(error, LX_ERR_STATE,
-                       "weights were set already: add all parts before setting weights");
+                       "the weights are already set: add all parts before setting weights");
     if (mixture->count >= LX__MIXTURE_SETS_MAX)
         return lx_fail(error, LX_ERR_LIMIT,
                        "the mixture already has %u parts, which is the limit: nest mixtures",
@@ -50,8 +50,8 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
         return lx_fail(error, LX_ERR_ARGUMENT, "part %zu is empty: leave it out", mixture->count);
     if (!lx__add_fits(order->bound, offset, &bound))
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the indices of part %zu with the offset %" PRIu64 " exceed 2^64 - 1: lower "
-                       "the offset",
+                       "the indices of part %zu plus the offset %" PRIu64
+                       " exceed 2^64 - 1: use a smaller offset",
                        mixture->count, offset);
     return lx__weight_check(mixture->count, weight, error);
 }
@@ -109,8 +109,8 @@ static lx_status check_weights(const lx_mixture *mixture, uint64_t begin, const 
     uint64_t last = mixture->weightings[mixture->weighting_count - 1].begin;
     if (begin <= last)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "begin is %" PRIu64 ": it must be greater than the begin of the previous "
-                       "weights, %" PRIu64,
+                       "begin is %" PRIu64
+                       ", but must be greater than the begin of the previous weights, %" PRIu64,
                        begin, last);
     return lx__weights_check(weights, count, &largest, error);
 }

@@ -55,8 +55,8 @@ lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t length, lx
         return status;
     if (!lx__range_fits(first, length, part->length))
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "a slice of %" PRIu64 " positions starting at %" PRIu64
-                       " exceeds an epoch of %" PRIu64 " positions",
+                       "a slice of %" PRIu64 " positions starting at position %" PRIu64
+                       " extends past the end of an epoch of %" PRIu64 " positions",
                        length, first, part->length);
     status = lx__order_new(&slice_class, sizeof(struct slice), length, part->bound, order, error);
     if (status != LX_OK)

@@ -131,7 +131,7 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
     if (length > properties.positive)
         status = lx_fail(error, LX_ERR_ARGUMENT,
                          "length %" PRIu64
-                         " exceeds the number of indices with a weight above 0, %" PRIu64,
+                         " exceeds the number of indices with a positive weight, %" PRIu64,
                          length, properties.positive);
     if (status == LX_OK)
         status = lx__order_new(&weighted_shuffle_class, sizeof(struct weighted_shuffle), length,

@@ -24,7 +24,8 @@ lx_status lx__weights_check(const double *weights, uint64_t count, double *large
         *largest = weights[i] > *largest ? weights[i] : *largest;
     }
     if (status == LX_OK && *largest == 0)
-        status = lx_fail(error, LX_ERR_ARGUMENT, "all weights are 0: at least one must be above 0");
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "all weights are 0: at least one must be positive");
     return status;
 }
 

@@ -241,8 +241,9 @@ lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list
     }
     pthread_mutex_unlock(&pool->mutex);
     if (failed)
-        return lx_fail(error, LX_ERR_POISONED,
-                       "an earlier sync of a chunk failed: close the writer and open it again");
+        return lx_fail(
+            error, LX_ERR_POISONED,
+            "an earlier sync of a chunk failed: close this writer and open the dataset again");
     for (size_t i = 0; i < files->count; i++) {
         lx__chunk_file *chunk = &files->list[i];
         if (chunk->dirty && !LX__FAULT(CHUNK_SYNC)) {

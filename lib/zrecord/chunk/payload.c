@@ -8,9 +8,9 @@ static lx_status check_range(const lx__entry *entry, const lx__chunk_item *chunk
     if (chunk == NULL)
         return lx_fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
     if (!lx__range_fits(entry->offset, entry->physical, chunk->bytes))
-        return lx_fail(error, LX_ERR_CORRUPT,
-                       "%u bytes at offset %llu exceed the %llu committed bytes", entry->physical,
-                       (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
+        return lx_fail(
+            error, LX_ERR_CORRUPT, "%u bytes at offset %llu extend past the %llu committed bytes",
+            entry->physical, (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
     return LX_OK;
 }
 
@@ -47,7 +47,7 @@ lx_status lx__payload_check_codec(const lx__entry *entry, const lx__entry_rules 
     if (!lx__entry_is_compressed(entry) || rules->codec->inflate != NULL)
         return LX_OK;
     return lx_fail(error, LX_ERR_UNSUPPORTED,
-                   "cannot decompress the record: this library lacks the codec %s",
+                   "cannot decompress the record: this library lacks the %s codec",
                    rules->codec->name);
 }
 

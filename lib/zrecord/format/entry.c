@@ -10,7 +10,7 @@
 static lx_status check_inline(const lx__entry *entry, lx_error *error)
 {
     if (entry->physical > LX__INLINE_MAX)
-        return lx_fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes: at most %u fit",
+        return lx_fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes, but at most %u fit",
                        entry->physical, LX__INLINE_MAX);
     if (entry->physical != entry->logical)
         return lx_fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes, but its length is %u",
@@ -28,15 +28,15 @@ static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rul
         return lx_fail(error, LX_ERR_CORRUPT, "offset %llu is not a multiple of %u",
                        (unsigned long long)entry->offset, rules->align);
     if (entry->physical > entry->logical)
-        return lx_fail(error, LX_ERR_CORRUPT, "%u stored bytes for a value of %u bytes",
-                       entry->physical, entry->logical);
+        return lx_fail(error, LX_ERR_CORRUPT, "a value of %u bytes has %u stored bytes",
+                       entry->logical, entry->physical);
     if (entry->physical < entry->logical && rules->codec == NULL)
         return lx_fail(error, LX_ERR_CORRUPT, "a raw value of %u bytes has %u stored bytes",
                        entry->logical, entry->physical);
     /* Bound the length, so that a small payload cannot make a reader allocate gigabytes. */
     uint32_t ratio_max = rules->codec != NULL ? rules->codec->ratio_max : 0;
     if (ratio_max != 0 && entry->logical / ratio_max > entry->physical)
-        return lx_fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot decompress to %u",
+        return lx_fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot decompress to %u bytes",
                        entry->physical, entry->logical);
     return LX_OK;
 }

@@ -43,7 +43,8 @@ static lx_status read_version(const json_t *document, lx_error *error)
     if (major != LX__FORMAT_MAJOR)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "the dataset has format %" JSON_INTEGER_FORMAT
-                       ", but this library reads format %d: use another version of the library",
+                       ", but this library reads format %d: use a version of the library that "
+                       "reads the format of the dataset",
                        major, LX__FORMAT_MAJOR);
     return LX_OK;
 }
@@ -176,7 +177,8 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
     if (json_array_size(fields) == 0)
         return lx_fail(error, LX_ERR_CORRUPT, "\"fields\" must not be empty");
     if (json_array_size(fields) > LX_MAX_FIELDS)
-        return lx_fail(error, LX_ERR_LIMIT, "the dataset has %zu fields: at most %d are supported",
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the dataset has %zu fields, but at most %d are supported",
                        json_array_size(fields), LX_MAX_FIELDS);
     meta->schema = lx_schema_new();
     if (meta->schema == NULL)

@@ -122,7 +122,7 @@ static lx_status parse_descr(parser *p, lx_error *error)
     p->has_descr = true;
     if (is_next(p, '['))
         return lx_fail(error, LX_ERR_UNSUPPORTED,
-                       "its dtype is structured: save each field as a separate array");
+                       "the dtype of the array is structured: save each field as a separate array");
     return take_string(p, p->descr, sizeof p->descr) ? LX_OK : fail_header(p, "a dtype", error);
 }
 
@@ -156,7 +156,8 @@ static lx_status parse_shape(parser *p, lx_error *error)
         if (p->at == p->end || *p->at < '0' || *p->at > '9')
             return fail_header(p, "an extent", error);
         if (npy->ndim > LX_MAX_NDIM)
-            return lx_fail(error, LX_ERR_UNSUPPORTED, "it has more than %d axes", LX_MAX_NDIM + 1);
+            return lx_fail(error, LX_ERR_UNSUPPORTED, "the array has more than %d axes",
+                           LX_MAX_NDIM + 1);
         if (!take_extent(p, &npy->shape[npy->ndim]))
             return fail_header(p, "an extent below 2^63", error);
         npy->ndim++;
@@ -214,11 +215,11 @@ static lx_status find_dtype(const char *descr, lx_npy_info *npy, lx_error *error
             }
     if (strcmp(descr, "|O") == 0)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
-                       "its dtype '|O', which stores pickled Python objects, is not supported: "
-                       "save it with a numeric dtype");
+                       "the dtype '|O', which stores pickled Python objects, is not supported: "
+                       "save the array with a numeric dtype");
     return lx_fail(error, LX_ERR_UNSUPPORTED,
-                   "its dtype '%s' is not supported: save it as bool, int8 to int64, uint8 to "
-                   "uint64, float16 to float64, complex64 or complex128",
+                   "the dtype '%s' is not supported: save the array as bool, int8 to int64, uint8 "
+                   "to uint64, float16 to float64, complex64 or complex128",
                    descr);
 }
 
@@ -239,7 +240,7 @@ static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_s
                                   : lx__load_le32(start + 8);
     if (dict > DICT_MAX)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
-                       "its header has %" PRIu32 " bytes: at most %d are supported", dict,
+                       "the .npy header has %" PRIu32 " bytes, but at most %d are supported", dict,
                        DICT_MAX);
     *prefix_size = start[6] == 1 ? PREFIX_SIZE : LATER_PREFIX_SIZE;
     *header_size = *prefix_size + dict;
@@ -265,6 +266,6 @@ lx_status lx_npy_parse_header(const void *data, size_t size, lx_npy_info *npy, l
     /* With one axis, both orders are the same. */
     if (status == LX_OK && p.fortran && npy->ndim > 1)
         status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                         "it is in Fortran order: save it as np.ascontiguousarray(x)");
+                         "the array is in Fortran order: save it as np.ascontiguousarray(x)");
     return status;
 }

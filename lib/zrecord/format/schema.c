@@ -48,7 +48,7 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
 {
     if (field->dtype == LX_BYTES) {
         if (field->ndim != 0)
-            return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': a bytes field has no shape",
+            return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': a bytes field cannot have a shape",
                            field->name);
         *size = LX_NONE;
         return LX_OK;
@@ -59,7 +59,7 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
                        (int)field->dtype);
     if (field->ndim > LX_MAX_NDIM)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "field '%s': the shape has %zu dimensions: at most %d are supported",
+                       "field '%s': the shape has %zu dimensions, but at most %d are supported",
                        field->name, field->ndim, LX_MAX_NDIM);
     bool fits = true, empty = false;
     for (size_t i = 0; i < field->ndim; i++) {
@@ -90,8 +90,8 @@ static lx_status check_new(const lx_schema *schema, const lx_field *field, const
 {
     if (field->name == NULL || !lx__field_name_valid(field->name))
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "field name '%.80s' is invalid: use 1 to %d of A-Z a-z 0-9 _ . - without a "
-                       "leading dot",
+                       "field name '%.80s' is invalid: use 1 to %d of the characters A-Z a-z 0-9 _ "
+                       ". - without a leading dot",
                        field->name != NULL ? field->name : "(null)", LX_MAX_FIELD_NAME);
     if (schema->count >= LX_MAX_FIELDS)
         return lx_fail(error, LX_ERR_LIMIT, "cannot add a field: the limit is %d fields",

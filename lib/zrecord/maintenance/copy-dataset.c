@@ -40,8 +40,7 @@ static lx_status match_field(copying *c, const lx_schema *there, size_t position
     if (same_form(wanted, &lx__schema_field(there, c->fields[position])->shown))
         return LX_OK;
     lx_status status = lx_fail(error, LX_ERR_MISMATCH,
-                               "the field has a different dtype or shape in the dataset to copy "
-                               "from");
+                               "the field has a different dtype or shape in the source dataset");
     lx_error_locate(error, c->from->store->directory.path, wanted->name, LX_NONE, LX_NONE);
     return status;
 }
@@ -63,11 +62,10 @@ static lx_status begin(copying *c, const lx_schema *there, lx_error *error)
         found += c->fields[i] != NONE;
     }
     if (status == LX_OK && found == 0)
-        status =
-            lx_fail(error, LX_ERR_MISMATCH,
-                    "cannot copy from %.200s: it has no field with the name of a field of this "
-                    "dataset: rename a field, or add one",
-                    c->from->store->directory.path);
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "cannot copy from %.200s: it has no field name in common with this "
+                         "dataset: rename or add a field",
+                         c->from->store->directory.path);
     return status;
 }
 
@@ -163,9 +161,10 @@ static lx_status check_indices(const copying *c, const uint64_t *indices, uint64
     lx_status status = lx__writer_usable(c->writer, error);
     uint64_t length = c->from->state.length;
     if (status == LX_OK && count > LX__LENGTH_MAX - c->writer->length)
-        return lx_fail(error, LX_ERR_LIMIT,
-                       "cannot copy %llu records: the dataset would become too long: copy fewer",
-                       (unsigned long long)count);
+        return lx_fail(
+            error, LX_ERR_LIMIT,
+            "cannot copy %llu records: the dataset would have too many records: copy fewer records",
+            (unsigned long long)count);
     if (status == LX_OK && indices == NULL && count > length)
         return lx__fail_index(c->from, 0, length, error);
     for (uint64_t i = 0; status == LX_OK && indices != NULL && i < count; i++)

@@ -163,7 +163,8 @@ static lx_status find_place(const char *path, char **place, lx_error *error)
         if (leads && !S_ISREG(about.st_mode))
             return fail_place(path, no_file, error);
         if (!leads || realpath(path, whole) == NULL)
-            return fail_place(path, "cannot write to this path: it is a dangling link", error);
+            return fail_place(path, "cannot write to this path: it is a dangling symbolic link",
+                              error);
         path = whole;
     } else if (there && !S_ISREG(about.st_mode)) {
         return fail_place(path, no_file, error);

@@ -212,7 +212,8 @@ static lx_status check_into(const lx__recovery *self, lx_error *error)
     lx_status status = lx__check_outside(self->into, error);
     if (status != LX_OK || lstat(self->into, &about) == -1)
         return status;
-    status = lx_fail(error, LX_ERR_EXISTS, "the path already exists: choose one that does not");
+    status = lx_fail(error, LX_ERR_EXISTS,
+                     "the path already exists: choose a path that does not exist");
     lx_error_locate(error, self->into, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -225,10 +226,9 @@ static lx_status make_directory(lx__recovery *self, lx_error *error)
     if (status == LX_OK)
         return lx__directory_open(&self->directory, LX__CWD, self->temporary, error);
     if (status == LX_ERR_EXISTS)
-        (void)snprintf(
-            why.message, sizeof why.message,
-            "the temporary directory of the recovery already exists: remove it if it was "
-            "left by an interrupted recovery");
+        (void)snprintf(why.message, sizeof why.message,
+                       "the temporary directory of the recovery already exists: remove it if an "
+                       "interrupted recovery left it behind");
     lx__error_propagate(error, &why);
     return status;
 }

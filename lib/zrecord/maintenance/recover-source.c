@@ -18,7 +18,8 @@ static lx_status lock_source(lx__recovery *self, lx_error *error)
     if (lx__file_open(&self->lock, &self->source, LX__LOCK_NAME, O_RDONLY, NULL) != LX_OK ||
         lx__file_lock(&self->lock, false, LX__LOCK_WRITER, 1, NULL) != LX_ERR_BUSY)
         return LX_OK;
-    lx_status status = lx_fail(error, LX_ERR_BUSY, "a writer has the dataset open: close it first");
+    lx_status status = lx_fail(error, LX_ERR_BUSY,
+                               "a writer has the dataset open: close the writer first");
     lx_error_locate(error, self->source.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -96,8 +97,9 @@ static lx_status drop_tail(lx__recovery *self, lx_error *error)
 {
     lx__wal_prefix *log = &self->log;
     lx__error_append(&log->damage,
-                     "; the commits before it, with %" PRIu64 " records, are recovered; those in "
-                     "the remaining %" PRIu64 " bytes are lost",
+                     "; the commits before it, with %" PRIu64
+                     " records, are recovered; the commits in the remaining %" PRIu64
+                     " bytes are lost",
                      log->state.length, log->lost_bytes);
     self->repair.result.cut_bytes = log->lost_bytes;
     return lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, &log->damage, error);
@@ -124,8 +126,7 @@ static lx_status find_state(lx__recovery *self, lx_error *error)
         if (!by_log) {
             log->damage = why;
         } else if (!log->damaged) {
-            (void)lx_fail(&log->damage, LX_ERR_CORRUPT,
-                          "the log ends before the commit that was sealed");
+            (void)lx_fail(&log->damage, LX_ERR_CORRUPT, "the log ends before the sealed commit");
             lx_error_locate(&log->damage, self->source.path, NULL, LX_NONE, LX_NONE);
         }
         return take_seal(self, generation, error);
@@ -189,12 +190,11 @@ static lx_status report_rows(lx__recovery *self, size_t field, lx_error *error)
         return LX_OK;
     lx__table_name(about->stem, LX__OFFSET_KIND, self->log.state.table_generation, name);
     snprintf(path, sizeof path, "%.300s/%.160s", self->path, name);
-    (void)lx_fail(
-        &damage, LX_ERR_CORRUPT,
-        "the tables of the field have only %" PRIu64 " of %" PRIu64 " committed rows: "
-        "values in the other rows become missing, and records beyond the end of all tables "
-        "are dropped",
-        rows, self->committed);
+    (void)lx_fail(&damage, LX_ERR_CORRUPT,
+                  "the tables of the field have only %" PRIu64 " of %" PRIu64
+                  " committed rows: the values in the lost rows become missing, and records beyond "
+                  "the end of all tables are dropped",
+                  rows, self->committed);
     lx_error_locate(&damage, path, about->name, rows, rows * LX__OFFSET_ROW);
     self->repair.result.missing += rows < self->kept ? self->kept - rows : 0;
     return lx__repair_report(&self->repair, LX_REPAIR_ACTION_DROP, &damage, error);

@@ -35,8 +35,9 @@ static lx_status lock_all(removal *self, lx_error *error)
             lx__error_propagate(error, &why);
         return status;
     }
-    status = lx_fail(error, LX_ERR_BUSY,
-                     "the dataset is being read by this process or another one: close it first");
+    status = lx_fail(
+        error, LX_ERR_BUSY,
+        "the dataset is being read by this process or another one: close all of its readers first");
     lx_error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -21,7 +21,7 @@
 #include "zrecord/write/create.h"
 #include "zrecord/write/install.h"
 
-#define ADVICE "; 'loaderx repair DIR --into NEW' recovers what can be read into a new directory"
+#define ADVICE "; 'loaderx repair DIR --into NEW' recovers all readable data into a new directory"
 
 /** A damaged value. */
 typedef struct damaged_value {
@@ -155,7 +155,7 @@ static lx_status cut_log(run *self, lx__wal_prefix *prefix, lx_error *error)
     lx__error_append(&prefix->damage,
                      "; the commits before it, with %" PRIu64
                      " records, are kept; the log is truncated there, and the remaining %" PRIu64
-                     " bytes are kept in %s",
+                     " bytes are saved in %s",
                      prefix->state.length, prefix->lost_bytes,
                      tail != NULL ? tail : "a file next to the dataset");
     lx__free(tail);
@@ -191,9 +191,9 @@ static lx_status refuse_link(void *user, const char *name, lx_error *error)
     if (strcmp(name, LX__LOCK_NAME) == 0 || !lx__file_is_link(directory, name))
         return LX_OK;
     snprintf(path, sizeof path, "%.300s/%.100s", directory->path, name);
-    lx_status status = lx_fail(error, LX_ERR_CORRUPT,
-                               "this is a symbolic link, which is not followed here: replace it "
-                               "with its target");
+    lx_status status =
+        lx_fail(error, LX_ERR_CORRUPT,
+                "symbolic links are not followed here: replace this link with its target");
     lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }

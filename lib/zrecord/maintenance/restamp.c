@@ -27,13 +27,11 @@ static void advise(const lx__file *directory, lx_error *error)
     if (error->status != LX_ERR_CORRUPT && error->status != LX_ERR_NOT_FOUND)
         return;
     if (read_named(&next, directory, LX__META_NEW_NAME, LX__META_CHECK) == LX_OK)
-        lx__error_append(error,
-                         "; meta.json.new is complete and was about to replace it: rename it "
-                         "to meta.json");
+        lx__error_append(error, "; meta.json.new is complete and was about to replace it: rename "
+                                "meta.json.new to meta.json");
     else
-        lx__error_append(error,
-                         "; replace it with the meta.json of a backup of this dataset, or the "
-                         "dataset with the backup");
+        lx__error_append(error, "; replace it with the meta.json from a backup of this dataset, or "
+                                "replace the whole dataset with the backup");
     lx__meta_free(&next);
 }
 

@@ -149,8 +149,9 @@ lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *infos, siz
         return status;
     *count = snapshot->state.chunk_count;
     if (capacity != 0 && *count > capacity)
-        status = lx_fail(error, LX_ERR_LIMIT, "the dataset has %zu chunks: there is room for %zu",
-                         *count, capacity);
+        status = lx_fail(error, LX_ERR_LIMIT,
+                         "the dataset has %zu chunks, but the array has room for only %zu", *count,
+                         capacity);
     else if (capacity != 0)
         status = stat_chunks(snapshot, infos, error);
     lx__snapshot_unref(snapshot);

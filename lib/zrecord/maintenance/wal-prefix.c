@@ -42,7 +42,7 @@ void lx__wal_prefix_advise(lx_error *error)
     if (error != NULL && error->status == LX_ERR_CORRUPT)
         lx__error_append(error,
                          "; without the log, the records cannot be found: replace it with the log "
-                         "of a backup, or the dataset with the backup");
+                         "from a backup, or replace the whole dataset with the backup");
 }
 
 lx_status lx__wal_prefix_read(lx__wal_prefix *prefix, const lx__file *directory,

@@ -53,7 +53,8 @@ lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t fie
     if (fields == NULL)
         field_count = dataset->schema->count;
     else if (field_count == 0)
-        return lx_fail(error, LX_ERR_ARGUMENT, "field_count is 0: pass NULL for all fields");
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "field_count is 0: pass NULL as fields to select all fields");
     lx_status status = LX_OK;
     for (size_t i = 0; fields != NULL && status == LX_OK && i < field_count; i++)
         status = lx__dataset_check_field(dataset, fields[i], error);

@@ -383,9 +383,9 @@ static lx_status refuse_compressed(const lx__snapshot *snapshot, size_t field, u
 {
     if (!lx__entry_is_compressed(entry))
         return LX_OK;
-    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                               "cannot view the record in place: it is compressed: gather it "
-                               "instead");
+    lx_status status =
+        lx_fail(error, LX_ERR_UNSUPPORTED,
+                "cannot view the record in place because it is compressed: gather it instead");
     lx__snapshot_add_context(snapshot, field, index, entry, error);
     return status;
 }

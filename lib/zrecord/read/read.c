@@ -23,11 +23,12 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
     const lx_field *shown = &lx__schema_field(dataset->schema, field)->shown;
     if (shown->size == LX_NONE)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the records of field '%s' vary in length: use lx_dataset_gather_bytes",
+                       "the records of field '%s' vary in length: use lx_dataset_gather_bytes()",
                        shown->name);
     if (stride < shown->size)
-        return lx_fail(error, LX_ERR_ARGUMENT, "stride %zu is less than the record size %llu",
-                       stride, (unsigned long long)shown->size);
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "stride %zu is less than the record size of %llu bytes", stride,
+                       (unsigned long long)shown->size);
     if (out == NULL && count != 0)
         return lx__fail_null(error, "out");
     lx__snapshot *snapshot;

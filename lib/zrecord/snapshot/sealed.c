@@ -82,7 +82,7 @@ lx_status lx__sealed_check(const lx__store *store, const lx__state *state, const
     if (state->rows != state->length || lx__overlay_count(&state->overlay) != 0 ||
         scan->durable.offset != state->position.offset)
         return disagree(store, error,
-                        "its WAL has changes that are not durable or not in the tables");
+                        "the WAL contains changes that are not durable or not in the tables");
     if (store->meta.length != state->length)
         return disagree(store, error, "the lengths in meta.json and in the WAL differ");
     if (!unfull_agrees(store, state))

@@ -75,7 +75,7 @@ lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *err
 {
     if (more > LX__UPDATES_MAX - map->count)
         return lx_fail(error, LX_ERR_LIMIT,
-                       "cannot hold more than %zu changes: commit more often, or checkpoint",
+                       "cannot hold more than %zu changes: commit more often, or run a checkpoint",
                        LX__UPDATES_MAX);
     size_t wanted = map->count + more;
     if (wanted > map->capacity) {

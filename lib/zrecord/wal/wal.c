@@ -308,7 +308,7 @@ static lx_status fail_damaged(lx__wal_reader *log, const lx__wal_position *at, l
 void lx__wal_suggest_repair(lx_error *error, lx_status status)
 {
     if (status == LX_ERR_CORRUPT)
-        lx__error_append(error, ": 'loaderx repair' lists the possible repairs");
+        lx__error_append(error, ": run 'loaderx repair' to list the possible repairs");
 }
 
 lx_status lx__wal_fail_first(const lx__wal_reader *log, lx_error *error)

@@ -135,8 +135,8 @@ static lx_status clear_name(void *user, const char *name, lx_error *error)
     if (ours)
         return lx__file_remove(directory, name, error);
     status = lx_fail(error, LX_ERR_EXISTS,
-                     "'%.100s' does not belong to the dataset, but has the name of a file of the "
-                     "new field: move it, or choose a different field name",
+                     "'%.100s' does not belong to the dataset, but has the same name as a file of "
+                     "the new field: move it, or choose a different field name",
                      name);
     lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;

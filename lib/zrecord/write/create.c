@@ -24,8 +24,8 @@ lx_status lx__check_local(const lx__file *directory, lx_error *error)
         return LX_OK;
     lx_status status =
         lx_fail(error, LX_ERR_UNSUPPORTED,
-                "cannot write on the network file system %s: locks and the order of writes are "
-                "unreliable there: write on a local disk, then copy the sealed dataset",
+                "cannot write to the network file system %s: locks and the order of writes are "
+                "unreliable there: write to a local disk, then copy the sealed dataset",
                 network);
     lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
@@ -87,7 +87,7 @@ lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error)
     if (!has_meta(directory) && !has_chunks(directory))
         return LX_OK;
     lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
-                               "the directory belongs to a dataset, which must contain no other "
+                               "the directory belongs to a dataset, which must not contain other "
                                "files: choose a different path");
     lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;

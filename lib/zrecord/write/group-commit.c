@@ -50,7 +50,7 @@ lx_status lx__group_commit(lx_writer *writer, uint64_t target, unsigned how, lx_
     for (;;) {
         if (!(how & LX__COMMIT_REPEAT) && lx__calls_is_undone(&writer->calls, target, rollbacks))
             return lx_fail(error, LX_ERR_STATE,
-                           "the changes were not committed: another thread has rolled them back");
+                           "the changes were not committed: another thread rolled them back");
         if (is_covered(writer, target, how))
             return LX_OK; /* even if another commit has started since then */
         if (!lx__write_mutex_is_busy(&writer->mutex))

@@ -8,8 +8,8 @@
 
 lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx_fail(
-        error, LX_ERR_STATE, "the dataset is sealed: nothing can be changed until it is unsealed");
+    lx_status status = lx_fail(error, LX_ERR_STATE,
+                               "the dataset is sealed: unseal it to allow changes");
     lx_error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -67,7 +67,7 @@ lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error)
         return LX_OK;
     (void)lx_fail(&failure, LX_ERR_POISONED,
                   "LOCK was removed, so another writer may have opened the dataset, and this "
-                  "writer cannot commit any more: close it and open the dataset again");
+                  "writer can no longer commit: close this writer and open the dataset again");
     lx_error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
     return lx__calls_poison(&writer->calls, &failure, error);
 }

@@ -106,8 +106,8 @@ static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *colu
         status = check_field_count(writer, fields, error);
     if (status == LX_OK && count > LX__LENGTH_MAX - writer->length)
         status = lx_fail(error, LX_ERR_LIMIT,
-                         "cannot add %llu records to %llu: a dataset cannot have that many: split "
-                         "it into several",
+                         "cannot add %llu records to %llu: the dataset would have too many "
+                         "records: split it into several datasets",
                          (unsigned long long)count, (unsigned long long)writer->length);
     for (size_t i = 0; status == LX_OK && i < fields; i++)
         status = lx__column_check(writer, i, &columns[i], count, error);
@@ -271,7 +271,7 @@ lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error *error
     status = lx__writer_usable(writer, error);
     if (status == LX_OK && length > writer->length) {
         status = lx_fail(error, LX_ERR_RANGE,
-                         "cannot truncate to %llu records: the dataset has %llu",
+                         "cannot truncate to %llu records: the dataset has only %llu",
                          (unsigned long long)length, (unsigned long long)writer->length);
         lx_error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
     }

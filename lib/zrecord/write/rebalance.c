@@ -89,9 +89,10 @@ static lx_status count(rebalance *self, lx_error *error)
             &result->live_ratio_before);
     if (result->bytes <= result->bytes_before)
         return LX_OK;
-    return lx_fail(error, LX_ERR_CORRUPT,
-                   "the records have %llu stored bytes, but the chunks only %llu: some overlap",
-                   (unsigned long long)result->bytes, (unsigned long long)result->bytes_before);
+    return lx_fail(
+        error, LX_ERR_CORRUPT,
+        "the records have %llu stored bytes, but the chunks have only %llu: some values overlap",
+        (unsigned long long)result->bytes, (unsigned long long)result->bytes_before);
 }
 
 /* ---- moving */

@@ -254,7 +254,7 @@ static lx_status find_open_chunks(lx_writer *writer, lx_error *error)
             continue;
         }
         lx__log(LX_LOG_WARNING,
-                "%s/%u.zr: the file has only %llu of its %llu committed bytes: some values are "
+                "%s/%u.zr: the file has only %llu of its %llu committed bytes, so some values are "
                 "damaged: list them with 'loaderx verify'",
                 writer->chunk_directory.path, item->id, (unsigned long long)size,
                 (unsigned long long)item->bytes);

@@ -12,10 +12,11 @@ static lx_status check_size(const lx_writer *writer, size_t field, uint64_t size
         return LX_OK;
     if (shown->size != LX_NONE && size != shown->size)
         status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "the value has %llu bytes, but the field's values have %llu",
+                         "the value has %llu bytes, but a value of this field has %llu",
                          (unsigned long long)size, (unsigned long long)shown->size);
     else if (size > LX_MAX_VALUE)
-        status = lx_fail(error, LX_ERR_LIMIT, "the value has %llu bytes: at most %u are allowed",
+        status = lx_fail(error, LX_ERR_LIMIT,
+                         "the value has %llu bytes, but at most %u are allowed",
                          (unsigned long long)size, LX_MAX_VALUE);
     lx_error_locate(error, writer->directory.path, shown->name, record, LX_NONE);
     return status;
@@ -57,13 +58,13 @@ lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_value
     if (shown->size != LX_NONE)
         return LX_OK;
     if (column->data != NULL && column->offsets == NULL && count != 0)
-        status = lx_fail(error, LX_ERR_ARGUMENT, "a bytes field needs offsets");
+        status = lx_fail(error, LX_ERR_ARGUMENT, "a bytes field requires offsets");
     for (uint64_t i = 0; status == LX_OK && column->offsets != NULL && i < count; i++) {
         if (column->offsets[i + 1] < column->offsets[i])
             status = lx_fail(error, LX_ERR_ARGUMENT, "offsets must not decrease");
         else if (column->data == NULL && column->offsets[i + 1] != column->offsets[i])
             status = lx_fail(error, LX_ERR_ARGUMENT,
-                             "the offsets describe bytes, but data is NULL");
+                             "the offsets describe nonempty values, but data is NULL");
         else
             status = check_size(writer, field, column->offsets[i + 1] - column->offsets[i], i,
                                 error);

@@ -259,7 +259,7 @@ START_TEST(rejects_a_batch_size_with_batches_of_the_order)
     lx_loader_options *options = make_options((struct setup){.order = cut.order});
     unit_ok(lx_loader_options_set_batch_size(options, 1, &error));
     ck_assert_int_eq(lx_loader_open(source, options, &loader, &error), LX_ERR_ARGUMENT);
-    ck_assert_ptr_nonnull(strstr(error.message, "do not set batch_size"));
+    ck_assert_ptr_nonnull(strstr(error.message, "leave batch_size unset"));
     lx_loader_options_free(options);
     end_any(source);
 }

@@ -196,17 +196,17 @@ static void expect_mismatch(struct numbers numbers, uint64_t seed, const char *p
 START_TEST(names_another_order_or_source)
 {
     struct numbers numbers = {.length = 20, .width = 3, .identity = "v1"};
-    expect_mismatch(numbers, 2, "\"order.seed\" is 2 in the state and 1 here");
+    expect_mismatch(numbers, 2, "\"order.seed\" is 2 in the state, but 1 here");
     numbers.identity = "v2";
     expect_mismatch(numbers, 1, "source.identity");
     numbers.identity = NULL;
     expect_mismatch(numbers, 1, "source.identity");
     numbers.identity = "v1";
     numbers.width = 4;
-    expect_mismatch(numbers, 1, "source.columns[1].shape[0]\" is 4 in the state and 3 here");
+    expect_mismatch(numbers, 1, "source.columns[1].shape[0]\" is 4 in the state, but 3 here");
     numbers.width = 3;
     numbers.length = 21;
-    expect_mismatch(numbers, 1, "order.length\" is 21 in the state and 20 here");
+    expect_mismatch(numbers, 1, "order.length\" is 21 in the state, but 20 here");
 }
 END_TEST
 
@@ -217,7 +217,8 @@ START_TEST(compares_the_lengths_of_source_and_order)
     lx_loader *loader = open_numbers(&ours, (struct setup){.order = order});
     lx_loader *from = open_numbers(&theirs, (struct setup){.order = order});
     char *text = save(from);
-    expect_refusal(loader, text, LX_ERR_MISMATCH, "source.length\" is 21 in the state and 20 here");
+    expect_refusal(loader, text, LX_ERR_MISMATCH,
+                   "source.length\" is 21 in the state, but 20 here");
     free(text);
     lx_loader_close(from);
     lx_loader_close(loader);
@@ -244,7 +245,7 @@ START_TEST(names_another_kind_or_dtype_of_source)
     loaders[2] = open_numbers(&numbers, (struct setup){0});
     char *text = save(loaders[0]);
     expect_refusal(loaders[1], text, LX_ERR_MISMATCH,
-                   "source.columns[0].dtype\" is \"float32\" in the state and \"int32\" here");
+                   "source.columns[0].dtype\" is \"float32\" in the state, but \"int32\" here");
     expect_refusal(loaders[2], text, LX_ERR_MISMATCH, "source.kind");
     free(text);
     for (int i = 0; i < 3; i++)

@@ -79,7 +79,7 @@ class BlendedDataset(BatchReadable):
             if not isinstance(one, GPTDataset):
                 raise TypeError(f'datasets[{i}] must be a GPTDataset, not {type(one).__name__}')
         if size is None and weights is not None:
-            raise ValueError('weights need a size: without a size, each sample occurs once')
+            raise ValueError('weights require size: without size, each sample occurs once')
         self.size = None if size is None else natural('size', size, minimum=1, maximum=2**53)
         self._weights = None if weights is None else list(map(float, weights))
         self._tables = folder('tables', tables)
@@ -98,7 +98,7 @@ class BlendedDataset(BatchReadable):
             return
         raw_weights = list(map(float, lengths)) if self._weights is None else self._weights
         if len(raw_weights) != len(lengths):
-            raise ValueError(f'there must be {len(lengths)} weights, one for each dataset, not '
+            raise ValueError(f'weights must have {len(lengths)} numbers, one for each dataset, not '
                              f'{len(raw_weights)}')
         self.weights = normalize(raw_weights)
         blend = Blend(parts, raw_weights, n=self.size, offsets=offsets, method='greedy',
@@ -107,7 +107,8 @@ class BlendedDataset(BatchReadable):
         for i, (count, length) in enumerate(zip(blend.counts(0, self.size).tolist(), lengths)):
             if count > length:
                 raise IndexError(f'the blend needs {count} samples of datasets[{i}], which has '
-                                 f'{length}: create it with more, see samples_per_dataset()')
+                                 f'only {length}: create that dataset with more samples; see '
+                                 'samples_per_dataset()')
 
     @classmethod
     def build(
@@ -161,15 +162,16 @@ class BlendedDataset(BatchReadable):
         opened = [tokens_of(one, options.get('dtype')) for one in tokens]
         options.pop('dtype', None)
         if len(opened) == 1 and weights is None:
-            raise ValueError('tokens must have at least two items without weights: use GPTDataset '
-                             'for one dataset')
+            raise ValueError('without weights, tokens must have at least two items: use GPTDataset '
+                             'for a single dataset')
         if weights is not None and size is None:
-            raise ValueError('weights need a size')
+            raise ValueError('weights require size: pass the number of samples')
         numbers: List[Optional[int]] = [None] * len(opened)
         shares = None
         if weights is not None and size is not None:
             if len(weights) != len(opened):
-                raise ValueError(f'there must be {len(opened)} weights, not {len(weights)}')
+                raise ValueError(f'weights must have {len(opened)} numbers, one for each dataset, '
+                                 f'not {len(weights)}')
             shares = normalize(weights)
             numbers = list(samples_per_dataset(weights, size, surplus))
             size = sum(samples_per_dataset(weights, size))
@@ -177,10 +179,10 @@ class BlendedDataset(BatchReadable):
         for i, one in enumerate(opened):
             documents = split_documents(one, split)[_PARTS.index(part)]
             if documents is None:
-                raise ValueError(f'split {split!r} has a share of 0 for {part}')
+                raise ValueError(f'split {split!r} gives {part} a share of 0')
             if documents[0] == documents[1]:
-                raise ValueError(f'split {split!r} has no document of tokens[{i}] for {part}: '
-                                 f'tokens[{i}] has {len(one.documents)}')
+                raise ValueError(f'split {split!r} assigns no documents of tokens[{i}] to {part}: '
+                                 f'tokens[{i}] has only {len(one.documents)} documents')
             made.append(GPTDataset(one, sequence_length, numbers[i], documents=documents,
                                    tables=tables, **options))
         if shares is None and size is not None:
@@ -207,7 +209,7 @@ class BlendedDataset(BatchReadable):
     def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
         """Return the source and the order to use in a Loader."""
         if order is not None:
-            raise ValueError('order must not be given: a blend has an order; use blend.source')
+            raise ValueError('order must not be given: a blend has its own order; use blend.source')
         return self.source, self.order
 
     def __len__(self) -> int:

@@ -261,7 +261,7 @@ class GPTDataset(BatchReadable):
     def _place(self, idx: Optional[int]) -> int:
         place = 0 if idx is None else integer('idx', idx)
         if not -len(self) <= place < len(self):
-            raise IndexError(f'sample {place} is out of range: the dataset has {len(self)}')
+            raise IndexError(f'sample {place} is out of range: the length is {len(self)}')
         return place
 
     def collate(self, batch: Mapping[str, Any]) -> Dict[str, Any]:

@@ -46,13 +46,14 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
     try:
         shares = [float(share) for share in re.findall(r'[.0-9]+', split)]
     except ValueError:
-        raise ValueError(f'split must be numbers, not {split!r}') from None
+        raise ValueError(f'split must contain numbers, not {split!r}') from None
     if not 1 <= len(shares) <= 3:
-        raise ValueError(f'split must have one to three numbers, not {split!r}')
+        raise ValueError(f'split must contain one to three numbers, not {split!r}')
     parts = np.array(shares + [0.0] * (3 - len(shares)), np.float64)
     share_sum = parts.sum()
     if not 0 < share_sum < math.inf:
-        raise ValueError(f'split must have a positive number and a finite sum, not {split!r}')
+        raise ValueError('split must contain a positive number and have a finite sum, not '
+                         f'{split!r}')
     end, ranges = 0.0, []
     for part in (parts / share_sum).tolist():
         begin, end = end, end + part
@@ -96,10 +97,10 @@ def normalize(weights: Any) -> List[float]:
     """Return the weights divided by their sum."""
     values = reals('weights', list(weights) if not isinstance(weights, np.ndarray) else weights)
     if len(values) == 0 or not (values > 0).all():
-        raise ValueError('weights must all be above 0')
+        raise ValueError('weights must all be positive')
     with np.errstate(over='ignore'):
         total = np.sum(values)
     if not np.isfinite(total):
-        raise ValueError('the sum of weights exceeds float64')
+        raise ValueError('the sum of the weights exceeds the range of float64')
     shares: List[float] = (values / total).tolist()
     return shares

@@ -117,8 +117,8 @@ class DataCollatorForCLM:
         self.input_pp_rank = natural('input_pp_rank', self.input_pp_rank)
         self.output_pp_rank = natural('output_pp_rank', self.output_pp_rank)
         if (self.parallel_context is None) == (self.current_pp_rank is None):
-            raise ValueError('pass either parallel_context or current_pp_rank, to give the rank '
-                             'of this process in the pipeline')
+            raise ValueError('pass either parallel_context or current_pp_rank, to specify the '
+                             'rank of this process in the pipeline')
         if self.current_pp_rank is not None:
             self.current_pp_rank = natural('current_pp_rank', self.current_pp_rank)
         self.out = choose_out(self.out)
@@ -145,7 +145,7 @@ class DataCollatorForCLM:
         }
         if rank not in (self.input_pp_rank, self.output_pp_rank):
             if any(len(one) for one in _as_list(examples)):
-                raise Unfit(f'rank {rank} of the pipeline must get no samples, but got some: '
+                raise Unfit(f'pipeline rank {rank} must not get samples, but got some: '
                             'use an EmptyInfiniteDataset, or a NullDataset for a Loader')
             return result
         tokens = self._stack(examples)

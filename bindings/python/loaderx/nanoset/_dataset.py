@@ -184,8 +184,8 @@ class Nanoset(BatchReadable):
                               vocabulary=self._vocab_size, overlap=overlap) for file in files]
             self.dataset_lengths.append(sum(map(len, some)))
             if self.dataset_lengths[-1] == 0:
-                raise ValueError(f'dataset_folders[{i}] has no sample: none of its files has the '
-                                 f'{self.sequence_length + 1} tokens of a sample: '
+                raise ValueError(f'dataset_folders[{i}] has no samples: none of its files has the '
+                                 f'{self.sequence_length + 1} tokens that a sample requires: '
                                  f'{self.dataset_folders[i]}')
             datasets += some
         self.source = ConcatDataset(datasets)
@@ -200,7 +200,7 @@ class Nanoset(BatchReadable):
             raise Unfit(f'Specified {len(weights)} weights but {len(lengths)} datasets were '
                         'provided.')
         if weights is not None and not weights.any():
-            raise ValueError('dataset_weights must have at least one number above 0')
+            raise ValueError('dataset_weights must have at least one positive number')
         epoch = orders.Nanoset(lengths, weights, divide=divide, seed=self.random_seed)
         times = self.train_split_num_samples // len(epoch) + 1
         self.order: Order = Slice(Repeat(epoch, times), 0, self.train_split_num_samples)
@@ -246,7 +246,7 @@ class Nanoset(BatchReadable):
     def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
         """Return the source and the order to use in a Loader."""
         if order is not None:
-            raise ValueError('order must not be given, because a Nanoset has an order: use '
+            raise ValueError('order must not be given: a Nanoset has its own order; use '
                              'nanoset.source')
         return self.source, self.order
 

@@ -102,7 +102,7 @@ class Blend(_Combined):
         self._weights = _take_weights('weights', weights, len(entries))
         self._schedule = _take_schedule(schedule, len(entries))
         if self._schedule and self._schedule[0][0] == 0 and weights is not None:
-            raise ValueError('weights and a schedule with offset 0 exclude each other')
+            raise ValueError('weights and a schedule with offset 0 are mutually exclusive')
         self._n = None if n is None else natural('n', n, minimum=1)
         self._offsets = None if offsets is None else _take_offsets(offsets, len(entries))
         _take_word('method', method, _METHODS)
@@ -144,7 +144,7 @@ class Blend(_Combined):
         """
         first, end = natural('first', first), natural('end', end)
         if end < first:
-            raise ValueError(f'end must not be below first, {first}, but is {end}')
+            raise ValueError(f'end must be at least first, {first}, not {end}')
         return _core.count_sets(self._get_core(), first, end)
 
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
@@ -153,7 +153,8 @@ class Blend(_Combined):
             raise ValueError(f'parts[{lengths.index(0)}] is empty: omit it')
         together = sum(lengths)
         if self._n is None and together > UINT64_MAX:
-            raise ValueError('n must be given: the parts have more than 2**64 - 1 positions')
+            raise ValueError('n must be given: the parts have more than 2**64 - 1 positions in '
+                             'total')
         by_length = tuple(map(float, lengths))
         weightings = list(self._schedule)
         if not weightings or weightings[0][0] != 0:
@@ -185,7 +186,7 @@ class Blend(_Combined):
         with np.errstate(over='ignore'):
             total = np.sum(entries)
         if not np.isfinite(total):
-            raise ValueError('the sum of weights exceeds float64')
+            raise ValueError('the sum of the weights exceeds the range of float64')
         return tuple((entries / total).tolist())
 
     def _first_arguments(self) -> Tuple[Any, ...]:
@@ -225,7 +226,7 @@ def _take_weights(name: str, values: Any, count: int) -> _Weights:
                          f'{len(entries)}')
     weights = tuple(number(f'{name}[{i}]', value) for i, value in enumerate(entries))
     if not any(weights):
-        raise ValueError(f'{name} must have at least one number above 0')
+        raise ValueError(f'{name} must have at least one positive number')
     return weights
 
 
@@ -244,8 +245,8 @@ def _take_schedule(schedule: Any, count: int) -> Tuple[Tuple[int, _Weights], ...
             raise TypeError(f'schedule[{i}] must be a pair of an offset and weights')
         begin = natural(f'schedule[{i}][0]', pair[0])
         if pairs and begin <= pairs[-1][0]:
-            raise ValueError(f'schedule[{i}][0] must be above the previous offset {pairs[-1][0]}, '
-                             f'not {begin}')
+            raise ValueError(f'schedule[{i}][0] must be greater than the previous offset, '
+                             f'{pairs[-1][0]}, not {begin}')
         pairs.append((begin, _take_weights(f'schedule[{i}][1]', pair[1], count)))
     return tuple(pairs)
 

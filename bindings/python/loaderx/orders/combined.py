@@ -107,7 +107,7 @@ class Padded(_Combined):
         if -(-parts[0].length // self._multiple) * self._multiple > UINT64_MAX:
             raise ValueError(
                 f'multiple is too large: {parts[0].length} positions, extended to a multiple of '
-                f'{self._multiple}, are more than 2**64 - 1'
+                f'{self._multiple}, exceed 2**64 - 1'
             )
         return _core.padded(parts[0], self._multiple)
 
@@ -142,8 +142,8 @@ class Repeat(_Combined):
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
         if parts[0].length * self._times > UINT64_MAX:
             raise ValueError(
-                f'times is too large: {self._times} epochs of {parts[0].length} positions are '
-                'more than 2**64 - 1'
+                f'times is too large: {self._times} epochs of {parts[0].length} positions '
+                'exceed 2**64 - 1'
             )
         return _core.repeat(parts[0], self._times)
 
@@ -186,7 +186,7 @@ class Concat(_Combined):
 
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
         if sum(part.length for part in parts) > UINT64_MAX:
-            raise ValueError('orders together have more than 2**64 - 1 positions')
+            raise ValueError('orders have more than 2**64 - 1 positions in total')
         return _core.concat(tuple(parts), self._offsets)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
@@ -238,7 +238,7 @@ class Subset(Order):
     ) -> None:
         self._tables = folder('tables', tables)
         if order is not None and seed is not None:
-            raise ValueError('seed and order exclude each other: pass one of them')
+            raise ValueError('seed and order are mutually exclusive: pass only one of them')
         self._seed = None if seed is None else natural('seed', seed)
         self._inner = None if order is None else _part('order', order)
         wide = naturals('indices', indices)

@@ -181,7 +181,7 @@ def split(
 def _add_up(fractions: List[float]) -> List[float]:
     """Return the cumulative sums; a total that differs from 1 only by rounding becomes 1."""
     if not fractions:
-        raise ValueError('fractions must have at least one fraction')
+        raise ValueError('fractions must have at least one number')
     ends = [math.fsum(fractions[:i + 1]) for i in range(len(fractions))]
     if ends[-1] > 1 + _ROUNDING:
         raise ValueError(f'fractions must have a sum of at most 1, not {ends[-1]:.9g}')

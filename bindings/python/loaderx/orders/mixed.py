@@ -24,7 +24,7 @@ def indices_at(order: Order, positions: Iterable[int]) -> List[int]:
     for position in positions:
         place = integer('idx', position)
         if not -length <= place < length:
-            raise IndexError(f'sample {place} is out of range: the order has {length}')
+            raise IndexError(f'sample {place} is out of range: the length is {length}')
         cursor.seek(place % length)
         indices.append(int(cursor.take(1)[0]))
     return indices

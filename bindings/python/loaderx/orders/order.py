@@ -69,7 +69,7 @@ class Order:
         if self.world != 1:
             raise ValueError(
                 f'order is rank {self.rank} of {self.world} of an order: pass the '
-                'whole order, and rank= and world= of the loader'
+                'whole order, and pass rank= and world= to the loader'
             )
         return self._order
 

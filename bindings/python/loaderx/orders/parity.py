@@ -226,7 +226,7 @@ class Nanoset(Order):
             raise ValueError(f'weights must have {len(self._lengths)} numbers, one for each '
                              f'length, not {len(self._weights)}')
         if self._weights is not None and not self._weights.any():
-            raise ValueError('weights must have at least one number above 0')
+            raise ValueError('weights must have at least one positive number')
         self._order = _core.nanoset(self._lengths, self._weights, self._seed, self._divide,
                                     self._tables)
 

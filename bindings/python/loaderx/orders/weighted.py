@@ -69,13 +69,13 @@ class Weighted(Order):
             raise ValueError('weights must have at least one number')
         positive = int(np.count_nonzero(self._weights))
         if positive == 0:
-            raise ValueError('weights must have at least one number above 0')
+            raise ValueError('weights must have at least one positive number')
         if n is None:
             n = len(self._weights) if self._replacement else positive
         n = natural('n', n)
         if not self._replacement and n > positive:
-            raise ValueError(f'n must be at most {positive}, the number of weights above 0, '
-                             f'without replacement, not {n}')
+            raise ValueError(f'n must be at most {positive}, the number of positive '
+                             f'weights, without replacement, not {n}')
         make = _core.weighted if self._replacement else _core.weighted_shuffle
         self._order = make(self._weights, n, self._seed, self._tables)
 

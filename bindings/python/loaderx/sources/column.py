@@ -82,7 +82,7 @@ class Column:
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
         if copy is False:
-            raise ValueError('copy must not be False: an array of all values is a copy')
+            raise ValueError('copy must not be False: an array of all values is always a copy')
         records = self._dataset._get(self._name, slice(None))
         if isinstance(records, list):
             values = np.empty(len(records), object)

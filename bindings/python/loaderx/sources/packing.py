@@ -170,7 +170,7 @@ def cu_seqlens(segments: Any, *, padding: bool = True) -> Tuple[np.ndarray[Any, 
         raise ValueError(f'segments must have 1 or 2 axes, not {array.ndim}')
     numbers = np.ascontiguousarray(array, np.int32)
     if array.dtype != np.int32 and not np.array_equal(numbers, array):
-        raise ValueError('segments must fit int32')
+        raise ValueError('segments must fit in int32')
     length = numbers.shape[-1]
     rows = numbers.shape[0] if numbers.ndim == 2 else 1
     return _core.segments_measure(numbers, rows, length, boolean('padding', padding))

@@ -102,7 +102,7 @@ class Records(Concatenable):
 
     def _chosen(self, fields: Sequence[str]) -> Any:
         if isinstance(fields, (str, bytes)):
-            raise TypeError('fields must be a sequence of names, not one name')
+            raise TypeError('fields must be a sequence of names, not a single name')
         known = [name for name, _, _ in self._source.columns]
         for name in fields:
             if name not in known:
@@ -165,7 +165,7 @@ def resolved(indices: Sequence[int], length: int) -> np.ndarray[Any, np.dtype[np
     positions = positions_of(indices)
     wrong = np.flatnonzero((positions >= length) | (positions < -length))
     if len(wrong):
-        raise IndexError(f'index {positions[wrong[0]]} is out of range for {length} records')
+        raise IndexError(f'index {positions[wrong[0]]} is out of range: the length is {length}')
     return np.where(positions < 0, positions + length, positions)
 
 

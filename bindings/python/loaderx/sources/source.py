@@ -51,8 +51,8 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
     if isinstance(dataset, Dataset):
         return _core.source_dataset(dataset), False
     raise TypeError(
-        f'{name} must be a dataset of loaderx, an array, a path, or '
-        f'several of them in a tuple or a dict, not {type(source).__name__}'
+        f'{name} must be a loaderx dataset, an array, a path, or '
+        f'a tuple or dict of these, not {type(source).__name__}'
     )
 
 

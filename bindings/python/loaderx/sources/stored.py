@@ -45,11 +45,12 @@ def _reopen(kind: Type[Any], path: str, options: Dict[str, Any], uuid: str,
     """Open the newest snapshot of an unpickled dataset; older snapshots may no longer exist."""
     made = kind(path, **options)
     if made.uuid != uuid:
-        raise LoaderxError(f'{path}: cannot unpickle the dataset: the path contains another one')
+        raise LoaderxError(f'{path}: cannot unpickle the dataset: a different dataset is at '
+                           'this path now')
     if tuple(made.fields) != fields:
         raise LoaderxError(f'{path}: cannot unpickle the dataset: its fields were {list(fields)}, '
                            f'but are now {list(made.fields)}')
     if len(made) < length:
         raise LoaderxError(f'{path}: cannot unpickle the dataset: it had {length} records, '
-                           f'but now has {len(made)}')
+                           f'but now has only {len(made)}')
     return made

@@ -51,7 +51,7 @@ def token(name: str, value: Any, wide: bool) -> int:
     found = integer(name, value)
     bits = 63 if wide else 31
     if not -(2**bits) <= found < 2**bits:
-        raise ValueError(f'{name} must fit {"int64" if wide else "int32"}, not {found}')
+        raise ValueError(f'{name} must fit in {"int64" if wide else "int32"}, not {found}')
     return found
 
 
@@ -106,8 +106,8 @@ class Tokens:
     def __init__(self, paths: Any, dtype: Any = None, *, field: Optional[str] = None) -> None:
         self._paths = _as_list(paths)
         if field is not None and not any(map(_is_directory, self._paths)):
-            raise ValueError(f'field {field!r} must not be given: no path is a directory of a '
-                             'dataset')
+            raise ValueError(f'field {field!r} must not be given: none of the paths is a '
+                             'dataset directory')
         name = None if dtype is None else np.dtype(dtype).name
         if dtype is not None and np.dtype(dtype).newbyteorder('<') != np.dtype(dtype):
             raise ValueError(f'dtype must be little-endian, not {dtype!r}')
@@ -206,8 +206,8 @@ def _reopen(
     found = len(made), len(made.documents)
     if found != expected:
         raise LoaderxError(
-            f'{expected[0]} tokens in {expected[1]} documents were pickled, but {found[0]} in '
-            f'{found[1]} exist now: a file or a dataset has changed'
+            f'{expected[0]} tokens in {expected[1]} documents were pickled, but now there are '
+            f'{found[0]} tokens in {found[1]} documents: a file or a dataset has changed'
         )
     return made
 
@@ -247,7 +247,7 @@ def tokens_of(tokens: Any, dtype: Any) -> Tokens:
     if not isinstance(tokens, Tokens):
         return Tokens(tokens, dtype)
     if dtype is not None:
-        raise ValueError('dtype must not be given with a Tokens, which has a dtype')
+        raise ValueError('dtype must not be given with a Tokens object, which has a dtype')
     return tokens
 
 
@@ -337,8 +337,8 @@ class TokenDataset(Records):
         self._source = self._open()
         if len(self) < self._minimum:
             raise ValueError(
-                f'sequence_length: a sample of {self.sequence_length} + 1 tokens is longer than '
-                f'all tokens: {self.tokens!r}'
+                f'sequence_length: a sample requires {self.sequence_length} + 1 tokens, more than '
+                f'there are in {self.tokens!r}'
             )
 
     def _open(self) -> _core.Source:

@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         help="for bytes that are not UTF-8: 'strict' fails (default), 'replace' inserts U+FFFD")
     add('--format', choices=list(FORMATS), help="default: chosen by the output's name")
     add('--dtype', choices=('uint16', 'uint32', 'int32'),
-        help='dtype of a token; default: uint16 if the vocabulary fits in it')
+        help='dtype of a token; default: uint16 if the vocabulary fits')
     add('--processes', type=int, metavar='N',
         help="number of processes; default: one for each CPU; 0: use the tokenizer's threads")
     add('--replace', action='store_true', help='replace existing files')

@@ -178,5 +178,5 @@ def _without_end(line: bytes) -> bytes:
 
 
 def _too_long(what: str, path: str, line: Optional[int], offset: int) -> Exception:
-    return make_error(f'{what} has more than {LONGEST} bytes, which is too long: split it',
+    return make_error(f'{what} is longer than the limit of {LONGEST} bytes: split it',
                       path, line, offset=offset)

@@ -118,7 +118,8 @@ class Megatron(Output):
     def write(self, tokens: _Array, lengths: _Array) -> None:
         if len(lengths) and int(lengths.max()) > self._LONGEST:
             raise LoaderxError(f"a document has {lengths.max()} tokens, but Megatron's format "
-                               f'allows {self._LONGEST}: split it, or choose another format')
+                               f'allows at most {self._LONGEST}: split the document, or choose a '
+                               'different format')
         super().write(tokens, lengths)
         self.files.write(self.index, lengths.astype('<i4').data)
 
@@ -168,11 +169,11 @@ def choose_output(path: Any, requested: Optional[str]) -> str:
         raise ValueError(f'files of format {requested!r} must have a name that ends with '
                          f'{" or ".join(ends)}, not {name!r}')
     if requested == 'flat' and name.endswith(('.npy', '.ds', '.idx')):
-        raise ValueError(f'raw tokens in {name!r} would be read in another format: choose '
-                         'another name')
+        raise ValueError(f'raw tokens in {name!r} would be read in a different format: choose '
+                         'a different name')
     if requested == 'flat' and name.endswith('.bin') and os.path.exists(f'{name[:-4]}.idx'):
         raise ValueError(f'{name} has an .idx file of the same name and would be read '
-                         'in the format of Megatron: choose another name')
+                         "in Megatron's format: choose a different name")
     return requested
 
 
@@ -189,5 +190,5 @@ def choose_dtype(format_name: str, requested: Any, vocabulary: int) -> np.dtype[
     largest = int(np.iinfo(name).max)
     if vocabulary - 1 > largest:
         raise ValueError(f'dtype: the tokenizer has tokens up to {vocabulary - 1}, but {name} '
-                         f'holds at most {largest}: choose {dtypes[1]}')
+                         f'can represent at most {largest}: choose {dtypes[1]}')
     return np.dtype(name).newbyteorder('<')

@@ -74,8 +74,9 @@ def cursor_of(order: Order, count: int, rank: int, world: int) -> Cursor:
     rank = natural('rank', rank, maximum=world - 1)
     core = order._for_length(count)
     if core.length <= rank:
-        what = 'texts' if rank == 0 else f'texts for rank {rank}'
-        raise ValueError(f'texts: an epoch of {core.length} has no {what}')
+        what = ('no texts' if rank == 0 else
+                f'only {core.length} texts, none of them for rank {rank}')
+        raise ValueError(f'texts: an epoch has {what}')
     return Cursor(core, rank, world)
 
 
@@ -132,12 +133,12 @@ class Samples(NamedTuple):
             position = places[-1] + 1
             empty_from = position if len(tokens) else empty_from
             if end is None and position - empty_from > _MAX_EMPTY_EPOCHS * cursor.length:
-                raise ValueError(f'texts: no tokens for this rank in {_MAX_EMPTY_EPOCHS} epochs')
+                raise ValueError(f'texts: this rank has no tokens in {_MAX_EMPTY_EPOCHS} epochs')
 
     def _read(self, indices: _Array) -> List[Text]:
         wrong = np.flatnonzero(indices >= len(self.texts))
         if len(wrong):
-            raise IndexError(f'order: index {indices[wrong[0]]} is out of range for '
+            raise IndexError(f'order: index {indices[wrong[0]]} is out of range: there are only '
                              f'{len(self.texts)} texts')
         return self.texts.read(indices)
 
@@ -152,7 +153,7 @@ def _resume(begin: Place, start: Place, tokens: _Array, text: Text) -> Tuple[Pla
     """Return the rest of the document in which a state was saved."""
     if start.crc != begin.crc or begin.offset >= len(tokens):
         raise CorruptError(f'the state does not match: the text at index {text.record}, in '
-                           'which it was saved, has changed')
+                           'which the position was saved, has changed')
     return Place(start.position, begin.offset, start.crc), tokens[begin.offset:]
 
 

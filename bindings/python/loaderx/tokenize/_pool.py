@@ -44,7 +44,7 @@ def run(setup: Setup, encoder: Encoder, key: Optional[str], data: List[Any]) -> 
     largest = int(tokens.max(initial=0))
     if largest > np.iinfo(setup.dtype).max:
         raise LoaderxError(f"the tokenizer's post-processor adds token {largest}, which "
-                           f'does not fit {setup.dtype}: choose another dtype')
+                           f'does not fit in {setup.dtype}: choose a different dtype')
     return tokens.astype(setup.dtype), lengths
 
 
@@ -162,7 +162,7 @@ def _request(process: subprocess.Popen[bytes], what: Any) -> Any:
 
 def _lost(process: subprocess.Popen[bytes]) -> LoaderxError:
     status = process.wait()
-    how = f'was ended by signal {-status}' if status < 0 else f'ended with status {status}'
+    how = f'was killed by signal {-status}' if status < 0 else f'exited with status {status}'
     return LoaderxError(f'a tokenizer process {how}: if memory ran out, use fewer '
                         'processes')
 

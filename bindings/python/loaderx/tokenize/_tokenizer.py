@@ -91,7 +91,7 @@ def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optiona
         return int(found)
     if tokenizer.id_to_token(number) is None:
         raise ValueError(f'{name}: the tokenizer has no token {number}: its vocabulary has '
-                         f'{vocabulary(tokenizer)}')
+                         f'{vocabulary(tokenizer)} tokens')
     return number
 
 

@@ -121,7 +121,7 @@ def _open_all(inputs: Any, field: Optional[str], key: Optional[str], lines: bool
     chosen = {'key': key is not None, 'lines': bool(lines), 'split_at': split_at is not None}
     given = [name for name, value in chosen.items() if value]
     if len(given) > 1:
-        raise ValueError(f'{given[0]} and {given[1]} exclude each other')
+        raise ValueError(f'{given[0]} and {given[1]} are mutually exclusive')
     if given and all(map(os.path.isdir, paths)):
         raise ValueError(f'{given[0]} must not be given if all inputs are datasets')
     return [open_input(path, field, key, lines, split_at) for path in paths]

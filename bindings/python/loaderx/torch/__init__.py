@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
         raise
     raise ImportError('loaderx.torch needs PyTorch: install torch, or '
                       'use lx.TorchRandom, lx.TorchSubset and lx.Distributed, which produce its '
-                      'orders without it', name='torch') from None
+                      'orders without PyTorch', name='torch') from None
 
 from torch.utils.data import ConcatDataset
 from torch.utils.data._utils.collate import default_convert

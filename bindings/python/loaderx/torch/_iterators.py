@@ -73,8 +73,9 @@ class Progress:
 def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[str, Any]:
     """Return the state of a loader; `progress` is None if the loader has no iterator yet."""
     if progress is not None and not progress.ordered and not progress.finished:
-        raise ValueError('batches were returned out of order, with in_order=False, so the rest of '
-                         'the pass is not a part of the order: the position cannot be saved')
+        raise ValueError('the position cannot be saved: with in_order=False, batches were returned '
+                         'out of order, so the remaining batches are not a contiguous part of the '
+                         'order')
     state: Dict[str, Any] = {'state': KIND, 'version': VERSION,
                              'batch_size': loader.batch_size, 'drop_last': loader.drop_last,
                              'num_workers': loader.num_workers, 'batches': 0,
@@ -120,7 +121,7 @@ def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
         check_streams(state.get('streams'), max(loader.num_workers, 1))
         sampler = None
     elif 'streams' in state:
-        raise differs('dataset', 'iterable', 'of records')
+        raise differs('dataset', 'iterable-style', 'map-style')
     load, inner = getattr(sampler, 'load_state_dict', None), state.get('sampler')
     if (load is None) != (inner is None):
         kinds = 'not resumable', 'resumable'

@@ -197,8 +197,8 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
 
     def _configuration(self) -> Dict[str, Any]:
         if self.weights.device.type != 'cpu':
-            raise ValueError(f'weights are on {self.weights.device}, where a pass is not '
-                             'resumable: pass weights on the CPU')
+            raise ValueError(f'weights are on {self.weights.device}, but a pass is resumable '
+                             'only with weights on the CPU: pass weights on the CPU')
         return {'length': len(self.weights), 'weights': self._digest(self.weights),
                 'num_samples': self.num_samples, 'replacement': self.replacement}
 

@@ -107,7 +107,7 @@ class Threaded(Iterator):
 
     def _next_data(self) -> Any:
         if self._pid != os.getpid():
-            raise RuntimeError('the iterator and its threads belong to another process: '
+            raise RuntimeError('the iterator and its threads belong to a different process: '
                                'create an iterator in this process')
         while True:
             while self._next < self._sent and self._is_lost(self._next):

@@ -120,7 +120,7 @@ START_TEST(rejects_tokens_outside_the_vocabulary)
         ck_assert_int_eq(status, i < 7 ? LX_OK : LX_ERR_CORRUPT);
         if (i == 7) {
             ck_assert_ptr_nonnull(strstr(error.message, "token 75 of the file is 0x4b, but must "
-                                                        "be below 75"));
+                                                        "be less than 75"));
             ck_assert_uint_eq(error.record, 7);
             ck_assert_uint_eq(error.offset, 150);
             ck_assert_str_eq(error.path, "a");

@@ -336,8 +336,9 @@ START_TEST(reports_the_record_of_a_token_out_of_range)
             ck_assert_int_eq(status, i < bad ? LX_OK : LX_ERR_CORRUPT);
         }
         char expected[100];
-        snprintf(expected, sizeof expected, "token %u of the record is 0x%x, but must be below %u",
-                 bad - 20, token_at(bad), limit);
+        snprintf(expected, sizeof expected,
+                 "token %u of the record is 0x%x, but must be less than %u", bad - 20,
+                 token_at(bad), limit);
         ck_assert_ptr_nonnull(strstr(error.message, expected));
         ck_assert_str_eq(error.field, "text");
         ck_assert_uint_eq(error.record, 2);

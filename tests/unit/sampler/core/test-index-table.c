@@ -57,7 +57,7 @@ START_TEST(rejects_indices_out_of_bounds)
     lx__index_table table;
     lx_status status = lx__index_table_new(indices, 2, &table, &error);
     ck_assert_int_eq(status, LX_ERR_ARGUMENT);
-    ck_assert(strstr(error.message, "index 1") != NULL);
+    ck_assert(strstr(error.message, "indices[1]") != NULL);
     lx_error_clear(&error);
     scarce_begin(0);
     unit_fails(lx__index_table_new(indices, 1, &table, &error), LX_ERR_NOMEM);

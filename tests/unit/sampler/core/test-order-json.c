@@ -48,17 +48,17 @@ START_TEST(names_the_first_difference)
     expect_difference("{\"kind\":\"shuffle\",\"formula\":1,\"length\":60000,\"seed\":42}", NULL);
     expect_difference("{\"seed\":42,\"length\":60000,\"formula\":1,\"kind\":\"shuffle\"}", NULL);
     expect_difference("{\"kind\":\"random\",\"formula\":1,\"length\":5,\"seed\":1}",
-                      "\"order.kind\" is \"random\" in the state and \"shuffle\" here");
+                      "\"order.kind\" is \"random\" in the state, but \"shuffle\" here");
     expect_difference("{\"kind\":\"shuffle\",\"formula\":2,\"length\":5,\"seed\":1}",
-                      "\"order.formula\" is 2 in the state and 1 here");
+                      "\"order.formula\" is 2 in the state, but 1 here");
     expect_difference("{\"kind\":\"shuffle\",\"formula\":1,\"length\":50000,\"seed\":42}",
-                      "\"order.length\" is 50000 in the state and 60000 here");
+                      "\"order.length\" is 50000 in the state, but 60000 here");
     expect_difference("{\"kind\":\"shuffle\",\"formula\":1,\"length\":60000,\"seed\":43}",
-                      "\"order.seed\" is 43 in the state and 42 here");
+                      "\"order.seed\" is 43 in the state, but 42 here");
     expect_difference("{\"kind\":\"shuffle\",\"formula\":1,\"length\":60000}",
-                      "\"order.seed\" is missing in the state and 42 here");
+                      "\"order.seed\" is missing in the state, but 42 here");
     expect_difference("{\"kind\":\"shuffle\",\"formula\":1,\"length\":60000,\"seed\":42,\"x\":[1]}",
-                      "\"order.x\" is [1] in the state and unknown here");
+                      "\"order.x\" is [1] in the state, but unknown here");
     expect_difference("{\"kind\":\"shuffle\",\"formula\":1,\"length\":60000,\"seed\":42.0}",
                       "\"order.seed\" is 42.0 in the state");
     expect_difference("{\"kind\":\"shuffle\",\"formula\":1,\"length\":60000,\"seed\":\"42\"}",
@@ -72,7 +72,7 @@ START_TEST(truncates_long_values)
     memset(kind, 'k', sizeof kind);
     kind[sizeof kind - 1] = '\0';
     snprintf(text, sizeof text, "{\"kind\":\"%s\"}", kind);
-    expect_difference(text, "kkk... in the state and \"shuffle\" here");
+    expect_difference(text, "kkk... in the state, but \"shuffle\" here");
 }
 END_TEST
 

@@ -14,7 +14,7 @@ START_TEST(rejects_invalid_ranks_by_name)
     ck_assert_ptr_nonnull(strstr(error.message, "world must be at least 1"));
     lx_error_clear(&error);
     ck_assert_int_eq(lx__shard_check((lx__shard){8, 8}, &error), LX_ERR_ARGUMENT);
-    ck_assert_ptr_nonnull(strstr(error.message, "rank is 8, but the ranks of a world of 8"));
+    ck_assert_ptr_nonnull(strstr(error.message, "rank is 8, but a world of 8 has ranks 0 to 7"));
 }
 END_TEST
 

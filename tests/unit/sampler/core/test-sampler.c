@@ -408,18 +408,18 @@ static const char *edited(const char *text, const char *from, const char *to)
 START_TEST(rejects_states_of_other_orders)
 {
     expect_refusal(state_of("random", 60000, 42, 0), LX_ERR_MISMATCH,
-                   "\"order.kind\" is \"random\" in the state and \"shuffle\" here");
+                   "\"order.kind\" is \"random\" in the state, but \"shuffle\" here");
     expect_refusal(state_of("shuffle", 59999, 42, 0), LX_ERR_MISMATCH,
-                   "\"order.length\" is 59999 in the state and 60000 here");
+                   "\"order.length\" is 59999 in the state, but 60000 here");
     expect_refusal(state_of("shuffle", 60000, 43, 0), LX_ERR_MISMATCH,
-                   "\"order.seed\" is 43 in the state and 42 here");
+                   "\"order.seed\" is 43 in the state, but 42 here");
     const char *state = state_of("shuffle", 60000, 42, 0);
     expect_refusal(edited(state, "\"version\":1", "\"version\":2"), LX_ERR_UNSUPPORTED,
                    "has version 2");
     expect_refusal(edited(state, "sampler", "leopard"), LX_ERR_MISMATCH,
                    "the state of a leopard, not of a sampler");
     expect_refusal(edited(state, "\"formula\":1", "\"formula\":2"), LX_ERR_MISMATCH,
-                   "\"order.formula\" is 2 in the state and 1 here");
+                   "\"order.formula\" is 2 in the state, but 1 here");
     expect_refusal(edited(state, ":512", ":513"), LX_ERR_CORRUPT, "changed after it was written");
     expect_refusal(edited(state, ":512", ":\"2\""), LX_ERR_CORRUPT,
                    "\"position\" must be a number");

@@ -343,8 +343,8 @@ START_TEST(states_distinguish_mixtures)
     struct setup part = make_setup(2, shorter, weights), same = make_setup(2, lengths, weights);
     lx_mixture_set_length(setup.mixture, 18, &error);
     expect_difference(&setup, blend(&odd, LX_EXHAUSTED_REPEAT, 18),
-                      "\"order.weightings[0].weights[1]\" is \"0.29999999999999999\" in the state "
-                      "and \"0.25\" here");
+                      "\"order.weightings[0].weights[1]\" is \"0.29999999999999999\" in the state, "
+                      "but \"0.25\" here");
     expect_difference(&setup, blend(&part, LX_EXHAUSTED_REPEAT, 18), "order.parts[1].length");
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_REPEAT, 19), "order.length");
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_STOP, 13), "order.length");

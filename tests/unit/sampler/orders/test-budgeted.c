@@ -197,9 +197,9 @@ START_TEST(rejects_invalid_arguments)
     lx_error error = LX_ERROR_INIT;
     const uint64_t costs[] = {5, 9, 7}, gratis[] = {5, 0, 7};
     expect_refused(costs, 3, 8, LX_ERR_ARGUMENT,
-                   "index 1 costs 9, which alone exceeds the budget of 8");
+                   "the cost of index 1 is 9, which exceeds the budget of 8");
     expect_refused(costs, 3, 0, LX_ERR_ARGUMENT, "budget must be at least 1");
-    expect_refused(gratis, 3, 8, LX_ERR_ARGUMENT, "index 1 costs 0");
+    expect_refused(gratis, 3, 8, LX_ERR_ARGUMENT, "the cost of index 1 is 0");
     expect_refused(costs, 2, 9, LX_ERR_MISMATCH,
                    "at least 3 costs, one for each index, but only 2");
     expect_refused(NULL, 3, 9, LX_ERR_ARGUMENT, "costs");

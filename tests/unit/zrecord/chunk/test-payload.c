@@ -36,7 +36,7 @@ START_TEST(stored_bytes_are_within_the_committed_bytes_of_their_chunk)
     for (size_t i = 0; i < 3; i++) {
         entry.offset = beyond[i];
         ck_assert_int_eq(lx__payload_locate(&entry, &raw, &chunk, &extent, &error), LX_ERR_CORRUPT);
-        ck_assert_ptr_nonnull(strstr(error.message, "exceed the 100 committed"));
+        ck_assert_ptr_nonnull(strstr(error.message, "extend past the 100 committed"));
         ck_assert_ptr_null(extent.chunk);
         lx_error_clear(&error);
     }
@@ -117,7 +117,7 @@ START_TEST(names_a_codec_without_functions)
     ck_assert_int_eq(lx__payload_decode(&entry, &zstd, go_packed, &inflater, value, &error),
                      LX_ERR_UNSUPPORTED);
     ck_assert_str_eq(error.message,
-                     "cannot decompress the record: this library lacks the codec zstd");
+                     "cannot decompress the record: this library lacks the zstd codec");
     lx_error_clear(&error);
     unit_fails(lx__payload_check_codec(&entry, &zstd, &error), LX_ERR_UNSUPPORTED);
     entry = stored(0, 8, 8);

@@ -353,7 +353,7 @@ START_TEST(keeps_the_target_of_a_link)
         unit_fails(repair(REPORT, &found, &result, &error), LX_ERR_CORRUPT);
         unit_fails(repair(APPLY_DELETE, &found, &result, &error), LX_ERR_CORRUPT);
         lx_status status = repair(INTO, &found, &result, &error);
-        expect_error(status, LX_ERR_CORRUPT, "replace it with its target", names[i]);
+        expect_error(status, LX_ERR_CORRUPT, "replace this link with its target", names[i]);
         ck_assert(!file_exists("new") && !file_exists("new.recovering"));
         ck_assert_int_eq(remove(names[i]), 0);
         ck_assert_int_eq(rename(there, names[i]), 0);
@@ -399,7 +399,7 @@ START_TEST(truncates_the_log_at_the_first_invalid_frame)
         uint8_t *log = file_bytes("d/LOG", &size);
         lx_status status = repair(REPORT, &found, &result, &error);
         ck_assert_uint_eq(error.offset, ends[frame - 1]);
-        expect_error(status, LX_ERR_CORRUPT, "kept in a file next to the dataset", "d/LOG");
+        expect_error(status, LX_ERR_CORRUPT, "saved in a file next to the dataset", "d/LOG");
         ck_assert_int_eq(found.findings[0].action, LX_REPAIR_ACTION_CUT);
         ck_assert_uint_eq(result.cut_bytes, size - ends[frame - 1]);
         ck_assert_uint_eq(digest_of("d"), before);
@@ -503,7 +503,7 @@ START_TEST(gives_advice_if_nothing_can_be_repaired)
         expect_error(status, LX_ERR_CORRUPT, "backup", "d/meta.json");
         ck_assert_int_eq(rename("whole/meta.json", "d/meta.json.new"), 0);
         status = repair(how, &found, &result, &error);
-        expect_error(status, LX_ERR_CORRUPT, "rename it", "d/meta.json");
+        expect_error(status, LX_ERR_CORRUPT, "rename meta.json.new", "d/meta.json");
         ck_assert_int_eq(rename("d/meta.json.new", "whole/meta.json"), 0);
         size_t size;
         uint8_t *meta = file_bytes("whole/meta.json", &size);
