@@ -250,7 +250,7 @@ def test_the_extension_rejects_other_arguments():
             core.blend(*arguments)
     with pytest.raises(lx.LoaderxError, match='must not change'):
         core.blend((part,), None, (1.0,), ((5, (1.0,)),), 0, 'stop', True, None)
-    with pytest.raises(lx.LoaderxError, match='not a mixture'):
+    with pytest.raises(ValueError, match='not a mixture'):
         core.count_sets(part, 0, 5)
 
 
