@@ -12,15 +12,15 @@
 /* Elements read at a time. */
 #define BLOCK 65536
 
-/** Singular, plural, and the expected type. */
+/** The plural, and the expected types. */
 static const struct {
-    const char *one, *several, *types;
-} words[] = {[VECTOR_INDICES] = {"index", "indices", "integers"},
-             [VECTOR_LENGTHS] = {"length", "lengths", "integers"},
-             [VECTOR_COSTS] = {"cost", "costs", "integers"},
-             [VECTOR_CLASSES] = {"class", "classes", "integers"},
-             [VECTOR_KEYS] = {"key", "keys", "integers"},
-             [VECTOR_WEIGHTS] = {"weight", "weights", "integers, float32 or float64"}};
+    const char *several, *types;
+} words[] = {[VECTOR_INDICES] = {"indices", "integers"},
+             [VECTOR_LENGTHS] = {"lengths", "integers"},
+             [VECTOR_COSTS] = {"costs", "integers"},
+             [VECTOR_CLASSES] = {"classes", "integers"},
+             [VECTOR_KEYS] = {"keys", "integers"},
+             [VECTOR_WEIGHTS] = {"weights", "integers, float32 or float64"}};
 
 /* ---- elements, which are little-endian */
 
@@ -82,8 +82,8 @@ static lx_status take_block(const column *file, vector_kind kind, uint64_t count
         const char *wrong = take(file->header.dtype, size, kind, at, &numbers[i]);
         if (wrong != NULL) {
             lx_status status = lx_fail(error, LX_ERR_CORRUPT,
-                                       "the value is %s, which is not a valid %s", wrong,
-                                       words[kind].one);
+                                       "the value is %s, which is not allowed for %s", wrong,
+                                       words[kind].several);
             lx_error_locate(error, file->path, NULL, file->read - count + i, LX_NONE);
             return status;
         }

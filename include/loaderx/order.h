@@ -403,7 +403,7 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
  * @param[in]  part     An order whose indices are all less than @p count.
  * @param[in]  indices  @p count indices, in any order; repeats are allowed. The call copies them.
  * @param[in]  count    The number of indices.
- * @param[in]  options  The tables directory; NULL for the default.
+ * @param[in]  options  Only the tables directory applies; NULL for the default.
  * @param[out] order    Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.
  *

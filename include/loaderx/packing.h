@@ -109,8 +109,8 @@ LX_API lx_status lx_source_new_joined_tokens(lx_tokens *tokens, uint64_t sequenc
                                              lx_error *error);
 
 /**
- * Returns the number of padding tokens, and the total number of tokens, in all samples of
- * lx_source_new_packed_tokens().
+ * Returns the number of padding tokens, and the total number of tokens, in all samples of a source
+ * that lx_source_new_packed_tokens() created.
  *
  * @retval LX_OK            The numbers were stored in @p padding and @p total.
  * @retval LX_ERR_ARGUMENT  @p source is a different kind of source, or a pointer is NULL.

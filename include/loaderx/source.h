@@ -150,7 +150,7 @@ LX_API void lx_source_options_free(lx_source_options *options);
  *
  * @param[in]  options  The options.
  * @param[in]  fill     The function.
- * @param[in]  user     The pointer to pass to @p fill and to the function of
+ * @param[in]  user     The pointer to pass to @p fill and to the function set with
  *                      lx_source_options_set_release(); may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *

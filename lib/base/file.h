@@ -5,8 +5,8 @@
  * descriptors are close-on-exec, files must be regular, transfers are complete, and interrupted
  * calls are retried.
  *
- * A name within an open directory, which is part of a dataset, must not be a symbolic link. In a
- * name relative to #LX__CWD, symbolic links are followed, because the user gave that name.
+ * An open directory always belongs to a dataset; a name relative to it must not be a symbolic link.
+ * In a name relative to #LX__CWD, symbolic links are followed, because the user gave that name.
  */
 #ifndef LX_BASE_FILE_H
 #define LX_BASE_FILE_H

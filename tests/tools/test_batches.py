@@ -123,7 +123,7 @@ def test_batches_of_many(loaderx, folder):
     (['--budget', 50, '--costs', 'c.npy'], 2, 'which exceeds the budget of 50'),
     (['--budget', 100, '--costs', 'z.npy'], 2, 'the cost of index 1 is 0'),
     (['--budget', 100, '--costs', 'f.npy'], 1, 'costs must be integers'),
-    (['--budget', 100, '--costs', 'n.npy'], 1, 'negative, which is not a valid cost'),
+    (['--budget', 100, '--costs', 'n.npy'], 1, 'negative, which is not allowed for costs'),
     (['--budget', 100, '--costs', 'none.npy'], 2, 'none.npy'),
 ])
 def test_rejects_invalid_calls(loaderx, folder, arguments, code, message):

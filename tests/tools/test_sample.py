@@ -150,10 +150,10 @@ def test_json_contains_the_options(loaderx, folder):
 
 
 @pytest.mark.parametrize('content, message', [
-    (npy_bytes(np.array([1, -5])), 'the value is negative, which is not a valid index'),
-    (npy_bytes(np.array([-1], 'int8')), 'the value is negative, which is not a valid index'),
+    (npy_bytes(np.array([1, -5])), 'the value is negative, which is not allowed for indices'),
+    (npy_bytes(np.array([-1], 'int8')), 'the value is negative, which is not allowed for indices'),
     (npy_bytes(np.array([0, 2**64 - 1], 'uint64')),
-     'the value is 2^64 - 1, which is not a valid index'),
+     'the value is 2^64 - 1, which is not allowed for indices'),
     (npy_bytes(np.zeros(3)), 'the elements are float64, but indices must be integers'),
     (npy_bytes(np.zeros(3, bool)), 'the elements are bool, but indices must be integers'),
     (npy_bytes(np.zeros((3, 2), int)), 'the array has 2 axes, but indices must have one'),

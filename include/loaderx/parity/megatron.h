@@ -244,7 +244,7 @@ LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megat
  * lx_order_new_blend() does neither.
  *
  * @param[in]  mixture  A mixture with at least one part, and with weights that do not change.
- * @param[in]  options  The tables directory; NULL for the default.
+ * @param[in]  options  Only the tables directory applies; NULL for the default.
  * @param[out] order    Receives the order; release it with lx_order_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *

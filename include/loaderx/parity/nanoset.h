@@ -29,7 +29,7 @@ LX_BEGIN_DECLS
 /**
  * Creates the order of a Nanoset: the samples of several sets, mixed by weight as in Megatron's
  * greedy loop (lx_order_new_greedy()), and shuffled in the same way as by numpy.random.RandomState.
- * A set that is exhausted starts over. An epoch has as many samples as all sets have together, and
+ * A set that is exhausted starts over. An epoch has as many samples as all sets combined, and
  * all epochs are identical. The indices are those of the concatenated sets: sample s of set i has
  * the index s plus the total length of the sets before it.
  *

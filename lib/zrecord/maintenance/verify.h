@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Verification of a snapshot: the scanner for damage that lx_dataset_verify() and
- * lx_dataset_repair() share.
+ * @brief Verification of a snapshot: the damage scanner that both lx_dataset_verify() and
+ * lx_dataset_repair() use.
  */
 #ifndef LX_ZRECORD_VERIFY_H
 #define LX_ZRECORD_VERIFY_H

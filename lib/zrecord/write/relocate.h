@@ -70,7 +70,7 @@ lx_status lx__relocation_check(const lx__relocation *relocation, const lx__move 
                                lx_error *error);
 
 /**
- * Moves a value, which must already have been checked. Its rows change now, or at the latest in
+ * Moves a value, which must already have been checked. Its rows change now or in
  * lx__relocation_flush(). A value without a payload is verified and left unchanged.
  * @retval LX_ERR_CORRUPT  This value or an earlier value is damaged; the error names the damaged
  *                         value.

@@ -4,7 +4,7 @@
  * @brief Reads the rows of all fields, a block of records at a time, so that they can be written to
  * new tables.
  *
- * A row block contains the current rows: updates have replaced the rows from the tables.
+ * A row block contains the current rows: the rows of the tables with all updates applied.
  */
 #ifndef LX_ZRECORD_ROW_BLOCK_H
 #define LX_ZRECORD_ROW_BLOCK_H

@@ -68,8 +68,8 @@ typedef struct lx__write_buffer {
     size_t value_capacity;
     size_t align;                /**< The largest alignment of its values. */
     lx__flush_state flush_state; /**< Guarded by the flush's mutex. */
-    /** The chunk items after this buffer's values were written. A frame that commits this buffer
-     * but no later buffer must not cover more than these items. */
+    /** The chunk items after this buffer's values were written. If this is the last buffer that a
+     * frame commits, the frame covers at most these items. */
     lx__chunk_item *chunks;
     size_t chunk_count;
     size_t chunk_capacity;

@@ -132,7 +132,7 @@ class GPTDataset(BatchReadable):
     dtype : dtype or str, optional
         The dtype of a stored token, as for `Tokens`; must not be given if `tokens` is a `Tokens`.
     vocabulary : int, optional
-        The exclusive upper bound of tokens: reading a sample with a token at or above this bound
+        The exclusive upper bound on token values: reading a sample with a token at or above it
         raises `CorruptError`.
     tables : path, optional
         The directory in which to store the tables, like Megatron's ``path_to_cache``. The first

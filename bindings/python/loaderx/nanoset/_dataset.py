@@ -42,7 +42,7 @@ class Nanoset(BatchReadable):
     contains ``(tokens - 1) // sequence_length`` samples; sample i consists of
     ``sequence_length + 1`` tokens, starting at token ``i * sequence_length``. (Versions of Nanotron
     define samples differently; see `datatrove`.) An epoch contains as many samples as all sets
-    together, mixed by weight and shuffled; a set that is exhausted restarts. All epochs are equal.
+    combined, mixed by weight and shuffled; a set that is exhausted restarts. All epochs are equal.
     The Nanoset has as many samples as training needs.
 
     A Nanoset works with torch's DataLoader: ``nanoset[i]`` is ``{'input_ids': tokens}``, with int64
@@ -82,7 +82,7 @@ class Nanoset(BatchReadable):
         samples, which share no tokens, and the sorted files of a folder are shuffled by
         ``numpy.random.default_rng(42)``.
     vocab_size : int, optional
-        The exclusive upper bound of tokens: reading a sample with a token at or above this bound
+        The exclusive upper bound on token values: reading a sample with a token at or above it
         raises `CorruptError`.
     out : {'torch', 'numpy'}, optional
         The type of ``input_ids``. None: a tensor if PyTorch is installed, or an array if not.

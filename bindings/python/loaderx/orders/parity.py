@@ -182,7 +182,7 @@ class Nanoset(Order):
     """The order of Nanotron's Nanosets: several sets, mixed by weights and shuffled.
 
     Sets are mixed as in Megatron's BlendedDataset and restart when they are exhausted; the result
-    is shuffled by numpy.random.RandomState. An epoch contains as many samples as all sets together,
+    is shuffled by numpy.random.RandomState. An epoch contains as many samples as all sets combined,
     and all epochs are equal. Indices refer to the concatenation of the sets. The order needs a
     table of 4 bytes per sample; `Blend` needs no table.
 

@@ -42,7 +42,7 @@ class PackedDataset(Records):
     out : dtype or str, optional
         The dtype of the field ``tokens``: ``int32`` or ``int64``.
     vocabulary : int, optional
-        The exclusive upper bound of tokens: reading a sample with a token at or above this bound
+        The exclusive upper bound on token values: reading a sample with a token at or above it
         raises `CorruptError`, which contains the file and the offset.
     pad : int, optional
         The padding value in ``tokens``; it may exceed `vocabulary`.

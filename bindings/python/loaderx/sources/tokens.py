@@ -40,7 +40,7 @@ def columns_of(segments: Any, positions: Any) -> int:
 
 
 def vocabulary_of(vocabulary: Any) -> Optional[int]:
-    """Check and return the exclusive upper bound of tokens, if there is one."""
+    """Check and return the exclusive upper bound on token values, if there is one."""
     if vocabulary is None:
         return None
     return natural('vocabulary', vocabulary, minimum=1, maximum=UINT64_MAX)
@@ -271,7 +271,7 @@ class TokenDataset(Records):
     out : dtype or str, optional
         The dtype of the samples: ``int32`` or ``int64``.
     vocabulary : int, optional
-        The exclusive upper bound of tokens: reading a sample with a token at or above this bound
+        The exclusive upper bound on token values: reading a sample with a token at or above it
         raises `CorruptError`, which contains the file and the offset.
     overlap : bool, optional
         Whether consecutive samples share a token. False: sample i starts at token

@@ -55,8 +55,8 @@ class Pool:
     takes as long as its longest text, and the results are converted to Python objects sequentially.
     Separate processes have neither limitation.
 
-    A new process starts when all existing processes are busy. Each process ends when its pipe is
-    closed, at the latest when this process ends.
+    A new process starts when all existing processes are busy. Each process exits when its pipe is
+    closed, which happens when this process exits, if not before.
     """
 
     def __init__(self, setup: Setup, processes: int) -> None:
