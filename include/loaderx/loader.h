@@ -248,10 +248,10 @@ LX_API lx_status lx_loader_open(lx_source *source, const lx_loader_options *opti
                                 lx_loader **loader, lx_error *error);
 
 /**
- * Closes a loader, at any time: it wakes all waiting threads, cancels work that has not begun, and
- * waits only for callbacks and system calls that are running. Batches that were already returned
- * stay valid. NULL is allowed. A callback of the loader must not close the loader, because the call
- * would wait for itself.
+ * Closes a loader. The call is allowed at any time: it wakes all waiting threads, cancels work that
+ * has not begun, and waits only for callbacks and system calls that are running. Batches that were
+ * already returned stay valid. NULL is allowed. A callback of the loader must not close the loader,
+ * because the call would wait for itself.
  */
 LX_API void lx_loader_close(lx_loader *loader);
 

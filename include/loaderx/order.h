@@ -67,13 +67,13 @@ LX_BEGIN_DECLS
  * memory. The name of the file is a hash of everything that the table depends on, so one directory
  * can serve any number of orders.
  * @par
- * The directory is created if it does not exist. If it is not writable, orders whose files exist
- * can still be created. If several processes need the same table at the same time, each of them
- * computes it, and the file written last remains; to avoid the extra work, let one process create
- * the order first. The library itself removes only tables of epochs: when it writes the table of an
- * epoch, it removes the table of the epoch two before it. You can delete files that are no longer
- * needed at any time, even while they are being read. You can also delete files whose names end in
- * .new, which a process leaves behind if it is killed while writing.
+ * The directory is created if it does not exist. Without write permission, an order can be
+ * created only if the file for its table exists. If several processes need the same table at the
+ * same time, each of them computes it, and the file written last remains; to avoid the extra work,
+ * let one process create the order first. The library itself removes only tables of epochs: when it
+ * writes the table of an epoch, it removes the table of the epoch two before it. You can delete
+ * files that are no longer needed at any time, even while they are being read. You can also delete
+ * files whose names end in .new, which a process leaves behind if it is killed while writing.
  * @par
  * The table is memory-mapped. If another process truncates the file, or a sector is bad, reading
  * raises SIGBUS.

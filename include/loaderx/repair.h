@@ -223,8 +223,8 @@ LX_API lx_status lx_dataset_repair(const char *path, const lx_repair_options *op
  * frame of its WAL is invalid: use a backup.
  *
  * The new dataset is created as INTO.recovering, and renamed when it is complete. If the process is
- * killed, that directory remains, and the next call refuses to overwrite it; after any other
- * failure, the call removes it. If only the sync after the rename fails, the call returns
+ * killed, that directory remains, and later calls refuse to overwrite it. After any other failure,
+ * the call that created it removes it. If only the sync after the rename fails, the call returns
  * #LX_ERR_IO; INTO is then complete, but may be lost in a power loss.
  *
  * @param[in]  path     The dataset's directory.

@@ -204,8 +204,8 @@ typedef struct lx_value {
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The record will be part of the next commit.
- * @retval LX_ERR_ARGUMENT  @p count is not the number of fields, a value does not have the size of its
- *                          field, or a pointer is NULL; nothing was appended.
+ * @retval LX_ERR_ARGUMENT  @p count is not the number of fields, a value does not have the size of
+ *                          its field, or a pointer is NULL; nothing was appended.
  * @retval LX_ERR_LIMIT     A value is larger than #LX_MAX_VALUE, or the dataset would have more
  *                          than 2^59 - 1 records, in which case nothing was appended; or no chunk
  *                          id is left, in which case recover as for #LX_ERR_IO.
@@ -525,8 +525,8 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
  */
 
 /**
- * Checkpoints the WAL: writes new tables that include the row updates of the WAL, so that the WAL
- * contains no more updates. A writer does so automatically when the number of updates exceeds both
+ * Checkpoints the WAL: writes new tables that include the row updates of the WAL. Afterwards, the
+ * WAL contains no updates. A writer does so automatically when the number of updates exceeds both
  * 65,536 and an eighth of the number of rows in the tables. If there are no updates, the call does
  * nothing.
  *

@@ -2,8 +2,8 @@
 /**
  * @file
  * @brief The only functions that open, read and write files. Names are relative to a directory,
- * descriptors are close-on-exec, files must be regular, transfers are complete, and interrupted
- * calls are retried.
+ * descriptors are close-on-exec, files must be regular, reads and writes transfer all bytes or
+ * fail, and interrupted calls are retried.
  *
  * An open directory always belongs to a dataset; a name relative to it must not be a symbolic link.
  * In a name relative to #LX__CWD, symbolic links are followed, because the user gave that name.

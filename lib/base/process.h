@@ -13,8 +13,8 @@
 
 #include <loaderx/export.h>
 
-/** Returns a number that distinguishes the calling process from its ancestors. The call costs one
- * load where the kernel wipes pages at fork (Linux 4.14 and later); elsewhere, the number is the
+/** Returns a number that distinguishes the calling process from its ancestors. If the kernel can
+ * wipe pages at fork (Linux 4.14 and later), the call costs one load; otherwise, it returns the
  * process id. */
 uint64_t lx__process_id(void);
 

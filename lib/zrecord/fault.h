@@ -22,20 +22,20 @@
     fault(LOG_SYNC_BEFORE, "the WAL is not synced before a synced frame")                          \
     fault(CHUNK_DIRECTORY_SYNC, "the directory of a new chunk is not synced")                      \
     fault(CREATION_SYNC, "a new dataset's directory is not synced before meta.json")               \
-    fault(PARENT_SYNC, "the parent directory of a new dataset is not synced")                     \
+    fault(PARENT_SYNC, "the parent directory of a new dataset is not synced")                      \
     fault(FRAME_BEFORE_DATA, "a frame is written before its data is synced")                       \
     fault(META_FILE_SYNC, "meta.json is renamed before it is synced")                              \
     fault(META_DIRECTORY_SYNC, "the directory is not synced after the rename of meta.json")        \
-    fault(SEAL_SYNC, "files are not synced before meta.json marks the dataset as sealed")                          \
+    fault(SEAL_SYNC, "files are not synced before meta.json marks the dataset as sealed")          \
     fault(UPDATES_STAY, "rows do not drop updates")                                                \
-    fault(BOOT, "the boot ID of a frame is not compared")                                             \
+    fault(BOOT, "the boot ID of a frame is not compared")                                          \
     fault(FRAME_CRC, "the CRC of a frame is not checked")                                          \
-    fault(UNSYNCED_DROPPED, "opening a dataset drops unsynced commits of the same boot")        \
-    fault(OPENING_SYNC, "opening a dataset does not sync the synced frames that it finds")                \
+    fault(UNSYNCED_DROPPED, "opening a dataset drops unsynced commits of the same boot")           \
+    fault(OPENING_SYNC, "opening a dataset does not sync the synced frames that it finds")         \
     fault(WRITE_BACK, "nothing is written back after a failed sync")                               \
     fault(TRUNCATE, "the WAL is not truncated when a writer opens")                                \
     fault(WORKER_SYNC, "only the chunks of the first flush task are synced")                       \
-    fault(CHUNK_PREFIX, "a frame refers to payloads of later calls")                                   \
+    fault(CHUNK_PREFIX, "a frame refers to payloads of later calls")                               \
     fault(CHUNK_ID_REUSE, "chunk ids are reused")                                                  \
     fault(STALE_UPDATES, "changes survive a rollback")                                             \
     fault(SHARED_COMMIT, "a call that shares a commit accepts any commit")                         \

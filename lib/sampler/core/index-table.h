@@ -6,7 +6,7 @@
  *
  * A file may be damaged, and another process may write to it. Every read therefore needs two
  * checks: lx__index_table_check() finds damaged blocks, and then the reader checks that each number
- * is valid for its purpose. lx__index_table_map() does both.
+ * is valid for its purpose. lx__index_table_map() does both checks.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_H
 #define LX_SAMPLER_INDEX_TABLE_H

@@ -27,8 +27,8 @@
  * A split. Immutable.
  *
  * Every level of the tree is full: a set that is already alone one level above the lowest becomes
- * the right child of a node with ratio 0. All positions therefore descend the same number of levels,
- * and the children of node k are nodes 2k and 2k + 1 of the next level.
+ * the right child of a node with ratio 0. All positions therefore descend the same number of
+ * levels, and the children of node k are nodes 2k and 2k + 1 of the next level.
  */
 typedef struct lx__mixture_split {
     unsigned depth;   /**< Number of levels of nodes: log2 of the number of sets with a weight above

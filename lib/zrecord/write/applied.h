@@ -24,7 +24,7 @@ typedef struct lx__applied {
 lx_status lx__applied_add_chunks(lx__applied *applied, const lx__write_buffer *buffer,
                                  lx_error *error);
 
-/** Sorts the items of chunks that have grown by id, and keeps only the last item of each chunk. */
+/** Sorts the chunk items by chunk id, and keeps only the last item of each chunk. */
 void lx__applied_sort_chunks(lx__applied *applied);
 
 /** Drops everything, and sets the length of the dataset to @p length records. */

@@ -47,7 +47,7 @@ struct lx_writer {
         size_t count, capacity;
     } former; /**< Schemas from before fields were changed; callers may still be using them. */
 
-    /* The state of the operations, on their way from the caller to the log. */
+    /* The operations that are not in the log yet. */
     uint64_t length;        /**< Length of the dataset with all operations so far. */
     uint64_t pending_bytes; /**< Number of payload bytes since the last frame. */
     bool transaction;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batches for language models on the stages of a pipeline."""
+"""Batches of language-model samples for each stage of a pipeline."""
 
 from __future__ import annotations
 

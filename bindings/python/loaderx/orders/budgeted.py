@@ -22,8 +22,8 @@ class Budgeted(Order):
     Each position has the same index as in the inner order. Starting at the beginning of each epoch,
     each batch takes as many consecutive samples as fit; the last batch of an epoch takes the
     remaining samples. Samples fit if the sum of their costs is at most the budget. With `padded`,
-    samples fit if their number times their largest cost is at most the budget: this product is the
-    cost of a batch that is padded to its longest sample. With a `Bucketed` inner order, batches
+    the cost of a batch is the number of its samples times the largest cost among them, which is
+    what a batch that is padded to its longest sample costs. With a `Bucketed` inner order, batches
     contain little padding.
 
     A `Loader` with a budgeted order returns these batches, and does not accept `batch_size`. Each

@@ -27,8 +27,8 @@ _SCALARS = frozenset(np.dtype(name).type for name in (
 def default_collate(batch: Any) -> Any:
     """Collate a list of items into one item of tensors, like torch's default_collate, but faster.
 
-    The library collates arrays of equal dtype and shape, ints and floats, including those in dicts,
-    tuples and lists. torch collates everything else, and collates all items if its
+    The library collates ints, floats, and arrays of equal dtype and shape, including those in
+    dicts, tuples and lists. torch collates everything else, and collates all items if its
     ``default_collate_fn_map`` was changed.
 
     Parameters
