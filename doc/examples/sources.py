@@ -26,12 +26,12 @@ print(list(batch), batch['data'].dtype, batch['label'].dtype)
 
 # An order maps positions to indices. A window whose stride is less than its length gives
 # overlapping sequences.
-order = lx.Sequential(len(images), window=16, stride=4)
+order = lx.Sequential(n=len(images), window=16, stride=4)
 print(order.take(34))
 assert order.take(0).shape == (0,) and order.tell() == 34
 
 # Any position can be read at once, even one after a hundred million epochs.
-order = lx.Shuffle(len(images), seed=1)
+order = lx.Shuffle(n=len(images), seed=1)
 order.seek(10**8 * len(images))
 assert sorted(order.take(len(images))) == index.tolist()
 
@@ -41,5 +41,5 @@ for batch in lx.Loader(source, batch_size=250, order=lx.Slice(bright, 0, 1000), 
     assert batch['score'].min() >= np.median(scores)
 
 # Several ranks share an order; each index goes to one rank.
-shares = [lx.Shuffle(len(images), seed=1).shard(rank, 4).take(1250) for rank in range(4)]
+shares = [lx.Shuffle(n=len(images), seed=1).shard(rank, 4).take(1250) for rank in range(4)]
 assert sorted(np.concatenate(shares)) == index.tolist()

@@ -287,7 +287,7 @@ class DataLoader(_core.Loader):
         source = zip_sources((dataset, labelset), PLACES, ('dataset', 'labelset'))
         if source.length == 0:
             raise ValueError('dataset must not be empty: batches are always full')
-        epoch = Sequential(source.length) if mode == 0 else Shuffle(source.length, seed=seed)
+        epoch = Sequential(n=source.length) if mode == 0 else Shuffle(n=source.length, seed=seed)
         # A batch is short only at the end of an epoch of the order, and this order has one
         # practically endless epoch.
         order = Repeat(epoch, _POSITIONS // source.length)

@@ -134,9 +134,11 @@ class Loader(_core.Loader):
         order, which determines the batches.
     order : Order, optional
         The order in which to read records; None: `Sequential`. The length of the order is the
-        length of an epoch, and may differ from the number of records. The order's own position is
-        ignored: without `start`, a loader starts at position 0. With a `Budgeted` order, ``len()``
-        is the number of batches in the current epoch.
+        length of an epoch, and may differ from the number of records. An order that was created for
+        a different number of records is refused: to read only some of the records, pass a
+        `SubsetDataset`, or the order `Subset`. The order's own position is ignored: without
+        `start`, a loader starts at position 0. With a `Budgeted` order, ``len()`` is the number of
+        batches in the current epoch.
     epochs : int, optional
         The number of epochs per ``for`` loop; None: the loop is endless.
     start : int

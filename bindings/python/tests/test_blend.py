@@ -14,7 +14,7 @@ import loaderx as lx
 from mixture import plan
 
 N = 100
-PARTS = [lx.Shuffle(N, seed=1), lx.Sequential(50), lx.Random(30, seed=2)]
+PARTS = [lx.Shuffle(n=N, seed=1), lx.Sequential(n=50), lx.Random(n=30, seed=2)]
 OFFSETS = [0, 100, 150]
 
 
@@ -54,12 +54,12 @@ def test_weights_are_the_lengths_by_default():
 
 
 def test_returns_plain_indices_without_offsets():
-    order = lx.Blend([lx.Sequential(3), lx.Sequential(3)], [1, 1])
+    order = lx.Blend([lx.Sequential(n=3), lx.Sequential(n=3)], [1, 1])
     assert order.take(6).tolist() == [0, 0, 1, 1, 2, 2]
 
 
 def test_stop_and_redistribute():
-    parts = [lx.Shuffle(10, seed=1), lx.Shuffle(1000, seed=2)]
+    parts = [lx.Shuffle(n=10, seed=1), lx.Shuffle(n=1000, seed=2)]
     stop = lx.Blend(parts, [0.5, 0.5], offsets=[0, 10], exhausted='stop')
     assert 19 <= len(stop) <= 21 and stop.counts(0, len(stop))[0] == 10
     every = lx.Blend(parts, [0.5, 0.5], offsets=[0, 10], exhausted='redistribute')
@@ -104,7 +104,7 @@ def test_counts_of_far_positions():
 
 
 def test_many_parts():
-    parts = [lx.Shuffle(1 + i, seed=i) for i in range(2000)]
+    parts = [lx.Shuffle(n=1 + i, seed=i) for i in range(2000)]
     order = lx.Blend(parts, offsets=np.cumsum([0, *map(len, parts[:-1])]))
     assert len(order) == 2000 * 2001 // 2
     expected = np.arange(1, 2001)
@@ -114,14 +114,14 @@ def test_many_parts():
 
 
 REPRS = [
-    (lx.Blend(PARTS[:2]), 'Blend([Shuffle(100, seed=1), Sequential(50)])'),
+    (lx.Blend(PARTS[:2]), 'Blend([Shuffle(n=100, seed=1), Sequential(n=50)])'),
     (lx.Blend(PARTS[:2], [1, 0.5], exhausted='stop'),
-     "Blend([Shuffle(100, seed=1), Sequential(50)], [1.0, 0.5], exhausted='stop')"),
+     "Blend([Shuffle(n=100, seed=1), Sequential(n=50)], [1.0, 0.5], exhausted='stop')"),
     (lx.Blend(PARTS[:2], n=9, offsets=[0, 100], schedule=[(5, [1, 2]), (7, None)]),
-     'Blend([Shuffle(100, seed=1), Sequential(50)], n=9, offsets=[0, 100], '
+     'Blend([Shuffle(n=100, seed=1), Sequential(n=50)], n=9, offsets=[0, 100], '
      'schedule={5: [1.0, 2.0], 7: None})'),
-    (lx.Blend([lx.Shuffle(seed=1), lx.Sequential(50)]),
-     'Blend([Shuffle(seed=1), Sequential(50)])'),
+    (lx.Blend([lx.Shuffle(seed=1), lx.Sequential(n=50)]),
+     'Blend([Shuffle(seed=1), Sequential(n=50)])'),
 ]
 
 
@@ -175,13 +175,13 @@ def test_a_loader_reads_concatenated_sources():
 
 
 def test_parts_wait_for_the_source():
-    order = lx.Blend([lx.Shuffle(seed=1), lx.Shuffle(10, seed=2)])
+    order = lx.Blend([lx.Shuffle(seed=1), lx.Shuffle(n=10, seed=2)])
     with pytest.raises(ValueError, match='has no length: pass n'):
         order.counts(0, 1)
     with pytest.raises(ValueError, match='has no length: pass n'):
         len(order)
     for n in 20, 40:
-        known = lx.Blend([lx.Shuffle(n, seed=1), lx.Shuffle(10, seed=2)])
+        known = lx.Blend([lx.Shuffle(n=n, seed=1), lx.Shuffle(n=10, seed=2)])
         with lx.Loader(np.arange(n), order=order, batch_size=16, epochs=2) as loader:
             assert labels(loader) == known.take(2 * (n + 10)).tolist()
     with pytest.raises(ValueError, match=r'parts\[0\] is empty'):
@@ -215,7 +215,7 @@ def test_resume_on_other_ranks_in_the_middle_of_a_curriculum():
 
 
 def test_freed_mixtures_leak_nothing():
-    part = lx.Shuffle(10, seed=1)
+    part = lx.Shuffle(n=10, seed=1)
     count = sys.getrefcount(part._order)
     for _ in range(300):
         lx.Blend([part, part], [1, 2], schedule={5: [2, 1]}).counts(0, 20)
@@ -228,7 +228,7 @@ def test_freed_mixtures_leak_nothing():
 
 def test_the_extension_rejects_other_arguments():
     """The extension must be safe even without the checks of its Python callers."""
-    core, part = lx._core, lx.Shuffle(10, seed=1)._order
+    core, part = lx._core, lx.Shuffle(n=10, seed=1)._order
     for arguments in [
         (), ((part,), None, (1.0,), (), 0, 'stop'), ([part], None, (1.0,), (), 0, 'stop', False, None),
         ((part,), None, (), (), 0, 'stop', False, None), ((part,), None, ('1',), (), 0, 'stop', False, None),
@@ -256,7 +256,7 @@ def test_the_extension_rejects_other_arguments():
 
 # ---- wrong arguments
 
-BIG = lx.Sequential(2**63)
+BIG = lx.Sequential(n=2**63)
 
 
 @pytest.mark.parametrize('call, error, word', [
@@ -264,7 +264,7 @@ BIG = lx.Sequential(2**63)
     (lambda: lx.Blend(5), TypeError, 'parts'),
     (lambda: lx.Blend([PARTS[0], 5]), TypeError, r'parts\[1\]'),
     (lambda: lx.Blend([PARTS[0].shard(0, 2)]), ValueError, r'parts\[0\]'),
-    (lambda: lx.Blend([PARTS[0], lx.Shuffle(0)]), ValueError, r'parts\[1\] is empty'),
+    (lambda: lx.Blend([PARTS[0], lx.Shuffle(n=0)]), ValueError, r'parts\[1\] is empty'),
     (lambda: lx.Blend([BIG, BIG]), ValueError, 'n must be given'),
     (lambda: lx.Blend(PARTS, 5), TypeError, 'weights'),
     (lambda: lx.Blend(PARTS, '123'), TypeError, 'weights'),

@@ -29,7 +29,7 @@ class Cut:
     """An order that is divided into batches, and its batches as doc/orders.md defines them."""
 
     def __init__(self, part, costs, budget, rows, padded):
-        self.order = lx.Budgeted(part, costs, budget, rows, padded)
+        self.order = lx.Budgeted(part, costs, budget, rows=rows, padded=padded)
         self.n, self.costs = len(self.order), costs
         self.budget, self.rows, self.padded = budget, rows, padded
 
@@ -60,9 +60,9 @@ def cuts(draw):
     most = draw(st.sampled_from([1, 9, 200, 2**33]))
     costs = draw(st.lists(st.integers(1, most), min_size=n, max_size=n))
     part = draw(st.sampled_from([
-        lx.Sequential(), lx.Shuffle(seed=seed), lx.Random(n + 20, seed=seed) if n > 20 else
-        lx.Random(seed=seed), lx.Subset(np.arange(n)[::-2], seed=seed), lx.Bucketed(costs, 4),
-        lx.Repeat(lx.Shuffle(n, seed=seed), 2), lx.Weighted(costs, seed=seed)]))
+        lx.Sequential(), lx.Shuffle(seed=seed), lx.Random(n=n + 20, seed=seed) if n > 20 else
+        lx.Random(seed=seed), lx.Subset(np.arange(n)[::-2], seed=seed), lx.Bucketed(costs, batch=4),
+        lx.Repeat(lx.Shuffle(n=n, seed=seed), 2), lx.Weighted(costs, seed=seed)]))
     if isinstance(part, lx.Random) and n > 20:
         costs += costs[:20]
     budget = max(costs) * draw(st.integers(1, 12)) + draw(st.integers(0, 5))
@@ -233,20 +233,26 @@ def test_gathers_a_large_batch():
     ((lx.Shuffle(), [1, .5], 5), TypeError, 'costs'),
     ((lx.Shuffle(), 7, 5), TypeError, 'costs'),
     ((lx.Shuffle(), [[1]], 5), TypeError, 'costs'),
-    ((lx.Shuffle(3), [1, 2], 5), ValueError, 'at least 3 costs, one for each index, but only 2'),
+    ((lx.Shuffle(n=3), [1, 2], 5), ValueError, 'of 3 records, but there are only 2 costs'),
     ((lx.Shuffle(), [1, 2], 0), ValueError, 'budget'),
     ((lx.Shuffle(), [1, 2], 5.0), TypeError, 'budget'),
     ((lx.Shuffle(), [1, 2], 2**64), ValueError, 'budget'),
-    ((lx.Shuffle(), [1, 2], 5, 0), ValueError, 'rows'),
-    ((lx.Shuffle(), [1, 2], 5, True), TypeError, 'rows'),
-    ((lx.Shuffle(), [1, 2], 5, None, 1), TypeError, 'padded'),
-    ((lx.Shuffle(2).shard(0, 2), [1, 2], 5), ValueError, 'rank 0 of 2'),
+    ((lx.Shuffle(n=2).shard(0, 2), [1, 2], 5), ValueError, 'rank 0 of 2'),
     (([0, 1], [1, 2], 5), TypeError, 'order must be an Order'),
     ((lx.Budgeted(lx.Shuffle(), [1], 1), [1], 1), ValueError, 'cut into batches'),
 ])
 def test_rejects_invalid_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
         lx.Budgeted(*arguments)
+
+
+@pytest.mark.parametrize('arguments, error, message', [
+    ({'rows': 0}, ValueError, 'rows'), ({'rows': True}, TypeError, 'rows'),
+    ({'padded': 1}, TypeError, 'padded'),
+])
+def test_rejects_invalid_options(arguments, error, message):
+    with pytest.raises(error, match=message):
+        lx.Budgeted(lx.Shuffle(), [1, 2], 5, **arguments)
 
 
 def test_rejects_nesting_in_other_orders():

@@ -29,7 +29,7 @@ def labels(loader):
     (10**30, None), (20, 10), (0, 0), (-10, 5), (2**64, None), (0, -(2**64)),
 ])
 def test_slices_match_those_of_a_list(start, stop):
-    part = lx.Shuffle(N, seed=1)
+    part = lx.Shuffle(n=N, seed=1)
     order = lx.Slice(part, start, stop)
     epochs = [part.take(N).tolist() for _ in range(3)]
     assert len(order) == len(epochs[0][start:stop])
@@ -37,25 +37,25 @@ def test_slices_match_those_of_a_list(start, stop):
 
 
 def test_a_slice_of_a_long_order():
-    order = lx.Slice(lx.Sequential(2**64 - 1), -5)
+    order = lx.Slice(lx.Sequential(n=2**64 - 1), -5)
     assert order.take(5).tolist() == [2**64 - 1 - k for k in (5, 4, 3, 2, 1)]
-    assert len(lx.Slice(lx.Shuffle(2**40, seed=1), 5, 2**39)) == 2**39 - 5
+    assert len(lx.Slice(lx.Shuffle(n=2**40, seed=1), 5, 2**39)) == 2**39 - 5
 
 
 # ---- repeat
 
 
 def test_repeat_has_longer_epochs_of_the_same_indices():
-    order = lx.Repeat(lx.Shuffle(N, seed=1), 3)
+    order = lx.Repeat(lx.Shuffle(n=N, seed=1), 3)
     assert len(order) == 3 * N
-    assert np.array_equal(order.take(7 * N), lx.Shuffle(N, seed=1).take(7 * N))
+    assert np.array_equal(order.take(7 * N), lx.Shuffle(n=N, seed=1).take(7 * N))
 
 
 # ---- concat
 
 
 def test_concat_is_one_order_after_the_other():
-    one, two = lx.Shuffle(5, seed=1), lx.Shuffle(7, seed=2)
+    one, two = lx.Shuffle(n=5, seed=1), lx.Shuffle(n=7, seed=2)
     epochs = [np.concatenate([one.take(5), two.take(7)]) for _ in range(3)]
     order = lx.Concat([one, two])
     assert np.array_equal(order.take(36), np.concatenate(epochs))
@@ -64,7 +64,7 @@ def test_concat_is_one_order_after_the_other():
 
 
 def test_accepts_a_part_twice():
-    part = lx.Shuffle(5, seed=1)
+    part = lx.Shuffle(n=5, seed=1)
     assert np.array_equal(lx.Concat([part, part]).take(10), np.tile(part.take(5), 2))
 
 
@@ -85,10 +85,10 @@ def test_a_subset_has_the_given_indices(indices):
 def test_a_subset_follows_its_order():
     table = np.random.default_rng(0).integers(0, 2**40, N)
     for order, part in [
-        (lx.Subset(table, seed=3), lx.Shuffle(N, seed=3)),
-        (lx.Subset(table, lx.Shuffle(seed=3)), lx.Shuffle(N, seed=3)),
-        (lx.Subset(table, order=lx.Random(N, seed=3)), lx.Random(N, seed=3)),
-        (lx.Subset(table, lx.Slice(lx.Sequential(), 10, 30)), lx.Sequential(20, window=20)),
+        (lx.Subset(table, seed=3), lx.Shuffle(n=N, seed=3)),
+        (lx.Subset(table, lx.Shuffle(seed=3)), lx.Shuffle(n=N, seed=3)),
+        (lx.Subset(table, order=lx.Random(n=N, seed=3)), lx.Random(n=N, seed=3)),
+        (lx.Subset(table, lx.Slice(lx.Sequential(), 10, 30)), lx.Sequential(n=20, window=20)),
     ]:
         places = part.take(2 * len(order)).astype(np.int64)
         if len(order) != N:
@@ -121,17 +121,17 @@ WAITING = {
     'slice': (lx.Slice(lx.Shuffle(seed=1), 10, -10), 'Slice(Shuffle(seed=1), start=10, stop=-10)'),
     'repeat': (lx.Repeat(lx.Blocks(block=8, seed=1), 2),
                'Repeat(Blocks(block=8, seed=1), times=2)'),
-    'concat': (lx.Concat([lx.Shuffle(seed=1), lx.Sequential(3)], offsets=[0, 2]),
-               'Concat([Shuffle(seed=1), Sequential(3)], offsets=[0, 2])'),
+    'concat': (lx.Concat([lx.Shuffle(seed=1), lx.Sequential(n=3)], offsets=[0, 2]),
+               'Concat([Shuffle(seed=1), Sequential(n=3)], offsets=[0, 2])'),
     'deep': (lx.Slice(lx.Concat([lx.Repeat(lx.Slice(lx.Shuffle(seed=1), 5), 2)]), 3, 300),
              'Slice(Concat([Repeat(Slice(Shuffle(seed=1), start=5), times=2)]), '
              'start=3, stop=300)'),
 }
 KNOWN = {
-    'slice': lambda n: lx.Slice(lx.Shuffle(n, seed=1), 10, -10),
-    'repeat': lambda n: lx.Repeat(lx.Blocks(n, block=8, seed=1), 2),
-    'concat': lambda n: lx.Concat([lx.Shuffle(n, seed=1), lx.Sequential(3)], offsets=[0, 2]),
-    'deep': lambda n: lx.Slice(lx.Repeat(lx.Slice(lx.Shuffle(n, seed=1), 5), 2), 3, 300),
+    'slice': lambda n: lx.Slice(lx.Shuffle(n=n, seed=1), 10, -10),
+    'repeat': lambda n: lx.Repeat(lx.Blocks(n=n, block=8, seed=1), 2),
+    'concat': lambda n: lx.Concat([lx.Shuffle(n=n, seed=1), lx.Sequential(n=3)], offsets=[0, 2]),
+    'deep': lambda n: lx.Slice(lx.Repeat(lx.Slice(lx.Shuffle(n=n, seed=1), 5), 2), 3, 300),
 }
 
 
@@ -180,7 +180,7 @@ def test_accepts_a_subset_longer_than_the_source():
 
 
 def test_ignores_the_position_of_a_part():
-    part = lx.Shuffle(N, seed=1)
+    part = lx.Shuffle(n=N, seed=1)
     expected = part.take(10)
     order = lx.Slice(part, 0, 10)
     assert np.array_equal(order.take(10), expected)
@@ -190,7 +190,7 @@ def test_ignores_the_position_of_a_part():
 
 
 def test_combined_orders_keep_their_parts_alive():
-    part = lx.Shuffle(N, seed=1)
+    part = lx.Shuffle(n=N, seed=1)
     expected = part.take(2 * N)[N:]
     order = lx.Slice(lx.Repeat(lx.Concat([part]), 2), N)
     del part
@@ -202,10 +202,10 @@ def test_combined_orders_keep_their_parts_alive():
 
 
 def test_states_name_the_parts():
-    order = lx.Repeat(lx.Slice(lx.Shuffle(N, seed=5), 10), 3)
+    order = lx.Repeat(lx.Slice(lx.Shuffle(n=N, seed=5), 10), 3)
     state = order.state_dict()['order']
     assert (state['kind'], state['times'], state['length']) == ('repeat', 3, 270)
-    assert state['part']['part'] == lx.Shuffle(N, seed=5).state_dict()['order']
+    assert state['part']['part'] == lx.Shuffle(n=N, seed=5).state_dict()['order']
     with pytest.raises(ValueError, match='indices'):
         lx.Subset([1, 2]).load_state_dict(lx.Subset([2, 1]).state_dict())
 
@@ -224,10 +224,10 @@ def test_freed_orders_leak_nothing():
 
     def work():
         part = lx.Shuffle(seed=1)
-        order = lx.Slice(lx.Concat([lx.Subset(table, part), lx.Blocks(500, block=7)], [0, 3]), 5)
+        order = lx.Slice(lx.Concat([lx.Subset(table, part), lx.Blocks(n=500, block=7)], [0, 3]), 5)
         lx.Repeat(order.shard(1, 2)._order and order, 2).take(600)
         pickle.loads(pickle.dumps(order)).state_dict()
-        for wrong in lambda: lx.Subset(bad), lambda: lx.Subset([1], lx.Sequential(2)):
+        for wrong in lambda: lx.Subset(bad), lambda: lx.Subset([1], lx.Sequential(n=2)):
             with pytest.raises(ValueError):
                 wrong()
         return part
@@ -252,7 +252,7 @@ def test_freed_orders_leak_nothing():
 
 
 def test_threads_make_and_take():
-    part = lx.Shuffle(10_000, seed=1)
+    part = lx.Shuffle(n=10_000, seed=1)
     expected = part.take(9000)[5000:].tolist()
     results = []
 
@@ -271,7 +271,7 @@ def test_threads_make_and_take():
 
 # ---- wrong arguments
 
-ORDER = lx.Shuffle(N, seed=1)
+ORDER = lx.Shuffle(n=N, seed=1)
 
 
 @pytest.mark.parametrize('call, error, word', [
@@ -291,7 +291,7 @@ ORDER = lx.Shuffle(N, seed=1)
     (lambda: lx.Concat(5), TypeError, 'orders'),
     (lambda: lx.Concat([ORDER, 5]), TypeError, r'orders\[1\]'),
     (lambda: lx.Concat([ORDER.shard(1, 2)]), ValueError, r'orders\[0\]'),
-    (lambda: lx.Concat([lx.Sequential(2**63)] * 2), ValueError, 'orders'),
+    (lambda: lx.Concat([lx.Sequential(n=2**63)] * 2), ValueError, 'orders'),
     (lambda: lx.Concat([ORDER], 3), TypeError, 'offsets'),
     (lambda: lx.Concat([ORDER], [1, 2]), ValueError, 'offsets'),
     (lambda: lx.Concat([ORDER], [-1]), ValueError, r'offsets\[0\]'),
@@ -312,7 +312,7 @@ ORDER = lx.Shuffle(N, seed=1)
     (lambda: lx.Subset(np.zeros((2, 2), int)), ValueError, 'indices'),
     (lambda: lx.Subset(np.zeros(2)), TypeError, 'indices'),
     (lambda: lx.Subset(np.zeros(2, bool)), TypeError, 'indices'),
-    (lambda: lx.Subset([1, 2], lx.Sequential(3)), ValueError, 'order'),
+    (lambda: lx.Subset([1, 2], lx.Sequential(n=3)), ValueError, 'order'),
     (lambda: lx.Subset([1, 2], 3), TypeError, 'order'),
     (lambda: lx.Subset([1, 2], ORDER.shard(0, 2)), ValueError, 'order'),
     (lambda: lx.Subset([1, 2], lx.Sequential(), seed=1), ValueError, 'seed'),

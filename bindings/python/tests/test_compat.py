@@ -242,7 +242,7 @@ def test_mode_1_gives_every_record_once_a_round(n):
     batches = take(loader, count)
     assert {len(batch) for batch in batches} == {max(1, n // 7)}
     got = sum(batches, [])
-    assert got[: 3 * n] == lx.Shuffle(n, seed=3).take(3 * n).tolist()
+    assert got[: 3 * n] == lx.Shuffle(n=n, seed=3).take(3 * n).tolist()
     for first in range(0, 3 * n, n):
         assert sorted(got[first : first + n]) == list(range(n))
 

@@ -141,7 +141,8 @@ SETUPS = st.tuples(st.integers(1, 4), st.integers(1, 17), st.integers(0, 2))
        SETUPS)
 def test_loaders_continue_with_another_configuration(model, epochs, drop_last, legs, last):
     run, state = Run(model, epochs), None
-    data = np.arange(model.bound)
+    records = model.order._records
+    data = np.arange(model.bound if records is None else records)
     for setup, steps, chosen in [*legs, (last, run.end + 1, 0)]:
         team = Team(run, data, state, setup, drop_last)
         while steps > 0 and team.tell() < run.end:

@@ -30,7 +30,7 @@ SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <
        st.integers(1, 90))
 def test_classes_are_equally_frequent(labels, seed, n):
     labels = np.array(labels)
-    order = lx.Balanced(labels, n, seed=seed)
+    order = lx.Balanced(labels, n=n, seed=seed)
     kinds = np.unique(labels)
     rounds = 3 * int(np.bincount(labels + 3).max())
     indices = order.take(rounds * len(kinds)).astype(int)
@@ -60,24 +60,25 @@ def test_classes_of_any_kind(classes):
 
 
 def test_two_classes_of_bools():
-    indices = lx.Balanced(np.arange(100) < 3, 50, seed=1).take(50)
+    indices = lx.Balanced(np.arange(100) < 3, n=50, seed=1).take(50)
     assert np.count_nonzero(indices < 3) == 25
     assert lx.Balanced([True, False, True], seed=1).take(4).tolist() \
         == lx.Balanced([1, 0, 1], seed=1).take(4).tolist()
 
 
 def test_repr_of_grouped_orders():
-    assert repr(lx.Balanced([5, -3], seed=1)) == 'Balanced([5, -3], 2, seed=1)'
-    assert repr(lx.Balanced(['a', 'b'], 7)) == "Balanced(['a', 'b'], 7, seed=0)"
-    assert repr(lx.Bucketed([5, 3], 2, 4, seed=1)) == 'Bucketed([5, 3], 2, 4, seed=1)'
-    assert repr(lx.Bucketed([5, 3], 2)) == 'Bucketed([5, 3], 2, seed=0)'
+    assert repr(lx.Balanced([5, -3], seed=1)) == 'Balanced([5, -3], n=2, seed=1)'
+    assert repr(lx.Balanced(['a', 'b'], n=7)) == "Balanced(['a', 'b'], n=7, seed=0)"
+    assert repr(lx.Bucketed([5, 3], batch=2, bucket=4, seed=1)) \
+        == 'Bucketed([5, 3], batch=2, bucket=4, seed=1)'
+    assert repr(lx.Bucketed([5, 3], batch=2)) == 'Bucketed([5, 3], batch=2, seed=0)'
 
 
 def test_empty_groups():
-    assert len(lx.Balanced([])) == len(lx.Bucketed([], 5)) == 0
+    assert len(lx.Balanced([])) == len(lx.Bucketed([], batch=5)) == 0
     assert len(lx.Balanced(np.array([], 'U3'))) == 0
     with pytest.raises(ValueError, match='classes must not be empty'):
-        lx.Balanced([], 5)
+        lx.Balanced([], n=5)
 
 
 # ---- lengths
@@ -88,7 +89,7 @@ def test_empty_groups():
        st.integers(0, 2**64 - 1))
 def test_batches_have_similar_lengths(lengths, batch, batches, seed):
     n, bucket = len(lengths), batch * batches
-    order = lx.Bucketed(lengths, batch, bucket, seed=seed)
+    order = lx.Bucketed(lengths, batch=batch, bucket=bucket, seed=seed)
     assert len(order) == n
     ranks = np.argsort(lengths, kind='stable')
     places = np.empty(n, int)
@@ -103,11 +104,11 @@ def test_batches_have_similar_lengths(lengths, batch, batches, seed):
 
 def test_a_bucket_is_100_batches():
     lengths = np.random.default_rng(1).integers(0, 1000, 5000)
-    assert lx.Bucketed(lengths, 7, seed=1).take(5000).tolist() \
-        == lx.Bucketed(lengths, 7, 700, seed=1).take(5000).tolist()
+    assert lx.Bucketed(lengths, batch=7, seed=1).take(5000).tolist() \
+        == lx.Bucketed(lengths, batch=7, bucket=700, seed=1).take(5000).tolist()
     by_bucket = np.sort(lengths)
     widest = max(np.ptp(by_bucket[i:i + 700]) for i in range(0, 5000, 700))
-    with lx.Loader(lengths, order=lx.Bucketed(lengths, 7, seed=1), batch_size=7) as loader:
+    with lx.Loader(lengths, order=lx.Bucketed(lengths, batch=7, seed=1), batch_size=7) as loader:
         assert max(np.ptp(batch['data']) for batch in loader) <= widest
 
 
@@ -181,16 +182,17 @@ def test_an_order_of_a_split():
     (lambda: lx.Balanced([1.5, 2]), TypeError, 'classes must be integers, strings or bytes'),
     (lambda: lx.Balanced([None, 2]), TypeError, 'classes must be'),
     (lambda: lx.Balanced(np.zeros((2, 2), int)), ValueError, 'classes must have one axis'),
-    (lambda: lx.Balanced([1], -1), ValueError, 'n must'),
+    (lambda: lx.Balanced([1], n=-1), ValueError, 'n must'),
     (lambda: lx.Balanced([1], seed=2**64), ValueError, 'seed'),
-    (lambda: lx.Bucketed(5, 1), TypeError, 'lengths'),
-    (lambda: lx.Bucketed([-1], 1), ValueError, r'lengths\[0\]'),
-    (lambda: lx.Bucketed([1.0], 1), TypeError, r'lengths\[0\]'),
-    (lambda: lx.Bucketed([1], 0), ValueError, 'batch'),
-    (lambda: lx.Bucketed([1], 2**60), ValueError, 'batch'),
-    (lambda: lx.Bucketed([1], 4, 6), ValueError, 'bucket must be a multiple of batch, 4, not 6'),
-    (lambda: lx.Bucketed([1], 4, 0), ValueError, 'bucket'),
-    (lambda: lx.Bucketed([1], 4, seed=1.0), TypeError, 'seed'),
+    (lambda: lx.Bucketed(5, batch=1), TypeError, 'lengths'),
+    (lambda: lx.Bucketed([-1], batch=1), ValueError, r'lengths\[0\]'),
+    (lambda: lx.Bucketed([1.0], batch=1), TypeError, r'lengths\[0\]'),
+    (lambda: lx.Bucketed([1], batch=0), ValueError, 'batch'),
+    (lambda: lx.Bucketed([1], batch=2**60), ValueError, 'batch'),
+    (lambda: lx.Bucketed([1], batch=4, bucket=6), ValueError,
+     'bucket must be a multiple of batch, 4, not 6'),
+    (lambda: lx.Bucketed([1], batch=4, bucket=0), ValueError, 'bucket'),
+    (lambda: lx.Bucketed([1], batch=4, seed=1.0), TypeError, 'seed'),
     (lambda: lx.split(-1, [1]), ValueError, 'n_or_keys'),
     (lambda: lx.split(1.5, [1]), TypeError, 'n_or_keys'),
     (lambda: lx.split(None, [1]), TypeError, 'n_or_keys'),

@@ -46,7 +46,7 @@ def test_a_batch_is_a_dict_of_arrays_that_the_caller_owns(data):
 
 
 def test_batches_follow_the_order(data):
-    order = lx.Shuffle(N, seed=5)
+    order = lx.Shuffle(n=N, seed=5)
     got = labels(lx.Loader(data, batch_size=64, order=order, epochs=2))
     expected = order.take(2 * N).tolist()
     assert [len(b) for b in got] == ([64] * 15 + [43]) * 2
@@ -82,11 +82,6 @@ def test_drop_last(data):
     assert len(dropped) == len(list(dropped)) == 10
 
 
-def test_accepts_an_order_shorter_than_its_source(data):
-    got = sum(labels(lx.Loader(data, batch_size=3, order=lx.Shuffle(10, seed=1))), [])
-    assert sorted(got) == list(range(10))
-
-
 def test_one_order_serves_sources_of_different_length():
     order = lx.Shuffle(seed=1)
     for n in 10, 20:
@@ -109,7 +104,7 @@ def test_each_for_loop_is_an_epoch(data):
     assert all(sorted(epoch) == list(range(N)) for epoch in epochs)
     assert epochs[0] != epochs[1] != epochs[2]
     assert loader.tell() == 3 * N
-    assert sum(epochs, []) == lx.Shuffle(N, seed=2).take(3 * N).tolist()
+    assert sum(epochs, []) == lx.Shuffle(n=N, seed=2).take(3 * N).tolist()
 
 
 def test_a_for_loop_continues_where_the_last_stopped(data):
@@ -169,7 +164,7 @@ def test_list_ends(data):
 @pytest.mark.parametrize('drop_last', [False, True])
 def test_ranks_share_each_global_batch(data, world, drop_last):
     size = 20
-    order = lx.Shuffle(N, seed=3).take(2 * N)
+    order = lx.Shuffle(n=N, seed=3).take(2 * N)
     ranks = [labels(lx.Loader(data, batch_size=size, order=lx.Shuffle(seed=3), epochs=2,
                               rank=rank, world=world, drop_last=drop_last))
              for rank in range(world)]
@@ -187,7 +182,7 @@ def test_ranks_share_each_global_batch(data, world, drop_last):
 
 def test_rejects_an_order_that_is_a_shard(data):
     with pytest.raises(ValueError, match='order'):
-        lx.Loader(data, order=lx.Shuffle(N, seed=1).shard(0, 2))
+        lx.Loader(data, order=lx.Shuffle(n=N, seed=1).shard(0, 2))
 
 
 # ---- memory
@@ -443,7 +438,7 @@ def test_bytes_after_a_short_value_are_damage(tmp_path):
     ({'out': 'tensorflow'}, ValueError),
     ({'out': None}, TypeError),
     ({'order': 'shuffle'}, TypeError),
-    ({'order': lx.Shuffle(N + 1)}, ValueError),
+    ({'order': lx.Shuffle(n=N + 1)}, ValueError),
     ({'fields': 'data'}, TypeError),
     ({'fields': []}, ValueError),
     ({'fields': ['nothing']}, ValueError),

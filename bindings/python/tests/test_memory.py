@@ -283,7 +283,7 @@ def test_reads_an_epoch_of_tokens_larger_than_memory(tmp_path):
             with open('{group}/cgroup.procs', 'w') as file:
                 file.write(str(os.getpid()))
             samples = lx.TokenDataset(lx.Tokens({str(path)!r}, 'uint16'), 4096)
-            order = lx.Shuffle(len(samples), seed=1)
+            order = lx.Shuffle(n=len(samples), seed=1)
             before, count = used('RssAnon'), 0
             for batch in lx.Loader(samples, batch_size=64, order=order, threads=2, epochs=1):
                 count += len(batch['tokens'])

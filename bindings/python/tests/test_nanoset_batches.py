@@ -176,9 +176,10 @@ def test_an_empty_dataset():
 
 
 @pytest.mark.parametrize('sampler', [
-    range(100), list(range(100)), lx.Sequential(100),
-    lx.Sequential(400).shard(0, 4), lx.Shuffle(9000, seed=3), lx.Shuffle(9001, seed=3).shard(1, 2),
-    lx.Distributed(50, world=4, seed=1).shard(3, 4), lx.Sequential(2).shard(3, 4)], ids=str)
+    range(100), list(range(100)), lx.Sequential(n=100),
+    lx.Sequential(n=400).shard(0, 4), lx.Shuffle(n=9000, seed=3),
+    lx.Shuffle(n=9001, seed=3).shard(1, 2),
+    lx.Distributed(n=50, world=4, seed=1).shard(3, 4), lx.Sequential(n=2).shard(3, 4)], ids=str)
 def test_skips_batches(sampler):
     everything = list(SkipBatchSampler(sampler, 0))
     if isinstance(sampler, lx.Order):
@@ -197,22 +198,22 @@ def test_skips_batches(sampler):
 
 
 def test_leaves_the_position_of_an_order():
-    order = lx.Shuffle(100, seed=1)
+    order = lx.Shuffle(n=100, seed=1)
     order.seek(42)
-    assert list(SkipBatchSampler(order, 90)) == lx.Shuffle(100, seed=1).take(100)[90:].tolist()
+    assert list(SkipBatchSampler(order, 90)) == lx.Shuffle(n=100, seed=1).take(100)[90:].tolist()
     assert order.tell() == 42
 
 
 def test_does_not_read_skipped_batches():
-    begun = SkipBatchSampler(lx.Shuffle(2**50, seed=1), 2**49)
-    order = lx.Shuffle(2**50, seed=1)
+    begun = SkipBatchSampler(lx.Shuffle(n=2**50, seed=1), 2**49)
+    order = lx.Shuffle(n=2**50, seed=1)
     order.seek(2**49)
     assert len(begun) == 2**49 and next(iter(begun)) == order.take(1)[0]
 
 
 def test_rank_2_of_4_continues_with_sample_70():
-    orders = [lx.Sequential(1000).shard(2, 4),
-              lx.Distributed(1000, world=4, shuffle=False).shard(2, 4)]
+    orders = [lx.Sequential(n=1000).shard(2, 4),
+              lx.Distributed(n=1000, world=4, shuffle=False).shard(2, 4)]
     if torch is not None:
         import loaderx.torch as lt
         orders += [kind(range(1000), 4, 2, shuffle=False)

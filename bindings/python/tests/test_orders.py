@@ -12,29 +12,29 @@ import pytest
 import loaderx as lx
 
 ORDERS = {
-    'sequential': lambda n: lx.Sequential(n),
-    'window': lambda n: lx.Sequential(n, window=4, stride=3),
-    'random': lambda n: lx.Random(n, seed=7),
-    'shuffle': lambda n: lx.Shuffle(n, seed=7),
-    'blocks': lambda n: lx.Blocks(n, block=8, seed=7),
-    'slice': lambda n: lx.Slice(lx.Shuffle(n + 5, seed=7), 2, n + 2),
-    'repeat': lambda n: lx.Repeat(lx.Shuffle(n, seed=7), 1),
-    'concat': lambda n: lx.Concat([lx.Shuffle(n // 3, seed=7), lx.Sequential(n - n // 3)],
+    'sequential': lambda n: lx.Sequential(n=n),
+    'window': lambda n: lx.Sequential(n=n, window=4, stride=3),
+    'random': lambda n: lx.Random(n=n, seed=7),
+    'shuffle': lambda n: lx.Shuffle(n=n, seed=7),
+    'blocks': lambda n: lx.Blocks(n=n, block=8, seed=7),
+    'slice': lambda n: lx.Slice(lx.Shuffle(n=n + 5, seed=7), 2, n + 2),
+    'repeat': lambda n: lx.Repeat(lx.Shuffle(n=n, seed=7), 1),
+    'concat': lambda n: lx.Concat([lx.Shuffle(n=n // 3, seed=7), lx.Sequential(n=n - n // 3)],
                                   offsets=[0, n // 3]),
-    'blend': lambda n: lx.Blend([lx.Shuffle(n // 3, seed=7), lx.Sequential(n - n // 3)],
+    'blend': lambda n: lx.Blend([lx.Shuffle(n=n // 3, seed=7), lx.Sequential(n=n - n // 3)],
                                 offsets=[0, n // 3], exhausted='redistribute'),
-    'padded': lambda n: lx.Padded(lx.Shuffle(n, seed=7), 1),
+    'padded': lambda n: lx.Padded(lx.Shuffle(n=n, seed=7), 1),
     'weighted': lambda n: lx.Weighted(np.arange(1, n + 1), seed=7),
     'weighted shuffle': lambda n: lx.Weighted(np.arange(1, n + 1), replacement=False, seed=7),
     'balanced': lambda n: lx.Balanced(np.arange(n) % 7 - 3, seed=7),
-    'budgeted': lambda n: lx.Budgeted(lx.Shuffle(n, seed=7), np.arange(n) % 9 + 1, 20),
-    'bucketed': lambda n: lx.Bucketed(np.arange(n) % 50, 4, 20, seed=7),
-    'torch random': lambda n: lx.TorchRandom(n, seed=7),
-    'torch replacement': lambda n: lx.TorchRandom(n, replacement=True, seed=7),
+    'budgeted': lambda n: lx.Budgeted(lx.Shuffle(n=n, seed=7), np.arange(n) % 9 + 1, 20),
+    'bucketed': lambda n: lx.Bucketed(np.arange(n) % 50, batch=4, bucket=20, seed=7),
+    'torch random': lambda n: lx.TorchRandom(n=n, seed=7),
+    'torch replacement': lambda n: lx.TorchRandom(n=n, replacement=True, seed=7),
     'torch subset': lambda n: lx.TorchSubset(range(n)[::-1], seed=7),
-    'distributed': lambda n: lx.Distributed(n, world=1, seed=7),
+    'distributed': lambda n: lx.Distributed(n=n, world=1, seed=7),
     'nanoset': lambda n: lx.Nanoset([n // 3, n - n // 3], [1, 2]),
-    'greedy': lambda n: lx.Blend([lx.Shuffle(n // 3, seed=7), lx.Sequential(n - n // 3)],
+    'greedy': lambda n: lx.Blend([lx.Shuffle(n=n // 3, seed=7), lx.Sequential(n=n - n // 3)],
                                  offsets=[0, n // 3], method='greedy'),
     'subset': lambda n: lx.Subset(range(n)[::-1], seed=7),
 }
@@ -54,7 +54,7 @@ def test_take_returns_an_array_that_the_caller_owns(make):
 
 
 def test_sequential_wraps_around():
-    assert lx.Sequential(5).take(12).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
+    assert lx.Sequential(n=5).take(12).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
 
 
 @pytest.mark.parametrize('window, stride', [(4, 3), (1, 2), (3, 7), (None, 4), (4, None), (9, 5)])
@@ -62,12 +62,12 @@ def test_a_window_slides(window, stride):
     w = window or 1
     s = stride or w
     expected = [((k // w) * s + k % w) % 10 for k in range(50)]
-    assert lx.Sequential(10, window=window, stride=stride).take(50).tolist() == expected
+    assert lx.Sequential(n=10, window=window, stride=stride).take(50).tolist() == expected
 
 
 @pytest.mark.parametrize('n', [1, 2, 255, 65536, 65537, 100_003])
 def test_shuffle_gives_each_index_once_an_epoch(n):
-    order = lx.Shuffle(n, seed=1)
+    order = lx.Shuffle(n=n, seed=1)
     first, second = order.take(n), order.take(n)
     assert np.array_equal(np.sort(first), np.arange(n))
     assert np.array_equal(np.sort(second), np.arange(n))
@@ -77,7 +77,7 @@ def test_shuffle_gives_each_index_once_an_epoch(n):
 
 @pytest.mark.parametrize('n, block', [(1, 1), (100, 7), (100, 1), (100, 2**64 - 1), (5000, 300)])
 def test_blocks_and_their_records_are_shuffled(n, block):
-    order = lx.Blocks(n, block=block, seed=1)
+    order = lx.Blocks(n=n, block=block, seed=1)
     first, second = order.take(n), order.take(n)
     assert np.array_equal(np.sort(first), np.arange(n))
     assert np.array_equal(np.sort(second), np.arange(n))
@@ -88,19 +88,19 @@ def test_blocks_and_their_records_are_shuffled(n, block):
 
 
 def test_random_draws_with_replacement():
-    indices = lx.Random(1000, seed=1).take(1000)
+    indices = lx.Random(n=1000, seed=1).take(1000)
     assert indices.max() < 1000
     assert 550 < len(np.unique(indices)) < 700  # 632 in the mean
 
 
 def test_seeds_differ():
     for kind in lx.Random, lx.Shuffle:
-        assert not np.array_equal(kind(100, seed=1).take(100), kind(100, seed=2).take(100))
+        assert not np.array_equal(kind(n=100, seed=1).take(100), kind(n=100, seed=2).take(100))
 
 
 def test_the_numbers_of_the_formula():
     # The digests in tests/data/orders, which never change.
-    assert lx.Shuffle(10, seed=3).take(10).tolist() == [8, 1, 5, 2, 0, 9, 3, 6, 7, 4]
+    assert lx.Shuffle(n=10, seed=3).take(10).tolist() == [8, 1, 5, 2, 0, 9, 3, 6, 7, 4]
 
 
 def test_parts_equal_the_whole(make):
@@ -123,7 +123,7 @@ def test_starts_at_any_position(make):
 
 
 def test_the_positions_end():
-    order = lx.Sequential(10)
+    order = lx.Sequential(n=10)
     order.seek(2**64 - 3)
     assert len(order.take(100)) == 2
     assert len(order.take(100)) == 0
@@ -179,20 +179,21 @@ def test_a_large_position_is_kept(make):
 
 
 def test_a_state_fits_any_number_of_ranks():
-    shard = lx.Shuffle(100, seed=1).shard(2, 4)
+    shard = lx.Shuffle(n=100, seed=1).shard(2, 4)
     shard.take(5)
-    whole = lx.Shuffle(100, seed=1)
+    whole = lx.Shuffle(n=100, seed=1)
     whole.load_state_dict(shard.state_dict())
     assert whole.tell() == shard.tell()
 
 
 @pytest.mark.parametrize(
     'other',
-    [lx.Shuffle(10, seed=2), lx.Shuffle(11, seed=1), lx.Random(10, seed=1), lx.Sequential(10)],
+    [lx.Shuffle(n=10, seed=2), lx.Shuffle(n=11, seed=1), lx.Random(n=10, seed=1),
+     lx.Sequential(n=10)],
     ids=repr,
 )
 def test_rejects_a_state_of_another_order(other):
-    state = lx.Shuffle(10, seed=1).state_dict()
+    state = lx.Shuffle(n=10, seed=1).state_dict()
     other.seek(3)
     with pytest.raises(ValueError):
         other.load_state_dict(state)
@@ -200,7 +201,7 @@ def test_rejects_a_state_of_another_order(other):
 
 
 def test_rejects_an_edited_state():
-    order = lx.Shuffle(10, seed=1)
+    order = lx.Shuffle(n=10, seed=1)
     state = order.state_dict()
     state['position'] = 5
     with pytest.raises(lx.CorruptError):
@@ -218,13 +219,13 @@ def test_an_order_without_a_length_waits_for_a_source():
         with pytest.raises(ValueError, match='has no length'):
             use()
     assert repr(order) == 'Shuffle(seed=3)'
-    assert order and lx.Shuffle(1) and not lx.Shuffle(0)    # as in: order or lx.Sequential()
+    assert order and lx.Shuffle(n=1) and not lx.Shuffle(n=0)    # as in: order or lx.Sequential()
 
 
 def test_repr_shows_the_constructor_call():
-    assert repr(lx.Sequential(9, window=4, stride=2)) == 'Sequential(9, window=4, stride=2)'
-    assert repr(lx.Random(5, seed=3)) == 'Random(5, seed=3)'
-    assert repr(lx.Shuffle(5).shard(1, 2)) == 'Shuffle(5, seed=0).shard(1, 2)'
+    assert repr(lx.Sequential(n=9, window=4, stride=2)) == 'Sequential(n=9, window=4, stride=2)'
+    assert repr(lx.Random(n=5, seed=3)) == 'Random(n=5, seed=3)'
+    assert repr(lx.Shuffle(n=5).shard(1, 2)) == 'Shuffle(n=5, seed=0).shard(1, 2)'
     assert repr(lx.Blocks(block=4)) == 'Blocks(block=4, seed=0)'
 
 
@@ -241,28 +242,28 @@ def test_can_be_pickled(make):
 @pytest.mark.parametrize(
     'call, error, word',
     [
-        (lambda: lx.Shuffle(-1), ValueError, 'n'),
-        (lambda: lx.Shuffle(2**64), ValueError, 'n'),
-        (lambda: lx.Shuffle(1.5), TypeError, 'n'),
-        (lambda: lx.Shuffle('10'), TypeError, 'n'),
-        (lambda: lx.Shuffle(True), TypeError, 'n'),
-        (lambda: lx.Shuffle(10, seed=-1), ValueError, 'seed'),
-        (lambda: lx.Random(10, seed=None), TypeError, 'seed'),
-        (lambda: lx.Sequential(10, window=0), ValueError, 'window'),
-        (lambda: lx.Sequential(10, stride=-2), ValueError, 'stride'),
-        (lambda: lx.Blocks(10), TypeError, 'block'),
-        (lambda: lx.Blocks(10, block=0), ValueError, 'block'),
-        (lambda: lx.Blocks(10, block=None), TypeError, 'block'),
-        (lambda: lx.Blocks(10, block=1, seed=2**64), ValueError, 'seed'),
-        (lambda: lx.Sequential(10).take(-1), ValueError, 'k'),
-        (lambda: lx.Sequential(10).take('a'), TypeError, 'k'),
-        (lambda: lx.Sequential(10).take(2**62), MemoryError, 'k'),
-        (lambda: lx.Sequential(10).seek(-1), ValueError, 'position'),
-        (lambda: lx.Sequential(10).seek(2**64), ValueError, 'position'),
-        (lambda: lx.Sequential(10).shard(2, 2), ValueError, 'rank'),
-        (lambda: lx.Sequential(10).shard(0, 0), ValueError, 'world'),
-        (lambda: lx.Sequential(10).load_state_dict('x'), TypeError, 'state'),
-        (lambda: lx.Sequential(10).load_state_dict({'a': object()}), ValueError, 'state'),
+        (lambda: lx.Shuffle(n=-1), ValueError, 'n'),
+        (lambda: lx.Shuffle(n=2**64), ValueError, 'n'),
+        (lambda: lx.Shuffle(n=1.5), TypeError, 'n'),
+        (lambda: lx.Shuffle(n='10'), TypeError, 'n'),
+        (lambda: lx.Shuffle(n=True), TypeError, 'n'),
+        (lambda: lx.Shuffle(n=10, seed=-1), ValueError, 'seed'),
+        (lambda: lx.Random(n=10, seed=None), TypeError, 'seed'),
+        (lambda: lx.Sequential(n=10, window=0), ValueError, 'window'),
+        (lambda: lx.Sequential(n=10, stride=-2), ValueError, 'stride'),
+        (lambda: lx.Blocks(n=10), TypeError, 'block'),
+        (lambda: lx.Blocks(n=10, block=0), ValueError, 'block'),
+        (lambda: lx.Blocks(n=10, block=None), TypeError, 'block'),
+        (lambda: lx.Blocks(n=10, block=1, seed=2**64), ValueError, 'seed'),
+        (lambda: lx.Sequential(n=10).take(-1), ValueError, 'k'),
+        (lambda: lx.Sequential(n=10).take('a'), TypeError, 'k'),
+        (lambda: lx.Sequential(n=10).take(2**62), MemoryError, 'k'),
+        (lambda: lx.Sequential(n=10).seek(-1), ValueError, 'position'),
+        (lambda: lx.Sequential(n=10).seek(2**64), ValueError, 'position'),
+        (lambda: lx.Sequential(n=10).shard(2, 2), ValueError, 'rank'),
+        (lambda: lx.Sequential(n=10).shard(0, 0), ValueError, 'world'),
+        (lambda: lx.Sequential(n=10).load_state_dict('x'), TypeError, 'state'),
+        (lambda: lx.Sequential(n=10).load_state_dict({'a': object()}), ValueError, 'state'),
         (lambda: lx.orders.Order(), TypeError, 'Order'),
     ],
 )
@@ -273,12 +274,13 @@ def test_rejects_invalid_arguments_by_name(call, error, word):
 
 def test_numpy_integers_are_integers():
     assert np.array_equal(
-        lx.Shuffle(np.int64(10), seed=np.uint8(3)).take(np.int32(4)), lx.Shuffle(10, seed=3).take(4)
+        lx.Shuffle(n=np.int64(10), seed=np.uint8(3)).take(np.int32(4)),
+        lx.Shuffle(n=10, seed=3).take(4)
     )
 
 
 def test_threads_share_one_order():
-    order = lx.Shuffle(20_000, seed=1)
+    order = lx.Shuffle(n=20_000, seed=1)
     parts = []
 
     def work():
@@ -292,3 +294,27 @@ def test_threads_share_one_order():
         thread.join(60)
     counts = np.bincount(np.concatenate(parts).astype(np.int64), minlength=20_000)
     assert (counts == 4).all()  # 80,000 positions are four epochs
+
+
+def test_a_number_alone_is_no_length():
+    for kind in lx.Sequential, lx.Shuffle, lx.Random, lx.TorchRandom:
+        with pytest.raises(TypeError, match='positional'):
+            kind(42)    # a length or a seed?
+
+
+@pytest.mark.parametrize('order', [
+    lx.Shuffle(n=42), lx.Sequential(n=42), lx.Random(n=42), lx.Blocks(n=42, block=4),
+    lx.TorchRandom(n=42), lx.Distributed(n=42, world=2), lx.Weighted([1] * 42),
+    lx.Balanced([1, 2] * 21), lx.Bucketed(range(42), batch=4), lx.Slice(lx.Shuffle(n=42), 0, 9),
+    lx.Repeat(lx.Padded(lx.Shuffle(n=42), 10), 2),
+    lx.Budgeted(lx.Shuffle(), [1] * 42, 5),
+], ids=lambda order: type(order).__name__)
+def test_an_order_of_fewer_records_than_the_source_is_refused(order):
+    with pytest.raises(ValueError, match='of 42 records, but there are 5000 .*SubsetDataset'):
+        lx.Loader(np.arange(5000), order=order)
+
+
+def test_a_subset_reads_some_of_the_records():
+    order = lx.Subset(range(42), seed=1)
+    with lx.Loader(np.arange(5000), order=order, batch_size=42) as loader:
+        assert sorted(next(loader)['data']) == list(range(42))

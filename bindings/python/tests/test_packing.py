@@ -78,7 +78,7 @@ def test_packs_samples_of_any_order_and_their_fields(tmp_path):
                 [22, 23, 24, 25, 9], [0, 1, 2, 13, 14], [15, 16, 9, 9, 9]]
     for batch in lx.Loader(samples, batch_size=6, order=lx.Shuffle(seed=5), epochs=1):
         assert list(batch) == ['tokens'] and batch['tokens'].dtype == np.int64
-        places = lx.Shuffle(6, seed=5).take(6).astype(int)
+        places = lx.Shuffle(n=6, seed=5).take(6).astype(int)
         assert np.array_equal(batch['tokens'], np.array(expected)[places])
 
 

@@ -13,10 +13,10 @@ from mixture import greedy_plan
 # ---- orders of torch; test_torch_orders.py compares the indices
 
 SEEDED = [
-    lambda seed: lx.TorchRandom(50, seed=seed),
-    lambda seed: lx.TorchRandom(50, replacement=True, num_samples=20, seed=seed),
+    lambda seed: lx.TorchRandom(n=50, seed=seed),
+    lambda seed: lx.TorchRandom(n=50, replacement=True, num_samples=20, seed=seed),
     lambda seed: lx.TorchSubset(range(50), seed=seed),
-    lambda seed: lx.Distributed(50, world=4, seed=seed),
+    lambda seed: lx.Distributed(n=50, world=4, seed=seed),
 ]
 
 
@@ -27,42 +27,43 @@ def test_seeds(make):
 
 
 def test_lengths_of_epochs():
-    assert len(lx.TorchRandom(10)) == 10
-    assert len(lx.TorchRandom(10, num_samples=25)) == 25
+    assert len(lx.TorchRandom(n=10)) == 10
+    assert len(lx.TorchRandom(n=10, num_samples=25)) == 25
     assert len(lx.TorchSubset([7, 7, 7])) == 3
     assert len(lx.TorchSubset([])) == 0
-    assert len(lx.Distributed(10, world=4)) == 12
-    assert len(lx.Distributed(10, world=4, drop_last=True)) == 8
-    assert len(lx.Distributed(3, world=4, drop_last=True)) == 0
-    assert len(lx.Distributed(0, world=4)) == 0
-    assert lx.Distributed(2**40 + 1, world=8, shuffle=False).shard(1, 8).take(2).tolist() == [1, 9]
-    assert len(lx.Distributed(2**40 + 1, world=8, shuffle=False)) == 2**40 + 8
+    assert len(lx.Distributed(n=10, world=4)) == 12
+    assert len(lx.Distributed(n=10, world=4, drop_last=True)) == 8
+    assert len(lx.Distributed(n=3, world=4, drop_last=True)) == 0
+    assert len(lx.Distributed(n=0, world=4)) == 0
+    order = lx.Distributed(n=2**40 + 1, world=8, shuffle=False)
+    assert order.shard(1, 8).take(2).tolist() == [1, 9]
+    assert len(lx.Distributed(n=2**40 + 1, world=8, shuffle=False)) == 2**40 + 8
 
 
 def test_each_epoch_is_a_permutation():
-    order = lx.TorchRandom(100, seed=1)
+    order = lx.TorchRandom(n=100, seed=1)
     epochs = [order.take(100).tolist() for _ in range(3)]
     assert all(sorted(epoch) == list(range(100)) for epoch in epochs)
     assert epochs[0] != epochs[1]
-    drawn = lx.TorchRandom(1000, replacement=True, seed=1).take(1000)
+    drawn = lx.TorchRandom(n=1000, replacement=True, seed=1).take(1000)
     assert 550 < len(np.unique(drawn)) < 700
 
 
 def test_repr():
-    assert repr(lx.TorchRandom(5, seed=1)) == 'TorchRandom(5, seed=1)'
-    assert repr(lx.TorchRandom(5, replacement=True, num_samples=9)) \
-        == 'TorchRandom(5, replacement=True, num_samples=9, seed=0)'
-    assert repr(lx.TorchRandom(num_samples=9)) == 'TorchRandom(num_samples=9, seed=0)'
+    assert repr(lx.TorchRandom(n=5, seed=1)) == 'TorchRandom(n=5, seed=1)'
+    assert repr(lx.TorchRandom(n=5, replacement=True, num_samples=9)) \
+        == 'TorchRandom(n=5, seed=0, replacement=True, num_samples=9)'
+    assert repr(lx.TorchRandom(num_samples=9)) == 'TorchRandom(seed=0, num_samples=9)'
     assert repr(lx.TorchSubset([5, 3], seed=1)) == 'TorchSubset([5, 3], seed=1)'
-    assert repr(lx.Distributed(5, world=2)) == 'Distributed(5, world=2, seed=0)'
+    assert repr(lx.Distributed(n=5, world=2)) == 'Distributed(n=5, world=2, seed=0)'
     assert repr(lx.Distributed(world=2, seed=3)) == 'Distributed(world=2, seed=3)'
-    assert repr(lx.Distributed(5, world=2, shuffle=False, drop_last=True).shard(1, 2)) \
-        == 'Distributed(5, world=2, shuffle=False, drop_last=True, seed=0).shard(1, 2)'
+    assert repr(lx.Distributed(n=5, world=2, shuffle=False, drop_last=True).shard(1, 2)) \
+        == 'Distributed(n=5, world=2, shuffle=False, drop_last=True, seed=0).shard(1, 2)'
 
 
 @pytest.mark.parametrize('make', [
-    lambda n: lx.TorchRandom(n, seed=5), lambda n: lx.TorchRandom(n, num_samples=70, seed=5),
-    lambda n: lx.Distributed(n, world=3, seed=5)])
+    lambda n: lx.TorchRandom(n=n, seed=5), lambda n: lx.TorchRandom(n=n, num_samples=70, seed=5),
+    lambda n: lx.Distributed(n=n, world=3, seed=5)])
 def test_takes_the_length_of_the_source(make):
     with lx.Loader(np.arange(50), order=make(None), batch_size=7, epochs=2) as loader:
         got = [int(i) for batch in loader for i in batch['data']]
@@ -78,24 +79,25 @@ def test_an_empty_source():
 
 
 @pytest.mark.parametrize('call, error, word', [
-    (lambda: lx.TorchRandom(0), ValueError, 'n must be from 1'),
-    (lambda: lx.TorchRandom(2**32), ValueError, 'n must be from 1 to 4294967295'),
-    (lambda: lx.TorchRandom(2**28, replacement=True), ValueError, 'n must be from 1 to 268435455'),
-    (lambda: lx.TorchRandom(5, num_samples=0), ValueError, 'num_samples must be from 1'),
-    (lambda: lx.TorchRandom(5, num_samples=True), TypeError, 'num_samples'),
-    (lambda: lx.TorchRandom(5, replacement=1), TypeError, 'replacement'),
-    (lambda: lx.TorchRandom(5, seed=-1), ValueError, 'seed'),
+    (lambda: lx.TorchRandom(n=0), ValueError, 'n must be from 1'),
+    (lambda: lx.TorchRandom(n=2**32), ValueError, 'n must be from 1 to 4294967295'),
+    (lambda: lx.TorchRandom(n=2**28, replacement=True), ValueError,
+     'n must be from 1 to 268435455'),
+    (lambda: lx.TorchRandom(n=5, num_samples=0), ValueError, 'num_samples must be from 1'),
+    (lambda: lx.TorchRandom(n=5, num_samples=True), TypeError, 'num_samples'),
+    (lambda: lx.TorchRandom(n=5, replacement=1), TypeError, 'replacement'),
+    (lambda: lx.TorchRandom(n=5, seed=-1), ValueError, 'seed'),
     (lambda: lx.TorchSubset(5), TypeError, 'indices'),
     (lambda: lx.TorchSubset([-1]), ValueError, r'indices\[0\]'),
     (lambda: lx.TorchSubset([2**64 - 1]), ValueError, r'indices\[0\]'),
     (lambda: lx.TorchSubset([1], seed='1'), TypeError, 'seed'),
-    (lambda: lx.Distributed(5), TypeError, 'world'),
-    (lambda: lx.Distributed(5, world=0), ValueError, 'world'),
-    (lambda: lx.Distributed(2**32, world=1), ValueError, 'n must be'),
-    (lambda: lx.Distributed(2**64 - 1, world=2, shuffle=False), ValueError, 'n is too large'),
-    (lambda: lx.Distributed(5, world=1, shuffle=None), TypeError, 'shuffle'),
-    (lambda: lx.Distributed(5, world=1, drop_last=0), TypeError, 'drop_last'),
-    (lambda: lx.Distributed(5, world=1, seed=2**64), ValueError, 'seed'),
+    (lambda: lx.Distributed(n=5), TypeError, 'world'),
+    (lambda: lx.Distributed(n=5, world=0), ValueError, 'world'),
+    (lambda: lx.Distributed(n=2**32, world=1), ValueError, 'n must be'),
+    (lambda: lx.Distributed(n=2**64 - 1, world=2, shuffle=False), ValueError, 'n is too large'),
+    (lambda: lx.Distributed(n=5, world=1, shuffle=None), TypeError, 'shuffle'),
+    (lambda: lx.Distributed(n=5, world=1, drop_last=0), TypeError, 'drop_last'),
+    (lambda: lx.Distributed(n=5, world=1, seed=2**64), ValueError, 'seed'),
 ])
 def test_rejects_invalid_arguments_by_name(call, error, word):
     with pytest.raises(error, match=word):
@@ -186,7 +188,7 @@ def test_rejects_invalid_nanosets(call, error, word):
 
 # ---- mixtures of Megatron
 
-PARTS = [lx.Shuffle(100, seed=1), lx.Sequential(50), lx.Random(30, seed=2)]
+PARTS = [lx.Shuffle(n=100, seed=1), lx.Sequential(n=50), lx.Random(n=30, seed=2)]
 SIZES = [100, 50, 30]
 OFFSETS = [0, 100, 150]
 
@@ -218,7 +220,7 @@ def test_sums_weights_as_numpy_does():
     """Many weights of different sizes, where the order of additions decides ties."""
     rng = np.random.default_rng(5)
     weights = rng.random(300) * 10.0 ** rng.integers(-8, 8, 300)
-    parts = [lx.Sequential(1)] * 300
+    parts = [lx.Sequential(n=1)] * 300
     order = lx.Blend(parts, weights, n=3000, offsets=range(300), method='greedy')
     expected = greedy_plan([1] * 300, divide(weights), 3000)
     assert order.take(3000).tolist() == [i for i, _ in expected]
@@ -236,10 +238,10 @@ def test_exhaustive_gives_each_index_once_an_epoch():
 
 
 def test_a_greedy_mixture_waits_for_a_length():
-    order = lx.Blend([lx.Shuffle(seed=1), lx.Shuffle(10, seed=2)], [1, 1], method='greedy')
-    assert repr(order) == ("Blend([Shuffle(seed=1), Shuffle(10, seed=2)], [1.0, 1.0], "
+    order = lx.Blend([lx.Shuffle(seed=1), lx.Shuffle(n=10, seed=2)], [1, 1], method='greedy')
+    assert repr(order) == ("Blend([Shuffle(seed=1), Shuffle(n=10, seed=2)], [1.0, 1.0], "
                            "method='greedy')")
-    known = lx.Blend([lx.Shuffle(20, seed=1), lx.Shuffle(10, seed=2)], [1, 1], method='greedy')
+    known = lx.Blend([lx.Shuffle(n=20, seed=1), lx.Shuffle(n=10, seed=2)], [1, 1], method='greedy')
     with lx.Loader(np.arange(20), order=order, batch_size=16, epochs=2) as loader:
         got = [int(i) for batch in loader for i in batch['data']]
     assert got == known.take(60).tolist()
@@ -272,7 +274,7 @@ def test_rejects_invalid_methods(call, error, word):
 
 
 def test_freed_orders_leak_nothing():
-    part, indices = lx.Shuffle(10, seed=1), np.arange(10)
+    part, indices = lx.Shuffle(n=10, seed=1), np.arange(10)
     counts = [sys.getrefcount(part._order), sys.getrefcount(indices)]
     for _ in range(300):
         lx.Blend([part, part], [1, 2], method='greedy').counts(0, 20)

@@ -81,7 +81,7 @@ def test_tensor_and_pipeline_ranks_stay_in_step(path, tensor, pipeline, data):
     """All processes of a data-parallel rank get the same records, whatever fields they read."""
     mesh = Mesh(path, tensor, pipeline, data, 6)
     got = global_batches([(mesh, 20, (0, 0, 0))])
-    assert got == lx.Shuffle(N, seed=4).take(len(got)).tolist()
+    assert got == lx.Shuffle(n=N, seed=4).take(len(got)).tolist()
 
 
 @pytest.mark.parametrize('of', [(0, 0, 0), (1, 1, 1), (0, 2, 0)], ids=['first', 'null', 'last'])
@@ -91,7 +91,7 @@ def test_continues_with_other_ranks(path, of):
     third = Mesh(path, 2, 1, 1, 12)
     place = (0, of[1], of[2])
     got = global_batches([(first, 9, of), (second, 11, place), (third, 9, (0, 0, 0))])
-    assert len(got) > N and got == lx.Shuffle(N, seed=4).take(len(got)).tolist()
+    assert len(got) > N and got == lx.Shuffle(n=N, seed=4).take(len(got)).tolist()
 
 
 def test_a_batch_without_data_is_an_empty_dict(path):
@@ -157,7 +157,7 @@ def test_leaves_out_one_of_several_sources():
 
 
 def test_rejects_a_null_source_of_other_data():
-    numbers, order = np.arange(20), lx.Sequential(9)
+    numbers, order = np.arange(20), lx.Subset(range(9))
     state = lx.Loader(lx.NullDataset(numbers), order=order).state_dict()
     with pytest.raises(ValueError, match='length'):
         lx.Loader(numbers[:9], order=order).load_state_dict(state)

@@ -257,7 +257,7 @@ def test_concatenates_arrays(tmp_path):
     more = lx.ConcatDataset((both, a))
     order = lx.Shuffle(seed=3)
     got = np.concatenate([batch['data'] for batch in lx.Loader(more, batch_size=8, order=order)])
-    right = np.concatenate([a, b, c, a])[lx.Shuffle(74, seed=3).take(74)]
+    right = np.concatenate([a, b, c, a])[lx.Shuffle(n=74, seed=3).take(74)]
     assert np.array_equal(got, right)
 
 
@@ -278,7 +278,7 @@ def test_concatenates_datasets(tmp_path):
 
 def test_a_mixture_of_datasets():
     a, b = np.arange(100), np.arange(1000, 1050)
-    parts = [lx.Shuffle(100, seed=1), lx.Shuffle(50, seed=2)]
+    parts = [lx.Shuffle(n=100, seed=1), lx.Shuffle(n=50, seed=2)]
     order = lx.Blend(parts, weights=[.5, .5], offsets=[0, 100], n=60)
     got = read(lx.ConcatDataset([a, b]), order=order)['data']
     assert np.sum(got >= 1000) == 30 and len(np.unique(got)) == 60

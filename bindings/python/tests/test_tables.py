@@ -18,24 +18,24 @@ NUMBERS = np.arange(N) % 13
 
 
 def greedy(**how):
-    return lx.Blend([lx.Shuffle(N, seed=1), lx.Shuffle(N, seed=2)], [0.3, 0.7], offsets=[0, N],
+    return lx.Blend([lx.Shuffle(n=N, seed=1), lx.Shuffle(n=N, seed=2)], [0.3, 0.7], offsets=[0, N],
                     method='greedy', **how)
 
 
 # Each order with its number of files per epoch.
 KINDS = {
     'greedy': (greedy, 1),
-    'exhaustive': (lambda **how: lx.Blend([lx.Shuffle(N), lx.Shuffle(2 * N)], method='exhaustive',
-                                          **how), 1),
+    'exhaustive': (lambda **how: lx.Blend([lx.Shuffle(n=N), lx.Shuffle(n=2 * N)],
+                                          method='exhaustive', **how), 1),
     'nanoset': (lambda **how: lx.Nanoset([N, 2 * N], [2, 1], seed=5, **how), 1),
     'weighted': (lambda **how: lx.Weighted(WEIGHTS, seed=5, **how), 1),
     'weighted shuffle': (lambda **how: lx.Weighted(WEIGHTS, replacement=False, seed=5, **how), 1),
     'balanced': (lambda **how: lx.Balanced(NUMBERS, seed=5, **how), 1),
-    'bucketed': (lambda **how: lx.Bucketed(NUMBERS, 8, seed=5, **how), 1),
+    'bucketed': (lambda **how: lx.Bucketed(NUMBERS, batch=8, seed=5, **how), 1),
     'subset': (lambda **how: lx.Subset(NUMBERS, seed=5, **how), 1),
-    'torch random': (lambda **how: lx.TorchRandom(N, seed=5, **how), 1),
+    'torch random': (lambda **how: lx.TorchRandom(n=N, seed=5, **how), 1),
     'torch subset': (lambda **how: lx.TorchSubset(NUMBERS, seed=5, **how), 2),
-    'distributed': (lambda **how: lx.Distributed(N, world=4, seed=5, **how), 1),
+    'distributed': (lambda **how: lx.Distributed(n=N, world=4, seed=5, **how), 1),
 }
 each_kind = pytest.mark.parametrize('make, files', KINDS.values(), ids=KINDS)
 
@@ -81,7 +81,7 @@ def test_other_processes_use_the_same_table(tmp_path):
 
 
 def test_files_of_epochs_do_not_add_up(tmp_path):
-    order, plain = lx.TorchRandom(N, seed=5, tables=tmp_path), lx.TorchRandom(N, seed=5)
+    order, plain = lx.TorchRandom(n=N, seed=5, tables=tmp_path), lx.TorchRandom(n=N, seed=5)
     assert order.take(10 * N).tolist() == plain.take(10 * N).tolist()
     assert len(os.listdir(tmp_path)) == 2
 
@@ -89,13 +89,13 @@ def test_files_of_epochs_do_not_add_up(tmp_path):
 def test_rejects_invalid_arguments(tmp_path):
     for wrong, error in [(5, TypeError), ('', ValueError), ('a\0b', ValueError)]:
         with pytest.raises(error, match='tables'):
-            lx.TorchRandom(N, tables=wrong)
+            lx.TorchRandom(n=N, tables=wrong)
     with pytest.raises(ValueError, match='tables'):
-        lx.Blend([lx.Shuffle(N)], tables=tmp_path)
+        lx.Blend([lx.Shuffle(n=N)], tables=tmp_path)
     with pytest.raises(ValueError, match='tables'):
-        lx.Distributed(N, world=4, shuffle=False, tables=tmp_path)
+        lx.Distributed(n=N, world=4, shuffle=False, tables=tmp_path)
     with pytest.raises(OSError):
-        lx.TorchRandom(N, tables=tmp_path / 'no' / 'folder')
+        lx.TorchRandom(n=N, tables=tmp_path / 'no' / 'folder')
     (tmp_path / 'file').write_text('')
     with pytest.raises(OSError):
         greedy(tables=tmp_path / 'file')

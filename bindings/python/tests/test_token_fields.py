@@ -53,7 +53,7 @@ def test_reads_a_field_like_an_array(tmp_path, compress, access):
     for length in 1, 37, 500, len(text) - 1:
         samples = lx.TokenDataset(tokens, length, out='int64', vocabulary=60000)
         got = rows(samples, order=lx.Shuffle(seed=1), threads=2)['tokens']
-        places = lx.Shuffle(len(samples), seed=1).take(len(samples)).astype(int)
+        places = lx.Shuffle(n=len(samples), seed=1).take(len(samples)).astype(int)
         assert len(samples) == (len(text) - 1) // length
         assert all(np.array_equal(row, text[i * length:(i + 1) * length + 1])
                    for row, i in zip(got, places))

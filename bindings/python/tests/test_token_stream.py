@@ -86,7 +86,7 @@ def test_batches(tokenizer, out):
 
 @pytest.mark.parametrize('epochs', [1, 2])
 def test_orders_and_epochs(tokenizer, epochs):
-    order = lx.Shuffle(len(TEXTS), seed=4)
+    order = lx.Shuffle(n=len(TEXTS), seed=4)
     stream = lx.TokenStream(TEXTS, tokenizer, 64, order=lx.Shuffle(seed=4), epochs=epochs)
     for _ in range(3):
         texts = [TEXTS[i] for i in order.take(epochs * len(TEXTS))]
@@ -100,7 +100,7 @@ def test_orders_and_epochs(tokenizer, epochs):
 
 @pytest.mark.parametrize('world', [2, 3, 7])
 def test_ranks_cover_each_document_once(tokenizer, world):
-    order = lx.Shuffle(len(TEXTS), seed=4)
+    order = lx.Shuffle(n=len(TEXTS), seed=4)
     for rank in range(world):
         stream = lx.TokenStream(TEXTS, tokenizer, 16, order=order, rank=rank, world=world, epochs=2)
         places = [*range(rank, len(TEXTS), world),
@@ -286,7 +286,7 @@ def test_passes_on_user_exceptions(tokenizer):
                            ([{'text': 'a'}], 'not dict; pass field if texts are dicts')]:
         with pytest.raises(TypeError, match=message):
             lx.TokenStream(wrong, tokenizer, 20)
-    late = lx.TokenStream(['a'] * 20, tokenizer, 20, order=lx.Sequential(30))
+    late = lx.TokenStream(['a'] * 20, tokenizer, 20, order=lx.Sequential(n=30))
     with pytest.raises(IndexError, match='index 20 is out of range: there are only 20 texts'):
         rows(late)
 
@@ -447,7 +447,7 @@ def test_the_interpreter_ends_while_it_runs():
     ({'texts': 'no folder'}, FileNotFoundError, 'no folder'),
     ({'texts': iter(TEXTS)}, TypeError, 'texts must be a Dataset'),
     ({'tokenizer': 'none.json'}, FileNotFoundError, 'none.json'),
-    ({'order': lx.Sequential(4).shard(0, 2)}, ValueError, 'order is rank 0 of 2'),
+    ({'order': lx.Sequential(n=4).shard(0, 2)}, ValueError, 'order is rank 0 of 2'),
 ])
 def test_rejects_invalid_arguments(tokenizer, how, kind, message):
     arguments = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 8, **how}

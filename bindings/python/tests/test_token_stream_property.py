@@ -28,7 +28,7 @@ def streams(draw):
         st.sampled_from([3, 60])))
     world = draw(st.integers(1, min(4, len(texts))))
     n = len(texts)
-    orders = lx.Sequential(n), lx.Shuffle(n, seed=3), lx.Random(n, seed=5)
+    orders = lx.Sequential(n=n), lx.Shuffle(n=n, seed=3), lx.Random(n=n, seed=5)
     order = draw(st.sampled_from(orders))
     how = {'order': order, 'rank': draw(st.integers(0, world - 1)), 'world': world,
            'epochs': draw(st.integers(1, 3)), 'separator': draw(st.sampled_from([None, 0, 5])),

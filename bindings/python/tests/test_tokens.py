@@ -70,7 +70,7 @@ def test_samples_overlap_by_one_token(tmp_path, numbers, out):
         for batch in loader:
             got = batch['tokens']
             assert got.dtype == out and got.shape == (len(samples), length + 1)
-            places = lx.Shuffle(len(samples), seed=1).take(len(samples))
+            places = lx.Shuffle(n=len(samples), seed=1).take(len(samples))
             assert all(np.array_equal(row, numbers[i * length:(i + 1) * length + 1])
                        for row, i in zip(got, places.astype(int)))
 

@@ -23,5 +23,5 @@ def test_names_torch_if_it_is_missing():
         else:
             raise AssertionError('torch is absent')
         import loaderx
-        assert len(loaderx.TorchRandom(5)) == 5
+        assert len(loaderx.TorchRandom(n=5)) == 5
     """)

@@ -39,7 +39,7 @@ def epochs_of(sampler):
 @given(LENGTHS, st.none() | st.integers(1, 700), st.booleans(), SEEDS)
 def test_random_sampler(n, samples, replacement, seed):
     theirs = RandomSampler(range(n), replacement, samples, generator(seed))
-    ours = lx.TorchRandom(n, replacement=replacement, num_samples=samples, seed=seed)
+    ours = lx.TorchRandom(n=n, replacement=replacement, num_samples=samples, seed=seed)
     assert len(ours) == len(theirs)
     assert ours.take(EPOCHS * len(ours)).tolist() == epochs_of(theirs)
 
@@ -47,11 +47,11 @@ def test_random_sampler(n, samples, replacement, seed):
 @pytest.mark.parametrize('n, samples', [(1, 1), (10, 10), (10, 20), (10, 25), (10, 3), (7, 700)])
 def test_random_sampler_of_whole_permutations_and_parts(n, samples):
     theirs = RandomSampler(range(n), False, samples, generator(9))
-    ours = lx.TorchRandom(n, num_samples=samples, seed=9)
+    ours = lx.TorchRandom(n=n, num_samples=samples, seed=9)
     expected = epochs_of(theirs)
     assert ours.take(EPOCHS * samples).tolist() == expected
     for position in 2 * samples, samples + samples // 2:    # skips indices that were not read
-        fresh = lx.TorchRandom(n, num_samples=samples, seed=9)
+        fresh = lx.TorchRandom(n=n, num_samples=samples, seed=9)
         fresh.seek(position)
         assert fresh.take(samples // 2).tolist() == expected[position:position + samples // 2]
 
@@ -68,7 +68,7 @@ def test_subset_random_sampler(indices, seed):
 @given(LENGTHS, st.integers(1, 9) | st.integers(250, 400), st.booleans(), st.booleans(),
        st.integers(0, 2**62))
 def test_distributed_sampler(n, world, shuffle, drop_last, seed):
-    ours = lx.Distributed(n, world=world, shuffle=shuffle, drop_last=drop_last, seed=seed)
+    ours = lx.Distributed(n=n, world=world, shuffle=shuffle, drop_last=drop_last, seed=seed)
     for rank in {0, 1, world // 2, world - 1} & set(range(world)):
         theirs = DistributedSampler(range(n), world, rank, shuffle, seed, drop_last)
         share = ours.shard(rank, world)

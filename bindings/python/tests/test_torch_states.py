@@ -300,7 +300,7 @@ def generated(seed=0):
      lambda: lt.DistributedSampler(range(9), 2, 0, seed=1), 'seed'),
     (lambda: lt.BatchSampler(lt.SequentialSampler(range(9)), 2, False),
      lambda: lt.BatchSampler(lt.SequentialSampler(range(8)), 2, False), 'length'),
-    (lambda: lt.SequentialSampler(range(9)), lambda: lx.Sequential(9), 'the state of a sampler'),
+    (lambda: lt.SequentialSampler(range(9)), lambda: lx.Sequential(n=9), 'the state of a sampler'),
 ])
 def test_rejects_a_state_of_another_sampler(ours, theirs, word):
     other = theirs()

@@ -13,7 +13,7 @@ SHARES = np.array(WEIGHTS) / sum(WEIGHTS)
 
 
 def test_draws_follow_the_weights():
-    drawn = lx.Weighted(WEIGHTS, 100_000, seed=1).take(100_000)
+    drawn = lx.Weighted(WEIGHTS, n=100_000, seed=1).take(100_000)
     counts = np.bincount(drawn.astype(int), minlength=5)
     assert counts[1] == 0
     # five standard deviations
@@ -31,11 +31,11 @@ def test_a_weighted_shuffle_gives_each_index_once_and_heavy_ones_early():
 
 def test_the_length_of_an_epoch():
     assert len(lx.Weighted(WEIGHTS)) == 5
-    assert len(lx.Weighted(WEIGHTS, 17)) == 17
-    assert len(lx.Weighted(WEIGHTS, 0)) == 0
-    assert len(lx.Weighted(WEIGHTS, 3, replacement=False)) == 3
-    assert len(lx.Weighted(WEIGHTS, 0, replacement=False)) == 0
-    long = lx.Weighted(WEIGHTS, 2**64 - 1, seed=1)
+    assert len(lx.Weighted(WEIGHTS, n=17)) == 17
+    assert len(lx.Weighted(WEIGHTS, n=0)) == 0
+    assert len(lx.Weighted(WEIGHTS, n=3, replacement=False)) == 3
+    assert len(lx.Weighted(WEIGHTS, n=0, replacement=False)) == 0
+    long = lx.Weighted(WEIGHTS, n=2**64 - 1, seed=1)
     long.seek(2**63)
     assert len(long.take(10)) == 10
 
@@ -64,25 +64,26 @@ def test_weights_are_copied():
 def test_states_differ_by_weights():
     state = lx.Weighted(WEIGHTS, seed=1).state_dict()
     for other in [lx.Weighted(WEIGHTS[::-1], seed=1), lx.Weighted(WEIGHTS, seed=2),
-                  lx.Weighted(WEIGHTS, 6, seed=1), lx.Weighted(WEIGHTS, replacement=False, seed=1)]:
+                  lx.Weighted(WEIGHTS, n=6, seed=1),
+                  lx.Weighted(WEIGHTS, replacement=False, seed=1)]:
         with pytest.raises(ValueError):
             other.load_state_dict(state)
     lx.Weighted(WEIGHTS, seed=1).load_state_dict(state)
 
 
 def test_repr():
-    assert repr(lx.Weighted([1, 0.1], seed=2)) == 'Weighted([1.0, 0.1], 2, seed=2)'
+    assert repr(lx.Weighted([1, 0.1], seed=2)) == 'Weighted([1.0, 0.1], n=2, seed=2)'
     assert repr(lx.Weighted([1, 0], replacement=False)) \
-        == 'Weighted([1.0, 0.0], 1, replacement=False, seed=0)'
+        == 'Weighted([1.0, 0.0], n=1, replacement=False, seed=0)'
     assert '...' in repr(lx.Weighted(np.arange(1000)))
 
 
 def test_a_loader_reads_heavy_records_more_often():
-    order = lx.Weighted(WEIGHTS, 1000, seed=4)
+    order = lx.Weighted(WEIGHTS, n=1000, seed=4)
     with lx.Loader(np.arange(5), order=order, batch_size=64, epochs=2) as loader:
         got = [int(i) for batch in loader for i in batch['data']]
     assert got == order.take(2000).tolist()
-    with pytest.raises(ValueError, match='with at least 5 records, but this source has only 4'):
+    with pytest.raises(ValueError, match='a Weighted of 5 records, but there are only 4'):
         lx.Loader(np.arange(4), order=order)
 
 
@@ -102,9 +103,9 @@ def test_a_loader_reads_heavy_records_more_often():
     (lambda: lx.Weighted(np.ones((2, 2))), ValueError, 'weights must have one axis'),
     (lambda: lx.Weighted(np.ones(2, complex)), TypeError, 'weights must be numbers'),
     (lambda: lx.Weighted(np.ones(2, bool)), TypeError, 'weights must be numbers'),
-    (lambda: lx.Weighted([1], -1), ValueError, 'n must'),
-    (lambda: lx.Weighted([1], 1.5), TypeError, 'n must'),
-    (lambda: lx.Weighted([1, 0, 2], 3, replacement=False), ValueError, 'n must be at most 2'),
+    (lambda: lx.Weighted([1], n=-1), ValueError, 'n must'),
+    (lambda: lx.Weighted([1], n=1.5), TypeError, 'n must'),
+    (lambda: lx.Weighted([1, 0, 2], n=3, replacement=False), ValueError, 'n must be at most 2'),
     (lambda: lx.Weighted([1], replacement='no'), TypeError, 'replacement'),
     (lambda: lx.Weighted([1], seed=-1), ValueError, 'seed'),
 ])

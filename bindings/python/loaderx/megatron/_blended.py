@@ -89,7 +89,7 @@ class BlendedDataset(BatchReadable):
         lengths = [len(one) for one in self.datasets]
         self.source = ConcatDataset([one.source for one in self.datasets])
         self._begins = np.cumsum([0, *lengths[:-1]])
-        parts = [Sequential(length) for length in lengths]
+        parts = [Sequential(n=length) for length in lengths]
         offsets = self._begins.tolist()
         if self.size is None:
             self.order: Order = Blend(parts, offsets=offsets, method='exhaustive',

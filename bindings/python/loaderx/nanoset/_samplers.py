@@ -40,7 +40,7 @@ class SkipBatchSampler:
 
     Examples
     --------
-    >>> sampler = SkipBatchSampler(lx.Distributed(len(nanoset), world=4, shuffle=False,
+    >>> sampler = SkipBatchSampler(lx.Distributed(n=len(nanoset), world=4, shuffle=False,
     ...                                           drop_last=True).shard(2, 4),
     ...                            skip_batches=consumed_train_samples, dp_size=4)
     >>> torch.utils.data.DataLoader(nanoset, batch_size=8, sampler=sampler, collate_fn=collate)

@@ -9,10 +9,25 @@ from .. import _core
 from .._check import natural
 from .order import Order
 
-__all__ = ['Blocks', 'Random', 'Seeded', 'Sequential', 'Shuffle']
+__all__ = ['Basic', 'Blocks', 'Random', 'Seeded', 'Sequential', 'Shuffle']
 
 
-class Sequential(Order):
+class Basic(Order):
+    """An order of the indices of a source, whose number is `n`.
+
+    All arguments are keywords: in ``Shuffle(n=42)``, 42 could be a length or a seed.
+    """
+
+    def _set_length(self, n: Optional[int]) -> None:
+        if n is not None:
+            self._records = natural('n', n)
+            self._order = self._make(self._records)
+
+    def _arguments(self) -> Dict[str, Any]:
+        return {} if self._records is None else {'n': self._records}
+
+
+class Sequential(Basic):
     """Indices in sequence, optionally in a sliding window.
 
     The index at position k is ``((k // window) * stride + k % window) % n``. With the default
@@ -22,7 +37,8 @@ class Sequential(Order):
     Parameters
     ----------
     n : int, optional
-        The number of indices; None: the length of the loader's source.
+        The number of indices, which must be the length of the source; None: the length of the
+        loader's source.
     window : int, optional
         The number of positions in a window; None: 1.
     stride : int, optional
@@ -30,14 +46,14 @@ class Sequential(Order):
 
     Examples
     --------
-    >>> Sequential(6, window=4, stride=2).take(8).tolist()
+    >>> Sequential(n=6, window=4, stride=2).take(8).tolist()
     [0, 1, 2, 3, 2, 3, 4, 5]
     """
 
     def __init__(
         self,
-        n: Optional[int] = None,
         *,
+        n: Optional[int] = None,
         window: Optional[int] = None,
         stride: Optional[int] = None,
     ) -> None:
@@ -50,18 +66,19 @@ class Sequential(Order):
 
     def _arguments(self) -> Dict[str, Any]:
         arguments = {'window': self._window, 'stride': self._stride}
-        return {name: value for name, value in arguments.items() if value is not None}
+        return {**super()._arguments(),
+                **{name: value for name, value in arguments.items() if value is not None}}
 
 
-class Seeded(Order):
+class Seeded(Basic):
     """An order that depends on a seed."""
 
-    def __init__(self, n: Optional[int] = None, *, seed: int = 0) -> None:
+    def __init__(self, *, n: Optional[int] = None, seed: int = 0) -> None:
         self._seed = natural('seed', seed)
         self._set_length(n)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'seed': self._seed}
+        return {**super()._arguments(), 'seed': self._seed}
 
 
 class Blocks(Seeded):
@@ -74,7 +91,8 @@ class Blocks(Seeded):
     Parameters
     ----------
     n : int, optional
-        The number of indices; None: the length of the loader's source.
+        The number of indices, which must be the length of the source; None: the length of the
+        loader's source.
     block : int
         The number of indices in a block.
     seed : int
@@ -82,20 +100,20 @@ class Blocks(Seeded):
 
     Examples
     --------
-    >>> order = Blocks(12, block=4, seed=1).take(12)
+    >>> order = Blocks(n=12, block=4, seed=1).take(12)
     >>> [len(set(block)) for block in (order // 4).reshape(3, 4).tolist()]
     [1, 1, 1]
     """
 
-    def __init__(self, n: Optional[int] = None, *, block: int, seed: int = 0) -> None:
+    def __init__(self, *, n: Optional[int] = None, block: int, seed: int = 0) -> None:
         self._block = natural('block', block, minimum=1)
-        super().__init__(n, seed=seed)
+        super().__init__(n=n, seed=seed)
 
     def _make(self, n: int) -> _core.Order:
         return _core.blocks(n, self._block, self._seed)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'block': self._block, 'seed': self._seed}
+        return {'block': self._block, **super()._arguments()}
 
 
 class Random(Seeded):
@@ -107,13 +125,14 @@ class Random(Seeded):
     Parameters
     ----------
     n : int, optional
-        The number of indices; None: the length of the loader's source.
+        The number of indices, which must be the length of the source; None: the length of the
+        loader's source.
     seed : int
         The seed, from 0 to 2**64 - 1. The indices for different seeds are independent.
 
     Examples
     --------
-    >>> len(Random(1000, seed=1).take(10))
+    >>> len(Random(n=1000, seed=1).take(10))
     10
     """
 
@@ -127,14 +146,15 @@ class Shuffle(Seeded):
     Parameters
     ----------
     n : int, optional
-        The number of indices; None: the length of the loader's source.
+        The number of indices, which must be the length of the source; None: the length of the
+        loader's source.
     seed : int
         The seed, from 0 to 2**64 - 1. The permutations for different seeds or epochs are
         independent.
 
     Examples
     --------
-    >>> order = Shuffle(5, seed=1)
+    >>> order = Shuffle(n=5, seed=1)
     >>> sorted(order.take(5).tolist()), sorted(order.take(5).tolist())
     ([0, 1, 2, 3, 4], [0, 1, 2, 3, 4])
     """

@@ -76,7 +76,7 @@ class Blend(_Combined):
     Two sources of 1000 and 500 records, mixed equally, with more records of the second source
     starting at position 10,000:
 
-    >>> mixed = Blend([Shuffle(1000, seed=1), Shuffle(500, seed=2)], [0.5, 0.5],
+    >>> mixed = Blend([Shuffle(n=1000, seed=1), Shuffle(n=500, seed=2)], [0.5, 0.5],
     ...               offsets=[0, 1000], n=20_000, schedule={10_000: [0.2, 0.8]})
     >>> mixed.counts(0, 20_000)
     array([ 7000, 13000], dtype=uint64)

@@ -55,7 +55,7 @@ class Budgeted(Order):
     Examples
     --------
     >>> lengths = [3, 4, 4, 9, 8, 8]
-    >>> order = Budgeted(Sequential(6), lengths, 16, padded=True)
+    >>> order = Budgeted(Sequential(n=6), lengths, 16, padded=True)
     >>> [batch.tolist() for batch in order.batches()]
     [[0, 1, 2], [3], [4, 5]]
     """
@@ -65,6 +65,7 @@ class Budgeted(Order):
         order: Order,
         costs: Any,
         budget: int,
+        *,
         rows: Optional[int] = None,
         padded: bool = False,
     ) -> None:
@@ -74,7 +75,8 @@ class Budgeted(Order):
         self._budget = natural('budget', budget, minimum=1)
         self._rows = None if rows is None else natural('rows', rows, minimum=1)
         self._padded = boolean('padded', padded)
-        self._order = _core.budgeted(order._for_length(len(wide)), wide, self._budget,
+        self._records = len(wide)
+        self._order = _core.budgeted(order._for_length(len(wide), 'costs'), wide, self._budget,
                                      self._rows or 0, self._padded)
 
     def take_batch(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -116,7 +118,7 @@ class Budgeted(Order):
 
         Examples
         --------
-        >>> order = Budgeted(Sequential(6), [3, 4, 4, 9, 8, 8], 16)
+        >>> order = Budgeted(Sequential(n=6), [3, 4, 4, 9, 8, 8], 16)
         >>> for indices in order.shard(0, 2).batches():
         ...     print(indices)
         [0 1 2]

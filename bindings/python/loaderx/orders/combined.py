@@ -36,7 +36,8 @@ class _Combined(Order):
         raise NotImplementedError
 
     def _make(self, n: int) -> _core.Order:
-        return self._combine([part._for_length(n) for part in self._parts])
+        return self._combine([part._make(n) if part._order is None else part._order
+                              for part in self._parts])
 
     def _set_parts(self, *parts: Order) -> None:
         self._parts = parts
@@ -44,7 +45,18 @@ class _Combined(Order):
             self._order = self._make(0)    # no part needs the length of the source
 
 
-class Slice(_Combined):
+class _Derived(_Combined):
+    """An order of the same records as its only part."""
+
+    def _set_part(self, order: Order) -> None:
+        self._set_parts(_part('order', order))
+        self._records = order._records
+
+    def _first_arguments(self) -> Tuple[Any, ...]:
+        return self._parts
+
+
+class Slice(_Derived):
     """The positions of each epoch of an order from `start` up to but not including `stop`.
 
     As in a list slice, negative positions count from the end, and positions past the end stand for
@@ -59,28 +71,25 @@ class Slice(_Combined):
 
     Examples
     --------
-    >>> Slice(Sequential(10), 2, -5).take(6).tolist()
+    >>> Slice(Sequential(n=10), 2, -5).take(6).tolist()
     [2, 3, 4, 2, 3, 4]
     """
 
     def __init__(self, order: Order, start: int = 0, stop: Optional[int] = None) -> None:
         self._start = integer('start', start)
         self._stop = None if stop is None else integer('stop', stop)
-        self._set_parts(_part('order', order))
+        self._set_part(order)
 
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
         first, end, _ = slice(self._start, self._stop).indices(parts[0].length)
         return _core.slice(parts[0], first, max(end - first, 0))
-
-    def _first_arguments(self) -> Tuple[Any, ...]:
-        return self._parts
 
     def _arguments(self) -> Dict[str, Any]:
         stop = {} if self._stop is None else {'stop': self._stop}
         return {'start': self._start, **stop}
 
 
-class Padded(_Combined):
+class Padded(_Derived):
     """An order whose epochs are extended with their first indices to a multiple of a length.
 
     If `multiple` is the number of samples in a global batch, all ranks have the same number of
@@ -95,13 +104,13 @@ class Padded(_Combined):
 
     Examples
     --------
-    >>> Padded(Sequential(5), 4).take(8).tolist()
+    >>> Padded(Sequential(n=5), 4).take(8).tolist()
     [0, 1, 2, 3, 4, 0, 1, 2]
     """
 
     def __init__(self, order: Order, multiple: int) -> None:
         self._multiple = natural('multiple', multiple, minimum=1)
-        self._set_parts(_part('order', order))
+        self._set_part(order)
 
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
         if -(-parts[0].length // self._multiple) * self._multiple > UINT64_MAX:
@@ -111,14 +120,11 @@ class Padded(_Combined):
             )
         return _core.padded(parts[0], self._multiple)
 
-    def _first_arguments(self) -> Tuple[Any, ...]:
-        return self._parts
-
     def _arguments(self) -> Dict[str, Any]:
         return {'multiple': self._multiple}
 
 
-class Repeat(_Combined):
+class Repeat(_Derived):
     """Several epochs of an order combined into one epoch.
 
     Parameters
@@ -131,13 +137,13 @@ class Repeat(_Combined):
 
     Examples
     --------
-    >>> len(Repeat(Shuffle(10, seed=1), 3))
+    >>> len(Repeat(Shuffle(n=10, seed=1), 3))
     30
     """
 
     def __init__(self, order: Order, times: int) -> None:
         self._times = natural('times', times, minimum=1)
-        self._set_parts(_part('order', order))
+        self._set_part(order)
 
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
         if parts[0].length * self._times > UINT64_MAX:
@@ -146,9 +152,6 @@ class Repeat(_Combined):
                 'exceed 2**64 - 1'
             )
         return _core.repeat(parts[0], self._times)
-
-    def _first_arguments(self) -> Tuple[Any, ...]:
-        return self._parts
 
     def _arguments(self) -> Dict[str, Any]:
         return {'times': self._times}
@@ -167,7 +170,7 @@ class Concat(_Combined):
 
     Examples
     --------
-    >>> Concat([Sequential(2), Sequential(3)], offsets=[0, 100]).take(5).tolist()
+    >>> Concat([Sequential(n=2), Sequential(n=3)], offsets=[0, 100]).take(5).tolist()
     [0, 1, 100, 101, 102]
     """
 
@@ -246,7 +249,7 @@ class Subset(Order):
         self._indices = wide.astype(np.uint32) if narrow else wide
         if order is None:
             order = Sequential() if seed is None else Shuffle(seed=seed)
-        self._order = _core.subset(order._for_length(len(wide)), wide, self._tables)
+        self._order = _core.subset(order._for_length(len(wide), 'indices'), wide, self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         return (self._indices,)

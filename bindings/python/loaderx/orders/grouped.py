@@ -46,12 +46,12 @@ class Balanced(Order):
     Examples
     --------
     >>> labels = np.array([0, 0, 0, 0, 1, 1])
-    >>> int(labels[Balanced(labels, 100, seed=42).take(100)].sum())
+    >>> int(labels[Balanced(labels, n=100, seed=42).take(100)].sum())
     50
     """
 
     def __init__(
-        self, classes: Any, n: Optional[int] = None, *, seed: int = 0, tables: Folder = None
+        self, classes: Any, *, n: Optional[int] = None, seed: int = 0, tables: Folder = None
     ) -> None:
         self._tables = folder('tables', tables)
         self._classes = _take_classes(classes)
@@ -59,14 +59,15 @@ class Balanced(Order):
         n = natural('n', len(self._classes) if n is None else n)
         if n != 0 and len(self._classes) == 0:
             raise ValueError('classes must not be empty unless n is 0')
+        self._n, self._records = n, len(self._classes)
         self._order = _core.balanced(_count_classes(self._classes), n, self._seed,
                                      self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
-        return (self._classes, *super()._first_arguments())
+        return (self._classes,)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'seed': self._seed, **self._tables_argument()}
+        return {'n': self._n, 'seed': self._seed, **self._tables_argument()}
 
 
 class Bucketed(Order):
@@ -96,9 +97,9 @@ class Bucketed(Order):
     def __init__(
         self,
         lengths: Any,
+        *,
         batch: int,
         bucket: Optional[int] = None,
-        *,
         seed: int = 0,
         tables: Folder = None,
     ) -> None:
@@ -111,14 +112,15 @@ class Bucketed(Order):
         size = 100 * self._batch if self._bucket is None else self._bucket
         if size % self._batch != 0:
             raise ValueError(f'bucket must be a multiple of batch, {self._batch}, not {size}')
+        self._records = len(wide)
         self._order = _core.bucketed(wide, self._batch, size, self._seed, self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
-        first = (self._lengths, self._batch)
-        return first if self._bucket is None else (*first, self._bucket)
+        return (self._lengths,)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'seed': self._seed, **self._tables_argument()}
+        return {'batch': self._batch, **({} if self._bucket is None else {'bucket': self._bucket}),
+                'seed': self._seed, **self._tables_argument()}
 
 
 @overload

@@ -30,7 +30,7 @@ class Order:
 
     Examples
     --------
-    >>> order = Shuffle(10, seed=1)
+    >>> order = Shuffle(n=10, seed=1)
     >>> epoch = order.take(10)
     >>> sorted(epoch.tolist()) == list(range(10)), order.tell()
     (True, 10)
@@ -38,6 +38,7 @@ class Order:
 
     _order: Optional[_core.Order] = None
     _tables: Optional[bytes] = None    # used only by classes that have a table
+    _records: Optional[int] = None     # the number of records that the order is for, if known
 
     def __init__(self) -> None:
         raise TypeError('Order is a base class: use Sequential, Shuffle or another order')
@@ -47,8 +48,8 @@ class Order:
         raise NotImplementedError
 
     def _first_arguments(self) -> Tuple[Any, ...]:
-        """Return the positional arguments of the constructor: the length, if it was given."""
-        return () if self._order is None else (self._order.length,)
+        """Return the positional arguments of the constructor."""
+        return ()
 
     def _arguments(self) -> Dict[str, Any]:
         """Return the keyword arguments of the constructor."""
@@ -58,12 +59,17 @@ class Order:
         """Return the keyword argument `tables`, if it was given."""
         return {} if self._tables is None else {'tables': os.fsdecode(self._tables)}
 
-    def _set_length(self, n: Optional[int]) -> None:
-        if n is not None:
-            self._order = self._make(natural('n', n))
+    def _check_records(self, count: int, what: str) -> None:
+        """Raise ValueError if the order was created for a different number of records."""
+        if self._records is None or self._records == count:
+            return
+        text = f'the order is a {type(self).__name__} of {self._records} records, but there are '
+        raise ValueError(f'{text}only {count} {what}' if count < self._records else
+                         f'{text}{count} {what}: to read only some of them, use a '
+                         'SubsetDataset or the order Subset')
 
-    def _for_length(self, length: int) -> _core.Order:
-        """Return the order for a loader whose source has `length` records."""
+    def _for_length(self, length: int, what: str = 'records') -> _core.Order:
+        """Return the order for a source of `length` records, or for other items, named `what`."""
         if self._order is None:
             return self._make(length)
         if self.world != 1:
@@ -71,6 +77,7 @@ class Order:
                 f'order is rank {self.rank} of {self.world} of an order: pass the '
                 'whole order, and pass rank= and world= to the loader'
             )
+        self._check_records(length, what)
         return self._order
 
     def _get_core(self) -> _core.Order:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._check import UINT64_MAX, Folder, boolean, folder, natural, naturals, reals
-from .basic import Seeded
+from .basic import Basic, Seeded
 from .grouped import _narrow
 from .order import Order
 
@@ -47,8 +47,8 @@ class TorchRandom(Seeded):
 
     def __init__(
         self,
-        n: Optional[int] = None,
         *,
+        n: Optional[int] = None,
         replacement: bool = False,
         num_samples: Optional[int] = None,
         seed: int = 0,
@@ -58,21 +58,17 @@ class TorchRandom(Seeded):
         self._replacement = boolean('replacement', replacement)
         self._samples = (None if num_samples is None
                          else natural('num_samples', num_samples, minimum=1, maximum=_MAX))
-        self._n = None if n is None else natural('n', n)
-        super().__init__(n, seed=seed)
+        super().__init__(n=n, seed=seed)
 
     def _make(self, n: int) -> _core.Order:
         n = natural('n', n, minimum=1, maximum=_MAX_REPLACED if self._replacement else _MAX)
         return _core.torch_random(n, self._samples or n, self._seed, self._replacement,
                                   self._tables)
 
-    def _first_arguments(self) -> Tuple[Any, ...]:
-        return () if self._n is None else (self._n,)
-
     def _arguments(self) -> Dict[str, Any]:
         arguments = {'replacement': self._replacement or None, 'num_samples': self._samples}
-        return {**{name: value for name, value in arguments.items() if value is not None},
-                'seed': self._seed, **self._tables_argument()}
+        return {**super()._arguments(), **self._tables_argument(),
+                **{name: value for name, value in arguments.items() if value is not None}}
 
 
 class TorchSubset(Order):
@@ -108,7 +104,7 @@ class TorchSubset(Order):
         return {'seed': self._seed, **self._tables_argument()}
 
 
-class Distributed(Order):
+class Distributed(Basic):
     """The order of torch's DistributedSampler, for all ranks together.
 
     The indices are those of ``DistributedSampler(data, num_replicas=world, shuffle=shuffle,
@@ -137,14 +133,14 @@ class Distributed(Order):
 
     Examples
     --------
-    >>> Distributed(5, world=2, shuffle=False).take(6).tolist()
+    >>> Distributed(n=5, world=2, shuffle=False).take(6).tolist()
     [0, 1, 2, 3, 4, 0]
     """
 
     def __init__(
         self,
-        n: Optional[int] = None,
         *,
+        n: Optional[int] = None,
         world: int,
         shuffle: bool = True,
         drop_last: bool = False,
@@ -158,7 +154,6 @@ class Distributed(Order):
         self._tables = folder('tables', tables)
         if self._tables is not None and not self._shuffle:
             raise ValueError('tables must not be given with shuffle=False, which needs no table')
-        self._n = None if n is None else natural('n', n)
         self._set_length(n)
 
     def _make(self, n: int) -> _core.Order:
@@ -169,11 +164,9 @@ class Distributed(Order):
         return _core.torch_distributed(n, self._ranks, self._seed, self._shuffle, self._drop_last,
                                        self._tables)
 
-    def _first_arguments(self) -> Tuple[Any, ...]:
-        return () if self._n is None else (self._n,)
-
     def _arguments(self) -> Dict[str, Any]:
-        return {'world': self._ranks, **({} if self._shuffle else {'shuffle': False}),
+        return {**super()._arguments(), 'world': self._ranks,
+                **({} if self._shuffle else {'shuffle': False}),
                 **({'drop_last': True} if self._drop_last else {}), 'seed': self._seed,
                 **self._tables_argument()}
 

@@ -47,7 +47,7 @@ class Weighted(Order):
     Choose rare classes as often as frequent classes:
 
     >>> labels = np.array([0, 0, 0, 1])
-    >>> order = Weighted(1 / np.bincount(labels)[labels], 10_000, seed=42)
+    >>> order = Weighted(1 / np.bincount(labels)[labels], n=10_000, seed=42)
     >>> round(float(labels[order.take(10_000)].mean()), 1)
     0.5
     """
@@ -55,8 +55,8 @@ class Weighted(Order):
     def __init__(
         self,
         weights: Any,
-        n: Optional[int] = None,
         *,
+        n: Optional[int] = None,
         replacement: bool = True,
         seed: int = 0,
         tables: Folder = None,
@@ -77,11 +77,13 @@ class Weighted(Order):
             raise ValueError(f'n must be at most {positive}, the number of positive '
                              f'weights, without replacement, not {n}')
         make = _core.weighted if self._replacement else _core.weighted_shuffle
+        self._n, self._records = n, len(self._weights)
         self._order = make(self._weights, n, self._seed, self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
-        return (self._weights, *super()._first_arguments())
+        return (self._weights,)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {**({} if self._replacement else {'replacement': False}), 'seed': self._seed,
+        return {'n': self._n, **({} if self._replacement else {'replacement': False}),
+                'seed': self._seed,
                 **self._tables_argument()}
