@@ -77,12 +77,6 @@ static json_t *field_json(const lx_field *field, const lx_field_stats *sums)
         "ratio", ratio_or_null(sums->logical_bytes, sums->stored_bytes));
 }
 
-/** Bytes that are not live; overlapping entries can count more than there are. */
-static uint64_t dead_bytes(const lx_chunk_stats *chunk)
-{
-    return chunk->bytes > chunk->live_bytes ? chunk->bytes - chunk->live_bytes : 0;
-}
-
 static json_t *chunks_json(const statement *s)
 {
     json_t *list = json_array();
@@ -94,7 +88,7 @@ static json_t *chunks_json(const statement *s)
                                               report_number(chunk->bytes), "live_payloads",
                                               report_number(chunk->live_payloads), "live_bytes",
                                               report_number(chunk->live_bytes), "dead_bytes",
-                                              report_number(dead_bytes(chunk))));
+                                              report_number(chunk->dead_bytes)));
     }
     return list;
 }
@@ -182,7 +176,7 @@ static lx_status print_chunks(const statement *s, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < s->chunk_count; i++) {
         const lx_chunk_stats *chunk = &s->chunks[i];
         const uint64_t numbers[] = {chunk->id,    chunk->payloads,   chunk->live_payloads,
-                                    chunk->bytes, chunk->live_bytes, dead_bytes(chunk)};
+                                    chunk->bytes, chunk->live_bytes, chunk->dead_bytes};
         char(*cells)[TABLE_CELL] = table_add(&t, error);
         if (cells == NULL) {
             status = LX_ERR_NOMEM;

@@ -149,9 +149,10 @@ typedef struct lx_storage_stats {
                                  chunks. */
     double live_ratio;      /**< live_bytes / chunk_bytes; 1 if there are no chunks. */
     uint64_t live_payloads; /**< The number of payloads that records refer to. */
-    uint64_t dead_bytes;    /**< chunk_bytes - live_bytes. This includes values that were replaced,
-                                 deleted or never used, which lx_writer_rebalance() removes, and the
-                                 alignment gaps before values, which it does not remove. */
+    uint64_t dead_bytes;    /**< The number of chunk bytes that lx_writer_rebalance() frees: values
+                                 that were replaced, deleted or never used, and the padding in
+                                 their chunks. In a chunk without such values, padding is neither
+                                 live nor dead. */
     uint64_t reserved[6];   /**< Reserved; zero. */
 } lx_storage_stats;
 
@@ -192,7 +193,8 @@ typedef struct lx_chunk_stats {
     uint64_t bytes;         /**< The number of committed bytes. */
     uint64_t live_payloads; /**< The number of payloads that records refer to. */
     uint64_t live_bytes;    /**< The size of the live payloads in bytes. */
-    uint64_t reserved[4];   /**< Zero. */
+    uint64_t dead_bytes;    /**< The number of bytes that lx_writer_rebalance() frees. */
+    uint64_t reserved[3];   /**< Zero. */
 } lx_chunk_stats;
 
 /**

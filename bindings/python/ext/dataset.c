@@ -319,7 +319,7 @@ static PyMethodDef dataset_methods[] = {
      "-------\n"
      "dict\n"
      "    The output of ``loaderx stat --json``. Bytes in a chunk are live if a record refers to\n"
-     "    them, and otherwise dead; `Writer.rebalance` frees dead bytes."},
+     "    them; `Writer.rebalance` frees dead bytes."},
     {"_resolve", lxpy_dataset_resolve, METH_O,
      "_resolve($self, indices)\n--\n\n"
      "Convert indices to an array without negative indices."},

@@ -58,8 +58,7 @@ static PyObject *chunk_stat(const lx_chunk_stats *chunk)
     return Py_BuildValue("{s:k, s:K, s:K, s:K, s:K, s:K}", "id", (unsigned long)chunk->id,
                          "payloads", NUMBER(chunk->payloads), "bytes", NUMBER(chunk->bytes),
                          "live_payloads", NUMBER(chunk->live_payloads), "live_bytes",
-                         NUMBER(chunk->live_bytes), "dead_bytes",
-                         NUMBER(chunk->bytes - chunk->live_bytes));
+                         NUMBER(chunk->live_bytes), "dead_bytes", NUMBER(chunk->dead_bytes));
 }
 
 /** Returns all chunks of the snapshot, which the caller frees, or NULL with an exception. */

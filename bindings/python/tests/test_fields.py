@@ -225,6 +225,21 @@ def test_checkpoint_moves_updates_from_the_log_to_the_tables(path):
         assert dataset['x'][:].tolist() == [*range(0, -21, -1), *range(21, N)]
 
 
+def test_a_new_dataset_has_no_dead_bytes(tmp_path):
+    """Padding between values is not dead: a rebalance writes it again."""
+    fields = {'text': lx.Field(bytes), 'vector': lx.Field('float64', 3)}
+    with lx.create(tmp_path / 'd', fields) as w:
+        for i in range(1000):
+            w.append(text=b'x' * (9 + i % 7), vector=[i] * 3)
+    with lx.open(tmp_path / 'd') as dataset:
+        stat = dataset.stat()
+        assert stat['live_bytes'] < stat['chunk_bytes'] and stat['dead_bytes'] == 0
+        assert all(chunk['dead_bytes'] == 0 for chunk in stat['chunks'])
+    with lx.open(tmp_path / 'd', mode='a') as w:
+        result = w.rebalance()
+    assert result['bytes_before'] == result['bytes_after'] == stat['chunk_bytes']
+
+
 def test_rebalance_frees_dead_bytes(tmp_path):
     path = tmp_path / 'd'
     with lx.create(path, {'v': lx.Field('uint8', 1000)}, chunk_records=20) as writer:

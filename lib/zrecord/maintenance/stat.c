@@ -19,12 +19,22 @@ static void count_value(const lx__entry *entry, lx_field_stats *field)
     field->compressed += lx__entry_is_compressed(entry);
 }
 
-/** Called for each entry of a field; the entry has been checked against the field's rules. */
-typedef lx_status visit(lx__snapshot *snapshot, const lx__entry *entry, void *sums,
-                        lx_error *error);
+/** Counts an entry for its chunk. */
+static lx_status count_payload(const lx__snapshot *snapshot, const lx__entry *entry,
+                               lx_chunk_stats *chunks, lx_error *error)
+{
+    if (lx__entry_is_missing(entry) || lx__entry_is_inline(entry))
+        return LX_OK;
+    uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
+    if (position == LX__NO_CHUNK)
+        return lx_fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
+    chunks[position].live_payloads++;
+    chunks[position].live_bytes += entry->physical;
+    return LX_OK;
+}
 
-static lx_status each_entry(lx__snapshot *snapshot, size_t field, visit *see, void *sums,
-                            lx_error *error)
+static lx_status count_field(lx__snapshot *snapshot, size_t field, lx_field_stats *sums,
+                             lx_chunk_stats *chunks, lx_error *error)
 {
     const lx__column *column = &snapshot->columns[field];
     lx__value_reader reader = {.snapshot = snapshot, .by_pread = true};
@@ -36,35 +46,43 @@ static lx_status each_entry(lx__snapshot *snapshot, size_t field, visit *see, vo
             break;
         status = lx__entry_check(&value.entry, column->rules, error);
         if (status == LX_OK)
-            status = see(snapshot, &value.entry, sums, error);
-        if (status != LX_OK)
+            status = count_payload(snapshot, &value.entry, chunks, error);
+        if (status == LX_OK)
+            count_value(&value.entry, sums);
+        else
             lx__snapshot_add_context(snapshot, field, index, &value.entry, error);
     }
     lx__value_reader_end(&reader);
     return status;
 }
 
-static lx_status count_for_field(lx__snapshot *snapshot, const lx__entry *entry, void *sums,
-                                 lx_error *error)
+/** Returns what a rebalance would free in a chunk. If all payloads are live, the rest is padding,
+ * which a rebalance would write again. */
+static uint64_t dead_bytes(const lx_chunk_stats *chunk)
 {
-    (void)snapshot, (void)error;
-    count_value(entry, sums);
-    return LX_OK;
+    /* In a dataset that was not made by a correct writer, entries may overlap. */
+    if (chunk->live_payloads >= chunk->payloads || chunk->live_bytes >= chunk->bytes)
+        return 0;
+    return chunk->bytes - chunk->live_bytes;
 }
 
-/** Counts an entry for its chunk. @p sums is the array of statistics of all chunks. */
-static lx_status count_for_chunk(lx__snapshot *snapshot, const lx__entry *entry, void *sums,
-                                 lx_error *error)
+/** Counts all entries. @p fields has one item per field, @p chunks one per chunk. */
+static lx_status count_entries(lx__snapshot *snapshot, lx_field_stats *fields,
+                               lx_chunk_stats *chunks, lx_error *error)
 {
-    lx_chunk_stats *infos = sums;
-    if (lx__entry_is_missing(entry) || lx__entry_is_inline(entry))
-        return LX_OK;
-    uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
-    if (position == LX__NO_CHUNK)
-        return lx_fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
-    infos[position].live_payloads++;
-    infos[position].live_bytes += entry->physical;
-    return LX_OK;
+    lx_status status = LX_OK;
+    for (size_t i = 0; i < snapshot->state.chunk_count; i++) {
+        const lx__chunk_item *item = &snapshot->state.chunks[i];
+        chunks[i] =
+            (lx_chunk_stats){.id = item->id, .payloads = item->records, .bytes = item->bytes};
+    }
+    for (size_t i = 0; status == LX_OK && i < snapshot->store->schema->count; i++) {
+        fields[i] = (lx_field_stats){0};
+        status = count_field(snapshot, i, &fields[i], chunks, error);
+    }
+    for (size_t i = 0; i < snapshot->state.chunk_count; i++)
+        chunks[i].dead_bytes = dead_bytes(&chunks[i]);
+    return status;
 }
 
 static void count_files(const lx__snapshot *snapshot, lx_storage_stats *totals)
@@ -85,6 +103,21 @@ static void count_files(const lx__snapshot *snapshot, lx_storage_stats *totals)
     }
 }
 
+static void add_up(lx_storage_stats *totals, const lx_chunk_stats *chunks)
+{
+    for (size_t i = 0; i < totals->chunks; i++) {
+        totals->live_bytes += chunks[i].live_bytes;
+        totals->live_payloads += chunks[i].live_payloads;
+        totals->dead_bytes += chunks[i].dead_bytes;
+    }
+    if (totals->chunks != 0)
+        totals->utilisation = (double)totals->live_payloads /
+                              ((double)totals->chunks * (double)totals->chunk_records);
+    totals->live_ratio = totals->chunk_bytes != 0
+                             ? (double)totals->live_bytes / (double)totals->chunk_bytes
+                             : 1;
+}
+
 lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals, lx_field_stats *fields,
                           lx_error *error)
 {
@@ -97,40 +130,27 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals, lx_fiel
     if (status != LX_OK)
         return status;
     count_files(snapshot, totals);
-    for (size_t i = 0; status == LX_OK && i < dataset->schema->count; i++) {
-        lx_field_stats sums = {0};
-        status = each_entry(snapshot, i, count_for_field, &sums, error);
-        totals->live_bytes += sums.stored_bytes;
-        totals->live_payloads += sums.present - sums.inlined;
-        if (fields != NULL)
-            fields[i] = sums;
-    }
-    totals->utilisation = totals->chunks != 0
-                              ? (double)totals->live_payloads /
-                                    ((double)totals->chunks * (double)totals->chunk_records)
-                              : 0;
-    totals->live_ratio = totals->chunk_bytes != 0
-                             ? (double)totals->live_bytes / (double)totals->chunk_bytes
-                             : 1;
-    /* In a dataset that was not made by a correct writer, entries may overlap. */
-    totals->dead_bytes = totals->chunk_bytes > totals->live_bytes
-                             ? totals->chunk_bytes - totals->live_bytes
-                             : 0;
+    lx_chunk_stats *chunks = lx__alloc_array(totals->chunks, sizeof *chunks);
+    lx_field_stats *sums = lx__alloc_array(dataset->schema->count, sizeof *sums);
+    if (chunks == NULL || sums == NULL)
+        status = lx__fail_memory(error, "the sizes of a dataset");
+    if (status == LX_OK)
+        status = count_entries(snapshot, fields != NULL ? fields : sums, chunks, error);
+    if (status == LX_OK)
+        add_up(totals, chunks);
+    lx__free(sums);
+    lx__free(chunks);
     lx__snapshot_unref(snapshot);
     return status;
 }
 
 static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_stats *infos, lx_error *error)
 {
-    size_t count = snapshot->state.chunk_count, fields = snapshot->store->schema->count;
-    lx_status status = LX_OK;
-    for (size_t i = 0; i < count; i++) {
-        const lx__chunk_item *item = &snapshot->state.chunks[i];
-        infos[i] =
-            (lx_chunk_stats){.id = item->id, .payloads = item->records, .bytes = item->bytes};
-    }
-    for (size_t i = 0; status == LX_OK && i < fields; i++)
-        status = each_entry(snapshot, i, count_for_chunk, infos, error);
+    lx_field_stats *sums = lx__alloc_array(snapshot->store->schema->count, sizeof *sums);
+    if (sums == NULL)
+        return lx__fail_memory(error, "the sizes of a dataset");
+    lx_status status = count_entries(snapshot, sums, infos, error);
+    lx__free(sums);
     return status;
 }
 
