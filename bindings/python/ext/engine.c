@@ -82,7 +82,7 @@ static void delist(lxpy_engine *self)
 }
 
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform, const uint64_t *seed)
+                              PyObject *transform, const uint64_t *seed, uint64_t end)
 {
     if (exiting) {
         raise_closed(state, "the interpreter is ending");
@@ -94,6 +94,7 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
     self->references = 1;
     self->state = state;
     self->forks = lxpy_forks();
+    self->end = end;
     self->source = Py_NewRef(source);
     self->transform = transform != NULL ? Py_NewRef(transform) : NULL;
     self->columns.keyed = seed != NULL;
@@ -279,7 +280,8 @@ int lxpy_engine_continue(lxpy_engine *self)
     if (repeat_interrupted(self) < 0 || enter(self) < 0)
         return -1;
     lx_loader *loader = self->loader;
-    if (self->kept == NULL) /* otherwise, the kept batch belongs to the current epoch */
+    /* a kept batch belongs to the current epoch */
+    if (self->kept == NULL && self->end == UINT64_MAX)
         LXPY_WITHOUT_GIL(lx_loader_next_epoch(loader));
     lxpy_lock_release(&self->lock);
     return 0;
@@ -367,7 +369,10 @@ PyObject *lxpy_engine_next(lxpy_engine *self)
         if (repeat_interrupted(self) < 0 || enter(self) < 0)
             return NULL;
         lx_loader *loader = self->loader;
-        LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, LXPY_SLICE_NS, &batch, &error));
+        if (lx_loader_tell(loader) >= self->end) /* a start or a state may lie beyond the end */
+            status = LX_END;
+        else
+            LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, LXPY_SLICE_NS, &batch, &error));
         lxpy_lock_release(&self->lock);
         if (status == LX_OK) {
             uint64_t position = lx_batch_get_position(batch);

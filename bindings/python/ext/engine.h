@@ -28,6 +28,7 @@ typedef struct lxpy_engine {
     PyObject *transform;     /**< NULL if there is no transform. */
     lxpy_columns columns;    /**< Properties common to all batches. */
     lxpy_result *results;    /**< Results that next has not returned yet. */
+    uint64_t end;            /**< The position at which iteration ends for good, or UINT64_MAX. */
     uint64_t failures;       /**< Number of batches of the library whose transform failed. */
     bool interrupted;        /**< Ctrl-C interrupted the transform of a batch. */
     uint64_t interrupted_at; /**< The position of that batch, which the next call repeats. */
@@ -39,10 +40,11 @@ typedef struct lxpy_engine {
 } lxpy_engine;
 
 /** Opens a loader; returns NULL with an exception set on failure. @p transform may be NULL, as may
- * @p seed, which is the seed of the keys in batches. The function sets the transform in @p options
- * and changes no other option. */
+ * @p seed, which is the seed of the keys in batches. If @p end is not UINT64_MAX, no batch follows
+ * that position, which must be the end of the epochs in @p options. The function sets the transform
+ * in @p options and changes no other option. */
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform, const uint64_t *seed);
+                              PyObject *transform, const uint64_t *seed, uint64_t end);
 
 /** Closes the loader, waits for its running calls, and releases a reference; NULL is a no-op.
  * Within a transform, the close is deferred. */
@@ -64,7 +66,8 @@ int lxpy_engine_rewind(lxpy_engine *engine);
  * open. */
 uint64_t lxpy_engine_tell(const lxpy_engine *engine);
 
-/** Continues with the next epochs after the end; returns -1 with an exception set on failure. */
+/** Continues with the next epochs after the end, unless iteration ends there for good; returns -1
+ * with an exception set on failure. */
 int lxpy_engine_continue(lxpy_engine *engine);
 
 /** Returns the next batch for Python. Returns NULL with an exception set on failure, and NULL

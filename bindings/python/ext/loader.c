@@ -15,7 +15,7 @@ typedef struct loader {
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
     PyObject *on_damage, *keys;
-    unsigned long long batch_size, epochs, start, rank, world;
+    unsigned long long batch_size, epochs, start, rank, world, end;
     int drop_last;
 } arguments;
 
@@ -104,6 +104,7 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *param
 static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     arguments params;
+    params.end = UINT64_MAX;
     uint64_t seed;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL)
@@ -112,11 +113,11 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "Loader takes positional arguments only");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKKpOOOOOO", &params.source, &params.order, &params.fields,
+    if (!PyArg_ParseTuple(args, "OOOKKKKKpOOOOOO|K", &params.source, &params.order, &params.fields,
                           &params.batch_size, &params.epochs, &params.start, &params.rank,
                           &params.world, &params.drop_last, &params.threads, &params.executor,
                           &params.prefetch_bytes, &params.transform, &params.on_damage,
-                          &params.keys) ||
+                          &params.keys, &params.end) ||
         (params.keys != Py_None && lxpy_uint64(params.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
     lx_loader_options *options = make_options(state, &params);
@@ -124,7 +125,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (self != NULL) {
         self->engine = lxpy_engine_open(state, params.source, options,
                                         params.transform != Py_None ? params.transform : NULL,
-                                        params.keys != Py_None ? &seed : NULL);
+                                        params.keys != Py_None ? &seed : NULL, params.end);
         if (self->engine == NULL)
             Py_CLEAR(self);
     }

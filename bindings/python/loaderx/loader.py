@@ -100,7 +100,9 @@ class Loader(_core.Loader):
     continues where the previous loop stopped; if the previous loop stopped after the last batch of
     an epoch, the next loop starts a new epoch. The position alone determines where epochs end, so a
     resumed run stops where an uninterrupted run would stop. If only other ranks have records left
-    in the epoch, the first loop yields no batches. With ``epochs=None``, iteration never ends.
+    in the epoch, the first loop yields no batches. With ``epochs=None``, iteration never ends. A
+    Nanoset is a whole training run: after its last batch, or with a `start` beyond it, no loop
+    yields any more batches.
 
     **Positions** count the samples that all ranks together have returned from one global order;
     prefetched samples do not count. Each rank reads the positions of an epoch that are congruent to
@@ -253,7 +255,10 @@ class Loader(_core.Loader):
                 raise ValueError(
                     "keys: the source already has a field 'keys': select other fields"
                 )
-        order_core = (Sequential() if order is None else order)._for_length(core.length)
+        chosen = Sequential() if order is None else order
+        order_core = chosen._for_length(core.length)
+        count = 0 if epochs is None else natural('epochs', epochs, minimum=1)
+        end = count * order_core.length if chosen._is_run else 0
         if transform is None:
             output.check({name: (dtype, shape) for name, dtype, shape in core.columns
                           if name in names and dtype is not None},
@@ -265,7 +270,7 @@ class Loader(_core.Loader):
             order_core,
             names,
             batch_size or 0,
-            0 if epochs is None else natural('epochs', epochs, minimum=1),
+            count,
             natural('start', start, maximum=UINT64_MAX - 1),
             rank,
             world,
@@ -276,6 +281,7 @@ class Loader(_core.Loader):
             output.after(transform),
             on_damage,
             keys,
+            end or UINT64_MAX,
         )
 
     def state_dict(self) -> Dict[str, Any]:

@@ -267,6 +267,32 @@ def test_states_and_starts_of_loaders(two):
         assert np.array_equal(next(loader)['tokens'], rows[10])
 
 
+@pytest.mark.parametrize('start, left', [(0, 37), (292, 1), (293, 0), (299, 0), (300, 0), (301, 0),
+                                         (600, 0), (10**9, 0)])
+def test_a_run_ends_for_good(two, start, left):
+    """Nothing follows the last batch, on any rank or stage, however the run was resumed."""
+    nanoset = Nanoset(two[0], 16, 2, 300)
+    options = {'batch_size': 4, 'world': 2, 'rank': 1, 'drop_last': True}
+    with lx.Loader(nanoset, **options) as whole:
+        whole.seek(start)
+        state = whole.state_dict()
+    sources = [(nanoset, None), (lx.NullDataset(nanoset.source), nanoset.order),
+               (pickle.loads(pickle.dumps(nanoset)), None)]
+    for source, order in sources:
+        with lx.Loader(source, order=order, start=start, **options) as loader:
+            assert [len(list(loader)), len(list(loader))] == [left, 0]
+            assert next(loader, None) is None and loader.tell() == max(start, 300)
+        with lx.Loader(source, order=order, **options) as loader:
+            loader.load_state_dict(state)
+            assert next(loader, None) is None if left == 0 else len(list(loader)) == left
+            assert list(loader) == []
+            loader.seek(0)
+            assert len(list(loader)) == 37
+    assert next(lx.Loader(nanoset, epochs=None, start=300))['tokens'].shape == (1, 17)
+    with lx.Loader(nanoset, epochs=2, start=599) as loader:
+        assert [len(list(loader)), len(list(loader))] == [1, 0]
+
+
 def test_a_rank_in_the_middle_reads_nothing(two):
     nanoset = Nanoset(two[0], 16, 2, 300)
     collate = DataCollatorForCLM(16, 0, 3, current_pp_rank=1, out='numpy')

@@ -35,6 +35,12 @@ _MAX = 2**62
 _BLOCK = 1 << 16
 
 
+class _Run(Slice):
+    """The order of a whole training run."""
+
+    _is_run = True
+
+
 class Nanoset(BatchReadable):
     """Samples of token files in several folders, mixed by weights and shuffled, as in Nanotron.
 
@@ -92,7 +98,8 @@ class Nanoset(BatchReadable):
     source : ConcatDataset
         All samples of all files, once each.
     order : Order
-        The order of these samples; the whole training run is one epoch.
+        The order of these samples; the whole training run is one epoch, after which a `Loader`
+        yields nothing, even if it starts there.
     dataset_lengths : list of int
         The number of samples in each folder.
     dataset_weights : list of float
@@ -203,7 +210,7 @@ class Nanoset(BatchReadable):
             raise ValueError('dataset_weights must have at least one positive number')
         epoch = orders.Nanoset(lengths, weights, divide=divide, seed=self.random_seed)
         times = self.train_split_num_samples // len(epoch) + 1
-        self.order: Order = Slice(Repeat(epoch, times), 0, self.train_split_num_samples)
+        self.order: Order = _Run(Repeat(epoch, times), 0, self.train_split_num_samples)
         self._epoch = epoch
         if weights is None:
             weights, divide = np.array(lengths, np.float64), True
