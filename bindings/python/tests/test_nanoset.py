@@ -62,7 +62,7 @@ def example(tmp_path, **options):
     """Folders of the example's lengths; each token names its set and sample."""
     contents = [[1000 * i + np.arange(length + 1)] for i, length in enumerate(LENGTHS)]
     folders = [write_folder(tmp_path / f'{i}', files) for i, files in enumerate(contents)]
-    return Nanoset(folders, 1, 2, 70, WEIGHTS, **options)
+    return Nanoset(folders, 1, 2, 70, WEIGHTS, datatrove=False, **options)
 
 
 def unshuffled(nanoset, seed=1234):
@@ -101,7 +101,7 @@ def test_normalized_weights_change_a_tie_of_the_example(tmp_path):
 @pytest.mark.parametrize('shuffled', [False, True])
 def test_rank_2_of_4_continues_with_sample_70(tmp_path, shuffled):
     folder = write_folder(tmp_path / 'a', [np.arange(401)])
-    source = nanoset = Nanoset([folder], 1, 2, 400)
+    source = nanoset = Nanoset([folder], 1, 2, 400, datatrove=False)
     expected = np.asarray(nanoset[70]['input_ids']).tolist()
     if not shuffled:
         source, expected = nanoset.source, [70, 71]
@@ -123,7 +123,7 @@ def test_reads_samples_of_datatrove(tmp_path):
     folder = write_folder(tmp_path / 'a', contents[0])
     order = [4, 2, 3, 1, 0]
     assert np.random.default_rng(42).permutation(5).tolist() == order
-    nanoset = Nanoset([folder], 4, 2, 20, datatrove=True)
+    nanoset = Nanoset([folder], 4, 2, 20)
     assert nanoset.dataset_lengths == [21]
     starts = sorted((int(nanoset.dataset_sample_index[k]), int(nanoset[k]['input_ids'][0]))
                     for k in range(20))
@@ -141,7 +141,7 @@ def test_reads_samples_of_datatrove(tmp_path):
 @pytest.mark.parametrize('weights', [None, [3, 1]])
 def test_a_loader_matches_the_loader_of_torch(two, workers, weights):
     folders, contents = two
-    nanoset = Nanoset(folders, 16, 2, 300, weights)
+    nanoset = Nanoset(folders, 16, 2, 300, weights, datatrove=False)
     collate = DataCollatorForCLM(16, 0, 0, current_pp_rank=0)
     expected = build(contents, 16, weights, 300)
     for rank in range(3):
@@ -209,7 +209,7 @@ def test_returns_arrays_without_torch(two):
 
 def test_the_report(two, caplog):
     with caplog.at_level(logging.INFO, 'loaderx.nanoset'):
-        nanoset = Nanoset(two[0], 16, 2, 300, [3, 1])
+        nanoset = Nanoset(two[0], 16, 2, 300, [3, 1], datatrove=False)
     lines = [record.getMessage() for record in caplog.records]
     assert nanoset.report() == '\n'.join(lines)
     assert lines == [
@@ -228,7 +228,7 @@ def test_the_report(two, caplog):
 
 
 def test_has_the_attributes_of_its_arguments(two):
-    nanoset = Nanoset(two[0], 16, 2, 300, random_seed=7)
+    nanoset = Nanoset(two[0], 16, 2, 300, random_seed=7, datatrove=False)
     assert nanoset.dataset_folders == two[0]
     assert (nanoset.sequence_length, nanoset.token_size) == (16, 2)
     assert (nanoset.train_split_num_samples, nanoset.random_seed) == (300, 7)
@@ -304,7 +304,7 @@ def test_a_rank_in_the_middle_reads_nothing(two):
 
 
 def test_a_loader_rejects_another_order(two):
-    nanoset = Nanoset(two[0], 16, 2, 300)
+    nanoset = Nanoset(two[0], 16, 2, 300, datatrove=False)
     with pytest.raises(ValueError, match='order must not be given'):
         lx.Loader(nanoset, order=lx.Shuffle())
     with lx.Loader(nanoset.source, order=lx.Shuffle(seed=1), batch_size=109) as loader:
@@ -408,3 +408,12 @@ def test_rejects_indices_out_of_range(two):
         nanoset['3']
     with pytest.raises(IndexError):
         Nanoset(two[0], 16, 2, 0)[0]
+
+
+def test_the_samples_are_those_of_nanotrons_current_code(two):
+    """Without any argument beyond Nanotron's own."""
+    for weights in None, [3, 1]:
+        nanoset = Nanoset(dataset_folders=two[0], sequence_length=16, token_size=2,
+                          train_split_num_samples=300, dataset_weights=weights, random_seed=7)
+        assert nanoset.dataset_lengths == [58 + 7, 37]
+        same(got(nanoset, range(300)), build(two[1], 16, weights, 300, 7, datatrove=True))

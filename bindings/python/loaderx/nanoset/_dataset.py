@@ -44,10 +44,10 @@ class _Run(Slice):
 class Nanoset(BatchReadable):
     """Samples of token files in several folders, mixed by weights and shuffled, as in Nanotron.
 
-    Each folder is a set: the concatenated samples of its ``*.ds`` files, sorted by name. A file
-    contains ``(tokens - 1) // sequence_length`` samples; sample i consists of
-    ``sequence_length + 1`` tokens, starting at token ``i * sequence_length``. (Versions of Nanotron
-    define samples differently; see `datatrove`.) An epoch contains as many samples as all sets
+    Each folder is a set: the concatenated samples of its ``*.ds`` files, which are sorted by name
+    and then shuffled by ``numpy.random.default_rng(42)``. A file contains
+    ``tokens // (sequence_length + 1)`` samples, which share no tokens. (Versions of Nanotron define
+    samples differently; see `datatrove`.) An epoch contains as many samples as all sets
     combined, mixed by weight and shuffled; a set that is exhausted restarts. All epochs are equal.
     The Nanoset has as many samples as training needs.
 
@@ -82,11 +82,11 @@ class Nanoset(BatchReadable):
         unchanged, as in the example in Nanotron's documentation. Because of rounding, the two can
         break ties differently.
     datatrove : bool
-        False: the samples described above, as in the first versions of Nanosets. True: the samples
-        of later versions, which read files through datatrove; choose this to continue a training
-        run that used such a version. A file then contains ``tokens // (sequence_length + 1)``
-        samples, which share no tokens, and the sorted files of a folder are shuffled by
-        ``numpy.random.default_rng(42)``.
+        True: the samples described above, as in Nanotron's current code, which reads files through
+        datatrove. False: the samples of the first version of Nanosets; choose this to continue a
+        training run that used this version. A file then contains
+        ``(tokens - 1) // sequence_length`` samples; sample i consists of ``sequence_length + 1``
+        tokens, starting at token ``i * sequence_length``. The files of a folder are sorted by name.
     vocab_size : int, optional
         The exclusive upper bound on token values: reading a sample with a token at or above it
         raises `CorruptError`.
@@ -137,7 +137,7 @@ class Nanoset(BatchReadable):
         random_seed: int = 1234,
         *,
         divide_weights: bool = True,
-        datatrove: bool = False,
+        datatrove: bool = True,
         vocab_size: Optional[int] = None,
         out: Optional[str] = None,
     ) -> None:
