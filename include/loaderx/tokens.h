@@ -82,6 +82,25 @@ LX_API lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **to
                                 lx_error *error);
 
 /**
+ * Creates a sequence from a file of raw little-endian tokens, whatever its name. The file has no
+ * header and forms one document.
+ *
+ * @param[in]  path    A regular file.
+ * @param[in]  dtype   The type of a token.
+ * @param[out] tokens  Receives the sequence; release it with lx_tokens_unref().
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             The sequence was opened.
+ * @retval LX_ERR_ARGUMENT   @p dtype is not a token type, or a pointer is NULL.
+ * @retval LX_ERR_NOT_FOUND  The file does not exist.
+ * @retval LX_ERR_CORRUPT    The file ends in the middle of a token.
+ * @retval LX_ERR_IO         A system call failed; the error reports its errno.
+ * @retval LX_ERR_NOMEM      Out of memory.
+ */
+LX_API lx_status lx_tokens_open_raw(const char *path, lx_dtype dtype, lx_tokens **tokens,
+                                    lx_error *error);
+
+/**
  * Creates a sequence from a field of a dataset. Each record is a document, in record order. The
  * tokens of a record in a #LX_BYTES field are its bytes, read as numbers of type @p dtype; in a
  * dense field, they are its elements in C order. A record without a value is an empty document.

@@ -139,14 +139,16 @@ static PyObject *tokens_open(PyObject *module, PyObject *args)
     lx_dtype dtype;
     lx_tokens *handle;
     lx_status status;
+    int raw;
     lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "Oz", &path_argument, &name) ||
+    if (!PyArg_ParseTuple(args, "Ozp", &path_argument, &name, &raw) ||
         parse_dtype(state, name, &dtype) < 0)
         return NULL;
     PyObject *path = lxpy_path(path_argument, "path");
     if (path == NULL)
         return NULL;
-    LXPY_WITHOUT_GIL(status = lx_tokens_open(PyBytes_AS_STRING(path), dtype, &handle, &error));
+    LXPY_WITHOUT_GIL(status = (raw ? lx_tokens_open_raw : lx_tokens_open)(PyBytes_AS_STRING(path),
+                                                                          dtype, &handle, &error));
     Py_DECREF(path);
     return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
 }
@@ -261,7 +263,7 @@ static PyObject *segments_measure(PyObject *module, PyObject *args)
 static PyMethodDef functions[] = {
     {"segments_measure", segments_measure, METH_VARARGS,
      "segments_measure(segments, rows, length, padding)"},
-    {"tokens_open", tokens_open, METH_VARARGS, "tokens_open(path, dtype)"},
+    {"tokens_open", tokens_open, METH_VARARGS, "tokens_open(path, dtype, raw)"},
     {"tokens_from_field", tokens_from_field, METH_VARARGS,
      "tokens_from_field(dataset, field, dtype)"},
     {"tokens_concat", tokens_concat, METH_O, "tokens_concat(tokens)"},

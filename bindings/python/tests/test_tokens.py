@@ -38,6 +38,16 @@ def test_reads_bare_tokens_like_an_array(tmp_path, numbers, dtype):
     assert len(tokens.documents) == 1
 
 
+@pytest.mark.parametrize('name', ['x.npy', 'x.bin', 'x.idx', 'x.ds', 'x'])
+def test_reads_raw_tokens_whatever_the_name(tmp_path, numbers, name):
+    (tmp_path / name).write_bytes(numbers.astype('<u2').tobytes())
+    tokens = lx.Tokens(tmp_path / name, 'uint16', raw=True)
+    for one in tokens, pickle.loads(pickle.dumps(tokens)):
+        assert np.array_equal(one[:], numbers) and len(one.documents) == 1
+    with pytest.raises(ValueError, match='raw=True requires dtype'):
+        lx.Tokens(tmp_path / name, raw=True)
+
+
 def test_each_kind_of_file_by_its_name(tmp_path, numbers):
     lengths = [1000, 0, 3500, 500]
     cuts = np.cumsum(lengths)[:-1]

@@ -57,6 +57,12 @@ static bool has_index(const char *path)
     return status == LX_OK && regular;
 }
 
+static lx_status open_raw(lx__token_file *file, lx_dtype dtype, lx_error *error)
+{
+    file->documents = 1;
+    return lx__token_file_map(file, file->path, dtype, 0, LX_NONE, error);
+}
+
 static lx_status open_by_name(lx__token_file *file, lx_dtype dtype, lx_error *error)
 {
     const char *path = file->path;
@@ -67,7 +73,7 @@ static lx_status open_by_name(lx__token_file *file, lx_dtype dtype, lx_error *er
         return lx__token_file_open_megatron(file, dtype, error);
     if (ends_with(path, ".ds"))
         return lx__token_file_open_ds(file, dtype, error);
-    return lx__token_file_map(file, path, dtype, 0, LX_NONE, error);
+    return open_raw(file, dtype, error);
 }
 
 /** Creates a token file without tokens; @p path names it in errors. */
@@ -86,19 +92,31 @@ static lx_status make(const char *path, lx__token_file **file, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__token_file_open(const char *path, lx_dtype dtype, lx__token_file **file,
-                              lx_error *error)
+static lx_status open_with(lx_status (*open)(lx__token_file *, lx_dtype, lx_error *),
+                           const char *path, lx_dtype dtype, lx__token_file **file, lx_error *error)
 {
     lx__token_file *made;
     lx_status status = make(path, &made, error);
     if (status != LX_OK)
         return status;
-    status = open_by_name(made, dtype, error);
+    status = open(made, dtype, error);
     if (status == LX_OK)
         *file = made;
     else
         lx__token_file_unref(made);
     return status;
+}
+
+lx_status lx__token_file_open(const char *path, lx_dtype dtype, lx__token_file **file,
+                              lx_error *error)
+{
+    return open_with(open_by_name, path, dtype, file, error);
+}
+
+lx_status lx__token_file_open_raw(const char *path, lx_dtype dtype, lx__token_file **file,
+                                  lx_error *error)
+{
+    return open_with(open_raw, path, dtype, file, error);
 }
 
 static lx_status open_field(lx__token_file *file, lx_dataset *dataset, size_t position,

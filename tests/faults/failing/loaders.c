@@ -345,11 +345,15 @@ static void fill_tokens(struct run *run)
     uint32_t samples[3][17];
     uint64_t first, length;
     char name[4300];
-    lx_tokens *parts[2] = {NULL}, *all = NULL;
+    lx_tokens *parts[2] = {NULL}, *all = NULL, *raw = NULL;
     lx_source *source = NULL, *blocks = NULL;
     snprintf(name, sizeof name, "%s.npy", run->path);
     if (!TRY(run, lx_tokens_open(name, LX_BYTES, &parts[0], &run->error)))
         return;
+    if (TRY(run, lx_tokens_open_raw(name, LX_UINT8, &raw, &run->error)) &&
+        lx_tokens_get_length(raw) <= LENGTH)
+        run_fail(run, "raw tokens lack the header");
+    lx_tokens_unref(raw);
     snprintf(name, sizeof name, "%s.ds", run->path);
     if (TRY(run, lx_tokens_open(name, LX_INT64, &parts[1], &run->error)) &&
         TRY(run, lx_tokens_new_concat(parts, 2, &all, &run->error)) &&

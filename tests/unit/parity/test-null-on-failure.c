@@ -54,6 +54,7 @@ START_TEST(sources)
     FAILS(lx_source, lx_source_new_joined_tokens(NULL, 1, NULL, &made, NULL));
     FAILS(lx_source, lx_source_new_megatron(NULL, NULL, &made, NULL));
     FAILS(lx_tokens, lx_tokens_open("absent.npy", LX_BYTES, &made, NULL));
+    FAILS(lx_tokens, lx_tokens_open_raw("absent", LX_UINT16, &made, NULL));
     FAILS(lx_tokens, lx_tokens_new_field(NULL, 0, LX_BYTES, &made, NULL));
     FAILS(lx_tokens, lx_tokens_new_concat(NULL, 0, &made, NULL));
     FAILS(lx_loader, lx_loader_open(NULL, NULL, &made, NULL));

@@ -61,7 +61,7 @@ class Tokens:
     The name of a file determines its format: ``x.npy`` is an array with one axis; ``x.idx``, or
     ``x.bin`` with an ``x.idx`` next to it, is a Megatron indexed dataset, whose sequences are the
     documents; ``x.ds`` is a Nanotron token file, which has documents if ``x.ds.index`` exists; any
-    other file contains raw little-endian tokens.
+    other file contains raw little-endian tokens; see also `raw`.
 
     The files are memory-mapped and must not change.
 
@@ -81,6 +81,8 @@ class Tokens:
         dtype, and for bytes fields; for ``x.ds`` without metadata, the default is uint16.
     field : str, optional
         The field to read from those paths that are datasets.
+    raw : bool
+        Whether every file contains raw tokens, whatever its name. Requires `dtype`.
 
     Raises
     ------
@@ -103,7 +105,9 @@ class Tokens:
     array([105, 106,   0,   1], dtype=int32)
     """
 
-    def __init__(self, paths: Any, dtype: Any = None, *, field: Optional[str] = None) -> None:
+    def __init__(
+        self, paths: Any, dtype: Any = None, *, field: Optional[str] = None, raw: bool = False
+    ) -> None:
         self._paths = _as_list(paths)
         if field is not None and not any(map(_is_directory, self._paths)):
             raise ValueError(f'field {field!r} must not be given: none of the paths is a '
@@ -113,12 +117,15 @@ class Tokens:
             raise ValueError(f'dtype must be little-endian, not {dtype!r}')
         self._dtype = name
         self._field = field
-        opened = tuple(_open(path, name, field) for path in self._paths)
+        self._raw = boolean('raw', raw)
+        if raw and dtype is None:
+            raise ValueError('raw=True requires dtype')
+        opened = tuple(_open(path, name, field, raw) for path in self._paths)
         self._core = opened[0] if len(opened) == 1 else _core.tokens_concat(opened)
 
     def __reduce__(self) -> Any:
         expected = len(self), len(self.documents)
-        return _reopen, (self._paths, self._dtype, self._field, expected)
+        return _reopen, (self._paths, self._dtype, self._field, expected, self._raw)
 
     def __len__(self) -> int:
         return self._core.length
@@ -187,11 +194,11 @@ def _is_directory(path: Any) -> bool:
     return isinstance(path, (str, bytes, os.PathLike)) and os.path.isdir(path)
 
 
-def _open(path: Any, dtype: Optional[str], field: Optional[str]) -> _core.Tokens:
+def _open(path: Any, dtype: Optional[str], field: Optional[str], raw: bool) -> _core.Tokens:
     if isinstance(path, Column):
         return _core.tokens_from_field(path._dataset, path.name, dtype)
     if not _is_directory(path):
-        return _core.tokens_open(path, dtype)
+        return _core.tokens_open(path, dtype, raw)
     if field is None:
         raise ValueError(f'{os.fsdecode(path)} is a directory: pass field= to read a dataset')
     with Dataset(path) as dataset:
@@ -199,10 +206,14 @@ def _open(path: Any, dtype: Optional[str], field: Optional[str]) -> _core.Tokens
 
 
 def _reopen(
-    paths: Tuple[Any, ...], dtype: Optional[str], field: Optional[str], expected: Tuple[int, int]
+    paths: Tuple[Any, ...],
+    dtype: Optional[str],
+    field: Optional[str],
+    expected: Tuple[int, int],
+    raw: bool = False,
 ) -> Tokens:
     """Reopen unpickled tokens, from the newest snapshots of datasets."""
-    made = Tokens(paths, dtype, field=field)
+    made = Tokens(paths, dtype, field=field, raw=raw)
     found = len(made), len(made.documents)
     if found != expected:
         raise LoaderxError(

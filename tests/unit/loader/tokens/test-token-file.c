@@ -48,6 +48,31 @@ START_TEST(rejects_invalid_files_of_bare_tokens)
 }
 END_TEST
 
+START_TEST(reads_raw_tokens_whatever_the_name)
+{
+    static const char *const names[] = {"x.npy", "x.bin", "x.idx", "x.ds", "x"};
+    lx_error error = LX_ERROR_INIT;
+    lx_tokens *tokens;
+    char *scratch = scratch_make();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        write_bytes(names[i], "\0\1\2\3\4\5", 6); /* files that another format would reject */
+        unit_ok(lx_tokens_open_raw(names[i], LX_UINT8, &tokens, &error));
+        ck_assert_uint_eq(lx_tokens_get_length(tokens), 6);
+        ck_assert_uint_eq(lx_tokens_get_document_count(tokens), 1);
+        expect_tokens(tokens, 0, 6, 0);
+        lx_tokens_unref(tokens);
+        ck_assert_int_eq(lx_tokens_open_raw(names[i], LX_UINT32, &tokens, &error), LX_ERR_CORRUPT);
+        ck_assert_str_eq(error.path, names[i]);
+        lx_error_clear(&error);
+        unit_fails(lx_tokens_open_raw(names[i], LX_BYTES, &tokens, &error), LX_ERR_ARGUMENT);
+    }
+    unit_fails(lx_tokens_open_raw("nothing.npy", LX_UINT16, &tokens, &error), LX_ERR_NOT_FOUND);
+    unit_refuses_null(lx_tokens_open_raw(NULL, LX_UINT16, &tokens, &error), "path");
+    unit_refuses_null(lx_tokens_open_raw("x", LX_UINT16, NULL, &error), "tokens");
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(reads_an_array_of_numpy)
 {
     lx_error error = LX_ERROR_INIT;
@@ -75,4 +100,5 @@ START_TEST(reads_an_array_of_numpy)
 END_TEST
 
 UNIT_MAIN("loader/token-file", reads_bare_tokens_of_each_dtype,
-          rejects_invalid_files_of_bare_tokens, reads_an_array_of_numpy)
+          rejects_invalid_files_of_bare_tokens, reads_raw_tokens_whatever_the_name,
+          reads_an_array_of_numpy)
