@@ -336,7 +336,7 @@ def test_rejects_folders_without_samples(two, tmp_path):
         Nanoset(two[0], 640, 2, 300)
     short = Nanoset(two[0], 639, 2, 300)    # some files contribute nothing
     assert len(short) == 300 and len(pickle.loads(pickle.dumps(short.source))) == len(short.source)
-    with pytest.raises(ValueError, match='dataset_folders must have at least one'):
+    with pytest.raises(ValueError, match='dataset_folders must have at least one path'):
         Nanoset([], 16, 2, 300)
 
 
@@ -417,3 +417,70 @@ def test_the_samples_are_those_of_nanotrons_current_code(two):
                           train_split_num_samples=300, dataset_weights=weights, random_seed=7)
         assert nanoset.dataset_lengths == [58 + 7, 37]
         same(got(nanoset, range(300)), build(two[1], 16, weights, 300, 7, datatrove=True))
+
+
+# ---- the arguments of Nanotron's first version
+
+
+@pytest.mark.parametrize('more, width', [({}, 2), ({'token_dtype': np.uint16}, 2),
+                                         ({'token_dtype': np.int32}, 4), ({'token_size': 4}, 4)])
+def test_paths_have_the_samples_of_the_first_version(tmp_path, caplog, more, width):
+    """The files that its preprocess_data.py made hold raw tokens, and are named .npy."""
+    contents = random_files(np.random.default_rng(8), 1000, 161, 640)
+    paths = [str(tmp_path / name) for name in ('a_input_ids.npy', 'b.bin', 'c.ds')]
+    for path, tokens in zip(paths, contents):
+        tokens.astype(f'<u{width}').tofile(path)
+    sets = [[tokens] for tokens in contents]
+    for weights in None, [5, 1, 2]:
+        with caplog.at_level(logging.INFO, 'loaderx.nanoset'):
+            nanoset = Nanoset(dataset_paths=paths, dataset_weights=weights, sequence_length=16,
+                              train_split_num_samples=300, random_seed=5, **more)
+        assert nanoset.dataset_lengths == [62, 10, 39]
+        assert (nanoset.dataset_paths, nanoset.dataset_folders) == (paths, [])
+        assert nanoset.token_size == width
+        expected = build(sets, 16, weights, 300, 5)
+        for again in nanoset, pickle.loads(pickle.dumps(nanoset)):
+            same(got(again, range(300)), expected)
+        with lx.Loader(nanoset, batch_size=300) as loader:
+            same(next(loader)['tokens'], expected)
+    assert 'from the a_input_ids.npy dataset' in caplog.records[2].getMessage()
+    assert repr(nanoset) == 'Nanoset(300 samples of 16 + 1 tokens, paths: 3)'
+
+
+def test_single_files_beside_folders(two, tmp_path):
+    file = two[0][1] + '/00000_tokens.ds'
+    for name, datatrove in ('dataset_folders', True), ('dataset_paths', False):
+        nanoset = Nanoset(**{name: [two[0][0], file]}, sequence_length=16, token_size=2,
+                          train_split_num_samples=300)
+        same(got(nanoset, range(300)), build(two[1], 16, None, 300, datatrove=datatrove))
+        other = Nanoset(**{name: [two[0][0], file]}, sequence_length=16, token_size=2,
+                        train_split_num_samples=300, datatrove=not datatrove)
+        same(got(other, range(300)), build(two[1], 16, None, 300, datatrove=not datatrove))
+    with pytest.raises(FileNotFoundError) as caught:
+        Nanoset(dataset_paths=[str(tmp_path / 'none.npy')], sequence_length=16,
+                train_split_num_samples=9)
+    assert 'none.npy' in str(caught.value)
+
+
+@pytest.mark.parametrize('changed, error, word', [
+    ({'dataset_folders': ['x']}, TypeError, 'either dataset_folders or'),
+    ({'dataset_paths': None}, TypeError, 'either dataset_folders or'),
+    ({'dataset_paths': []}, ValueError, 'dataset_paths must have at least one path'),
+    ({'token_size': 2, 'token_dtype': np.uint16}, ValueError, 'token_dtype must only'),
+    ({'token_dtype': np.int64}, ValueError, 'token_dtype must be uint16'),
+    ({'sequence_length': None}, TypeError, 'sequence_length'),
+    ({'train_split_num_samples': None}, TypeError, 'train_split_num_samples'),
+    ({'sequence_length': 2000}, ValueError, r'dataset_paths\[0\] has no samples'),
+])
+def test_rejects_invalid_arguments_of_the_first_version(two, changed, error, word):
+    arguments = {'dataset_paths': [two[0][1] + '/00000_tokens.ds'], 'sequence_length': 16,
+                 'train_split_num_samples': 9}
+    with pytest.raises(error, match=word):
+        Nanoset(**{**arguments, **changed})
+
+
+def test_folders_need_a_token_size(two):
+    with pytest.raises(TypeError, match='token_size'):
+        Nanoset(two[0], 16, train_split_num_samples=9)
+    with pytest.raises(ValueError, match='token_dtype must only'):
+        Nanoset(two[0], 16, train_split_num_samples=9, token_dtype=np.uint16)

@@ -19,7 +19,7 @@ from ..orders.mixed import indices_at, locate
 from ..sources.records import BatchReadable
 from ..orders import Order, Repeat, Sequential, Slice
 from ..loader import Loader
-from ..sources import ConcatDataset, TokenDataset
+from ..sources import ConcatDataset, TokenDataset, Tokens
 from ..sources.tokens import TokenFile
 from ._batches import Unfit, arrays_of, choose_out
 
@@ -66,25 +66,34 @@ class Nanoset(BatchReadable):
     Parameters
     ----------
     dataset_folders : list of path
-        The folders that contain the files; a single str causes a warning, as in Nanotron.
+        The folders that contain the files; a single str causes a warning, as in Nanotron. A path
+        may also name a single file, which is then the only file of its set.
     sequence_length : int
         The number of tokens in an input.
     token_size : int
-        The size in bytes of a token in the files: 2 or 4.
+        The size in bytes of a token in the files: 2 or 4. With `dataset_paths`, the default is 2.
     train_split_num_samples : int
         The number of samples that training needs: the number of steps times the global batch size.
     dataset_weights : sequence of float, optional
-        The weight of each folder, 0 or more; None: weights proportional to the numbers of samples.
+        The weight of each set, 0 or more; None: weights proportional to the numbers of samples.
     random_seed : int
         The seed of the shuffle, from 0 to 2**32 - 1.
+    dataset_paths : list of path
+        The argument of Nanotron's first version, in place of `dataset_folders`: files of raw
+        tokens, whatever their names, which are cut in the way of that version; see `datatrove`.
+        Each is a set. A path may also name a folder with ``*.ds`` files. Pass the other arguments
+        by name.
+    token_dtype : dtype, optional
+        The argument of Nanotron's first version, in place of `token_size`: uint16 or int32. (This
+        version returns int32 tokens; samples here are always int64.)
     divide_weights : bool
         True: weights are divided by their sum, as in Nanotron's code. False: weights are used
         unchanged, as in the example in Nanotron's documentation. Because of rounding, the two can
         break ties differently.
-    datatrove : bool
-        True: the samples described above, as in Nanotron's current code, which reads files through
-        datatrove. False: the samples of the first version of Nanosets; choose this to continue a
-        training run that used this version. A file then contains
+    datatrove : bool, optional
+        None: True for `dataset_folders`, and False for `dataset_paths`. True: the samples described
+        above, as in Nanotron's current code, which reads files through datatrove. False: the
+        samples of the first version of Nanosets. A file then contains
         ``(tokens - 1) // sequence_length`` samples; sample i consists of ``sequence_length + 1``
         tokens, starting at token ``i * sequence_length``. The files of a folder are sorted by name.
     vocab_size : int, optional
@@ -101,19 +110,19 @@ class Nanoset(BatchReadable):
         The order of these samples; the whole training run is one epoch, after which a `Loader`
         yields nothing, even if it starts there.
     dataset_lengths : list of int
-        The number of samples in each folder.
+        The number of samples in each set.
     dataset_weights : list of float
         The weights in use.
     dataset_counts : list of int
-        The number of samples in the Nanoset that come from each folder.
+        The number of samples in the Nanoset that come from each set.
 
     Raises
     ------
     FileNotFoundError
-        A folder contains no ``*.ds`` file.
+        A folder contains no ``*.ds`` file, or a file does not exist.
     ValueError
-        The numbers of weights and folders differ (this exception is also an AssertionError, as in
-        Nanotron), a folder contains no sample, a file's metadata specify a different `token_size`,
+        The numbers of weights and sets differ (this exception is also an AssertionError, as in
+        Nanotron), a set contains no sample, a file's metadata specify a different `token_size`,
         or an argument is invalid.
     CorruptError
         A file ends within a token.
@@ -129,40 +138,37 @@ class Nanoset(BatchReadable):
 
     def __init__(
         self,
-        dataset_folders: Iterable[Any],
-        sequence_length: int,
-        token_size: int,
-        train_split_num_samples: int,
+        dataset_folders: Optional[Iterable[Any]] = None,
+        sequence_length: Optional[int] = None,
+        token_size: Optional[int] = None,
+        train_split_num_samples: Optional[int] = None,
         dataset_weights: Any = None,
         random_seed: int = 1234,
         *,
+        dataset_paths: Optional[Iterable[Any]] = None,
+        token_dtype: Any = None,
         divide_weights: bool = True,
-        datatrove: bool = True,
+        datatrove: Optional[bool] = None,
         vocab_size: Optional[int] = None,
         out: Optional[str] = None,
     ) -> None:
-        if isinstance(dataset_folders, (str, bytes, os.PathLike)):
-            warnings.warn('dataset_folders should be of type List[str] but str was provided. '
-                          'Converting to List[str]', stacklevel=2)
-            dataset_folders = [dataset_folders]
-        if natural('token_size', token_size) not in _DTYPES:
-            raise ValueError(f'token_size must be 2 or 4, not {token_size}')
-        folders = [os.fsdecode(folder) for folder in dataset_folders]
-        if not folders:
-            raise ValueError('dataset_folders must have at least one folder')
+        argument, paths = _paths_of(dataset_folders, dataset_paths)
+        as_folders = argument == 'dataset_folders'
+        cut = as_folders if datatrove is None else boolean('datatrove', datatrove)
         self._set({
-            'dataset_folders': folders,
+            'argument': argument,
+            'paths': paths,
             'sequence_length': natural('sequence_length', sequence_length, minimum=1),
-            'token_size': token_size,
+            'token_size': _token_size(token_size, token_dtype, as_folders),
             'train_split_num_samples': natural('train_split_num_samples', train_split_num_samples,
                                                maximum=_MAX),
             'given_weights': dataset_weights,
             'random_seed': random_seed,
             'divide_weights': divide_weights,
-            'datatrove': boolean('datatrove', datatrove),
+            'datatrove': cut,
             'vocab_size': vocab_size,
             'out': choose_out(out),
-            'files': [_list_files(folder, datatrove) for folder in folders],
+            'files': [_list_files(path, cut, as_folders) for path in paths],
         })
         if _rank() == 0:
             for line in self.report().splitlines():
@@ -170,35 +176,45 @@ class Nanoset(BatchReadable):
 
     def _set(self, arguments: Dict[str, Any]) -> None:
         self._given = arguments
-        self.dataset_folders: List[str] = arguments['dataset_folders']
+        self._argument: str = arguments['argument']
+        self._paths: List[str] = arguments['paths']
+        as_folders = self._argument == 'dataset_folders'
+        self.dataset_folders: List[str] = self._paths if as_folders else []
+        self.dataset_paths: List[str] = [] if as_folders else self._paths
         self.sequence_length: int = arguments['sequence_length']
         self.token_size: int = arguments['token_size']
         self.train_split_num_samples: int = arguments['train_split_num_samples']
         self.random_seed: int = arguments['random_seed']
         self._vocab_size: Optional[int] = arguments['vocab_size']
         self._out: str = arguments['out']
-        self._open(arguments['files'], overlap=not arguments['datatrove'])
+        self._overlap: bool = not arguments['datatrove']
+        self._open(arguments['files'])
         self._mix(arguments['given_weights'], arguments['divide_weights'])
 
-    def _open(self, folders: List[List[str]], overlap: bool) -> None:
+    def _open(self, sets: List[List[str]]) -> None:
         """Open the files, and compute the index of the first sample of each file and each set."""
-        dtype = _DTYPES[self.token_size]
-        self._step = self.sequence_length if overlap else self.sequence_length + 1
+        self._step = self.sequence_length if self._overlap else self.sequence_length + 1
         self.dataset_lengths: List[int] = []
         datasets: List[TokenDataset] = []
-        for i, files in enumerate(folders):
-            some = [TokenFile(file, self.sequence_length, dtype, out=np.int64,
-                              vocabulary=self._vocab_size, overlap=overlap) for file in files]
+        for i, files in enumerate(sets):
+            some = [self._open_file(file) for file in files]
             self.dataset_lengths.append(sum(map(len, some)))
             if self.dataset_lengths[-1] == 0:
-                raise ValueError(f'dataset_folders[{i}] has no samples: none of its files has the '
+                raise ValueError(f'{self._argument}[{i}] has no samples: none of its files has the '
                                  f'{self.sequence_length + 1} tokens that a sample requires: '
-                                 f'{self.dataset_folders[i]}')
+                                 f'{self._paths[i]}')
             datasets += some
         self.source = ConcatDataset(datasets)
         ends = np.cumsum([len(dataset) for dataset in datasets]).tolist()
         self._begins: List[int] = [0, *ends[:-1]]
         self._set_begins = np.cumsum([0, *self.dataset_lengths[:-1]])
+
+    def _open_file(self, file: str) -> TokenFile:
+        # Nanotron's first version reads raw tokens from files of any name.
+        raw = self._argument == 'dataset_paths' and not file.endswith('.ds')
+        tokens = Tokens(file, _DTYPES[self.token_size], raw=raw)
+        return TokenFile(tokens, self.sequence_length, out=np.int64, vocabulary=self._vocab_size,
+                         overlap=self._overlap)
 
     def _mix(self, dataset_weights: Any, divide: bool) -> None:
         lengths = self.dataset_lengths
@@ -287,14 +303,15 @@ class Nanoset(BatchReadable):
         """Return the logged report: the number of samples in total and from each folder."""
         lines = [f'> Total number of samples: {len(self)}',
                  f'> Total number of tokens: {len(self) * self.sequence_length}']
-        for folder, count in zip(self.dataset_folders, self.dataset_counts):
+        names = self.dataset_folders or [os.path.basename(path) for path in self.dataset_paths]
+        for name, count in zip(names, self.dataset_counts):
             share = round(count / max(len(self), 1), 2)
-            lines.append(f'>   Total number of samples from the {folder} dataset: {count} ({share})')
+            lines.append(f'>   Total number of samples from the {name} dataset: {count} ({share})')
         return '\n'.join(lines)
 
     def __repr__(self) -> str:
         return (f'Nanoset({len(self)} samples of {self.sequence_length} + 1 tokens, '
-                f'folders: {len(self.dataset_folders)})')
+                f'{self._argument[8:]}: {len(self._paths)})')
 
     def __getstate__(self) -> Dict[str, Any]:
         return self._given
@@ -303,16 +320,54 @@ class Nanoset(BatchReadable):
         self._set(state)
 
 
-def _list_files(folder: str, shuffled: bool) -> List[str]:
-    """Return the token files in a folder, sorted, or shuffled in the same way as by datatrove."""
+def _paths_of(folders: Any, paths: Any) -> Tuple[str, List[str]]:
+    """Return the name of the argument that was given, and its paths as a list."""
+    if (folders is None) == (paths is None):
+        raise TypeError('pass either dataset_folders or, for the samples of the first version of '
+                        'Nanotron, dataset_paths')
+    name, given = (('dataset_paths', paths) if folders is None else
+                   ('dataset_folders', folders))
+    if isinstance(given, (str, bytes, os.PathLike)):
+        warnings.warn(f'{name} should be of type List[str] but str was provided. '
+                      'Converting to List[str]', stacklevel=3)
+        given = [given]
+    listed = [os.fsdecode(path) for path in given]
+    if not listed:
+        raise ValueError(f'{name} must have at least one path')
+    return name, listed
+
+
+def _token_size(size: Any, dtype: Any, as_folders: bool) -> int:
+    """Return the size of a token in bytes."""
+    if dtype is not None:
+        if as_folders or size is not None:
+            raise ValueError('token_dtype must only be given with dataset_paths, and without '
+                             'token_size')
+        if np.dtype(dtype).name not in ('uint16', 'int32', 'uint32'):
+            raise ValueError(f'token_dtype must be uint16, int32 or uint32, not {dtype!r}')
+        size = np.dtype(dtype).itemsize
+    elif size is None and not as_folders:
+        size = 2    # the only size at first
+    if natural('token_size', size) not in _DTYPES:
+        raise ValueError(f'token_size must be 2 or 4, not {size}')
+    return int(size)
+
+
+def _list_files(path: str, shuffled: bool, as_folder: bool) -> List[str]:
+    """Return the file, or the token files in a folder, which are sorted.
+
+    Like datatrove, `shuffled` shuffles the sorted files.
+    """
+    if os.path.isfile(path) or not as_folder and not os.path.isdir(path):
+        return [os.path.abspath(path)]
     names: Iterator[str] = iter(())
-    if os.path.isdir(folder):
-        with os.scandir(folder) as entries:
+    if os.path.isdir(path):
+        with os.scandir(path) as entries:
             names = iter(sorted(entry.name for entry in entries
                                 if entry.name.endswith('.ds') and entry.is_file()))
-    files = [os.path.abspath(os.path.join(folder, name)) for name in names]
+    files = [os.path.abspath(os.path.join(path, name)) for name in names]
     if not files:
-        raise FileNotFoundError(errno.ENOENT, 'No files matching "*.ds" found', folder)
+        raise FileNotFoundError(errno.ENOENT, 'No files matching "*.ds" found', path)
     if shuffled:
         return [files[i] for i in np.random.default_rng(42).permutation(len(files))]
     return files
