@@ -245,6 +245,26 @@ def test_accepts_samplers_of_torch(kind, batch, drop_last, skip):
     assert list(of_torch) == list(build(data))[skip:]
 
 
+@needs_torch
+def test_is_a_batch_sampler_of_torch():
+    skipping = SkipBatchSampler(data.BatchSampler(range(10), 3, False), 2)
+    assert isinstance(skipping, data.BatchSampler) and isinstance(skipping, data.Sampler)
+    loader = data.DataLoader(range(10), batch_sampler=skipping)
+    assert [batch.tolist() for batch in loader] == [[6, 7, 8], [9]] and len(loader) == 2
+    again = pickle.loads(pickle.dumps(skipping))
+    assert list(again) == list(copy.copy(skipping)) == [[6, 7, 8], [9]]
+
+
+def test_importing_nanosets_does_not_import_torch():
+    run_script("""
+        import loaderx.megatron
+        from loaderx.nanoset import Nanoset
+        assert 'torch' not in sys.modules
+        import loaderx.nanoset
+        assert not hasattr(loaderx.nanoset, 'Absent')
+    """)
+
+
 @pytest.mark.parametrize('skip, ranks, error, word', [
     (-1, 1, ValueError, 'skip_batches'), (1.5, 1, TypeError, 'skip_batches'),
     (1, 0, ValueError, 'dp_size')])

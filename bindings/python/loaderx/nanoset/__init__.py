@@ -6,9 +6,21 @@ are tensors if PyTorch is installed, and NumPy arrays otherwise. ``out='numpy'``
 NumPy arrays.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._batches import DataCollatorForCLM, TensorPointer
 from ._dataset import Nanoset
-from ._samplers import EmptyInfiniteDataset, SkipBatchSampler
+
+if TYPE_CHECKING:
+    from ._samplers import EmptyInfiniteDataset, SkipBatchSampler
 
 __all__ = ['DataCollatorForCLM', 'EmptyInfiniteDataset', 'Nanoset', 'SkipBatchSampler',
            'TensorPointer']
+
+
+def __getattr__(name: str) -> Any:
+    # _samplers derives from a class of torch, which takes seconds to import.
+    if name not in ('EmptyInfiniteDataset', 'SkipBatchSampler'):
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    from . import _samplers
+    return getattr(_samplers, name)

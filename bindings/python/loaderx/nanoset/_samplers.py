@@ -11,12 +11,22 @@ from ..orders import Order
 
 __all__ = ['EmptyInfiniteDataset', 'SkipBatchSampler']
 
+try:
+    import torch    # noqa: F401
+    from torch.utils.data import BatchSampler
+except ModuleNotFoundError as error:
+    if error.name != 'torch':
+        raise
+    BatchSampler = object
+
 # The number of indices of an order to read at a time.
 _BLOCK = 4096
 
 
-class SkipBatchSampler:
+class SkipBatchSampler(BatchSampler):
     """A sampler that skips its first entries, like Nanotron's SkipBatchSampler.
+
+    If PyTorch is installed, this is a subclass of torch's BatchSampler, as in Nanotron.
 
     Each ``iter()`` skips these entries. Orders and the samplers of `loaderx.torch` seek past the
     entries, which takes time only if a generator must be advanced; other samplers are iterated over
