@@ -160,6 +160,29 @@ def test_rejects_a_process_outside_the_group():
         collate([])
 
 
+@pytest.mark.parametrize('context', [
+    SimpleNamespace(), SimpleNamespace(pp_pg=None), SimpleNamespace(pp_pg=object()),
+    SimpleNamespace(pp_pg=SimpleNamespace(rank=0), context_parallel_size=2)])
+def test_names_an_absent_process_group(context):
+    collate = DataCollatorForCLM(5, 0, 0, context)
+    group = 'cp_pg' if hasattr(context, 'context_parallel_size') else 'pp_pg'
+    with pytest.raises(RuntimeError, match=f'no process group {group} .*pass current_pp_rank'):
+        collate({'tokens': TOKENS})
+
+
+def test_use_numpy_chooses_the_type_of_batches():
+    batch = make(0, 0, 0, use_numpy=True)({'tokens': TOKENS})
+    assert all(type(one) is np.ndarray for one in batch.values())
+    assert make(0, use_numpy=True) == pickle.loads(pickle.dumps(make(0, use_numpy=True)))
+    if torch is not None:
+        batch = make(0, 0, 0, use_numpy=False)({'tokens': TOKENS})
+        assert all(isinstance(one, torch.Tensor) for one in batch.values())
+    with pytest.raises(ValueError, match="use_numpy=True contradicts out='torch'"):
+        make(0, use_numpy=True, out='torch')
+    with pytest.raises(TypeError, match='use_numpy'):
+        make(0, use_numpy=1)
+
+
 def test_an_empty_dataset():
     empty = EmptyInfiniteDataset(7)
     assert len(empty) == 7 and empty[3] == {} and empty[10**9] == {}

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from .._check import natural
+from .._check import boolean, natural
 
 __all__ = ['DataCollatorForCLM', 'TensorPointer', 'Unfit', 'arrays_of', 'choose_out']
 
@@ -90,9 +90,15 @@ class DataCollatorForCLM:
         The pipeline rank of this process; an alternative to `parallel_context`.
     out : {'torch', 'numpy'}, optional
         The type of batches. None: tensors if PyTorch is installed, or arrays if not.
+    use_numpy : bool, optional
+        Nanotron's name for the choice: True stands for ``out='numpy'``, and False for
+        ``out='torch'``. (Nanotron's default is True, and its training loop converts the arrays to
+        tensors.)
 
     Raises
     ------
+    RuntimeError
+        Raised by a call if `parallel_context` has no process group for this process.
     ValueError
         Raised by a call if samples do not have ``sequence_length + 1`` tokens, have fields other
         than ``input_ids``, or are not empty on a rank that needs no samples. The exception is also
@@ -111,6 +117,7 @@ class DataCollatorForCLM:
     parallel_context: Any = None
     current_pp_rank: Optional[int] = None
     out: Optional[str] = None
+    use_numpy: Optional[bool] = None
 
     def __post_init__(self) -> None:
         self.sequence_length = natural('sequence_length', self.sequence_length, minimum=1)
@@ -121,6 +128,11 @@ class DataCollatorForCLM:
                              'rank of this process in the pipeline')
         if self.current_pp_rank is not None:
             self.current_pp_rank = natural('current_pp_rank', self.current_pp_rank)
+        if self.use_numpy is not None:
+            out = 'numpy' if boolean('use_numpy', self.use_numpy) else 'torch'
+            if self.out not in (None, out):
+                raise ValueError(f'use_numpy={self.use_numpy} contradicts out={self.out!r}')
+            self.out = out
         self.out = choose_out(self.out)
 
     def __call__(
@@ -193,9 +205,14 @@ def _as_list(examples: Any) -> Sequence[Any]:
 
 
 def _rank_of(context: Any, name: str) -> int:
-    """Return the rank of this process in the process group `name` of `context`."""
-    group = getattr(context, name)
-    rank = group.rank() if callable(group.rank) else group.rank
+    """Return the rank of this process in the process group `name` of a context."""
+    given = getattr(getattr(context, name, None), 'rank', None)
+    if given is None:
+        raise RuntimeError(f'parallel_context has no process group {name} from which to get the '
+                           'rank of this process: create the context after '
+                           'torch.distributed.init_process_group() or, outside of distributed '
+                           'training, pass current_pp_rank instead')
+    rank = given() if callable(given) else given
     if rank < 0:
         raise RuntimeError(f'this process is not in the group {name} of parallel_context')
     return int(rank)
