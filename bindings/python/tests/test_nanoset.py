@@ -82,7 +82,7 @@ def test_the_published_example_uses_plain_weights(tmp_path):
     for k in range(70):
         set_, sample = divmod(int(nanoset[k]['input_ids'][0]), 1000)
         assert (set_, sample) == (nanoset.dataset_index[k], nanoset.dataset_sample_index[k])
-    assert nanoset.dataset_weights == WEIGHTS
+    assert nanoset.dataset_weights.tolist() == WEIGHTS
 
 
 def test_normalized_weights_change_a_tie_of_the_example(tmp_path):
@@ -91,7 +91,7 @@ def test_normalized_weights_change_a_tie_of_the_example(tmp_path):
     expected = build_index(LENGTHS, WEIGHTS, 20, shuffle=False)
     assert (sets.tolist(), samples.tolist()) == tuple(one.tolist() for one in expected)
     assert sets.tolist() != SETS
-    assert nanoset.dataset_weights == (np.array(WEIGHTS) / np.sum(WEIGHTS)).tolist()
+    assert nanoset.dataset_weights.tolist() == (np.array(WEIGHTS) / np.sum(WEIGHTS)).tolist()
     sets, samples = build_index(LENGTHS, WEIGHTS, 70)
     assert nanoset.dataset_index.tolist() == sets.tolist()
     assert nanoset.dataset_sample_index.tolist() == samples.tolist()
@@ -233,7 +233,19 @@ def test_has_the_attributes_of_its_arguments(two):
     assert (nanoset.sequence_length, nanoset.token_size) == (16, 2)
     assert (nanoset.train_split_num_samples, nanoset.random_seed) == (300, 7)
     assert nanoset.dataset_lengths == [70, 39]
-    assert nanoset.dataset_weights == [70 / 109, 39 / 109]
+    assert nanoset.dataset_weights.tolist() == [70 / 109, 39 / 109]
+
+
+def test_weights_are_arrays_as_in_nanotron(two):
+    for weights in None, [3, 1], (3, 1), np.array([3, 1]), np.array([.75, .25]), np.float32([3, 1]):
+        nanoset = Nanoset(two[0], 16, 2, 300, weights)
+        given = nanoset.dataset_lengths if weights is None else weights
+        assert isinstance(nanoset.dataset_weights, np.ndarray)
+        assert nanoset.dataset_weights.dtype == np.float64
+        assert np.array_equal(nanoset.dataset_weights, np.array(given) / np.sum(given))
+        same(got(nanoset, range(300)), build(two[1], 16, weights, 300, datatrove=True))
+        again = pickle.loads(pickle.dumps(nanoset))
+        assert np.array_equal(again.dataset_weights, nanoset.dataset_weights)
 
 
 def test_can_be_sent_to_other_processes(two, tmp_path):

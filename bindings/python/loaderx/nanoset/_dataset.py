@@ -74,7 +74,7 @@ class Nanoset(BatchReadable):
         The size in bytes of a token in the files: 2 or 4. With `dataset_paths`, the default is 2.
     train_split_num_samples : int
         The number of samples that training needs: the number of steps times the global batch size.
-    dataset_weights : sequence of float, optional
+    dataset_weights : sequence or array of float, optional
         The weight of each set, 0 or more; None: weights proportional to the numbers of samples.
     random_seed : int
         The seed of the shuffle, from 0 to 2**32 - 1.
@@ -111,7 +111,7 @@ class Nanoset(BatchReadable):
         yields nothing, even if it starts there.
     dataset_lengths : list of int
         The number of samples in each set.
-    dataset_weights : list of float
+    dataset_weights : array of float64
         The weights in use.
     dataset_counts : list of int
         The number of samples in the Nanoset that come from each set.
@@ -230,8 +230,8 @@ class Nanoset(BatchReadable):
         self._epoch = epoch
         if weights is None:
             weights, divide = np.array(lengths, np.float64), True
-        self.dataset_weights: List[float] = (weights / weights.sum() if divide
-                                             else weights).tolist()
+        self.dataset_weights: np.ndarray[Any, np.dtype[np.float64]] = (
+            weights / weights.sum() if divide else weights)
         self.dataset_counts: List[int] = self._count()
 
     # ---- the order
