@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import loaderx as lx
-from loaderx.nanoset import (DataCollatorForCLM, EmptyInfiniteDataset, SkipBatchSampler,
-                             TensorPointer)
+from loaderx.nanoset import (DataCollatorForCLM, DataCollatorForCLMWithPositionIds,
+                             EmptyInfiniteDataset, SkipBatchSampler, TensorPointer)
 from processes import run_script
 
 try:
@@ -126,7 +126,11 @@ def test_uses_the_pointer_class_of_an_installed_nanotron():
     (0, [{'input_ids': np.arange(7)}], r'of length 6 \(seq_len\+1\), but got 7'),
     (3, [{'input_ids': np.arange(6)}, {'input_ids': np.arange(2)}], 'but got 2'),
     (0, {'tokens': np.arange(6)}, 'Samples should be'),
-    (0, [{'input_ids': np.arange(6), 'positions': np.arange(6)}], 'only input_ids'),
+    (0, [{'input_ids': np.arange(6), 'keys': np.arange(6)}], 'only input_ids'),
+    (0, [{'input_ids': np.arange(6), 'positions': np.arange(5)}], r'of length 6 .* got 5'),
+    (0, [{'input_ids': np.arange(6), 'positions': np.arange(6)}, {'input_ids': np.arange(6)}],
+     'same fields'),
+    (0, {'tokens': TOKENS, 'positions': TOKENS[:, 1:]}, 'shape of the tokens'),
     (0, [{}], 'only input_ids'),
     (0, {'tokens': TOKENS, 'keys': TOKENS}, 'only the field tokens'),
     (0, {}, 'only the field tokens'),
@@ -181,6 +185,68 @@ def test_use_numpy_chooses_the_type_of_batches():
         make(0, use_numpy=True, out='torch')
     with pytest.raises(TypeError, match='use_numpy'):
         make(0, use_numpy=1)
+
+
+# Documents that begin within the samples.
+POSITIONS = np.array([[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 0, 1], [0, 1, 0, 0, 0, 1],
+                      [0, 1, 2, 3, 4, 0], [0, 1, 2, 3, 4, 5]])
+
+
+def forms(positions):
+    """The samples one by one, and as a batch of a Loader."""
+    rows = [{'input_ids': row} for row in TOKENS]
+    batch = {'tokens': TOKENS}
+    if positions is not None:
+        rows = [{**row, 'positions': places} for row, places in zip(rows, positions)]
+        batch['positions'] = positions.astype(np.int32)
+    return rows, batch
+
+
+def test_positions_mask_the_labels_that_begin_documents():
+    for examples in forms(POSITIONS):
+        batch = make(0, 0, 0, out='numpy')(examples)
+        assert np.array_equal(batch['label_mask'], POSITIONS[:, 1:] != 0)
+        assert batch['input_mask'].all() and np.array_equal(batch['label_ids'], TOKENS[:, 1:])
+
+
+@pytest.mark.parametrize('positions', [None, POSITIONS])
+@pytest.mark.parametrize('masking', [True, False, None])
+@pytest.mark.parametrize('whole', [True, False])
+@pytest.mark.parametrize('size', [1, 2])
+def test_position_ids(positions, masking, whole, size):
+    used = positions if masking else None
+    places = np.tile(np.arange(5), (5, 1)) if used is None else used[:, :-1]
+    mask = np.ones((5, 5), bool) if used is None else used[:, 1:] != 0
+    for examples in forms(positions):
+        for rank in range(size):
+            context = SimpleNamespace(pp_pg=SimpleNamespace(rank=1), context_parallel_size=size,
+                                      cp_pg=SimpleNamespace(rank=rank))
+            part = slice(rank * 5 // size, (rank + 1) * 5 // size)
+            collate = DataCollatorForCLMWithPositionIds(5, 1, 1, context, masking, whole)
+            assert pickle.loads(pickle.dumps(collate)) == collate
+            batch = collate(examples)
+            assert list(batch) == ['input_ids', 'position_ids', 'label_ids', 'label_mask']
+            expected = [TOKENS[:, :-1][:, part], places if whole else places[:, part],
+                        TOKENS[:, 1:][:, part], mask[:, part]]
+            for one, other in zip(batch.values(), expected):
+                assert np.array_equal(np.asarray(one), other)
+                assert np.asarray(one).dtype == other.dtype
+
+
+@pytest.mark.parametrize('rank', [0, 1, 3])
+def test_position_ids_of_each_stage(rank):
+    collate = DataCollatorForCLMWithPositionIds(5, 0, 3, current_pp_rank=rank, out='numpy')
+    batch = collate([{}] if rank == 1 else forms(POSITIONS)[0])
+    for names, stage in (['input_ids', 'position_ids'], 0), (['label_ids', 'label_mask'], 3):
+        for name in names:
+            if rank == stage:
+                assert isinstance(batch[name], np.ndarray)
+            else:
+                assert batch[name] == TensorPointer(group_rank=stage)
+    with pytest.raises(ValueError, match='must not get samples|only input_ids'):
+        collate(forms(None)[0] if rank == 1 else [{}])
+    with pytest.raises(TypeError, match='use_doc_masking'):
+        DataCollatorForCLMWithPositionIds(5, 0, 3, current_pp_rank=rank, use_doc_masking=0)
 
 
 def test_an_empty_dataset():

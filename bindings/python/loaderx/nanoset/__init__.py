@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The API of Nanotron: Nanosets, their collator, and a sampler that skips samples.
+"""The API of Nanotron: Nanosets, their collators, and a sampler that skips samples.
 
 The samples and their order reproduce Nanotron exactly. PyTorch is not required: samples and batches
 are tensors if PyTorch is installed, and NumPy arrays otherwise. ``out='numpy'`` always selects
@@ -8,14 +8,14 @@ NumPy arrays.
 
 from typing import TYPE_CHECKING, Any
 
-from ._batches import DataCollatorForCLM, TensorPointer
+from ._batches import DataCollatorForCLM, DataCollatorForCLMWithPositionIds, TensorPointer
 from ._dataset import Nanoset
 
 if TYPE_CHECKING:
     from ._samplers import EmptyInfiniteDataset, SkipBatchSampler
 
-__all__ = ['DataCollatorForCLM', 'EmptyInfiniteDataset', 'Nanoset', 'SkipBatchSampler',
-           'TensorPointer']
+__all__ = ['DataCollatorForCLM', 'DataCollatorForCLMWithPositionIds', 'EmptyInfiniteDataset',
+           'Nanoset', 'SkipBatchSampler', 'TensorPointer']
 
 
 def __getattr__(name: str) -> Any:
