@@ -73,17 +73,28 @@ static lx_status find(const megatron_source *self, uint64_t index, spot *cursor,
     return status == LX_OK && cursor->at > cursor->length ? fail_changed(error) : status;
 }
 
-/** Adds documents until the row is full or no document is left; padding continues the last
- * piece. */
+/** Pads a partial row, whose last two pieces begin at @p before and @p begin. Returns where the piece
+ * begins that the padding continues: the last one or, if that has only the extra token, the piece
+ * before it, as in Megatron. */
+static uint64_t pad_row(const megatron_source *self, lx__row *row, uint64_t before, uint64_t begin)
+{
+    bool merged = self->plan.extra && begin != 0 && row->filled - begin == 1;
+    lx__row_add_number(&self->format, row, self->pad, self->format.length - row->filled);
+    row->pieces -= merged;
+    return merged ? before : begin;
+}
+
+/** Adds documents until the row is full or no document is left. */
 static lx_status fill_row(const megatron_source *self, spot *cursor, lx__row *row, lx_error *error)
 {
     const lx__row_format *format = &self->format;
-    uint64_t places = lx__gpt_places(&self->plan), begin = 0;
+    uint64_t places = lx__gpt_places(&self->plan), before = 0, begin = 0;
     lx_status status = LX_OK;
     for (;;) {
         uint64_t room = format->length - row->filled, left = cursor->length - cursor->at;
         if (left != 0) {
             lx__row_end_piece(row, begin);
+            before = begin;
             begin = row->filled;
             status = lx__row_add_tokens(format, row, cursor->first + cursor->at,
                                         left < room ? left : room, error);
@@ -98,7 +109,7 @@ static lx_status fill_row(const megatron_source *self, spot *cursor, lx__row *ro
     if (status == LX_OK && row->filled < format->length && !self->plan.partial)
         return fail_changed(error);
     if (status == LX_OK && row->filled < format->length)
-        lx__row_add_number(format, row, self->pad, format->length - row->filled);
+        begin = pad_row(self, row, before, begin);
     lx__row_end_piece(row, begin);
     return status;
 }

@@ -88,9 +88,18 @@ class Dataset:
                 'attention_mask': mask, 'loss_mask': loss, 'position_ids': positions}
 
     def pieces(self, i):
-        """Return the tokens of a sample that begin a document."""
-        _, places = self.samples[self.shuffle_index[i]]
-        return [0, *(np.flatnonzero(np.diff(places[:self.length])) + 1).tolist()]
+        """Return the tokens of a sample that begin a piece for attention within documents.
+
+        The last piece loses the extra token, and then takes the padding; if it had no other token,
+        the piece before it takes the padding.
+        """
+        k = self.shuffle_index[i]
+        places = self.places[k * self.length:][:self.length + self.extra]
+        lengths = np.unique(places, return_counts=True)[1].tolist()
+        if self.extra:
+            lengths[-1] -= 1
+            lengths = lengths[:-1] if lengths[-1] == 0 else lengths
+        return [0, *np.cumsum(lengths[:-1]).tolist()] if lengths else [0]
 
 
 def draw_documents(random, count, longest, least=0):

@@ -79,11 +79,19 @@ def test_matches_megatron(tmp_path, seed):
         expect_alike(row, expected[i])
 
 
-def test_attention_within_documents(tmp_path):
-    documents = draw_documents(np.random.default_rng(3), 9, 12, least=1)
-    expected = Dataset(documents, 10, num_samples=20)
-    dataset = GPTDataset(write_documents(tmp_path / 'd', documents), 10, 20, out='numpy',
-                         inter_document_masking=True)
+@pytest.mark.parametrize('seed', range(20))
+@pytest.mark.parametrize('extra', [True, False])
+def test_attention_within_documents(tmp_path, seed, extra):
+    random = np.random.default_rng(seed)
+    documents = draw_documents(random, int(random.integers(1, 10)), 4 if seed % 2 else 12, least=1)
+    partial = seed % 4 != 0
+    count = int(random.integers(1, 21))
+    # Most seeds have a partial sample, and some of these end in a document of one token.
+    expected = Dataset(documents, 10, num_samples=count, extra=extra, partial=partial, seed=seed)
+    dataset = GPTDataset(write_documents(tmp_path / 'd', documents), 10, count, out='numpy',
+                         random_seed=seed, inter_document_masking=True,
+                         drop_last_partial_sequence=not partial, add_extra_token_to_sequence=extra)
+    assert len(dataset) == len(expected)
     for i in range(len(dataset)):
         sample, begins = dataset[i], expected.pieces(i)
         lengths = np.diff([*begins, 10])

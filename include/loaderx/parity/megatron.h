@@ -159,7 +159,8 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
 /**
  * Creates a source in which record i is the text of GPTDataset[i]: sequence_length + 1 tokens, or
  * sequence_length without the extra token, in the column "tokens". As in Megatron, padding
- * continues the last piece, so the segment number of padding is not 0.
+ * continues the last piece, so the segment number of padding is not 0; with the extra token, a last
+ * piece of one token before padding belongs to the piece before it.
  *
  * The source uses 4 bytes for each document of each epoch, and 12 bytes for each sample; if there
  * are 2^32 or more of either, it uses 8 and 24 bytes. Creating the source reads the lengths of
