@@ -27,6 +27,7 @@ from . import _core
 from ._check import UINT64_MAX, natural
 from ._progress import open_bar
 from .sources.records import BatchReadable
+from .sources.compared import ComparedByValue
 from .sources import Dataset
 from .errors import CorruptError
 from .field import Field
@@ -140,8 +141,10 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
 # ---- datasets
 
 
-class ARDataset(BatchReadable):
+class ARDataset(ComparedByValue, BatchReadable):
     """A dataset with a single field, as created by `converter`, that is indexed like an array.
+
+    It is indexed like a `Column`, and comparing it is a TypeError, too: compare ``dataset[:]``.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 
 import gc
 import json
+import operator
 import os
 import pickle
 import threading
@@ -68,7 +69,7 @@ MASK = LABELS > 0
 
 
 @pytest.mark.parametrize('key', [
-    [3, 1, 2], [-1, 0, -N], (4, 4, 4), [], range(10, 0, -2), slice(10, 20), slice(None, None, -3),
+    [3, 1, 2], [-1, 0, -N], [4, 4, 4], [], range(10, 0, -2), slice(10, 20), slice(None, None, -3),
     slice(400, 10**9), slice(5, 5), np.array([3, 1, 2]), np.array([], np.int64), list(MASK),
     np.array([-1, 2], np.int8), np.array([1, 2], np.uint64), np.array([5, 499], '>i4'),
     np.array([5, 499], '>u2'), np.arange(N)[::-7], MASK, MASK.tolist(), np.repeat(MASK, 2)[::2],
@@ -76,7 +77,7 @@ MASK = LABELS > 0
 ], ids=repr)
 def test_keys_of_a_column_are_those_of_an_array(dataset, key):
     like = key
-    if isinstance(key, (memoryview, list, tuple, range)):
+    if isinstance(key, (memoryview, list, range)):
         like = np.asarray(key) if len(key) else np.array([], int)
     for name, values in (('data', IMAGES), ('label', LABELS)):
         got = dataset[name][key]
@@ -97,15 +98,76 @@ def test_keys_of_a_column_are_those_of_an_array(dataset, key):
     ([True, 1], TypeError), ([1, True], TypeError), (1.0, TypeError), ([1.0], TypeError),
     (np.array([1.0]), TypeError), ('1', TypeError), (b'1', TypeError), (None, TypeError),
     (np.array([[1]]), ValueError), (np.array(1), ValueError), ([[1]], TypeError),
-    ((1, slice(2)), TypeError), (np.array(['a']), TypeError), (object(), TypeError),
+    (([1], 1.0), IndexError), (np.array(['a']), TypeError), (object(), TypeError),
 ], ids=repr)
 def test_rejects_invalid_keys(dataset, key, error):
     for name in ('data', 'text'):
         with pytest.raises(error):
             dataset[name][key]
     if not isinstance(key, (int, float)) or error is TypeError:
-        with pytest.raises(error):
+        with pytest.raises(TypeError if isinstance(key, tuple) else error):
             dataset.gather(key)
+
+
+@pytest.mark.parametrize('key', [
+    (), (7,), (slice(3, 9),), ([3, 1],), (0, 5), (-1, -1), (0, 5, 2), (0, slice(1, 3)), (0, ..., 2),
+    (slice(3, 9), 0), (slice(None, None, -100), slice(None), [4, 0]), ([3, 1, 3], 2),
+    ([3, 1, 3], [0, 5, 2]), ([3, 1], slice(None), [4, 0]), (0, slice(None), [4, 0]), (0, [1, 2]),
+    (MASK, 1), (MASK.tolist(), ..., 0), (0, None), (0, IMAGES[0, :, 0] > 9), (slice(0, 0), 1),
+], ids=repr)
+def test_a_tuple_indexes_the_axes_like_numpy(dataset, key):
+    got = dataset['data'][key]
+    assert got.shape == IMAGES[key].shape and got.dtype == np.uint8
+    assert np.array_equal(got, IMAGES[key])
+
+
+def test_a_tuple_reads_only_the_records_of_its_first_index(dataset):
+    with pytest.raises(IndexError, match='500 records'):
+        dataset['data'][N, 0]
+    with pytest.raises(IndexError, match='axis 1 with size 6'):
+        dataset['data'][0, 6]
+    with pytest.raises(IndexError):
+        dataset['label'][0, 5]
+    with pytest.raises(IndexError, match="'text' has one axis"):
+        dataset['text'][0, 5]
+    for key in ((..., 0), (None, 0)):
+        with pytest.raises(IndexError, match='first index'):
+            dataset['data'][key]
+    assert dataset['text'][5,] == TEXTS[5] and dataset['text'][()] == TEXTS
+
+
+def test_a_tuple_for_a_missing_record_gives_none(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64', 3)}) as writer:
+        writer.extend(x=[None, [4, 5, 6]])
+    column = lx.open(tmp_path / 'd')['x']
+    assert column[0, 1] is None and column[1, 1] == 5 and column[:, 1].tolist() == [0, 5]
+
+
+def test_in_tests_the_names_of_fields_without_reading(path, monkeypatch):
+    class Unread(lx.Dataset):
+        def __getitem__(self, key):
+            raise AssertionError('a record was read')
+
+        __iter__ = __getitem__
+    with Unread(path) as dataset:
+        assert 'label' in dataset and 'labels' not in dataset and np.str_('data') in dataset
+        for key in (5, b'label', None, {'label': 5}, [0]):
+            with pytest.raises(TypeError, match='names of the fields'):
+                key in dataset
+
+
+COMPARISONS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+
+
+@pytest.mark.parametrize('compare', COMPARISONS)
+def test_comparing_a_column_is_an_error(dataset, compare):
+    with pytest.raises(TypeError, match=r"ds\['label'\]\[:\] == value"):
+        compare(dataset['label'], 7)
+    with pytest.raises(TypeError, match='Column cannot be compared'):
+        compare(dataset['label'], dataset['label'])
+    with pytest.raises(TypeError, match=r"value in ds\['label'\]\[:\]"):
+        LABELS[0] in dataset['label']
+    assert len({dataset['label'], dataset['data']}) == 2    # still hashed by identity
 
 
 def test_describes_a_column(dataset):

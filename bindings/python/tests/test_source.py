@@ -104,6 +104,35 @@ def test_npdataset_is_like_an_array(tmp_path):
         dataset[20]
 
 
+def test_in_and_comparisons_never_silently_compare_objects(tmp_path):
+    array = sample('float32')
+    dataset = lx.NPDataset(array)
+    with pytest.raises(TypeError, match=r'NPDataset cannot be compared.*\[:\]'):
+        dataset == 7
+    assert 7 in dataset and -1 not in dataset and {dataset}
+    assert np.array_equal(dataset[:] == 7, array == 7)
+    for made in (lx.ConcatDataset([array, array]), lx.SubsetDataset(array, [1])):
+        assert 'data' in made and 'x' not in made
+        with pytest.raises(TypeError, match='names of the fields'):
+            7 in made
+    lx.converter(array, tmp_path / 'd')
+    stored = lx.ARDataset(tmp_path / 'd')
+    assert stored[0, 2] == array[0, 2]
+    with pytest.raises(TypeError, match='ARDataset cannot be compared'):
+        stored == 7
+    with pytest.raises(TypeError, match='does not search its values'):
+        7 in stored
+
+
+def test_rejects_a_column(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64'), 'y': lx.Field('int64')}) as writer:
+        writer.extend(x=np.arange(5), y=np.arange(5))
+    dataset = lx.open(tmp_path / 'd')
+    for source in (dataset['x'], (dataset['x'], np.arange(5)), {'a': dataset['x']}):
+        with pytest.raises(TypeError, match="column 'x'.*fields="):
+            lx.Loader(source)
+
+
 @pytest.mark.parametrize('what, error', [
     (3, TypeError), (None, TypeError), ([1, 2], TypeError), (np.array(1), ValueError),
 ])

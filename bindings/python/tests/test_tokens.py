@@ -36,6 +36,10 @@ def test_reads_bare_tokens_like_an_array(tmp_path, numbers, dtype):
     wide = tokens.read(10, 20, 'int64')
     assert wide.dtype == np.int64 and np.array_equal(wide, numbers[10:30])
     assert len(tokens.documents) == 1
+    with pytest.raises(TypeError, match=r'tokens\[:\] == value'):
+        tokens == 7
+    with pytest.raises(TypeError, match=r'value in tokens\[:\]'):
+        7 in tokens
 
 
 @pytest.mark.parametrize('name', ['x.npy', 'x.bin', 'x.idx', 'x.ds', 'x'])

@@ -9,12 +9,15 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from .records import Concatenable, positions_of
+from .compared import ComparedByValue
 
 __all__ = ['NPDataset']
 
 
-class NPDataset(Concatenable):
+class NPDataset(ComparedByValue, Concatenable):
     """A dataset of the records along the first axis of an array or .npy file.
+
+    It is indexed like the array. Comparing the dataset is a TypeError: compare ``dataset.array``.
 
     Parameters
     ----------
@@ -59,6 +62,9 @@ class NPDataset(Concatenable):
 
     def __getitem__(self, key: Any) -> Any:
         return self.array[key]
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.array
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Return several records at once, for torch's DataLoader."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core
 from ..field import Field
+from .compared import ComparedByValue
 
 
 class Views(Dict[str, List[Any]]):
@@ -28,13 +29,30 @@ class Views(Dict[str, List[Any]]):
         self.clear()
 
 
-class Column:
+class Column(ComparedByValue):
     """One field of a dataset, which is indexed like an array of the values of all records.
 
     Indexing with an int returns one value: an array, a NumPy scalar, bytes, or None if the value is
     missing. Indexing with a slice, a sequence of ints or a mask returns several values, in the
     order of the indices: an array with zeros for missing values or, for a bytes field, a list with
     None for missing values.
+
+    A tuple of indices of a dense field has the meaning that it has for an array of all values: the
+    first index selects records, and the others select from the axes of their values. Only the
+    records are read that the first index selects. It cannot be ``...`` or None.
+
+    Comparing a column, or searching it with ``in``, is a TypeError: compare the array of its
+    values, ``column[:]``.
+
+    Examples
+    --------
+    >>> with create('pairs', {'x': Field('int32', (2,)), 'label': Field('int64')}) as writer:
+    ...     first = writer.extend(x=np.arange(8).astype('int32').reshape(4, 2), label=[7, 3, 7, 1])
+    >>> ds = open('pairs')
+    >>> ds['x'][[0, 3]].tolist(), ds['x'][0, 1].item(), ds['x'][1:, 0].tolist()
+    ([[0, 1], [6, 7]], 1, [2, 4, 6])
+    >>> ds['label'][:] == 7
+    array([ True, False,  True, False])
     """
 
     __slots__ = ('_dataset', '_name', '_field')
@@ -73,7 +91,32 @@ class Column:
         return len(self._dataset)
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            return self._get_along_axes(key)
         return self._dataset._get(self._name, key)
+
+    def _get_along_axes(self, key: Tuple[Any, ...]) -> Any:
+        """Return what `key` selects from the array of all values, like NumPy."""
+        if len(key) <= 1:
+            return self[key[0] if key else slice(None)]
+        if self._field.dtype is bytes:
+            raise IndexError(f'the column {self._name!r} has one axis, but the index {key!r} is '
+                             f'for {len(key)}: a list selects several records')
+        if key[0] is None or key[0] is Ellipsis:
+            raise IndexError(f'the first index of a column must select records, unlike {key[0]!r}: '
+                             "to use it, index the array of all values, ds['name'][:]")
+        records = self[key[0]]
+        if records is None:    # the value is missing
+            return None
+        # The records that were read are selected again, because NumPy combines an int or an array
+        # with the arrays among the other indices.
+        if np.ndim(records) == len(self._field.shape):
+            return np.asarray(records)[np.newaxis][(0, *key[1:])]
+        again = slice(None) if isinstance(key[0], slice) else np.arange(len(records))
+        return records[(again, *key[1:])]
+
+    def _expression(self) -> str:
+        return f'ds[{self._name!r}]'
 
     def __iter__(self) -> Iterator[Any]:
         state = self._dataset._pin() if self._dataset.live else self._dataset

@@ -15,6 +15,7 @@ from ..errors import CorruptError
 from ..executor import Executor
 from ..field import Field
 from .column import Column, Views
+from .records import has_field
 from .stored import Stored
 
 Path = Union[str, bytes, 'os.PathLike[Any]']
@@ -31,7 +32,9 @@ class Dataset(Stored, _core.Dataset):
 
     The dataset shows the snapshot of the last commit before it was opened; `refresh` advances to
     the newest snapshot. ``ds[5]`` is a record, as a dict of values by field name; ``ds['data']`` is
-    a `Column`. All methods are thread-safe. Each call reads all fields from one snapshot.
+    a `Column`. ``'data' in ds`` tells whether there is a field of that name; a key that is not a
+    str is a TypeError, because records are not searched. All methods are thread-safe. Each call
+    reads all fields from one snapshot.
 
     The dataset shows the fields that existed when it was opened, under their names at that time.
     Fields added later are not visible. Once one of its fields has been dropped, the dataset can no
@@ -112,6 +115,9 @@ class Dataset(Stored, _core.Dataset):
         if field is None:
             raise KeyError(f'field {key!r} not found: the fields are {list(self._fields)}')
         return Column(self, key, field)
+
+    def __contains__(self, key: object) -> bool:
+        return has_field(self, self._fields, key)
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
         """Return several records at once, for torch's DataLoader."""

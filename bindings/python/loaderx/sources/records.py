@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import operator
 import sys
-from typing import Any, Callable, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Type
+from typing import (Any, Callable, ClassVar, Dict, Iterable, List, Mapping, Optional, Sequence,
+                    Tuple, Type)
 
 import numpy as np
 
 from .. import _core
 
-__all__ = ['BatchReadable', 'Concatenable', 'Records', 'positions_of', 'records_of', 'resolved']
+__all__ = ['BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of', 'records_of',
+           'resolved']
 
 
 class BatchReadable:
@@ -29,6 +31,11 @@ class BatchReadable:
                         for name in ('__getitem__', '__getitems__'))
         if one is not None and (several is None or one < several):
             setattr(cls, '__getitems__', _read_one_by_one)    # __getitem__ defines the records
+
+    def __contains__(self, key: object) -> bool:
+        # Without this method, Python would read all records and compare them with the key.
+        raise TypeError(f'a {type(self).__name__} does not search its records: read them, and '
+                        'compare their values')
 
 
 class Concatenable(BatchReadable):
@@ -73,6 +80,9 @@ class Records(Concatenable):
 
     def __len__(self) -> int:
         return self._source.length
+
+    def __contains__(self, key: object) -> bool:
+        return has_field(self, (name for name, _, _ in self._source.columns), key)
 
     def gather(self, indices: Any, fields: Optional[Sequence[str]] = None) -> Dict[str, Any]:
         """Read records in the order of the indices.
@@ -153,6 +163,14 @@ def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> 
     made = object.__new__(kind)
     made.__dict__.update({**make(*arguments).__dict__, **attributes})
     return made
+
+
+def has_field(dataset: object, names: Iterable[str], key: object) -> bool:
+    """Return whether `key` is the name of a field; raise an error if it is not a name."""
+    if not isinstance(key, str):
+        raise TypeError(f'`in` tests the names of the fields of a {type(dataset).__name__}, which '
+                        f'are str, not {type(key).__name__}: records are not searched')
+    return key in names
 
 
 def positions_of(indices: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from .arrays import NPDataset
+from .column import Column
 from .dataset import Dataset
 from .records import Records
 
@@ -47,6 +48,9 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
         source = source.array
     if isinstance(source, np.ndarray):
         return _of_array(source, name), True
+    if isinstance(source, Column):
+        raise TypeError(f'{name} is the column {source.name!r} of a dataset: pass the dataset, and '
+                        'select the column with fields=')
     dataset = getattr(source, '_dataset', source)
     if isinstance(dataset, Dataset):
         return _core.source_dataset(dataset), False

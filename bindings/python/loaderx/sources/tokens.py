@@ -14,6 +14,7 @@ from ..errors import LoaderxError
 from .column import Column
 from .dataset import Dataset
 from .records import Records
+from .compared import ComparedByValue
 
 __all__ = ['TokenDataset', 'Tokens']
 
@@ -55,7 +56,7 @@ def token(name: str, value: Any, wide: bool) -> int:
     return found
 
 
-class Tokens:
+class Tokens(ComparedByValue):
     """The tokens of files or dataset fields, as one sequence, and their documents.
 
     The name of a file determines its format: ``x.npy`` is an array with one axis; ``x.idx``, or
@@ -174,6 +175,9 @@ class Tokens:
             return self.read(start, max(stop - start, 0))
         place = _place(key, len(self), 'token')
         return self.read(place, 1)[0]
+
+    def _expression(self) -> str:
+        return 'tokens'
 
     def __repr__(self) -> str:
         return f'Tokens({len(self)} of {self.dtype}, documents: {len(self.documents)})'
