@@ -76,8 +76,8 @@ PyObject *lxpy_dataset_record(PyObject *object, PyObject *index)
     if (!lxpy_is_index(((lxpy_dataset *)object)->state, index)) {
         PyErr_Format(
             PyExc_TypeError,
-            "the key of a dataset must be the index of a record or the name of a field, not "
-            "%.100s; use gather() to read several records",
+            "the key of a dataset must be an int, a slice, a list of ints, a mask or the name of a "
+            "field, not %.100s",
             Py_TYPE(index)->tp_name);
         return NULL;
     }

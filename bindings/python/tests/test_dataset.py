@@ -197,9 +197,25 @@ def test_rejects_unknown_fields(dataset):
                      lambda: dataset.views([0], fields=['nix'])):
         with pytest.raises(KeyError, match='nix'):
             function()
-    for key in ([1, 2], slice(3), 1.5, None):
-        with pytest.raises(TypeError, match='gather'):
+    for key in (1.5, None, (1, 2), b'data'):
+        with pytest.raises(TypeError, match='key of a dataset must be an int, a slice'):
             dataset[key]
+
+
+@pytest.mark.parametrize('key', [slice(0, 2), slice(None, None, -90), slice(5, 5), [0, 1], [], MASK,
+                                 range(4), np.array([-1, 3])], ids=repr)
+def test_several_records_are_a_dict_of_arrays(dataset, key):
+    got, expected = dataset[key], dataset.gather(key)
+    assert list(got) == ['data', 'label', 'text']
+    assert np.array_equal(got['data'], expected['data'])
+    assert got['label'].tolist() == expected['label'].tolist() and got['text'] == expected['text']
+
+
+def test_a_dataset_is_a_mapping_of_columns(dataset):
+    assert list(dataset.keys()) == list(dict(dataset)) == ['data', 'label', 'text']
+    assert all(isinstance(column, lx.Column) for column in {**dataset}.values())
+    assert np.array_equal(dict(dataset)['label'][:], LABELS)
+    assert dataset._ipython_key_completions_() == ['data', 'label', 'text']
 
 
 def test_reports_its_properties(dataset, path):

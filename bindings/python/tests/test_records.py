@@ -137,7 +137,15 @@ def test_returns_several_records_as_arrays(images):
         both.gather([2 * N])
 
 
-@pytest.mark.parametrize('key', ['data', None, 1.5, [1], slice(2)], ids=str)
+def test_a_slice_or_a_list_reads_several_records(images):
+    both = images + images
+    for key in (slice(0, 2), [0, 1], [-1], np.arange(2 * N) > 57):
+        assert np.array_equal(both[key]['data'], both.gather(key)['data'])
+    assert (lx.NPDataset(np.arange(N)) + lx.NPDataset(np.arange(N)))[N - 1:N + 1].tolist() == [
+        N - 1, 0]
+
+
+@pytest.mark.parametrize('key', ['data', None, 1.5, (1, 2)], ids=str)
 def test_a_key_is_an_index(images, key):
     with pytest.raises(TypeError, match='index must be an int'):
         (images + images)[key]

@@ -32,8 +32,9 @@ class ConcatDataset(Records):
 
     Notes
     -----
-    ``a + b`` concatenates two datasets. Indexing reads one record; `gather` reads several records,
-    but cannot read bytes fields.
+    ``a + b`` concatenates two datasets. ``both[5]`` reads one record. ``both[:2]``,
+    ``both[[0, 1]]`` and `gather` read several records, as a dict of arrays, but cannot read bytes
+    fields.
 
     Examples
     --------

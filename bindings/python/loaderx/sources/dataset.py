@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import (Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional,
-                    Sequence, Union, overload)
+from typing import (Any, Callable, Dict, Iterable, Iterator, KeysView, List, Literal, Mapping,
+                    Optional, Sequence, Union, overload)
 
 from .. import _core
 from .._check import boolean
@@ -15,7 +15,7 @@ from ..errors import CorruptError
 from ..executor import Executor
 from ..field import Field
 from .column import Column, Views
-from .records import has_field
+from .records import SEVERAL, has_field
 from .stored import Stored
 
 Path = Union[str, bytes, 'os.PathLike[Any]']
@@ -31,10 +31,14 @@ class Dataset(Stored, _core.Dataset):
     """A dataset that is open for reading.
 
     The dataset shows the snapshot of the last commit before it was opened; `refresh` advances to
-    the newest snapshot. ``ds[5]`` is a record, as a dict of values by field name; ``ds['data']`` is
-    a `Column`. ``'data' in ds`` tells whether there is a field of that name; a key that is not a
-    str is a TypeError, because records are not searched. All methods are thread-safe. Each call
-    reads all fields from one snapshot.
+    the newest snapshot. All methods are thread-safe. Each call reads all fields from one snapshot.
+
+    A dataset is both a sequence of records and a mapping of names to columns. ``ds[5]`` is a
+    record, as a dict of values by field name. ``ds[:2]``, ``ds[[0, 1]]`` and ``ds[mask]`` are
+    several records, as the dict of arrays that `gather` returns. ``ds['data']`` is a `Column`.
+    Iteration yields records, but ``dict(ds)`` contains the columns by name, and ``'data' in ds``
+    tells whether there is a field of that name; a key that is not a str is a TypeError, because
+    records are not searched.
 
     The dataset shows the fields that existed when it was opened, under their names at that time.
     Fields added later are not visible. Once one of its fields has been dropped, the dataset can no
@@ -75,6 +79,11 @@ class Dataset(Stored, _core.Dataset):
     >>> ds = Dataset('numbers')
     >>> len(ds), ds[1]
     (3, {'x': array([2, 3], dtype=int32)})
+    >>> ds[:2]
+    {'x': array([[0, 1],
+           [2, 3]], dtype=int32)}
+    >>> list(dict(ds)), 'x' in ds
+    (['x'], True)
     >>> ds['x'][[2, 0]].tolist()
     [[4, 5], [0, 1]]
     """
@@ -106,9 +115,11 @@ class Dataset(Stored, _core.Dataset):
     def __getitem__(self, key: str) -> Column: ...
 
     @overload
-    def __getitem__(self, key: int) -> Dict[str, Any]: ...
+    def __getitem__(self, key: Any) -> Dict[str, Any]: ...
 
-    def __getitem__(self, key: Union[str, int]) -> Union[Column, Dict[str, Any]]:
+    def __getitem__(self, key: Any) -> Union[Column, Dict[str, Any]]:
+        if isinstance(key, SEVERAL):
+            return self.gather(key)
         if not isinstance(key, str):
             return self._record(key)
         field = self._fields.get(key)
@@ -118,6 +129,13 @@ class Dataset(Stored, _core.Dataset):
 
     def __contains__(self, key: object) -> bool:
         return has_field(self, self._fields, key)
+
+    def keys(self) -> KeysView[str]:
+        """Return the names of the fields, in the dataset's order."""
+        return self._fields.keys()
+
+    def _ipython_key_completions_(self) -> List[str]:
+        return list(self._fields)
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
         """Return several records at once, for torch's DataLoader."""

@@ -12,8 +12,11 @@ import numpy as np
 
 from .. import _core
 
-__all__ = ['BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of', 'records_of',
-           'resolved']
+__all__ = ['SEVERAL', 'BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of',
+           'records_of', 'resolved']
+
+# The types of the keys that select several records of a dataset.
+SEVERAL = (slice, list, range, np.ndarray)
 
 
 class BatchReadable:
@@ -119,13 +122,20 @@ class Records(Concatenable):
                 raise KeyError(f'field {name!r} not found: the fields are {known}')
         return tuple(fields)
 
-    def __getitem__(self, index: int) -> Any:
-        """Return a record: a dict by field name, or an array if the column has no name."""
+    def __getitem__(self, index: Any) -> Any:
+        """Return a record: a dict by field name, or an array if the column has no name.
+
+        For a slice, a list of ints or a mask, return several records: a dict of arrays or, if the
+        column has no name, an array.
+        """
+        if isinstance(index, SEVERAL):
+            columns = self.gather(index)
+            return next(iter(columns.values())) if self._nameless else columns
         try:
             place = operator.index(index)
         except TypeError:
-            raise TypeError(f'index must be an int, not {type(index).__name__}: use gather() to '
-                            'read several records') from None
+            raise TypeError('index must be an int, a slice, a list of ints or a mask, not '
+                            f'{type(index).__name__}') from None
         return self._read_together([place])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
