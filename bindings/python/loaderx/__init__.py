@@ -16,7 +16,7 @@ from .compat import ARDataset, DataLoader, converter
 from .executor import Executor
 from .field import Field
 from .loader import Loader, generator
-from .maintenance import copy, repair, unseal
+from .maintenance import copy, remove, repair, unseal
 from .opening import create, open
 from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distributed, Nanoset,
                      Order, Padded, Random, Repeat, Sequential, Shuffle, Slice, Subset,
@@ -75,6 +75,7 @@ __all__ = [
     'generator',
     'library_version',
     'open',
+    'remove',
     'repair',
     'split',
     'unseal',

@@ -14,11 +14,8 @@ Differences from the original:
 
 from __future__ import annotations
 
-import errno
 import math
 import os
-import shutil
-import tempfile
 from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar
 
 import numpy as np
@@ -26,10 +23,10 @@ import numpy as np
 from . import _core
 from ._check import UINT64_MAX, natural
 from ._progress import open_bar
+from ._replacement import replacing
 from .sources.records import BatchReadable
 from .sources.compared import ComparedByValue
 from .sources import Dataset
-from .errors import CorruptError
 from .field import Field
 from .loader import choose_fields
 from .opening import create
@@ -79,15 +76,6 @@ def _write(array: np.ndarray[Any, Any], directory: str, shown: str) -> None:
             bar.close()
 
 
-def _remove(target: str, shown: str) -> None:
-    try:
-        _core.Dataset._remove(target)
-    except (FileNotFoundError, CorruptError) as error:
-        raise FileExistsError(
-            errno.EEXIST, f'nothing was removed: this is not a dataset: {error}', shown
-        ) from None
-
-
 def converter(array: Any, directory: Any, replace: bool = False) -> None:
     """Write an array to a new dataset, with one record per element of the array's first axis.
 
@@ -126,16 +114,8 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
     if not (replace and os.path.isdir(target) and os.listdir(target)):
         _write(array, target, shown)
         return
-    parent, name = os.path.split(target)
-    made = tempfile.mkdtemp(prefix=f'.{name}.', dir=parent)
-    try:
-        os.chmod(made, os.stat(target).st_mode & 0o7777)
+    with replacing(target, shown) as made:
         _write(array, made, shown)
-        _remove(target, shown)
-        os.rename(made, target)
-    except BaseException:
-        shutil.rmtree(made)
-        raise
 
 
 # ---- datasets

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dataset maintenance: copy, repair and unseal."""
+"""Dataset maintenance: copy, remove, repair and unseal."""
 
 from __future__ import annotations
 
@@ -176,6 +176,36 @@ def unseal(path: Path) -> None:
         A writer has the dataset open.
     """
     _core.Dataset._unseal(path)
+
+
+def remove(path: Path) -> None:
+    """Remove a dataset and its directory.
+
+    If the call is interrupted, the dataset is damaged, and a second call removes the rest.
+
+    Parameters
+    ----------
+    path : path-like
+        The dataset directory.
+
+    Raises
+    ------
+    FileNotFoundError
+        `path` does not contain a dataset.
+    BlockingIOError
+        A reader or a writer, in this process or another one, has the dataset open.
+    FileExistsError
+        The directory contains something that is not part of the dataset. Nothing was removed.
+    CorruptError
+        The file meta.json is damaged, so what belongs to the dataset is unknown. Nothing was
+        removed.
+
+    Examples
+    --------
+    >>> create('old', {'x': Field('int64')}).close()
+    >>> remove('old')
+    """
+    _core.Dataset._remove(path)
 
 
 def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optional[Path] = None,

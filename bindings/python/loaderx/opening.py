@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any, Callable, Dict, Literal, Mapping, Optional, Union, overload
 
+from ._check import boolean
+from ._replacement import replacing
 from .sources import Dataset
 from .sources.dataset import Access, OnDamage, Path, Verify
 from .executor import Executor
@@ -17,13 +20,15 @@ Durability = Literal['full', 'periodic', 'none']
 
 def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Durability] = None,
            level: Optional[int] = None, chunk_records: Optional[int] = None,
-           chunk_bytes: Optional[int] = None, executor: Optional[Executor] = None) -> Writer:
+           chunk_bytes: Optional[int] = None, executor: Optional[Executor] = None,
+           replace: bool = False) -> Writer:
     """Create a dataset and open it for writing.
 
     Parameters
     ----------
     path : path-like
-        The directory to create. It may already exist if it is empty.
+        The directory to create. It may already exist if it is empty, or if it contains only what an
+        interrupted creation left behind.
     fields : dict of str to Field
         The fields, by name. There must be at least one field.
     durability : {'full', 'periodic', 'none'}, optional
@@ -38,18 +43,26 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
         records and 1 GiB.
     executor : Executor, optional
         The executor whose threads write. By default, the writer creates its own threads.
+    replace : bool, optional
+        Whether to replace an existing dataset. It is removed once the new, still empty dataset has
+        been created, so none of its records come back if writing the new records fails. Nothing is
+        removed if the arguments are invalid, if the existing dataset is open, or if the directory
+        contains anything else.
 
     Returns
     -------
     Writer
         The writer. Close it, or use it in a with-block, which is one transaction. An exception in
-        the block undoes only the transaction: the empty dataset remains, and `create` accepts its
-        directory again.
+        the block undoes only the transaction: the empty dataset remains. To write to it, use
+        ``open(path, 'a')``, or create it again with ``replace=True``.
 
     Raises
     ------
     FileExistsError
-        `path` exists and is not an empty directory.
+        `path` exists and is not an empty directory; with `replace`, it is not a dataset, or
+        contains something that is not part of the dataset.
+    BlockingIOError
+        The dataset to replace is in use.
 
     Examples
     --------
@@ -57,9 +70,20 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
     ...     first = writer.extend({'x': np.arange(5) ** 2})
     >>> open('squares')['x'][:].tolist()
     [0, 1, 4, 9, 16]
+    >>> create('squares', {'y': Field('float32')}, replace=True).close()
+    >>> open('squares').fields, len(open('squares'))
+    (mappingproxy({'y': Field('float32')}), 0)
     """
-    return creation(fields, durability=durability, level=level, chunk_records=chunk_records,
-                    chunk_bytes=chunk_bytes, executor=executor)(path)
+    make = creation(fields, durability=durability, level=level, chunk_records=chunk_records,
+                    chunk_bytes=chunk_bytes, executor=executor)
+    if not boolean('replace', replace) or not isinstance(path, (str, bytes, os.PathLike)):
+        return make(path)    # which rejects a path of another type
+    target = os.path.realpath(os.fsdecode(path))
+    if not os.path.lexists(os.path.join(target, 'meta.json')):
+        return make(path)
+    with replacing(target, os.fsdecode(path)) as made:
+        make(made).close()
+    return Writer(path, durability=durability, level=level, executor=executor)
 
 
 def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Writer]:

@@ -357,3 +357,24 @@ def test_no_bars_without_tqdm_or_a_terminal(path, tmp_path):
     done = subprocess.run([sys.executable, '-c', SCRIPT, path, tmp_path / 'b'],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
     assert done.stdout == b''
+
+
+# ---- removal
+
+
+def test_removes_a_dataset(path, tmp_path):
+    copied = tmp_path / 'copy'
+    lx.copy(path, copied)
+    with lx.open(copied):
+        with pytest.raises(BlockingIOError):
+            lx.remove(copied)
+    (copied / 'mine').write_text('mine')
+    with pytest.raises(FileExistsError, match="'mine' does not belong"):
+        lx.remove(copied)
+    (copied / 'mine').unlink()
+    lx.remove(str(copied))
+    assert not copied.exists()
+    with pytest.raises(FileNotFoundError):
+        lx.remove(copied)
+    with pytest.raises(TypeError, match='path'):
+        lx.remove(3)

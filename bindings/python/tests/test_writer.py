@@ -151,6 +151,9 @@ def test_an_exception_leaves_a_new_dataset_empty(path):
         assert len(dataset) == 0
     with pytest.raises(FileExistsError):
         lx.create(path, FIELDS)
+    with lx.create(path, FIELDS, replace=True) as writer:
+        writer.append(x=2, text=b'')
+    assert lx.open(path)['x'][:].tolist() == [2]
 
 
 @pytest.mark.parametrize('error', [ZeroDivisionError, KeyboardInterrupt])
@@ -219,6 +222,53 @@ def test_does_not_overwrite_existing_files(path):
     (path.parent / 'file').write_text('')
     with pytest.raises(OSError):
         lx.create(path.parent / 'file', FIELDS)
+
+
+def test_replaces_a_dataset_only_on_request(path):
+    for at in (path, str(path), os.fsencode(path)):    # the first time, there is nothing to replace
+        with lx.create(at, {'y': lx.Field('float32')}, replace=True, durability='full') as writer:
+            writer.append(y=7)
+    path.chmod(0o750)
+    (path.parent / 'link').symlink_to(path.name)
+    old = lx.open(path)
+    uuid = old.uuid
+    with pytest.raises(BlockingIOError, match='read'):
+        lx.create(path, FIELDS, replace=True)
+    old.close()
+    with lx.create(path.parent / 'link', FIELDS, replace=True, chunk_records=5) as writer:
+        writer.append(x=1, text=b'new')
+    with lx.open(path) as dataset:
+        assert list(dataset.fields) == list(FIELDS) and len(dataset) == 1 and dataset.uuid != uuid
+    assert path.stat().st_mode & 0o777 == 0o750
+    assert sorted(entry.name for entry in path.parent.iterdir()) == [path.name, 'link']
+
+
+@pytest.mark.parametrize('options, error', [
+    ({'fields': {}}, ValueError), ({'level': 99}, ValueError), ({'durability': 'some'}, ValueError),
+    ({'replace': 1}, TypeError), ({'chunk_records': -1}, ValueError),
+], ids=repr)
+def test_invalid_arguments_replace_nothing(path, options, error):
+    with lx.create(path, FIELDS) as writer:
+        writer.append(x=1, text=b'kept')
+    with pytest.raises(error):
+        lx.create(path, **{'fields': FIELDS, 'replace': True, **options})
+    assert lx.open(path)['text'][:] == [b'kept']
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_replaces_nothing_but_datasets(path):
+    path.mkdir()
+    (path / 'mine').write_text('mine')
+    with pytest.raises(FileExistsError):
+        lx.create(path, FIELDS, replace=True)
+    (path / 'mine').rename(path.parent / 'mine')
+    lx.create(path, FIELDS).close()
+    (path.parent / 'mine').rename(path / 'mine')
+    with pytest.raises(FileExistsError, match="'mine' does not belong"):
+        lx.create(path, FIELDS, replace=True)
+    assert (path / 'mine').exists() and len(lx.open(path)) == 0
+    with pytest.raises(TypeError, match='path'):
+        lx.create(3, FIELDS, replace=True)
 
 
 def test_reports_a_directory_that_cannot_be_made(tmp_path):
