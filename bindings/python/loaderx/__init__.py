@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Datasets of records stored in a directory, and loaders that return shuffled batches."""
 
+from ._installation import check_folder, explain
 from ._version import __version__
 from .errors import CorruptError, LoaderxError
 
 try:
+    check_folder(__path__[0])
     from ._core import library_version
 except ImportError as error:
-    if 'libloaderx' not in str(error):
-        raise
-    raise ImportError(f'{error}. The dynamic linker cannot find libloaderx: run '
-                      'ldconfig, or add its directory to LD_LIBRARY_PATH.') from None
+    raise explain(error) from None
 
 from .compat import ARDataset, DataLoader, converter
 from .executor import Executor

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The modules of the package import one another without a cycle."""
+"""The imports of the package: its modules form no cycle, and errors say what is wrong."""
 
 import ast
+import os
 import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
 
 import loaderx
 
@@ -71,3 +77,36 @@ def test_the_test_finds_a_circle():
 
 def test_modules_import_one_another_without_a_circle():
     assert find_cycle({name: imports_of(name, path) for name, path in MODULES.items()}) is None
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A copy of the package in its own folder."""
+    shutil.copytree(ROOT, tmp_path / 'loaderx', ignore=shutil.ignore_patterns('__pycache__'))
+    return tmp_path
+
+
+def error_of_import(folder):
+    result = subprocess.run(
+        [sys.executable, '-c', 'import loaderx'], capture_output=True, text=True, timeout=60,
+        env={**os.environ, 'PYTHONPATH': str(folder), 'PYTHONDONTWRITEBYTECODE': '1'})
+    return result.stderr.strip().rpartition('\n')[2]
+
+
+def test_reports_another_distribution_in_the_same_folder(installed):
+    (installed / 'libloaderx-0.1.0.dist-info').mkdir()
+    (installed / 'downloaderx-1.0.dist-info').mkdir()
+    (installed / 'loaderx_tools-1.0.dist-info').mkdir()
+    assert error_of_import(installed) == ''
+    (installed / 'loaderx-2.8.19.dist-info').mkdir()
+    error = error_of_import(installed)
+    assert error.startswith('ImportError') and 'loaderx-2.8.19.dist-info' in error
+    assert 'pip uninstall loaderx libloaderx' in error
+
+
+def test_reports_a_missing_extension_module(installed):
+    for path in (installed / 'loaderx').glob('_core*.so'):
+        path.unlink()
+    error = error_of_import(installed)
+    assert error.startswith('ImportError') and "'loaderx._core'" in error
+    assert 'not built for this Python' in error and 'pip uninstall' in error

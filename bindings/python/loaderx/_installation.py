@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Errors for installations that cannot work."""
+
+from __future__ import annotations
+
+import os
+import re
+
+__all__ = ['check_folder', 'explain']
+
+# Our distribution is libloaderx. The distribution loaderx of the package index installs a different
+# package of the same name.
+_ADVICE = ('install each of them in its own virtual environment; to repair this one, run '
+           '`pip uninstall loaderx libloaderx`, and install libloaderx again')
+
+
+def check_folder(package: str) -> None:
+    """Raise ImportError if the distribution loaderx is installed in the folder of our package.
+
+    Each of the two overwrites files of the other, and removes them when it is uninstalled.
+    """
+    folder = os.path.dirname(os.path.abspath(package))
+    for name in os.listdir(folder):
+        if re.match(r'loaderx-.*\.(dist|egg)-info$', name):
+            raise ImportError(f'{package} has files of two distributions, libloaderx and loaderx '
+                              f'({os.path.join(folder, name)}): {_ADVICE}')
+
+
+def explain(error: ImportError) -> ImportError:
+    """Return the error to raise instead of one that importing the extension module raised."""
+    if error.name == 'loaderx._core' and isinstance(error, ModuleNotFoundError):
+        return ImportError(f'{error}: the package was not built for this Python, or another '
+                           f'distribution that has a package loaderx has replaced it: {_ADVICE}')
+    if re.match(r'libloaderx\S*\.so', str(error)):
+        return ImportError(f'{error}. The dynamic linker cannot find libloaderx: run ldconfig, or '
+                           'add its directory to LD_LIBRARY_PATH.')
+    return error
