@@ -48,11 +48,25 @@ static PyObject *extend_values(lxpy_writer *self, const lxpy_field_values *parse
                                  : lxpy_raise(self->state, &error);
 }
 
+/** Returns the arguments of extend(), with the columns of a table of another kind in a dict. */
+static PyObject *columns_of(lxpy_state *state, PyObject *args)
+{
+    PyObject *table = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : NULL;
+    if (table == NULL || PyDict_Check(table))
+        return Py_NewRef(args);
+    PyObject *columns = PyObject_CallFunction(LXPY(state, COLUMNS_OF), "Os", table,
+                                              "the argument of extend()");
+    return columns != NULL ? Py_BuildValue("(N)", columns) : NULL;
+}
+
 PyObject *lxpy_writer_extend(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     lxpy_writer *self = (lxpy_writer *)object;
     lxpy_field_values parsed;
-    PyObject *named = lxpy_field_values_names("extend", args, 0, kwargs), *result = NULL;
+    PyObject *columns = columns_of(self->state, args), *result = NULL;
+    PyObject *named = columns != NULL ? lxpy_field_values_names("extend", columns, 0, kwargs)
+                                      : NULL;
+    Py_XDECREF(columns);
     if (lxpy_field_values_columns(&parsed, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
         result = extend_values(self, &parsed);
     lxpy_field_values_clear(&parsed);

@@ -123,12 +123,15 @@ class Loader(_core.Loader):
 
     Parameters
     ----------
-    source : loaderx dataset, array, path, tuple, list or dict
+    source : loaderx dataset, array, tensor, table, path, tuple, list or dict
         The data to read. From an open dataset, the loader reads the current snapshot, even if the
         dataset is refreshed or closed later. From a live dataset, it reads the newest snapshot for
         each batch, but the length of the loader is fixed: if a record has been deleted in the
-        meantime, reading it raises IndexError. An array is read in place, without a copy. A path to
-        a directory names a dataset; any other path names an .npy file.
+        meantime, reading it raises IndexError. An array, or a torch tensor in CPU memory, is read
+        in place, without a copy. A pandas DataFrame, or a list with a dict for each record, is
+        copied into an array for each column, and must not have missing values. A path to a
+        directory names a dataset; any other path names an .npy file, or an .npz file, whose arrays
+        are read into memory.
     fields : list of str, optional
         The fields to read; None: all. Fields whose records differ in length cannot be batched.
     batch_size : int, optional

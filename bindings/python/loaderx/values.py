@@ -10,6 +10,8 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
+from ._tables import to_array
+
 # Dtype kinds; each kind can represent the numbers of the preceding kinds.
 _KINDS = 'biufc'
 
@@ -19,7 +21,7 @@ def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
         raise TypeError(f'field {name!r} must not be a masked array: pass a list, with None for '
                         f'missing values')
     try:
-        array = np.asarray(value)
+        array = np.asarray(to_array(value, f'field {name!r}'))
     except ValueError as error:
         raise ValueError(f'field {name!r}: {error}') from None
     if array.dtype.kind not in _KINDS:

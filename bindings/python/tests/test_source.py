@@ -124,6 +124,44 @@ def test_in_and_comparisons_never_silently_compare_objects(tmp_path):
         7 in stored
 
 
+def test_tables_and_tensors(tmp_path):
+    array, labels = sample('float32'), np.arange(20)
+    np.savez(tmp_path / 'x.npz', image=array, label=labels)
+    rows = [{'image': image, 'label': label} for image, label in zip(array, labels)]
+    for source in (tmp_path / 'x.npz', os.fsencode(tmp_path / 'x.npz'),
+                   np.load(tmp_path / 'x.npz'), rows):
+        got = read(source)
+        assert list(got) == ['image', 'label'] and got['image'].dtype == np.float32
+        assert np.array_equal(got['image'], array) and np.array_equal(got['label'], labels)
+    with pytest.raises(FileNotFoundError, match='nix.npz'):
+        lx.Loader('nix.npz')
+    with pytest.raises(ValueError, match='record 1 of source'):
+        lx.Loader([{'x': 1}, {'y': 2}])
+    with pytest.raises(TypeError, match=r"source\['x'\] has the dtype object"):
+        lx.Loader([{'x': 1}, {'x': None}])
+
+
+def test_reads_a_tensor_in_place():
+    torch = pytest.importorskip('torch')
+    tensor = torch.zeros(20, 3)
+    loaders = [lx.Loader(source, batch_size=20)
+               for source in (tensor, {'data': tensor}, (tensor, np.arange(20)))]
+    tensor[:] = 5
+    for loader in loaders:
+        assert np.array_equal(next(loader)['data'], np.full((20, 3), 5, np.float32))
+    with pytest.raises(TypeError, match='^source.*detach'):
+        lx.Loader(torch.zeros(3, requires_grad=True))
+
+
+def test_a_dataframe():
+    pandas = pytest.importorskip('pandas')
+    frame = pandas.DataFrame({'x': [1., 2.], 'y': pandas.array([3, 4], dtype='Int64')})
+    got = read(frame)
+    assert got['x'].tolist() == [1, 2] and got['y'].tolist() == [3, 4]
+    with pytest.raises(TypeError, match='dtype object'):
+        lx.Loader(frame.assign(y=pandas.array([3, None], dtype='Int64')))
+
+
 def test_rejects_a_column(tmp_path):
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64'), 'y': lx.Field('int64')}) as writer:
         writer.extend(x=np.arange(5), y=np.arange(5))

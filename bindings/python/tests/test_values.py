@@ -193,3 +193,80 @@ def test_floats_one_by_one(tmp_path, dtype):
             writer.append(x=value)
     with lx.open(tmp_path / 'd') as dataset:
         assert dataset['x'][:].tolist() == values
+
+
+# ---- tables and tensors of other libraries
+
+TABLE = {'x': lx.Field('float32'), 'n': lx.Field('int64', 2), 'text': lx.Field(bytes)}
+
+
+def extended(path, *arguments, fields=TABLE, **named):
+    """Return the records of a new dataset that extend() fills."""
+    with lx.create(path, fields, replace=True) as writer:
+        assert writer.extend(*arguments, **named) == 0
+    with lx.open(path) as dataset:
+        return list(dataset)
+
+
+def test_a_list_of_dicts(tmp_path):
+    rows = [{'x': 1, 'n': [2, 3], 'text': b'a'}, {'n': np.array([4, 5]), 'text': None, 'x': None}]
+    got = extended(tmp_path / 'd', rows)
+    assert [record['x'] for record in got] == [1, None]
+    assert [record['n'].tolist() for record in got] == [[2, 3], [4, 5]]
+    assert [record['text'] for record in got] == [b'a', None]
+
+
+@pytest.mark.parametrize('table, error, words', [
+    ([], ValueError, 'argument of extend.* is empty'), ('text', TypeError, 'not str'),
+    ([1], TypeError, 'must be a dict of values by field, a list of dicts'),
+    ([{'x': 1, 'n': [2, 3], 'text': b''}, 5], TypeError, 'record 1 of .* not int'),
+    ([{'x': 1, 'n': [2, 3], 'text': b''}, {'x': 1}], ValueError, r"record 1 .*\['x'\].*'text'"),
+    ([{'x': 1}], TypeError, "'n' has no value"),
+], ids=repr)
+def test_rejects_other_tables(tmp_path, table, error, words):
+    with lx.create(tmp_path / 'd', TABLE) as writer:
+        with pytest.raises(error, match=words):
+            writer.extend(table)
+        assert len(writer) == 0
+
+
+def test_the_arrays_of_an_npz_file(tmp_path):
+    arrays = {'x': np.float32([1, 2]), 'n': np.arange(4).reshape(2, 2)}
+    np.savez(tmp_path / 'arrays.npz', **arrays)
+    fields = {name: TABLE[name] for name in arrays}
+    with np.load(tmp_path / 'arrays.npz') as loaded:
+        got = extended(tmp_path / 'd', loaded, fields=fields)
+    assert [record['x'] for record in got] == [1, 2] and got[1]['n'].tolist() == [2, 3]
+
+
+def test_tensors(tmp_path):
+    torch = pytest.importorskip('torch')
+    fields = {name: TABLE[name] for name in ('x', 'n')}
+    columns = {'x': torch.ones(2), 'n': torch.arange(4).reshape(2, 2)}
+    got = extended(tmp_path / 'd', columns, fields=fields)
+    assert [record['n'].tolist() for record in got] == [[0, 1], [2, 3]]
+    rows = [{'x': torch.tensor(5.), 'n': torch.arange(2)}, {'x': 1, 'n': torch.arange(2)}]
+    assert [record['x'] for record in extended(tmp_path / 'd', rows, fields=fields)] == [5, 1]
+    with lx.open(tmp_path / 'd', 'a') as writer:
+        writer.append(x=torch.tensor(1.), n=torch.arange(2))
+        for wrong, words in ((torch.ones(2, requires_grad=True), 'detach'),
+                             (torch.ones(2, dtype=torch.bfloat16), 'BFloat16'),
+                             (torch.ones(2, dtype=torch.float64), 'without loss')):
+            with pytest.raises(TypeError, match=f"^field 'x'.*{words}"):
+                writer.extend(x=wrong, n=torch.arange(4).reshape(2, 2))
+
+
+def test_a_dataframe(tmp_path):
+    pandas = pytest.importorskip('pandas')
+    frame = pandas.DataFrame({
+        'x': np.float32([1, np.nan]), 'text': [b'a', None],
+        'n': pandas.array([7, None], dtype='Int64')})
+    fields = {**TABLE, 'n': lx.Field('int64')}
+    first, second = extended(tmp_path / 'd', frame, fields=fields)
+    assert first == {'x': 1, 'n': 7, 'text': b'a'}
+    assert np.isnan(second['x']) and second['n'] is None and second['text'] is None
+    with lx.open(tmp_path / 'd', 'a') as writer:
+        with pytest.raises(TypeError, match="'text'.*encode"):
+            writer.extend(frame.assign(text=['a', 'b']))
+        with pytest.raises(ValueError, match='several columns of the same name'):
+            writer.extend(pandas.concat([frame, frame], axis=1))

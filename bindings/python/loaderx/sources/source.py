@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from .. import _core
+from .._tables import find_columns, is_tensor, to_array
 from .arrays import NPDataset
 from .column import Column
 from .dataset import Dataset
@@ -46,6 +47,8 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
         return source._source, source._nameless
     if isinstance(source, NPDataset):
         source = source.array
+    if is_tensor(source):
+        source = to_array(source, name)
     if isinstance(source, np.ndarray):
         return _of_array(source, name), True
     if isinstance(source, Column):
@@ -55,7 +58,7 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
     if isinstance(dataset, Dataset):
         return _core.source_dataset(dataset), False
     raise TypeError(
-        f'{name} must be a loaderx dataset, an array, a path, or '
+        f'{name} must be a loaderx dataset, an array, a tensor, a path, a table, or '
         f'a tuple or dict of these, not {type(source).__name__}'
     )
 
@@ -75,9 +78,28 @@ def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str
         raise ValueError(f'{what}: {error}') from None
 
 
+def _columns(source: Any, what: str) -> Optional[Dict[str, Any]]:
+    """Return the sources in a dict, or the columns of a table as arrays; otherwise, None."""
+    if isinstance(source, Mapping):
+        return dict(source)
+    if isinstance(source, (str, bytes, os.PathLike)):
+        path = os.fsdecode(source)
+        if not path.endswith('.npz') or os.path.isdir(path):
+            return None
+        with np.load(path, allow_pickle=False) as arrays:
+            return dict(arrays)
+    columns = find_columns(source, what)
+    if columns is None:
+        return None
+    return {name: np.asarray(to_array(column, f'{what}[{name!r}]'))
+            for name, column in columns.items()}
+
+
 def as_source(source: Any, what: str = 'source') -> _core.Source:
     """Return the source that the caller's argument describes."""
-    if isinstance(source, Mapping):
+    columns = _columns(source, what)
+    if columns is not None:
+        source = columns
         if not source:
             raise ValueError(f'{what} is empty: pass at least one source')
         for name in source:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Tables of other libraries as columns by name. No library is imported for that: an object of a
+library's class exists only if the caller has imported the library."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Dict, List, Mapping, Optional
+
+import numpy as np
+
+__all__ = ['columns_of', 'find_columns', 'is_tensor', 'to_array']
+
+
+def _is_of(value: Any, module: str, name: str) -> bool:
+    imported = sys.modules.get(module)
+    kind = getattr(imported, name, None)
+    return isinstance(kind, type) and isinstance(value, kind)
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether `value` is a torch tensor."""
+    return _is_of(value, 'torch', 'Tensor')
+
+
+def to_array(value: Any, name: str) -> Any:
+    """Return an array that shares the memory of a torch tensor; return other values unchanged.
+
+    A list that contains tensors becomes a list that contains arrays. Errors begin with `name`.
+    """
+    try:
+        if is_tensor(value):
+            return value.numpy()
+        if isinstance(value, (list, tuple)) and any(map(is_tensor, value)):
+            return [item.numpy() if is_tensor(item) else item for item in value]
+    except (RuntimeError, TypeError) as error:    # gradients, a device, or a dtype like bfloat16
+        raise TypeError(f'{name}: {error}') from None
+    return value
+
+
+def find_columns(table: Any, name: str) -> Optional[Dict[str, Any]]:
+    """Return the columns of a DataFrame, of the arrays of an .npz file, or of a list of dicts.
+
+    Return None for any other object.
+    """
+    if _is_of(table, 'pandas', 'DataFrame'):
+        if not table.columns.is_unique:
+            raise ValueError(f'{name} has several columns of the same name')
+        return {label: _of_series(table[label]) for label in table.columns}
+    if isinstance(table, Mapping):
+        return dict(table)
+    if isinstance(table, (list, tuple)) and table and isinstance(table[0], Mapping):
+        return _of_records(table, name)
+    return None
+
+
+def columns_of(table: Any, name: str) -> Dict[str, Any]:
+    """Return the columns of a table as find_columns() does; raise TypeError for other objects."""
+    if isinstance(table, (list, tuple)) and not table:
+        raise ValueError(f'{name} is empty, so its fields are unknown')
+    columns = find_columns(table, name)
+    if columns is None:
+        raise TypeError(f'{name} must be a dict of values by field, a list of dicts, a DataFrame '
+                        f'or the arrays of an .npz file, not {type(table).__name__}')
+    return columns
+
+
+def _of_series(series: Any) -> Any:
+    """Return an array or, if values are missing or are objects, a list, with None for missing."""
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind != 'O':
+        return series.to_numpy()
+    return [None if missing else value for value, missing in zip(series, series.isna())]
+
+
+def _of_records(records: Any, name: str) -> Dict[str, List[Any]]:
+    fields = list(records[0])
+    for i, record in enumerate(records):
+        if not isinstance(record, Mapping):
+            raise TypeError(f'record {i} of {name} must be a dict like record 0, not '
+                            f'{type(record).__name__}')
+        if record.keys() != records[0].keys():
+            raise ValueError(f'record {i} of {name} has the fields {list(record)}, but record 0 '
+                             f'has {fields}: None is the value of a missing field')
+    return {field: [record[field] for record in records] for field in fields}
