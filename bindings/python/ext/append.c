@@ -21,10 +21,16 @@ PyObject *lxpy_writer_append(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     lxpy_writer *self = (lxpy_writer *)object;
     lxpy_field_values parsed;
-    PyObject *named = lxpy_field_values_names("append", args, 0, kwargs), *result = NULL;
-    if (lxpy_field_values_record(&parsed, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
+    PyObject *casting, *result = NULL;
+    if (lxpy_casting_take(self->schema, args, &kwargs, &casting) < 0)
+        return NULL;
+    PyObject *named = lxpy_field_values_names("append", args, 0, kwargs);
+    if (lxpy_field_values_record(&parsed, self->state, self->schema, named, casting,
+                                 LXPY_ALL_FIELDS) == 0)
         result = append_values(self, &parsed);
     lxpy_field_values_clear(&parsed);
+    Py_DECREF(casting);
+    Py_XDECREF(kwargs);
     return result;
 }
 
@@ -63,13 +69,19 @@ PyObject *lxpy_writer_extend(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     lxpy_writer *self = (lxpy_writer *)object;
     lxpy_field_values parsed;
-    PyObject *columns = columns_of(self->state, args), *result = NULL;
+    PyObject *casting, *result = NULL;
+    if (lxpy_casting_take(self->schema, args, &kwargs, &casting) < 0)
+        return NULL;
+    PyObject *columns = columns_of(self->state, args);
     PyObject *named = columns != NULL ? lxpy_field_values_names("extend", columns, 0, kwargs)
                                       : NULL;
     Py_XDECREF(columns);
-    if (lxpy_field_values_columns(&parsed, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
+    if (lxpy_field_values_columns(&parsed, self->state, self->schema, named, casting,
+                                  LXPY_ALL_FIELDS) == 0)
         result = extend_values(self, &parsed);
     lxpy_field_values_clear(&parsed);
+    Py_DECREF(casting);
+    Py_XDECREF(kwargs);
     return result;
 }
 

@@ -27,7 +27,7 @@ static int modify_one(lxpy_writer *self, PyObject *key, PyObject *named, uint64_
         Py_DECREF(named);
         return -1;
     }
-    int result = lxpy_field_values_record(&parsed, self->state, self->schema, named,
+    int result = lxpy_field_values_record(&parsed, self->state, self->schema, named, Py_None,
                                           LXPY_SOME_FIELDS);
     if (result == 0)
         result = modify_record(self, index, &parsed);

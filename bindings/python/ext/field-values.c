@@ -24,6 +24,29 @@ PyObject *lxpy_field_values_names(const char *function, PyObject *args, Py_ssize
     return PyDict_Copy(values);
 }
 
+static const char *const castings[] = {"no", "equiv", "safe", "same_kind", "unsafe", NULL};
+
+int lxpy_casting_take(const lxpy_schema *schema, PyObject *args, PyObject **kwargs,
+                      PyObject **casting)
+{
+    static const char name[] = "casting";
+    PyObject *given = *kwargs != NULL ? PyDict_GetItemString(*kwargs, name) : NULL;
+    int ignored;
+    *casting = Py_NewRef(Py_None);
+    Py_XINCREF(*kwargs);
+    if (given == NULL ||
+        (PyTuple_GET_SIZE(args) == 0 && PyDict_GetItemString(schema->positions, name) != NULL))
+        return 0;
+    Py_SETREF(*casting, Py_NewRef(given));
+    Py_SETREF(*kwargs, PyDict_Copy(*kwargs));
+    if (*kwargs != NULL && PyDict_DelItemString(*kwargs, name) == 0 &&
+        (given == Py_None || lxpy_choice(*casting, name, castings, &ignored) == 0))
+        return 0;
+    Py_CLEAR(*casting);
+    Py_CLEAR(*kwargs);
+    return -1;
+}
+
 /* --------------------------------------------------------------------- memory */
 
 void lxpy_field_values_clear(lxpy_field_values *parsed)
@@ -132,35 +155,37 @@ static PyObject *value_of(const lxpy_field_values *parsed, size_t i)
 /* --------------------------------------------------------------------- values */
 
 int lxpy_field_values_record(lxpy_field_values *parsed, lxpy_state *state, lxpy_schema *schema,
-                             PyObject *named, lxpy_which which)
+                             PyObject *named, PyObject *casting, lxpy_which which)
 {
     int result = find_fields(parsed, schema, named, which);
     for (size_t i = 0; result == 0 && i < parsed->count; i++) {
         PyObject *value = value_of(parsed, i);
-        result = value != NULL ? lxpy_value_take(&parsed->values[i], &parsed->owner[i], state,
-                                                 &parsed->schema->fields[parsed->fields[i]], value)
-                               : -1;
+        result = value != NULL
+                     ? lxpy_value_take(&parsed->values[i], &parsed->owner[i], state,
+                                       &parsed->schema->fields[parsed->fields[i]], value, casting)
+                     : -1;
     }
     return result;
 }
 
-static int take_columns(lxpy_field_values *parsed, lxpy_state *state)
+static int take_columns(lxpy_field_values *parsed, lxpy_state *state, PyObject *casting)
 {
     int result = 0;
     for (size_t i = 0; result == 0 && i < parsed->count; i++) {
         PyObject *value = value_of(parsed, i);
         result = value != NULL ? lxpy_values_take(&parsed->columns[i], &parsed->owner[i], state,
                                                   &parsed->schema->fields[parsed->fields[i]], value,
-                                                  &parsed->records)
+                                                  casting, &parsed->records)
                                : -1;
     }
     return result;
 }
 
 int lxpy_field_values_columns(lxpy_field_values *parsed, lxpy_state *state, lxpy_schema *schema,
-                              PyObject *named, lxpy_which which)
+                              PyObject *named, PyObject *casting, lxpy_which which)
 {
-    return find_fields(parsed, schema, named, which) == 0 ? take_columns(parsed, state) : -1;
+    return find_fields(parsed, schema, named, which) == 0 ? take_columns(parsed, state, casting)
+                                                          : -1;
 }
 
 /** Uses loaderx.values to repeat the value of one record for a column. */
@@ -186,7 +211,7 @@ int lxpy_field_values_broadcast(lxpy_field_values *parsed, lxpy_state *state, lx
                                 PyObject *named, uint64_t records)
 {
     if (find_fields(parsed, schema, named, LXPY_SOME_FIELDS) < 0 ||
-        broadcast(parsed, state, records) < 0 || take_columns(parsed, state) < 0)
+        broadcast(parsed, state, records) < 0 || take_columns(parsed, state, Py_None) < 0)
         return -1;
     if (parsed->records == LX_NONE || parsed->records == records)
         return 0;

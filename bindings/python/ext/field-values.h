@@ -17,6 +17,16 @@ typedef struct lxpy_field_values {
     uint64_t records; /**< Number of records in the columns; #LX_NONE if all fields are None. */
 } lxpy_field_values;
 
+/**
+ * Takes the argument @c casting from the keywords of a call. It is an argument, and not the value
+ * of a field, unless the fields are keywords and one of them has this name.
+ * @param[in,out] kwargs   The keywords, borrowed or NULL; replaced by new ones, without it.
+ * @param[out]    casting  A new reference to the name of a casting rule, or to None.
+ * @return 0, or -1 with an exception set and both references NULL.
+ */
+int lxpy_casting_take(const lxpy_schema *schema, PyObject *args, PyObject **kwargs,
+                      PyObject **casting);
+
 /** The fields that must have values. */
 typedef enum lxpy_which { LXPY_ALL_FIELDS, LXPY_SOME_FIELDS } lxpy_which;
 
@@ -28,16 +38,17 @@ PyObject *lxpy_field_values_names(const char *function, PyObject *args, Py_ssize
 
 /**
  * Converts the values of one record from a dict.
- * @param named  The result of lxpy_field_values_names(); takes ownership of the reference. Fails if
- *               it is NULL.
+ * @param named    The result of lxpy_field_values_names(); takes ownership of the reference. Fails
+ *                 if it is NULL.
+ * @param casting  The result of lxpy_casting_take(), or None; borrowed.
  * @return 0, or -1 with an exception set. Call lxpy_field_values_clear() in both cases.
  */
 int lxpy_field_values_record(lxpy_field_values *parsed, lxpy_state *state, lxpy_schema *schema,
-                             PyObject *named, lxpy_which which);
+                             PyObject *named, PyObject *casting, lxpy_which which);
 
 /** Converts the values of many records in the same way. */
 int lxpy_field_values_columns(lxpy_field_values *parsed, lxpy_state *state, lxpy_schema *schema,
-                              PyObject *named, lxpy_which which);
+                              PyObject *named, PyObject *casting, lxpy_which which);
 
 /** Converts the values of @p records records; a value of one record is repeated for all of them. */
 int lxpy_field_values_broadcast(lxpy_field_values *parsed, lxpy_state *state, lxpy_schema *schema,

@@ -44,10 +44,10 @@ static bool take_stored_form(lxpy_value_owner *owner, lxpy_state *state, const l
 /** Uses loaderx.values to convert values to an array in stored form and a mask of the present
  * values. */
 static int convert(lxpy_value_owner *owner, lxpy_state *state, const lxpy_field *field,
-                   PyObject *object, enum lxpy_object converter)
+                   PyObject *object, PyObject *casting, enum lxpy_object converter)
 {
-    PyObject *args[] = {object, field->dtype, field->shape, field->name};
-    PyObject *pair = PyObject_Vectorcall(state->objects[converter], args, 4, NULL);
+    PyObject *args[] = {object, field->dtype, field->shape, field->name, casting};
+    PyObject *pair = PyObject_Vectorcall(state->objects[converter], args, 5, NULL);
     PyObject *array, *present;
     int result = -1;
     if (pair != NULL && PyArg_ParseTuple(pair, "OO", &array, &present) &&
@@ -116,7 +116,7 @@ static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object
 }
 
 int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
-                    const lxpy_field *field, PyObject *object)
+                    const lxpy_field *field, PyObject *object, PyObject *casting)
 {
     if (object == Py_None) {
         *value = (lx_value){NULL, LX_NONE};
@@ -132,7 +132,7 @@ int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
     else if (take_stored_form(owner, state, field, object, 0))
         result = 0;
     else
-        result = convert(owner, state, field, object, LXPY_CONVERT_RECORD);
+        result = convert(owner, state, field, object, casting, LXPY_CONVERT_RECORD);
     *value = (lx_value){owner->view.buf, (uint64_t)owner->view.len};
     return result;
 }
@@ -267,10 +267,10 @@ static int take_list(lx_values *values, lxpy_value_owner *owner, const lxpy_fiel
 /* ---------------------------------------------------------------- many records */
 
 static int take_dense(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,
-                      const lxpy_field *field, PyObject *object, uint64_t *count)
+                      const lxpy_field *field, PyObject *object, PyObject *casting, uint64_t *count)
 {
     if (!take_stored_form(owner, state, field, object, 1) &&
-        convert(owner, state, field, object, LXPY_CONVERT_COLUMN) < 0)
+        convert(owner, state, field, object, casting, LXPY_CONVERT_COLUMN) < 0)
         return -1;
     *count = (uint64_t)owner->view.shape[0];
     *values = (lx_values){owner->view.buf, NULL, owner->present.buf};
@@ -278,14 +278,15 @@ static int take_dense(lx_values *values, lxpy_value_owner *owner, lxpy_state *st
 }
 
 int lxpy_values_take(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,
-                     const lxpy_field *field, PyObject *object, uint64_t *count)
+                     const lxpy_field *field, PyObject *object, PyObject *casting, uint64_t *count)
 {
     uint64_t got = 0;
     *values = (lx_values){NULL, NULL, NULL};
     if (object == Py_None)
         return 0;
-    int result = field->type == LX_BYTES ? take_list(values, owner, field, object, &got)
-                                         : take_dense(values, owner, state, field, object, &got);
+    int result = field->type == LX_BYTES
+                     ? take_list(values, owner, field, object, &got)
+                     : take_dense(values, owner, state, field, object, casting, &got);
     if (result < 0)
         return -1;
     if (*count == LX_NONE)

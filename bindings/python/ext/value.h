@@ -15,13 +15,13 @@ typedef struct lxpy_value_owner {
 
 void lxpy_value_owner_clear(lxpy_value_owner *owner);
 
-/** Converts the value of one record; None means that the value is missing. Errors name the
- * field. */
+/** Converts the value of one record; None means that the value is missing. @p casting is the name
+ * of NumPy's rule for conversions of dtypes, or None. Errors name the field. */
 int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
-                    const lxpy_field *field, PyObject *object);
+                    const lxpy_field *field, PyObject *object, PyObject *casting);
 
 /** Converts the values of many records; None means that all values are missing. */
 int lxpy_values_take(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,
-                     const lxpy_field *field, PyObject *object, uint64_t *count);
+                     const lxpy_field *field, PyObject *object, PyObject *casting, uint64_t *count);
 
 #endif

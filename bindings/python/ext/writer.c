@@ -189,12 +189,17 @@ static PyObject *writer_describe(PyObject *object, PyObject *ignored)
 
 static PyMethodDef writer_methods[] = {
     {"append", KEYWORDS lxpy_writer_append, METH_VARARGS | METH_KEYWORDS,
-     "append($self, values=None, /, **named)\n--\n\n"
+     "append($self, values=None, /, *, casting=None, **named)\n--\n\n"
      "Append one record.\n\n"
      "Parameters\n"
      "----------\n"
      "values : dict, optional\n"
      "    The value of each field, by name.\n"
+     "casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional\n"
+     "    NumPy's rule for converting arrays and NumPy scalars to the dtype of the field; for\n"
+     "    example, 'same_kind' rounds float64 values in a float32 field. The default is 'safe'.\n"
+     "    Python numbers and lists have no dtype: their values must fit, except with 'unsafe'. If\n"
+     "    there is a field named casting, pass `values`, because a keyword is its value.\n"
      "**named\n"
      "    The same values, as keyword arguments.\n\n"
      "Returns\n"
@@ -203,10 +208,9 @@ static PyMethodDef writer_methods[] = {
      "    The index of the record.\n\n"
      "Notes\n"
      "-----\n"
-     "None is a missing value. The dtype of an array or NumPy scalar must convert to the dtype of\n"
-     "the field without loss; the values of Python numbers and lists must fit."},
+     "None is a missing value."},
     {"extend", KEYWORDS lxpy_writer_extend, METH_VARARGS | METH_KEYWORDS,
-     "extend($self, columns=None, /, **named)\n--\n\n"
+     "extend($self, columns=None, /, *, casting=None, **named)\n--\n\n"
      "Append many records, with an array of shape (n, *shape) or a list for each field.\n\n"
      "Parameters\n"
      "----------\n"
@@ -214,6 +218,8 @@ static PyMethodDef writer_methods[] = {
      "    The values of each field, by name: arrays, tensors in CPU memory, or lists. A list of\n"
      "    dicts contains one dict for each record. In a pandas DataFrame, NaN in a column of\n"
      "    objects, and NA, are missing values. ``numpy.load(path)`` opens an .npz file.\n"
+     "casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional\n"
+     "    See `append`.\n"
      "**named\n"
      "    The same values, as keyword arguments.\n\n"
      "Returns\n"

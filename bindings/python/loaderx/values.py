@@ -32,8 +32,13 @@ def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     return array
 
 
-def _is_typed(value: Any) -> bool:
-    """Return whether the value has a dtype, unlike a plain Python number or list."""
+def _is_typed(value: Any, casting: Any) -> bool:
+    """Return whether the value has a dtype, unlike a plain Python number or list.
+
+    A NumPy float64 is also a Python float, and treated like one unless there is a casting rule.
+    """
+    if casting is not None and isinstance(value, np.generic):
+        return True
     return not isinstance(value, (bool, int, float, complex, list, tuple, range))
 
 
@@ -44,15 +49,22 @@ def _check_integers(array: np.ndarray[Any, Any], dtype: np.dtype[Any], name: str
             raise ValueError(f'field {name!r}: {bound} does not fit in {dtype.name}')
 
 
-def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool,
-          name: str) -> np.ndarray[Any, Any]:
+def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool, name: str,
+          casting: Any) -> np.ndarray[Any, Any]:
     """Convert the array to a C-contiguous array with the dtype `dtype`."""
+    if casting == 'unsafe' or (casting is not None and typed):
+        # Only dtypes count: before version 2, NumPy's astype() also looked at the value of a scalar.
+        if not np.can_cast(array.dtype, dtype, casting):
+            raise TypeError(f'field {name!r}: {array.dtype.name} cannot be converted to '
+                            f'{dtype.name} with casting={casting!r}')
+        return array.astype(dtype, order='C', copy=False)
     source, target = array.dtype.kind, dtype.kind
     if np.can_cast(array.dtype, dtype, 'safe') or (array.size == 0 and not typed):
         return array.astype(dtype, order='C', copy=False)
     if typed:
         raise TypeError(f'field {name!r}: {array.dtype.name} cannot always be converted to '
-                        f'{dtype.name} without loss: use astype()')
+                        f'{dtype.name} without loss: use astype(), or the argument casting of '
+                        'append() and extend()')
     if target == 'b' or (source in 'fc' and _KINDS.index(source) > _KINDS.index(target)):
         raise TypeError(f'field {name!r}: {array.dtype.name} cannot be converted to {dtype.name}')
     if target in 'iu':
@@ -65,23 +77,24 @@ def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool,
     return result
 
 
-def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
-                   name: str) -> Tuple[np.ndarray[Any, Any], None]:
+def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...], name: str,
+                   casting: Any = None) -> Tuple[np.ndarray[Any, Any], None]:
     """Convert the value of one record to an array of `shape` with the field's dtype."""
     array = _as_array(value, name)
     if array.shape != shape:
         raise ValueError(f'field {name!r} must have records of shape {shape}, not {array.shape}')
-    return _cast(array, dtype, _is_typed(value), name), None
+    return _cast(array, dtype, _is_typed(value, casting), name, casting), None
 
 
-def convert_column(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
-                   name: str) -> Tuple[np.ndarray[Any, Any], Optional[np.ndarray[Any, Any]]]:
+def convert_column(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...], name: str,
+                   casting: Any = None
+                   ) -> Tuple[np.ndarray[Any, Any], Optional[np.ndarray[Any, Any]]]:
     """Convert values to an array with a row of `shape` per value, and a mask of present values.
 
     The mask is None if all values are present.
     """
     if isinstance(value, (list, tuple)) and any(item is None for item in value):
-        return _convert_with_missing(value, dtype, shape, name)
+        return _convert_with_missing(value, dtype, shape, name, casting)
     array = _as_array(value, name)
     if array.ndim == 0:
         raise TypeError(f'field {name!r} must have one value for each record, not a '
@@ -91,17 +104,17 @@ def convert_column(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
     if array.shape[1:] != shape:
         raise ValueError(f'field {name!r} must have records of shape {shape}, not '
                          f'{array.shape[1:]}')
-    return _cast(array, dtype, _is_typed(value), name), None
+    return _cast(array, dtype, _is_typed(value, casting), name, casting), None
 
 
 def _convert_with_missing(
-        values: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
-        name: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        values: Any, dtype: np.dtype[Any], shape: Tuple[int, ...], name: str,
+        casting: Any) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     present = np.fromiter((item is not None for item in values), np.bool_, len(values))
     array = np.zeros((len(values), *shape), dtype)
     found = [item for item in values if item is not None]
     if found:
-        array[present] = convert_column(found, dtype, shape, name)[0]
+        array[present] = convert_column(found, dtype, shape, name, casting)[0]
     return array, present
 
 

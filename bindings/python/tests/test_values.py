@@ -195,6 +195,57 @@ def test_floats_one_by_one(tmp_path, dtype):
         assert dataset['x'][:].tolist() == values
 
 
+# ---- casting
+
+
+FLOAT = {'x': lx.Field('float32'), 'n': lx.Field('int8')}
+
+
+def test_casting_has_the_meaning_of_numpy(tmp_path):
+    x, n = np.array([0.1, 1e300]), np.array([1, 300])
+    with lx.create(tmp_path / 'd', FLOAT) as writer:
+        for rule in ('no', 'equiv', 'safe', None):
+            with pytest.raises(TypeError, match="^field 'x'"):
+                writer.extend(x=x, n=[1, 2], casting=rule)
+            with pytest.raises(TypeError, match="^field 'x'"):
+                writer.append({'x': x[0] if rule else x[0, ...], 'n': 1}, casting=rule)
+        with pytest.raises(TypeError, match="^field 'n': float64 .* int8 .*'same_kind'"):
+            writer.extend(x=x[:1], n=np.array([1.5]), casting='same_kind')
+        with np.errstate(over='ignore'):
+            writer.extend(x=x, n=n, casting='same_kind')
+            writer.extend({'x': [None, 0.5], 'n': np.array([1.5, -1.5])}, casting='unsafe')
+        writer.append(x=x[0], n=[1.5][0], casting='unsafe')
+        writer.append(x=np.float32(1), n=np.int8(2), casting='no')
+        writer.append({'x': 1.5, 'n': 3}, casting='safe')    # Python numbers have no dtype
+        with pytest.raises(ValueError, match='300 does not fit'):
+            writer.append(x=1, n=300, casting='same_kind')
+    dataset = lx.open(tmp_path / 'd')
+    assert np.array_equal(dataset['x'][:], np.float32(
+        [0.1, np.inf, 0, 0.5, 0.1, 1, 1.5]))
+    assert dataset['n'][:].tolist() == [1, 44, 1, -1, 1, 2, 3]
+    assert dataset['x'].present().tolist() == [True, True, False] + [True] * 4
+
+
+@pytest.mark.parametrize('casting, error', [('exact', ValueError), (1, TypeError)])
+def test_rejects_other_casting_rules(tmp_path, casting, error):
+    with lx.create(tmp_path / 'd', FLOAT) as writer:
+        for method, values in (('append', (1, 1)), ('extend', ([1], [1]))):
+            with pytest.raises(error, match="casting must be 'no', 'equiv'.*'unsafe', not"):
+                getattr(writer, method)(x=values[0], n=values[1], casting=casting)
+        writer.append(x=1, n=1)
+        with pytest.raises(KeyError, match='casting'):
+            writer.modify(0, n=1, casting='unsafe')
+
+
+def test_a_field_may_be_named_casting(tmp_path):
+    fields = {'casting': lx.Field('float32'), 'n': lx.Field('int8')}
+    with lx.create(tmp_path / 'd', fields) as writer:
+        writer.extend(casting=[1, 2], n=[3, 4])
+        writer.append(casting=5, n=6)
+        writer.append({'casting': np.float64(0.1), 'n': 7}, casting='same_kind')
+    assert lx.open(tmp_path / 'd')['casting'][:].tolist() == [1, 2, 5, np.float32(0.1)]
+
+
 # ---- tables and tensors of other libraries
 
 TABLE = {'x': lx.Field('float32'), 'n': lx.Field('int64', 2), 'text': lx.Field(bytes)}
