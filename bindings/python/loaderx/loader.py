@@ -15,7 +15,7 @@ from ._output_names import choose_output
 from ._outputs import Output
 from .orders import Budgeted, Order, Sequential
 from .orders.order import to_json
-from .sources.source import as_source
+from .sources.source import as_source, describe
 
 __all__ = ['Loader', 'generator']
 
@@ -207,7 +207,12 @@ class Loader(_core.Loader):
     ...         print(batch['label'])
     [ 0 10 20]
     [30]
+    >>> Loader(source, batch_size=2, order=Shuffle(seed=42), rank=1, world=2)
+    <loaderx.Loader of {'data': ndarray int64[4, 2], 'label': ndarray int64[4]}, Shuffle(seed=42),
+    batch_size=2, rank 1 of 2: at sample 0, 1 batches an epoch>
     """
+
+    _text: str    # the source, the order, the batch size and the rank
 
     def __new__(
         cls: Type[_Self],
@@ -247,6 +252,7 @@ class Loader(_core.Loader):
         if order is not None and not isinstance(order, Order):
             raise TypeError(f'order must be an Order or None, not {type(order).__name__}')
         output = choose_output(out)
+        text = describe(source)
         for_loader = getattr(source, '_for_loader', None)
         if for_loader is not None:
             source, order = for_loader(order)
@@ -258,16 +264,18 @@ class Loader(_core.Loader):
                 raise ValueError(
                     "keys: the source already has a field 'keys': select other fields"
                 )
-        chosen = Sequential() if order is None else order
-        order_core = chosen._for_length(core.length)
+        order = Sequential() if order is None else order
+        order_core = order._for_length(core.length)
         count = 0 if epochs is None else natural('epochs', epochs, minimum=1)
-        end = count * order_core.length if chosen._is_run else 0
+        end = count * order_core.length if order._is_run else 0
         if transform is None:
             output.check({name: (dtype, shape) for name, dtype, shape in core.columns
                           if name in names and dtype is not None},
                          _sizes(order_core.length, None if isinstance(order, Budgeted)
                                 else batch_size or 1, rank, world, drop_last))
-        return super().__new__(
+        text += f', {order!r}' + ('' if isinstance(order, Budgeted)
+                                  else f', batch_size={batch_size or 1}')
+        made = super().__new__(
             cls,
             core,
             order_core,
@@ -286,6 +294,8 @@ class Loader(_core.Loader):
             keys,
             end or UINT64_MAX,
         )
+        made._text = text if world == 1 else f'{text}, rank {rank} of {world}'
+        return made
 
     def state_dict(self) -> Dict[str, Any]:
         """Return the position of the loader as a small JSON-compatible dict (version 1).
@@ -322,8 +332,9 @@ class Loader(_core.Loader):
 
     def __repr__(self) -> str:
         if self.closed:
-            return '<loaderx.Loader, closed>'
-        return f'<loaderx.Loader at sample {self.tell()}, {len(self)} batches an epoch>'
+            return f'<loaderx.Loader of {self._text}: closed>'
+        return (f'<loaderx.Loader of {self._text}: at sample {self.tell()}, {len(self)} batches an '
+                'epoch>')
 
     def __reduce__(self) -> Any:
         raise TypeError('a Loader cannot be pickled: save its state_dict() and create another one')

@@ -258,6 +258,33 @@ def test_a_loader_in_a_cycle_is_collected(data):
     assert len(collected) == 10
 
 
+# ---- repr
+
+
+def test_repr_names_source_order_batch_size_and_rank(tmp_path):
+    array = np.zeros((20, 3), np.float32)
+    np.save(tmp_path / 'x.npy', array)
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
+        writer.extend(x=np.arange(20))
+    budget = lx.Budgeted(lx.Sequential(20), np.ones(20, int), 5)
+    for source, options, text in [
+        (array, {}, 'ndarray float32[20, 3], Sequential(), batch_size=1:'),
+        (tmp_path / 'x.npy', {'batch_size': 4}, f"'{tmp_path}/x.npy', Sequential(), batch_size=4:"),
+        (lx.open(tmp_path / 'd'), {'order': lx.Shuffle(seed=3), 'rank': 1, 'world': 2},
+         f"<loaderx.Dataset '{tmp_path}/d': 20 records of {{'x': Field('int64')}}>, "
+         'Shuffle(seed=3), batch_size=1, rank 1 of 2:'),
+        ((array, lx.NPDataset(array)), {}, '(ndarray float32[20, 3], NPDataset(20 x float32[3])), '),
+        ({'a': array}, {'order': budget}, "{'a': ndarray float32[20, 3]}, Budgeted("),
+        ([{'x': 1}], {}, '1 dicts, Sequential()'),
+    ]:
+        loader = lx.Loader(source, **options)
+        assert repr(loader).startswith(f'<loaderx.Loader of {text}')
+        assert ' at sample 0, ' in repr(loader)
+        assert ('batch_size' in repr(loader)) == ('Budgeted' not in text)
+        loader.close()
+        assert repr(loader).startswith(f'<loaderx.Loader of {text}') and 'closed' in repr(loader)
+
+
 # ---- ending
 
 

@@ -13,9 +13,9 @@ from .._tables import find_columns, is_tensor, to_array
 from .arrays import NPDataset
 from .column import Column
 from .dataset import Dataset
-from .records import Records
+from .records import BatchReadable, Records
 
-__all__ = ['as_source', 'core_of', 'zip_sources']
+__all__ = ['as_source', 'core_of', 'describe', 'zip_sources']
 
 # The column names of a pair of arrays, as in DataLoader.
 PLACES = ('data', 'label')
@@ -61,6 +61,23 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
         f'{name} must be a loaderx dataset, an array, a tensor, a path, a table, or '
         f'a tuple or dict of these, not {type(source).__name__}'
     )
+
+
+def describe(source: Any) -> str:
+    """Return the source of a loader as a short text, without the values of arrays."""
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return repr(os.fsdecode(source))
+    if isinstance(source, Mapping):
+        parts = ', '.join(f'{name!r}: {describe(one)}' for name, one in source.items())
+        return f'{{{parts}}}'
+    if isinstance(source, (tuple, list)):
+        if source and isinstance(source[0], Mapping):
+            return f'{len(source)} dicts'
+        return f"({', '.join(map(describe, source))})"
+    shape, dtype = getattr(source, 'shape', None), getattr(source, 'dtype', None)
+    if isinstance(source, np.ndarray) or is_tensor(source):
+        return f'{type(source).__name__} {dtype}{list(shape or ())}'
+    return repr(source) if isinstance(source, BatchReadable) else f'a {type(source).__name__}'
 
 
 def zip_sources(
