@@ -124,6 +124,18 @@ def test_in_and_comparisons_never_silently_compare_objects(tmp_path):
         7 in stored
 
 
+@pytest.mark.parametrize('source, words', [
+    ({'x': np.zeros(5000), 'z': np.zeros(5000), 'y': np.zeros(4999)},
+     r"source\['x'\] has 5,000 records, but source\['y'\] has 4,999"),
+    ((np.zeros(3), np.zeros(4)), r'source\[0\] has 3 records, but source\[1\] has 4'),
+])
+def test_names_the_sources_that_differ_in_length(source, words):
+    with pytest.raises(ValueError, match=f'^{words}$'):
+        lx.Loader(source)
+    with pytest.raises(ValueError, match='^dataset has 3 records, but labelset has 4$'):
+        lx.DataLoader(np.zeros(3), np.zeros(4))
+
+
 def test_tables_and_tensors(tmp_path):
     array, labels = sample('float32'), np.arange(20)
     np.savez(tmp_path / 'x.npz', image=array, label=labels)

@@ -85,10 +85,16 @@ def zip_sources(
 ) -> _core.Source:
     """Combine the columns of sources of equal length; names apply to sources with one column."""
     made = [core_of(one, argument)[0] for one, argument in zip(sources, arguments)]
-    return _zip(made, names, ' and '.join(arguments))
+    return _zip(made, names, ' and '.join(arguments), arguments)
 
 
-def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str) -> _core.Source:
+def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str,
+         shown: Sequence[str]) -> _core.Source:
+    """Combine columns; `what` and `shown` name all sources and each source in errors."""
+    for core, name in zip(made, shown):
+        if core.length != made[0].length:
+            raise ValueError(f'{shown[0]} has {made[0].length:,} records, but {name} has '
+                             f'{core.length:,}')
     try:
         return _core.source_zip(tuple(made), tuple(names))
     except ValueError as error:
@@ -122,8 +128,9 @@ def as_source(source: Any, what: str = 'source') -> _core.Source:
         for name in source:
             if not isinstance(name, str):
                 raise TypeError(f'{what} must have str names, not {type(name).__name__}')
-        made = [core_of(one, f'{what}[{name!r}]')[0] for name, one in source.items()]
-        return _zip(made, list(source), what)
+        shown = [f'{what}[{name!r}]' for name in source]
+        made = [core_of(one, name)[0] for one, name in zip(source.values(), shown)]
+        return _zip(made, list(source), what, shown)
     if not isinstance(source, (tuple, list)):
         return core_of(source, what)[0]
     if not source:
@@ -139,4 +146,4 @@ def as_source(source: Any, what: str = 'source') -> _core.Source:
             )
         cores.append(core)
         names.append(PLACES[place] if nameless else None)
-    return _zip(cores, names, what)
+    return _zip(cores, names, what, [f'{what}[{place}]' for place in range(len(cores))])
