@@ -212,7 +212,7 @@ class Loader(_core.Loader):
     batch_size=2, rank 1 of 2: at sample 0, 1 batches an epoch>
     """
 
-    _text: str    # the source, the order, the batch size and the rank
+    _shown: Tuple[str, Order, str]    # the source, the order, and the batch size and the rank
 
     def __new__(
         cls: Type[_Self],
@@ -273,8 +273,6 @@ class Loader(_core.Loader):
                           if name in names and dtype is not None},
                          _sizes(order_core.length, None if isinstance(order, Budgeted)
                                 else batch_size or 1, rank, world, drop_last))
-        text += f', {order!r}' + ('' if isinstance(order, Budgeted)
-                                  else f', batch_size={batch_size or 1}')
         made = super().__new__(
             cls,
             core,
@@ -294,7 +292,8 @@ class Loader(_core.Loader):
             keys,
             end or UINT64_MAX,
         )
-        made._text = text if world == 1 else f'{text}, rank {rank} of {world}'
+        sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
+        made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'
         return made
 
     def state_dict(self) -> Dict[str, Any]:
@@ -331,10 +330,10 @@ class Loader(_core.Loader):
         self.close()
 
     def __repr__(self) -> str:
-        if self.closed:
-            return f'<loaderx.Loader of {self._text}: closed>'
-        return (f'<loaderx.Loader of {self._text}: at sample {self.tell()}, {len(self)} batches an '
-                'epoch>')
+        source, order, sizes = self._shown
+        place = ('closed' if self.closed else
+                 f'at sample {self.tell()}, {len(self)} batches an epoch')
+        return f'<loaderx.Loader of {source}, {order!r}{sizes}: {place}>'
 
     def __reduce__(self) -> Any:
         raise TypeError('a Loader cannot be pickled: save its state_dict() and create another one')
