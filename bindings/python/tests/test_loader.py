@@ -266,7 +266,7 @@ def test_repr_names_source_order_batch_size_and_rank(tmp_path):
     np.save(tmp_path / 'x.npy', array)
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
         writer.extend(x=np.arange(20))
-    budget = lx.Budgeted(lx.Sequential(20), np.ones(20, int), 5)
+    budget = lx.Budgeted(lx.Sequential(), np.ones(20, int), 5)
     for source, options, text in [
         (array, {}, 'ndarray float32[20, 3], Sequential(), batch_size=1:'),
         (tmp_path / 'x.npy', {'batch_size': 4}, f"'{tmp_path}/x.npy', Sequential(), batch_size=4:"),

@@ -121,8 +121,10 @@ static void expect_row(const struct model *model, const lx_megatron_options *how
         size_t at = from + k;
         bool there = at < model->count;
         int32_t before = k == 0 ? -7 : (int32_t)LX__LE32(rows[0][k - 1]);
-        if (k != 0 &&
-            (how->split_at_eod ? is(how, before) : there && model->of[at] != model->of[at - 1])) {
+        /* The last token of all, before padding, is no piece of its own if it is the extra one. */
+        bool merged = how->extra_token && at + 1 == model->count && k + 1 < width;
+        bool begins = k != 0 && there && model->of[at] != model->of[at - 1] && !merged;
+        if (how->split_at_eod ? k != 0 && is(how, before) : begins) {
             segment++;
             position = 0;
         }
