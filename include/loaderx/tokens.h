@@ -74,7 +74,8 @@ typedef struct lx_tokens lx_tokens;
  * @retval LX_ERR_CORRUPT      A file ends in the middle of a token, or the files do not match each
  *                             other.
  * @retval LX_ERR_UNSUPPORTED  The array has an unsupported form, the index has an unsupported
- *                             version, or the tokens are floating-point numbers.
+ *                             version or belongs to a multimodal dataset, or the tokens are
+ *                             floating-point numbers.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM        Out of memory.
  */

@@ -250,6 +250,16 @@ def test_blends_without_weights(tmp_path):
     assert len(BlendedDataset.build(tokens, 4, 10**6)) == sum(lengths)
 
 
+def test_refuses_an_index_with_modes_by_name(tmp_path):
+    """A multimodal index ends with a byte for each sequence."""
+    write_documents(tmp_path / 'd', draw_documents(np.random.default_rng(2), 10, 10))
+    index = tmp_path / 'd.idx'
+    index.write_bytes(index.read_bytes() + bytes(10))
+    with pytest.raises(lx.LoaderxError, match='multimodal') as caught:
+        lx.Tokens(tmp_path / 'd.bin')
+    assert caught.value.path == str(index) and not isinstance(caught.value, lx.CorruptError)
+
+
 def test_rejects_invalid_blends(tmp_path):
     documents = draw_documents(np.random.default_rng(2), 10, 10, least=1)
     tokens = write_documents(tmp_path / 'd', documents)

@@ -65,22 +65,36 @@ static lx_status check_header(const lx__token_file *file, lx_error *error)
                       error);
 }
 
+/** Fails because the size of the index, without its header, is not @p expected. The index of a
+ * multimodal dataset has one more byte for each sequence: its mode. */
+static lx_status fail_size(const lx__token_file *file, uint64_t sequences, uint64_t documents,
+                           uint64_t expected, lx_error *error)
+{
+    uint64_t size = file->index.size - HEADER;
+    bool modes = size > expected && size - expected == sequences;
+    lx_status status =
+        modes ? lx_fail(error, LX_ERR_UNSUPPORTED,
+                        "the index belongs to a multimodal dataset, since it has a mode for each "
+                        "of its %" PRIu64 " sequences: only text datasets are supported",
+                        sequences)
+              : lx_fail(error, LX_ERR_CORRUPT,
+                        "an index of %" PRIu64 " sequences and %" PRIu64
+                        " documents cannot have %zu bytes: the index is truncated, or has extra "
+                        "bytes",
+                        sequences, documents, file->index.size);
+    return fail_index(file, 18, status, error);
+}
+
 /** Checks that the file contains the arrays that its header describes, and finds them. */
 static lx_status find_arrays(lx__token_file *file, lx_error *error)
 {
     const uint8_t *bytes = file->index.data;
     uint64_t sequences = lx__load_le64(bytes + 18), documents = lx__load_le64(bytes + 26);
-    uint64_t size = file->index.size - HEADER, arrays, ends;
+    uint64_t arrays, ends;
     bool fits = lx__multiply_fits(sequences, 12, &arrays) &&
                 lx__multiply_fits(documents, 8, &ends) && lx__add_fits(arrays, ends, &arrays);
-    if (!fits || arrays != size)
-        return fail_index(
-            file, 18,
-            lx_fail(error, LX_ERR_CORRUPT,
-                    "an index of %" PRIu64 " sequences and %" PRIu64
-                    " documents cannot have %zu bytes: the index is truncated, or has extra bytes",
-                    sequences, documents, file->index.size),
-            error);
+    if (!fits || arrays != file->index.size - HEADER)
+        return fail_size(file, sequences, documents, fits ? arrays : UINT64_MAX, error);
     file->how = LX__DOCUMENTS_MEGATRON;
     file->documents = sequences;
     file->lengths = bytes + HEADER;

@@ -154,6 +154,25 @@ START_TEST(rejects_invalid_headers)
 }
 END_TEST
 
+START_TEST(names_an_index_of_a_multimodal_dataset)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_tokens *tokens;
+    char *scratch = scratch_make();
+    size_t size = make();
+    for (size_t extra = 3; extra <= 5; extra++) { /* a byte for each of 4 sequences, or not */
+        make();
+        ck_assert_int_eq(truncate("x.idx", (off_t)(size + extra)), 0);
+        ck_assert_int_eq(lx_tokens_open("x.bin", LX_BYTES, &tokens, &error),
+                         extra == 4 ? LX_ERR_UNSUPPORTED : LX_ERR_CORRUPT);
+        ck_assert(extra != 4 || strstr(error.message, "multimodal") != NULL);
+        ck_assert_str_eq(error.path, "x.idx");
+        lx_error_clear(&error);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("loader/token-file-megatron", opens_both_files_by_either_path, reads_each_dtype,
           rejects_files_that_do_not_match, rejects_an_index_truncated_or_changed_anywhere,
-          rejects_invalid_headers)
+          rejects_invalid_headers, names_an_index_of_a_multimodal_dataset)
