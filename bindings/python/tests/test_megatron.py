@@ -250,6 +250,19 @@ def test_blends_without_weights(tmp_path):
     assert len(BlendedDataset.build(tokens, 4, 10**6)) == sum(lengths)
 
 
+def test_plus_concatenates_as_in_torch(tmp_path):
+    data = pytest.importorskip('torch.utils.data')
+    tokens = write_documents(tmp_path / 'd', draw_documents(np.random.default_rng(4), 9, 30))
+    one, other = GPTDataset(tokens, 8), GPTDataset(tokens, 8, random_seed=5)
+    blend = BlendedDataset([one, other])
+    for left, right in (one, other), (blend, blend), (one, blend):
+        both = left + right
+        assert type(both) is data.ConcatDataset and both.datasets == [left, right]
+        assert both[len(left) + 1]['tokens'].tolist() == right[1]['tokens'].tolist()
+    with pytest.raises(TypeError, match='unsupported operand'):
+        one + 3
+
+
 def test_refuses_an_index_with_modes_by_name(tmp_path):
     """A multimodal index ends with a byte for each sequence."""
     write_documents(tmp_path / 'd', draw_documents(np.random.default_rng(2), 10, 10))

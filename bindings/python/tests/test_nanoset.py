@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import loaderx as lx
-from loaderx.nanoset import DataCollatorForCLM, Nanoset
+from loaderx.nanoset import DataCollatorForCLM, EmptyInfiniteDataset, Nanoset
 from nanosets import build, build_index, write_folder
 from processes import run_script
 
@@ -202,6 +202,26 @@ def test_returns_arrays_without_torch(two):
         else:
             raise AssertionError('torch is absent')
     """)
+
+
+@needs_torch
+def test_plus_concatenates_as_in_torch(two):
+    some, others = Nanoset(two[0], 16, 2, 30), Nanoset(two[0], 16, 2, 20, random_seed=1)
+    array = lx.NPDataset(np.arange(5))
+    listed = data.TensorDataset(torch.arange(3))
+    for left, right in [(some, others), (some, array), (array, some), (some, listed),
+                        (listed, some), (some + others, array),
+                        (EmptyInfiniteDataset(4), EmptyInfiniteDataset(3))]:
+        both = left + right
+        assert type(both) is data.ConcatDataset and both.datasets == [left, right]
+        assert len(both) == len(left) + len(right)
+    both = some + others
+    same(got(both, range(50)), got(some, range(30)) + got(others, range(20)))
+    batches = list(data.DataLoader(both, batch_size=50))
+    same(list(batches[0]['input_ids'].numpy()), got(both, range(50)))
+    for wrong in 3, [some], None:
+        with pytest.raises(TypeError, match='unsupported operand'):
+            some + wrong
 
 
 # ---- what it prints

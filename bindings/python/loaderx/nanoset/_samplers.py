@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List, Sequence
 
 from .._check import natural
 from ..orders import Order
+from ..sources.records import BatchReadable
 
 __all__ = ['EmptyInfiniteDataset', 'SkipBatchSampler']
 
@@ -95,7 +96,7 @@ def _epoch(order: Order, skip: int) -> Iterator[int]:
         yield from cursor.take(min(_BLOCK, left - first)).tolist()
 
 
-class EmptyInfiniteDataset:
+class EmptyInfiniteDataset(BatchReadable):
     """A dataset of empty samples, ``{}``, for pipeline ranks without data, as in Nanotron.
 
     Parameters

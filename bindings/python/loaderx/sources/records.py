@@ -22,10 +22,18 @@ SEVERAL = (slice, list, range, np.ndarray)
 class BatchReadable:
     """A dataset from which torch's DataLoader can read several records at once.
 
-    If a subclass overrides ``__getitem__``, each record is read by that method.
+    If a subclass overrides ``__getitem__``, each record is read by that method. As with torch's
+    datasets, ``+`` makes a torch ConcatDataset.
     """
 
     __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        # torch's ConcatDataset calls __getitem__ of each dataset.
+        torch_data = sys.modules.get('torch.utils.data')
+        if torch_data is not None and isinstance(other, (BatchReadable, torch_data.Dataset)):
+            return torch_data.ConcatDataset([self, other])
+        return NotImplemented
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -42,7 +50,7 @@ class BatchReadable:
 
 
 class Concatenable(BatchReadable):
-    """A dataset that can be an operand of ``+``."""
+    """A dataset whose ``+`` makes a `ConcatDataset`, which a `Loader` reads, where possible."""
 
     __slots__ = ()
 
@@ -54,11 +62,7 @@ class Concatenable(BatchReadable):
         if isinstance(other, Concatenable) and not (
                 _overrides_getitem(self) or _overrides_getitem(other)):
             return Concatenable._concatenate([self, other])
-        # torch's ConcatDataset calls __getitem__ of each dataset.
-        torch_data = sys.modules.get('torch.utils.data')
-        if torch_data is not None and isinstance(other, (Concatenable, torch_data.Dataset)):
-            return torch_data.ConcatDataset([self, other])
-        return NotImplemented
+        return super().__add__(other)
 
 
 def _overrides_getitem(dataset: Concatenable) -> bool:
