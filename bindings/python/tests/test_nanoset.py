@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import loaderx as lx
-from loaderx.nanoset import DataCollatorForCLM, EmptyInfiniteDataset, Nanoset
+from loaderx.nanoset import (DataCollatorForCLM, DataCollatorForCLMWithPositionIds,
+                             EmptyInfiniteDataset, Nanoset)
 from nanosets import build, build_index, write_folder
 from processes import run_script
 
@@ -449,6 +450,62 @@ def test_the_samples_are_those_of_nanotrons_current_code(two):
                           train_split_num_samples=300, dataset_weights=weights, random_seed=7)
         assert nanoset.dataset_lengths == [58 + 7, 37]
         same(got(nanoset, range(300)), build(two[1], 16, weights, 300, 7, datatrove=True))
+
+
+# ---- positions
+
+
+def place(sample, ends, first):
+    """Positions token by token; `ends` are the ends of documents in the file."""
+    places, count = [], 0
+    for k in range(len(sample)):
+        count = 0 if k == 0 or first + k in ends else count + 1
+        places.append(count)
+    return places
+
+
+@pytest.mark.parametrize('datatrove', [True, False])
+@pytest.mark.parametrize('eos', [None, 3])
+def test_positions_in_documents(tmp_path, eos, datatrove):
+    """Each token of a file names its place, apart from the ends of documents."""
+    rng = np.random.default_rng(6)
+    step = 17 if datatrove else 16
+    tokens = np.arange(1000) + 10
+    ends = np.sort(rng.choice(np.arange(1, 1000), 150, replace=False)).tolist() + [1000]
+    tokens[np.array(ends) - 1] = 3
+    folder = write_folder(tmp_path / 'a', [tokens])
+    if eos is None:
+        np.array(sorted([*ends, ends[5]]), '<u8').tofile(folder + '/00000_tokens.ds.index')
+    nanoset = Nanoset([folder], 16, 2, 100, datatrove=datatrove, eos_token_id=eos,
+                      return_positions=True if eos is None else None)
+    for again in nanoset, pickle.loads(pickle.dumps(nanoset)):
+        for k, sample in enumerate(again):
+            first = int(nanoset.dataset_sample_index[k]) * step
+            assert list(sample) == ['input_ids', 'positions']
+            assert np.array_equal(sample['input_ids'], tokens[first:first + 17])
+            assert np.asarray(sample['positions']).tolist() == place(range(17), ends, first)
+            assert np.asarray(sample['positions']).dtype == np.int64
+    with pytest.raises(ValueError, match='return_positions=False'):
+        lx.Loader(nanoset)
+    plain = Nanoset([folder], 16, 2, 100, datatrove=datatrove, eos_token_id=eos,
+                    return_positions=False)
+    assert list(plain[0]) == ['input_ids'] and lx.Loader(plain).tell() == 0
+    if torch is not None:
+        collate = DataCollatorForCLMWithPositionIds(16, 0, 0, current_pp_rank=0)
+        batch = next(iter(data.DataLoader(nanoset, 100, collate_fn=collate)))
+        whole = np.stack([np.asarray(sample['positions']) for sample in nanoset])
+        assert np.array_equal(batch['position_ids'], whole[:, :-1])
+        assert np.array_equal(batch['label_mask'], whole[:, 1:] != 0)
+
+
+def test_positions_need_an_index_or_a_token(two):
+    with pytest.raises(FileNotFoundError, match='eos_token_id') as caught:
+        Nanoset(two[0], 16, 2, 300, return_positions=True)
+    assert caught.value.filename.endswith('.ds.index')
+    with pytest.raises(TypeError, match='return_positions'):
+        Nanoset(two[0], 16, 2, 300, return_positions=1)
+    with pytest.raises(ValueError, match='eos_token_id'):
+        Nanoset(two[0], 16, 2, 300, eos_token_id=-1)
 
 
 # ---- the arguments of Nanotron's first version

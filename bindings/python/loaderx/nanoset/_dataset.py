@@ -59,9 +59,8 @@ class Nanoset(BatchReadable):
     report contains the total number of samples and the number of samples from each folder;
     ``nanoset.report()`` returns it.
 
-    Token positions within documents (``return_positions``, ``eos_token_id``), paths that are not
-    local, and an index cache (``use_cache``) are not supported. The index uses only 4 bytes per
-    sample of one epoch.
+    Paths that are not local, and an index cache (``use_cache``), are not supported. The index uses
+    only 4 bytes per sample of one epoch.
 
     Parameters
     ----------
@@ -96,6 +95,13 @@ class Nanoset(BatchReadable):
         samples of the first version of Nanosets. A file then contains
         ``(tokens - 1) // sequence_length`` samples; sample i consists of ``sequence_length + 1``
         tokens, starting at token ``i * sequence_length``. The files of a folder are sorted by name.
+    eos_token_id : int, optional
+        The last token of each document, from which to compute positions.
+    return_positions : bool, optional
+        Whether samples also contain ``positions``, as in Nanotron: an int64 number for each token,
+        which counts from 0 at the start of the sample and of each document. Without `eos_token_id`,
+        documents end where ``x.ds.index`` says. None: True if `eos_token_id` is given. (Nanotron's
+        default is True.) A `Loader` cannot read positions.
     vocab_size : int, optional
         The exclusive upper bound on token values: reading a sample with a token at or above it
         raises `CorruptError`.
@@ -119,7 +125,8 @@ class Nanoset(BatchReadable):
     Raises
     ------
     FileNotFoundError
-        A folder contains no ``*.ds`` file, or a file does not exist.
+        A folder contains no ``*.ds`` file, or a file or the index that positions require does not
+        exist.
     ValueError
         The numbers of weights and sets differ (this exception is also an AssertionError, as in
         Nanotron), a set contains no sample, a file's metadata specify a different `token_size`,
@@ -149,6 +156,8 @@ class Nanoset(BatchReadable):
         token_dtype: Any = None,
         divide_weights: bool = True,
         datatrove: Optional[bool] = None,
+        eos_token_id: Optional[int] = None,
+        return_positions: Optional[bool] = None,
         vocab_size: Optional[int] = None,
         out: Optional[str] = None,
     ) -> None:
@@ -166,6 +175,9 @@ class Nanoset(BatchReadable):
             'random_seed': random_seed,
             'divide_weights': divide_weights,
             'datatrove': cut,
+            'eos_token_id': None if eos_token_id is None else natural('eos_token_id', eos_token_id),
+            'return_positions': (eos_token_id is not None if return_positions is None
+                                 else boolean('return_positions', return_positions)),
             'vocab_size': vocab_size,
             'out': choose_out(out),
             'files': [_list_files(path, cut, as_folders) for path in paths],
@@ -185,6 +197,8 @@ class Nanoset(BatchReadable):
         self.token_size: int = arguments['token_size']
         self.train_split_num_samples: int = arguments['train_split_num_samples']
         self.random_seed: int = arguments['random_seed']
+        self.eos_token_id: Optional[int] = arguments['eos_token_id']
+        self.return_positions: bool = arguments['return_positions']
         self._vocab_size: Optional[int] = arguments['vocab_size']
         self._out: str = arguments['out']
         self._overlap: bool = not arguments['datatrove']
@@ -213,6 +227,10 @@ class Nanoset(BatchReadable):
         # Nanotron's first version reads raw tokens from files of any name.
         raw = self._argument == 'dataset_paths' and not file.endswith('.ds')
         tokens = Tokens(file, _DTYPES[self.token_size], raw=raw)
+        index = f'{file}.index'
+        if self.return_positions and self.eos_token_id is None and not os.path.isfile(index):
+            raise FileNotFoundError(errno.ENOENT, 'Without eos_token_id, return_positions=True '
+                                    'requires an index', index)
         return TokenFile(tokens, self.sequence_length, out=np.int64, vocabulary=self._vocab_size,
                          overlap=self._overlap)
 
@@ -271,6 +289,9 @@ class Nanoset(BatchReadable):
         if order is not None:
             raise ValueError('order must not be given: a Nanoset has its own order; use '
                              'nanoset.source')
+        if self.return_positions:
+            raise ValueError('a Loader cannot read the positions of a Nanoset: read it with a '
+                             'DataLoader, or pass return_positions=False')
         return self.source, self.order
 
     # ---- samples
@@ -283,19 +304,24 @@ class Nanoset(BatchReadable):
 
     def __getitems__(self, indices: Iterable[int]) -> List[Dict[str, Any]]:
         """Return several samples at once, for torch's DataLoader."""
-        samples = [self._read(index) for index in indices_at(self.order, indices)]
-        return [{'input_ids': sample} for sample in arrays_of(samples, self._out)]
+        rows = [self._read(index) for index in indices_at(self.order, indices)]
+        return [dict(zip(row, arrays_of(list(row.values()), self._out))) for row in rows]
 
-    def _read(self, index: int) -> np.ndarray[Any, Any]:
+    def _read(self, index: int) -> Dict[str, np.ndarray[Any, Any]]:
         """Return the sample at an index among all samples of all files."""
         file = bisect_right(self._begins, index) - 1
         dataset: TokenDataset = self.source.datasets[file]
         number = index - self._begins[file]
-        sample = dataset.tokens._core.read(number * self._step, self.sequence_length + 1, True)
+        first, count = number * self._step, self.sequence_length + 1
+        sample: np.ndarray[Any, Any] = dataset.tokens._core.read(first, count, True)
         if self._vocab_size is not None and sample.max() >= self._vocab_size:
             # The loader raises an error that names the token and the file.
             next(Loader(dataset, order=Slice(Sequential(), number, number + 1), threads=0))
-        return sample
+        if not self.return_positions:
+            return {'input_ids': sample}
+        ends = (_ends_in(dataset.tokens, first, count) if self.eos_token_id is None
+                else np.flatnonzero(sample[:-1] == self.eos_token_id) + 1)
+        return {'input_ids': sample, 'positions': _count_from(ends, count)}
 
     # ---- properties
 
@@ -371,6 +397,34 @@ def _list_files(path: str, shuffled: bool, as_folder: bool) -> List[str]:
     if shuffled:
         return [files[i] for i in np.random.default_rng(42).permutation(len(files))]
     return files
+
+
+def _ends_in(tokens: Tokens, first: int, count: int) -> List[int]:
+    """Return where documents end within `count` tokens, counted from the token `first`."""
+    core = tokens._core
+    low, high = 0, core.documents
+    while low < high:    # find the first document that ends after the first token
+        middle = (low + high) // 2
+        if sum(core.document(middle)) > first:
+            high = middle
+        else:
+            low = middle + 1
+    ends: List[int] = []
+    for number in range(low, core.documents):
+        end = sum(core.document(number)) - first
+        if end >= count:
+            break
+        ends.append(end)
+    return ends
+
+
+def _count_from(begins: Iterable[int], count: int) -> _Numbers:
+    """Count from 0, again after each of the places where documents begin."""
+    origins = np.zeros(count, np.int64)
+    for begin in begins:
+        origins[begin:] = begin
+    numbers: _Numbers = np.arange(count) - origins
+    return numbers
 
 
 def _rank() -> int:

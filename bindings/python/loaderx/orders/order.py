@@ -39,7 +39,7 @@ class Order:
     _order: Optional[_core.Order] = None
     _tables: Optional[bytes] = None    # used only by classes that have a table
     _records: Optional[int] = None     # the number of records that the order is for, if known
-    _is_run = False    # whether a loader ends for good after an epoch, a whole training run
+    _is_run = False    # whether a loader ends for good after one epoch: a whole training run
 
     def __init__(self) -> None:
         raise TypeError('Order is a base class: use Sequential, Shuffle or another order')
