@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Progress of long operations, shown as a bar on a terminal or passed to the caller's function."""
+"""Progress of long operations, shown as a bar or passed to the caller's function."""
 
 from __future__ import annotations
 
@@ -12,12 +12,23 @@ Progress = Union[bool, None, Callable[[int, int], object]]
 _Report = Callable[[int, int], object]
 
 
+def _in_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook, whose stderr is not a terminal."""
+    ipython = sys.modules.get('IPython')
+    shell = ipython.get_ipython() if ipython is not None else None
+    return 'IPKernelApp' in getattr(shell, 'config', ())
+
+
 def open_bar(what: str, unit: str, total: Optional[int] = None) -> Any:
-    """Return a tqdm bar if stderr is a terminal and tqdm is installed; otherwise, return None."""
-    if not sys.stderr.isatty():
+    """Return a tqdm bar on a terminal or in a notebook, if tqdm is installed; otherwise, None."""
+    if not (_in_notebook() or sys.stderr.isatty()):
         return None
     try:
-        from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]
+        # Outside a notebook, tqdm.auto has the same class, but takes longer to import.
+        if _in_notebook():
+            from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
+        else:
+            from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         return None
     return tqdm(total=total, desc=what, unit=unit, unit_scale=unit == 'B', file=sys.stderr)

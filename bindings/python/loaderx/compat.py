@@ -80,8 +80,8 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
     """Write an array to a new dataset, with one record per element of the array's first axis.
 
     The dataset has a single field, ``data``. Open it with `ARDataset` or ``loaderx.open``. An empty
-    array creates an empty dataset. A bar shows the progress if stderr is a terminal and tqdm is
-    installed.
+    array creates an empty dataset. A bar shows the progress on a terminal or in a notebook, if
+    tqdm is installed.
 
     Parameters
     ----------

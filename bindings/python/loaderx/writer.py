@@ -76,9 +76,9 @@ class Writer(_core.Writer):
         Parameters
         ----------
         progress : bool or callable, optional
-            True shows a bar if stderr is a terminal and tqdm is installed. A function is called
-            from time to time with the number of records processed so far and the total; if it
-            raises an exception, the operation ends.
+            True shows a bar on a terminal or in a notebook, if tqdm is installed. A function is
+            called from time to time with the number of records processed so far and the total; if
+            it raises an exception, the operation ends.
 
         Returns
         -------

@@ -359,6 +359,18 @@ def test_no_bars_without_tqdm_or_a_terminal(path, tmp_path):
     assert done.stdout == b''
 
 
+def test_shows_bars_in_a_notebook(path, tmp_path):
+    pytest.importorskip('tqdm')
+    notebook = '''
+import sys, types
+shell = types.SimpleNamespace(config={'IPKernelApp': {}})
+sys.modules['IPython'] = types.SimpleNamespace(get_ipython=lambda: shell, version_info=(8, 0))
+'''
+    done = subprocess.run([sys.executable, '-W', 'ignore', '-c', notebook + SCRIPT, path, tmp_path],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+    assert all(job in done.stdout for job in JOBS), done.stdout
+
+
 # ---- removal
 
 

@@ -73,8 +73,8 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
         The number of processes; by default, one for each CPU that this process may use. 0: this
         process tokenizes, with the tokenizer's threads.
     progress : bool or callable, optional
-        True shows a bar if stderr is a terminal and tqdm is installed. A function is called with
-        the number of bytes of text processed so far and the total, which is None if unknown.
+        True shows a bar on a terminal or in a notebook, if tqdm is installed. A function is called
+        with the number of bytes of text processed so far and the total, which is None if unknown.
 
     Returns
     -------
