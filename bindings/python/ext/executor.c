@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Executor: threads with two task queues. */
-#include "lxpy.h"
+#include "log.h"
 
 typedef struct executor {
     PyObject_HEAD
@@ -62,6 +62,7 @@ static PyObject *executor_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     }
     self->state = state;
     self->handle = handle;
+    lxpy_log_pass_on(state);
     return (PyObject *)self;
 }
 

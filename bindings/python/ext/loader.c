@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loader: returns batches. The implementation is in engine.c. */
 #include "engine.h"
+#include "log.h"
 
 #include <stdlib.h>
 
@@ -130,6 +131,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
             Py_CLEAR(self);
     }
     lx_loader_options_free(options);
+    lxpy_log_pass_on(state);
     return (PyObject *)self;
 }
 

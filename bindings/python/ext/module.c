@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The module loaderx._core: its state, and the list of functions by which other files add objects
  * to the module. */
+#include "log.h"
 #include "objects.h"
 
 #include <string.h>
@@ -38,6 +39,7 @@ static int keep_imports(lxpy_state *state)
         keep(state, LXPY_CONVERT_RECORD, "loaderx.values", "convert_record") < 0 ||
         keep(state, LXPY_CONVERT_COLUMN, "loaderx.values", "convert_column") < 0 ||
         keep(state, LXPY_BROADCAST_RECORD, "loaderx.values", "broadcast_record") < 0 ||
+        keep(state, LXPY_LOG, "loaderx._logging", "log") < 0 ||
         keep(state, LXPY_COLUMNS_OF, "loaderx._tables", "columns_of") < 0 ||
         keep(state, LXPY_NDARRAY, "numpy", "ndarray") < 0 ||
         keep(state, LXPY_EMPTY, "numpy", "empty") < 0 ||
@@ -101,6 +103,7 @@ static int execute(PyObject *module)
     lxpy_state *state = lxpy_state_get(module);
     if (keep_imports(state) < 0 || keep_dtypes(module, state) < 0 || add_all(module) < 0)
         return -1;
+    lxpy_log_init();
     return PyModule_AddStringConstant(module, "library_version", lx_get_version());
 }
 

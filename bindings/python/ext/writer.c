@@ -3,6 +3,7 @@
 #include "writer.h"
 
 #include "lock.h"
+#include "log.h"
 
 /** Creates an object that owns @p handle. Returns NULL with an exception on failure. */
 static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *handle,
@@ -43,6 +44,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     lx_writer *handle = path != NULL ? lxpy_writer_open(state, &params, path) : NULL;
     PyObject *self = handle != NULL ? make_writer(type, state, handle, path, append_only) : NULL;
     Py_XDECREF(path);
+    lxpy_log_pass_on(state);
     return self;
 }
 
@@ -103,6 +105,7 @@ int lxpy_writer_enter_with(lxpy_writer *self, const lxpy_schema *schema)
 void lxpy_writer_leave(lxpy_writer *self)
 {
     lxpy_rwlock_release_shared(&self->rwlock);
+    lxpy_log_pass_on(self->state);
 }
 
 int lxpy_writer_enter_exclusive(lxpy_writer *self)
@@ -113,6 +116,7 @@ int lxpy_writer_enter_exclusive(lxpy_writer *self)
 void lxpy_writer_leave_exclusive(lxpy_writer *self)
 {
     lxpy_rwlock_release_exclusive(&self->rwlock);
+    lxpy_log_pass_on(self->state);
 }
 
 PyObject *lxpy_writer_call(lxpy_writer *self, lx_status (*function)(lx_writer *, lx_error *))
