@@ -12,15 +12,16 @@ import numpy as np
 __all__ = ['columns_of', 'find_columns', 'is_tensor', 'to_array']
 
 
-def _is_of(value: Any, module: str, name: str) -> bool:
-    imported = sys.modules.get(module)
-    kind = getattr(imported, name, None)
-    return isinstance(kind, type) and isinstance(value, kind)
+def _class(module: str, name: str) -> Any:
+    """Return the class of a library, or None if the caller has not imported the library."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind if isinstance(kind, type) else None
 
 
 def is_tensor(value: Any) -> bool:
     """Return whether `value` is a torch tensor."""
-    return _is_of(value, 'torch', 'Tensor')
+    tensor = _class('torch', 'Tensor')
+    return tensor is not None and isinstance(value, tensor)
 
 
 def to_array(value: Any, name: str) -> Any:
@@ -28,11 +29,16 @@ def to_array(value: Any, name: str) -> Any:
 
     A list that contains tensors becomes a list that contains arrays. Errors begin with `name`.
     """
+    tensor = _class('torch', 'Tensor')
+    if tensor is None:
+        return value
     try:
-        if is_tensor(value):
+        if isinstance(value, tensor):
             return value.numpy()
-        if isinstance(value, (list, tuple)) and any(map(is_tensor, value)):
-            return [item.numpy() if is_tensor(item) else item for item in value]
+        # A list of numbers may be long, but has few types.
+        if isinstance(value, (list, tuple)) and any(issubclass(kind, tensor)
+                                                    for kind in set(map(type, value))):
+            return [item.numpy() if isinstance(item, tensor) else item for item in value]
     except (RuntimeError, TypeError) as error:    # gradients, a device, or a dtype like bfloat16
         raise TypeError(f'{name}: {error}') from None
     return value
@@ -43,7 +49,8 @@ def find_columns(table: Any, name: str) -> Optional[Dict[str, Any]]:
 
     Return None for any other object.
     """
-    if _is_of(table, 'pandas', 'DataFrame'):
+    frame = _class('pandas', 'DataFrame')
+    if frame is not None and isinstance(table, frame):
         if not table.columns.is_unique:
             raise ValueError(f'{name} has several columns of the same name')
         return {label: _of_series(table[label]) for label in table.columns}

@@ -53,7 +53,7 @@ def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool, name: 
           casting: Any) -> np.ndarray[Any, Any]:
     """Convert the array to a C-contiguous array with the dtype `dtype`."""
     if casting == 'unsafe' or (casting is not None and typed):
-        # Only dtypes count: before version 2, NumPy's astype() also looked at the value of a scalar.
+        # Only dtypes count. Before NumPy 2, astype() also looked at the value of a scalar.
         if not np.can_cast(array.dtype, dtype, casting):
             raise TypeError(f'field {name!r}: {array.dtype.name} cannot be converted to '
                             f'{dtype.name} with casting={casting!r}')
