@@ -12,9 +12,27 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static lx_log_function current;
 static void *current_user;
 static atomic_bool hooked;
+static pthread_once_t fork_handlers = PTHREAD_ONCE_INIT;
+
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void release_lock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/** Makes fork() wait while another thread holds the lock, which would stay locked in the child. */
+static void register_fork_handlers(void)
+{
+    (void)pthread_atfork(take_lock, release_lock, release_lock);
+}
 
 void lx_set_log_hook(lx_log_function hook, void *user)
 {
+    pthread_once(&fork_handlers, register_fork_handlers);
     pthread_mutex_lock(&lock);
     current = hook;
     current_user = user;
