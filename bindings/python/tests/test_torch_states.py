@@ -201,6 +201,40 @@ def test_set_epoch_replaces_an_unfinished_epoch():
     assert list(other) == list(sampler) and len(list(other)) == 5
 
 
+def test_an_epoch_that_was_set_takes_precedence_over_a_state():
+    def make(epoch=None):
+        sampler = lt.DistributedSampler(range(10), 2, 1)
+        if epoch is not None:
+            sampler.set_epoch(epoch)
+        return sampler
+
+    first = make(2)
+    for _ in zip(range(3), first):
+        pass
+    state = first.state_dict()
+    for epoch, expected in (3, list(make(3))), (2, list(make(2))[3:]), (None, list(make(2))[3:]):
+        second = make(epoch)
+        second.load_state_dict(state)
+        assert list(second) == expected
+    first.load_state_dict({**state})    # its epoch was set before its latest pass
+    assert list(first) == list(make(2))[3:]
+
+
+def test_a_state_names_the_epoch_that_was_set():
+    sampler = lt.DistributedSampler(range(10), 2, 1)
+    for take in 5, 3, 0:
+        list(itertools.islice(sampler, take))
+        sampler.set_epoch(take + 1)
+        state = sampler.state_dict()
+        assert (state['epoch'], state['given']) == (take + 1, 0)
+    batches = lt.BatchSampler(sampler, 5, False)
+    list(itertools.islice(batches, 1))
+    sampler.set_epoch(9)
+    other = lt.BatchSampler(lt.DistributedSampler(range(10), 2, 1), 5, False)
+    other.load_state_dict(through_json(batches.state_dict()))
+    assert list(other) == list(batches)
+
+
 # ---- batches
 
 

@@ -53,9 +53,16 @@ class BatchSampler(Stateful, data.BatchSampler):
         return {'batch_size': self.batch_size, 'drop_last': self.drop_last}
 
     def _describe(self, iteration: Any) -> Dict[str, Any]:
-        position = _Batches() if iteration is None or iteration.done else iteration
+        replaced = iteration is None or iteration.done or self._moved(iteration)
+        position = _Batches() if replaced else iteration
         return {'given': position.returned, 'ended': position.ended,
                 'sampler': self._inner_state(position)}
+
+    def _moved(self, iteration: Any) -> bool:
+        if iteration is None or not isinstance(self.sampler, Stateful):
+            return False
+        return self.sampler._moved(self.sampler._pending if iteration.inner is None
+                                   else iteration.inner)
 
     def _copy_of(self, iteration: Any) -> Any:
         made = copy.copy(iteration)
@@ -102,7 +109,8 @@ class BatchSampler(Stateful, data.BatchSampler):
         self.seek(min(count * self.batch_size, len(self.sampler)))
 
     def _begin(self) -> Any:
-        self._current = _Batches() if self._pending is None else copy.deepcopy(self._pending)
+        replaced = self._pending is None or self._moved(self._pending)
+        self._current = _Batches() if replaced else copy.deepcopy(self._pending)
         self._pending = None
         return self._current
 

@@ -184,6 +184,10 @@ class Stateful:
         iteration.origin = iteration.copy(self.generator)
         return iteration
 
+    def _moved(self, iteration: Any) -> bool:
+        """Return whether the next iter() begins a new pass even if `iteration` has not ended."""
+        return False
+
     def _copy_of(self, iteration: Any) -> Any:
         """Return a copy of a pass that `_state_of` can use later."""
         return iteration.copy(self.generator)

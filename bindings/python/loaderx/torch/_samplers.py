@@ -224,7 +224,9 @@ class DistributedSampler(Stateful, data.DistributedSampler):
 
     All ranks have the same position after the same number of indices, so every rank can load the
     state of any rank. ``num_replicas`` cannot change; to continue in the same order with a
-    different number of ranks, use `loaderx.Distributed`.
+    different number of ranks, use `loaderx.Distributed`. An epoch that ``set_epoch()`` sets takes
+    precedence over that of a state, whether it is set before or after ``load_state_dict()``: if the
+    epochs differ, the next pass is all of the epoch that was set.
 
     Parameters
     ----------
@@ -251,22 +253,29 @@ class DistributedSampler(Stateful, data.DistributedSampler):
     def _recorded(self) -> Dict[str, Any]:
         return {'rank': operator.index(self.rank)}
 
+    def _moved(self, iteration: Any) -> bool:
+        return (iteration is not None and iteration.epoch is not None
+                and iteration.epoch != self.epoch)
+
     def _describe(self, iteration: Optional[Iteration]) -> Dict[str, Any]:
-        returned = 0 if iteration is None or iteration.done else iteration.returned
-        epoch = self.epoch if iteration is None or iteration.epoch is None else iteration.epoch
-        return {'given': returned, 'epoch': operator.index(epoch)}
+        if iteration is None or iteration.done or self._moved(iteration):
+            return {'given': 0, 'epoch': operator.index(self.epoch)}
+        epoch = self.epoch if iteration.epoch is None else iteration.epoch
+        return {'given': iteration.returned, 'epoch': operator.index(epoch)}
 
     def _resume(self, state: Mapping[str, Any]) -> Iteration:
         returned = number(state, 'given', maximum=len(self))
         epoch = state.get('epoch')
         if not isinstance(epoch, int):
             raise CorruptError(f'the state is damaged: its "epoch" is {epoch!r}')
-        self.set_epoch(epoch)
+        latest = self._pending if self._current is None else self._current
+        if self.epoch == (0 if latest is None or latest.epoch is None else latest.epoch):
+            self.set_epoch(epoch)    # the caller has not set an epoch since
         return Iteration(skip=returned, epoch=epoch)
 
     def _begin(self) -> Iteration:
         iteration = super()._begin()
-        if iteration.epoch is not None and iteration.epoch != self.epoch:
+        if self._moved(iteration):
             iteration = self._current = Iteration()    # set_epoch() has changed the epoch
         iteration.epoch = self.epoch
         return iteration
