@@ -19,8 +19,9 @@ from torch_cases import SETTINGS
 from torch_loaders import (RECORDS, STATEFUL, Batched, Pairs, Sized, Stream, loading, make_dataset,
                            make_sampler, outcome, same, streams)
 
-# torch itself warns, for bool scalars
-pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
+# torch itself warns, for bool scalars and for more processes than CPUs
+pytestmark = [pytest.mark.filterwarnings('ignore:In future, it will be an error'),
+              pytest.mark.filterwarnings('ignore:This DataLoader will create')]
 
 
 @pytest.fixture(scope='module')
@@ -107,19 +108,22 @@ def test_matches_torch_for_exclusive_arguments(stored, kind, chosen):
     assert same(run(lt, dataset, drawn), run(data, dataset, drawn))
 
 
+@pytest.mark.parametrize('kind_of_workers', ['threads', 'processes'])
 @SETTINGS
 @given(loading(STATEFUL), st.sampled_from(['pairs', 'batched', 'stored', 'joined', 'subset',
                                            'array']),
        st.integers(1, 3), st.integers(1, 3), st.booleans())
-def test_workers_give_the_same_batches(stored, case, kind, workers, ahead, stay):
+def test_workers_give_the_same_batches(stored, kind_of_workers, case, kind, workers, ahead, stay):
     if kind == 'subset' and case.kind not in ('sequential', 'shuffle'):
         kind = 'stored'    # it has all records that samplers request
     dataset = choose(kind, stored) if kind != 'array' else lx.NPDataset(np.arange(RECORDS))
+
     def run_with(module, *more, **options):
         torch.manual_seed(7)
         loader = case.make(module, dataset, *more, **options)
         # Persistent workers get no new seed, so later passes differ.
         return [[list(loader) for _ in range(1 if stay else 2)], streams(loader)]
 
-    assert same(run_with(lt, workers, prefetch_factor=ahead, persistent_workers=stay),
+    assert same(run_with(lt, workers, prefetch_factor=ahead, persistent_workers=stay,
+                         workers=kind_of_workers),
                 run_with(data))

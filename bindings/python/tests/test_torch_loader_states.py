@@ -24,8 +24,9 @@ from torch_cases import SETTINGS, through_json
 from torch_loaders import (RECORDS, STATEFUL, Case, Pairs, Stream, loading, make_dataset, same,
                            streams)
 
-# torch itself warns, for bool scalars
-pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
+# torch itself warns, for bool scalars and for more processes than CPUs
+pytestmark = [pytest.mark.filterwarnings('ignore:In future, it will be an error'),
+              pytest.mark.filterwarnings('ignore:This DataLoader will create')]
 
 
 @pytest.fixture(scope='module')
@@ -87,8 +88,8 @@ def test_continues_with_another_number_of_workers(stored, kind, seed, before, af
     """Batches that threads prefetched do not count."""
     for size, dataset, batches in itertools.product([6, None], [Pairs(), stored], [0, 1, 3, 50]):
         case = Case(kind, size, False, seed, False)
-        check_resumed(lambda: case.make(lt, dataset, before),
-                      lambda: case.make(lt, dataset, after), 0, batches, False)
+        check_resumed(lambda: case.make(lt, dataset, before, workers='threads'),
+                      lambda: case.make(lt, dataset, after, workers='threads'), 0, batches, False)
 
 
 def test_continues_with_another_batch_size(stored):
@@ -181,11 +182,12 @@ class Resumable(Stream):
 @pytest.mark.parametrize('kind', [Stream, Resumable])
 @pytest.mark.parametrize('more', [{'batch_size': 4}, {'batch_size': None},
                                   {'batch_size': 3, 'drop_last': True}], ids=str)
-def test_continues_a_stream_exactly(workers, kind, more):
+@pytest.mark.parametrize('kind_of_workers', ['threads', 'processes'])
+def test_continues_a_stream_exactly(workers, kind, more, kind_of_workers):
     def make():
-        return lt.DataLoader(kind(23), num_workers=workers, **more)
+        return lt.DataLoader(kind(23), num_workers=workers, workers=kind_of_workers, **more)
 
-    for batches in range(0, len(list(make())) + 1, 3):
+    for batches in range(0, len(list(make())) + 1, 3 if kind_of_workers == 'threads' else 8):
         check_resumed(make, make, 0, batches, False)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Workers of loaderx.torch.DataLoader: threads that run the code of a dataset."""
+"""Workers of loaderx.torch.DataLoader that are threads and run the code of a dataset."""
 
 import gc
 import threading
@@ -37,6 +37,10 @@ def wait_until(condition):
         time.sleep(.005)
 
 
+def threaded(*arguments, **more):
+    return lt.DataLoader(*arguments, workers='threads', **more)
+
+
 class Failing(Pairs):
     """Records of which one cannot be read."""
 
@@ -67,8 +71,8 @@ def raised(loader):
     lambda: UnicodeDecodeError('ascii', b'', 0, 1, 'five'), lambda: lx.LoaderxError('five'),
 ], ids=['value', 'key', 'os', 'decode', 'ours'])
 def test_errors_match_those_of_torch_workers(make):
-    ours, theirs = (raised(module.DataLoader(Failing(make), 2, num_workers=2))
-                    for module in (lt, data))
+    ours, theirs = (raised(make_loader(Failing(make), 2, num_workers=2))
+                    for make_loader in (threaded, data.DataLoader))
     assert type(ours) is type(theirs)
     first = str(theirs).split('Original')[0].replace('worker process', 'worker thread')
     assert str(ours).startswith(first)
@@ -82,14 +86,14 @@ def test_raises_the_original_error_without_workers():
 
 
 def test_a_base_exception_ends_a_worker_as_in_torch():
-    error = raised(lt.DataLoader(Failing(SystemExit), 2, num_workers=1))
+    error = raised(threaded(Failing(SystemExit), 2, num_workers=1))
     assert isinstance(error, RuntimeError) and isinstance(error.__cause__, SystemExit)
 
 
 def test_damage_names_its_location():
     """An exception that cannot be constructed again is kept as the cause."""
     made = lx.CorruptError('damaged')
-    error = raised(lt.DataLoader(Failing(lambda: made), 2, num_workers=1))
+    error = raised(threaded(Failing(lambda: made), 2, num_workers=1))
     assert error.__cause__ is made
 
 
@@ -106,66 +110,31 @@ def test_a_worker_has_worker_info():
     generator = torch.Generator().manual_seed(3)
     seed = torch.empty((), dtype=torch.int64).random_(generator=generator).item()
     generator.manual_seed(3)
-    loader = lt.DataLoader(Asking(), 1, num_workers=2, generator=generator)
+    loader = threaded(Asking(), 1, num_workers=2, generator=generator)
     for number, (info, seeds) in enumerate(loader):
         assert info.tolist() == [[number % 2, 2]]
         assert seeds.item() == seed + number % 2
     assert get_worker_info() is None
 
 
-def test_init_is_called_once_in_each_thread():
-    called = []
-
-    def init(number):
-        called.append((number, threading.get_ident(), get_worker_info().id))
-
-    loader = lt.DataLoader(Pairs(), 2, num_workers=3, worker_init_fn=init, persistent_workers=True)
-    for _ in range(2):
-        assert same(list(loader), list(data.DataLoader(Pairs(), 2)))
-    assert sorted(one[0] for one in called) == [one[2] for one in sorted(called)] == [0, 1, 2]
-    assert len({one[1] for one in called}) == 3
-    list(lt.DataLoader(Pairs(), 2, worker_init_fn=init))
-    assert len(called) == 3
-
-
-def test_init_that_fails_is_the_first_error():
-    def init(number):
-        raise ValueError(f'init {number}')
-
-    with pytest.raises(ValueError, match='(?s)in DataLoader worker thread 0.*init 0') as caught:
-        list(lt.DataLoader(Pairs(), 2, num_workers=2, worker_init_fn=init))
-    assert str(caught.value.__cause__) == 'init 0'
-
-
-def test_a_worker_sets_its_own_state():
-    """As in the example in torch's documentation."""
-    class Range(data.IterableDataset):
-        first, end = 0, 20
-
-        def __iter__(self):
-            return iter(range(self.first, self.end))
-
-    def init(number):
-        info = get_worker_info()
-        own = info.dataset
-        own.first, own.end = own.first + number * 10, own.first + number * 10 + 10
-
-    dataset = Range()
-    ours, theirs = (list(module.DataLoader(dataset, 3, num_workers=2, worker_init_fn=init))
-                    for module in (lt, data))
-    assert same(ours, theirs)
-    assert (dataset.first, dataset.end) == (0, 20)
+def test_init_is_refused():
+    """It usually seeds the global generators, which are also those of the training loop."""
+    for more in {'worker_init_fn': print}, {'multiprocessing_context': 'fork', 'num_workers': 1}:
+        with pytest.raises(ValueError, match=f"workers='threads' excludes {[*more][0]}"):
+            threaded(Pairs(), **more)
+    with pytest.raises(ValueError, match="must be 'threads', 'processes' or None, not 'fork'"):
+        lt.DataLoader(Pairs(), workers='fork')
 
 
 def test_reads_a_stream_that_cannot_be_copied():
     stream = Stream(9)
     stream.lock = threading.Lock()
-    got = [batch['i'].item() for batch in lt.DataLoader(stream, num_workers=2)]
+    got = [batch['i'].item() for batch in threaded(stream, num_workers=2)]
     assert got == list(range(9))
 
 
 def test_collation_makes_no_shared_memory():
-    batch = next(iter(lt.DataLoader([torch.zeros(3)] * 4, 4, num_workers=1)))
+    batch = next(iter(threaded([torch.zeros(3)] * 4, 4, num_workers=1)))
     assert not batch.is_shared()
 
 
@@ -176,12 +145,12 @@ def test_keeps_the_gradient_mode_of_the_caller():
 
     for enabled in True, False:
         with torch.set_grad_enabled(enabled):
-            loader = lt.DataLoader(Asking(), None, num_workers=1)
+            loader = threaded(Asking(), None, num_workers=1)
             assert set(loader) == {enabled}
 
 
 def test_processes_of_torch_have_worker_info():
-    assert len(list(lt.DataLoader(Pairs(), num_workers=1))) == 41
+    assert len(list(threaded(Pairs(), num_workers=1))) == 41
     got = list(data.DataLoader(Stream(6), None, num_workers=2))
     assert [one['worker'] for one in got] == [0, 1, 0, 1, 0, 1]
 
@@ -202,7 +171,7 @@ class Blocked(Pairs):
 
 def test_a_timeout_raises_as_in_torch():
     dataset = Blocked()
-    loader = lt.DataLoader(dataset, 2, num_workers=1, timeout=.05)
+    loader = threaded(dataset, 2, num_workers=1, timeout=.05)
     iterator = iter(loader)
     with pytest.raises(RuntimeError, match=r'^DataLoader timed out after 0\.05 seconds$'):
         next(iterator)
@@ -212,7 +181,7 @@ def test_a_timeout_raises_as_in_torch():
 def test_a_dropped_iterator_ends_without_waiting():
     wait_until(lambda: not workers())    # threads of earlier tests
     dataset = Blocked()
-    iterator = iter(lt.DataLoader(dataset, 2, num_workers=3))
+    iterator = iter(threaded(dataset, 2, num_workers=3))
     assert len(workers()) == 3
     begun = time.monotonic()
     del iterator
@@ -232,7 +201,7 @@ def test_out_of_order_returns_finished_batches_first():
                 go.wait(BOUND)
             return index
 
-    loader = lt.DataLoader(Slow(), None, num_workers=2)
+    loader = threaded(Slow(), None, num_workers=2)
     loader.in_order = False
     iterator = iter(loader)
     got = [next(iterator)]
@@ -247,12 +216,12 @@ def test_out_of_order_returns_finished_batches_first():
 @pytest.mark.parametrize('stream', [False, True])
 def test_threads_end_with_the_pass(stream):
     for _ in range(3):
-        list(lt.DataLoader(Stream(20) if stream else Pairs(), 2, num_workers=3))
+        list(threaded(Stream(20) if stream else Pairs(), 2, num_workers=3))
     wait_until(lambda: not workers())
 
 
 def test_leaving_a_loop_ends_its_threads():
-    loader = lt.DataLoader(Pairs(), 1, num_workers=2)
+    loader = threaded(Pairs(), 1, num_workers=2)
     for _ in loader:
         break
     wait_until(lambda: not workers())
@@ -260,7 +229,7 @@ def test_leaving_a_loop_ends_its_threads():
 
 
 def test_persistent_workers_stay():
-    loader = lt.DataLoader(Pairs(), 4, shuffle=True, num_workers=2, persistent_workers=True)
+    loader = threaded(Pairs(), 4, shuffle=True, num_workers=2, persistent_workers=True)
     list(loader)
     known = set(workers())
     iterator = iter(loader)
@@ -280,7 +249,7 @@ def test_a_process_exits_with_a_running_loader():
             def __len__(self): return 100
             def __getitem__(self, index): threading.Event().wait()
 
-        iterator = iter(lt.DataLoader(Blocked(), 2, num_workers=2))
+        iterator = iter(lt.DataLoader(Blocked(), 2, num_workers=2, workers='threads'))
     """)
 
 
@@ -288,7 +257,7 @@ def test_reports_use_in_a_forked_process():
     run_script("""
         import os
         import loaderx.torch as lt
-        iterator = iter(lt.DataLoader(range(100), num_workers=1))
+        iterator = iter(lt.DataLoader(range(100), num_workers=1, workers='threads'))
         next(iterator)
         child = os.fork()
         if child == 0:
@@ -298,6 +267,50 @@ def test_reports_use_in_a_forked_process():
                 os._exit(7 if 'a different process' in str(error) else 8)
             os._exit(9)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    """)
+
+
+def test_no_thread_runs_code_of_a_dataset_during_a_fork():
+    """The child gets no lock that a thread of the parent holds."""
+    run_script("""
+        import os, threading, time
+        import loaderx.torch as lt
+
+        lock = threading.Lock()
+
+        class Locking:
+            def __len__(self): return 100_000
+            def __getitem__(self, index):
+                with lock:
+                    time.sleep(.002)
+                return index
+
+        iterator = iter(lt.DataLoader(Locking(), 2, num_workers=3, workers='threads'))
+        for _ in range(20):
+            next(iterator)
+            child = os.fork()
+            if child == 0:
+                free = lock.acquire(timeout=5)
+                other = lt.DataLoader(range(4), num_workers=1, workers='threads')
+                os._exit(0 if free and len(list(other)) == 4 else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    """)
+
+
+def test_a_task_can_fork():
+    run_script("""
+        import os
+        import loaderx.torch as lt
+
+        class Forking:
+            def __len__(self): return 20
+            def __getitem__(self, index):
+                child = os.fork()
+                if child == 0:
+                    os._exit(0)
+                return os.waitpid(child, 0)[1]
+
+        assert sum(map(int, lt.DataLoader(Forking(), num_workers=3, workers='threads'))) == 0
     """)
 
 
@@ -318,7 +331,7 @@ def test_pinning_without_a_device_warns_as_torch_does(workers):
 def test_threads_cause_no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        lt.DataLoader(Pairs(), num_workers=64)
+        threaded(Pairs(), num_workers=64)
     with pytest.warns(UserWarning, match='This DataLoader will create 640 worker processes'):
         lt.DataLoader(Pairs(), num_workers=640, multiprocessing_context='fork')
 
@@ -326,11 +339,8 @@ def test_threads_cause_no_warnings():
 def test_workers_over_a_stored_dataset_with_code_of_the_users(tmp_path):
     """Cases that the library cannot read itself."""
     with make_dataset(tmp_path / 'stored') as stored:
-        called = []
         expected = list(data.DataLoader(stored, 6))
-        for more in ({'timeout': BOUND}, {'worker_init_fn': called.append},
-                     {'sampler': np.arange(41)}):
-            assert same(list(lt.DataLoader(stored, 6, num_workers=2, **more)), expected)
-        assert sorted(called) == [0, 1]
-        sizes = list(lt.DataLoader(stored, 6, num_workers=2, collate_fn=len))
+        for more in {'timeout': BOUND}, {'sampler': np.arange(41)}:
+            assert same(list(threaded(stored, 6, num_workers=2, **more)), expected)
+        sizes = list(threaded(stored, 6, num_workers=2, collate_fn=len))
         assert sizes == [6] * 6 + [5]

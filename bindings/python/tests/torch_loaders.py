@@ -104,7 +104,7 @@ class Case:
         self.kind, self.batch_size, self.drop_last, self.seed = kind, batch_size, drop_last, seed
         self.as_batch_sampler = as_batch_sampler    # a batch sampler, not a sampler
 
-    def make(self, module, dataset, workers=0, **more):
+    def make(self, module, dataset, count=0, **more):
         generator = None if self.seed is None else torch.Generator().manual_seed(self.seed)
         arguments = {'batch_size': self.batch_size, 'drop_last': self.drop_last}
         if self.kind in ('sequential', 'shuffle'):
@@ -115,7 +115,7 @@ class Case:
                                                             self.drop_last)}
         else:
             arguments['sampler'] = make_sampler(self.kind, generator)
-        return module.DataLoader(dataset, num_workers=workers, generator=generator, **arguments,
+        return module.DataLoader(dataset, num_workers=count, generator=generator, **arguments,
                                  **more)
 
     def __repr__(self):

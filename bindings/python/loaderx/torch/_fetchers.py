@@ -14,13 +14,18 @@ from ..sources.records import Records
 from ..sources import Dataset, NPDataset
 from ..sources.source import as_source, core_of
 from ._collate import default_collate
+from ._token_stream import TokenStream
 
-__all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'together']
+__all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'is_ours', 'together']
 
 _KINDS = (Dataset, NPDataset, Records)
 
 # The methods that read several records. A subclass may override them.
 _READ_METHODS = tuple(kind.__getitems__ for kind in _KINDS)
+
+# The methods of a dataset of this package that a subclass of the user's may override.
+_ITEM_METHODS = '__getitem__', '__getitems__'
+_PACKAGE = __name__.split('.', maxsplit=1)[0]
 
 # A library source, and whether its records are arrays rather than dicts.
 Found = Tuple[_core.Source, bool]
@@ -44,6 +49,19 @@ def together(dataset: Any) -> Any:
                                                               for one in dataset):
         return Together(tuple(dataset))
     return dataset
+
+
+def is_ours(dataset: Any) -> bool:
+    """Return whether only code of this package reads the dataset; it may run in any thread."""
+    if type(dataset) is data.ConcatDataset:
+        return all(map(is_ours, dataset.datasets))
+    if type(dataset) is data.Subset:
+        return is_ours(dataset.dataset)
+    if isinstance(dataset, (*_KINDS, TokenStream)):
+        methods = ('__iter__',) if isinstance(dataset, TokenStream) else _ITEM_METHODS
+        return all(_PACKAGE == getattr(getattr(type(dataset), name, None), '__module__',
+                                       '').split('.')[0] for name in methods)
+    return False
 
 
 def find_source(dataset: Any) -> Optional[Found]:

@@ -14,7 +14,7 @@ from .._states import VERSION, check, checksum, differs, number
 from ..errors import CorruptError
 from ._iterations import Stateful
 from ._states import pack, unpack
-from ._streams import check_streams
+from ._streams import check_streams, is_stateful, own_state
 
 __all__ = ['KIND', 'Iterator', 'Progress', 'check_state', 'make_state']
 
@@ -37,6 +37,8 @@ class Progress:
             # Copied before the seed is drawn, because drawing it may advance the same generator.
             self.iteration.origin = sampler._copy_of(self.iteration)
         self.streams: Any = None    # each worker's position in an iterable dataset
+        self.datasets: Any = None   # each worker's state of a map-style dataset that has states
+        self.stays = False          # persistent workers begin the next pass
         self.next_worker = 0        # the worker that prepares the next batch
         self.whole: Any = None      # replaces `place` if a pass is read as a whole
 
@@ -51,6 +53,10 @@ class Progress:
             return self.sampler._copy_of(self.iteration)
         save = getattr(self.sampler, 'state_dict', None)
         return None if save is None else save()
+
+    def replaced(self) -> bool:
+        """Return whether the next pass replaces this one, because set_epoch() was called."""
+        return isinstance(self.sampler, Stateful) and self.sampler._moved(self.iteration)
 
     def begin(self) -> None:
         """Set the position to the beginning, after batches have been requested in advance."""
@@ -87,16 +93,34 @@ def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[
         state['sampler'] = None if save is None else save()
     else:
         state['sampler'] = progress.state_of_sampler()
-    if progress is not None and not progress.finished:
-        state.update(batches=progress.batches, base_seed=progress.seed,
-                     next_worker=progress.next_worker)
-        if progress.streams is not None:
-            state['streams'] = (progress.streams() if callable(progress.streams)
-                                else list(progress.streams))
+    if progress is not None:
+        begun = not progress.finished and not progress.replaced()
+        if begun:
+            state.update(batches=progress.batches, next_worker=progress.next_worker)
+        if begun or (progress.finished and progress.stays):
+            state['base_seed'] = progress.seed    # persistent workers draw no other
+    state.update(_states_of_datasets(loader, progress))
     if loader.generator is not None and not _draws(sampler, loader.generator):
         state['generator'] = pack(loader.generator.get_state())
-    state['crc32'] = checksum(state)
+    try:
+        state['crc32'] = checksum(state)
+    except (TypeError, ValueError) as cause:
+        raise ValueError('the state cannot be saved, because a state_dict() of the dataset, of its '
+                         f'iterator or of the sampler is not JSON-compatible: {cause}') from cause
     return state
+
+
+def _states_of_datasets(loader: Any, progress: Optional[Progress]) -> Dict[str, Any]:
+    """Return the positions in an iterable dataset, or the states of a map-style dataset."""
+    name = 'streams' if loader._is_iterable() else 'datasets'
+    if progress is None:
+        if loader.num_workers or not is_stateful(loader.dataset):
+            return {}    # workers begin with copies of the dataset
+        own = own_state(loader.dataset)
+        return {name: [{'taken': 0, 'ended': False, 'dataset': own} if name == 'streams' else own]}
+    states = getattr(progress, name)
+    states = states() if callable(states) else states
+    return {} if states is None else {name: list(states)}
 
 
 def _draws(sampler: Any, generator: torch.Generator) -> bool:
@@ -122,6 +146,8 @@ def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
         sampler = None
     elif 'streams' in state:
         raise differs('dataset', 'iterable-style', 'map-style')
+    if 'datasets' in state:
+        _check_datasets(loader, state)
     load, inner = getattr(sampler, 'load_state_dict', None), state.get('sampler')
     if (load is None) != (inner is None):
         kinds = 'not resumable', 'resumable'
@@ -137,6 +163,19 @@ def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
         loader.generator.set_state(saved)
 
 
+def _check_datasets(loader: Any, state: Mapping[str, Any]) -> None:
+    """Check the states of a map-style dataset, one for each worker."""
+    if loader._is_iterable():
+        raise differs('dataset', 'map-style', 'iterable-style')
+    if not is_stateful(loader.dataset):
+        raise differs('dataset', 'resumable', 'not resumable')
+    if state.get('num_workers') != loader.num_workers:
+        raise differs('num_workers', state.get('num_workers'), loader.num_workers)
+    states = state['datasets']
+    if not isinstance(states, list) or len(states) != max(loader.num_workers, 1):
+        raise CorruptError('the state is damaged: its "datasets" are invalid')
+
+
 # Whether torch's profiler is active.
 _profiled: Callable[[], bool] = getattr(torch.autograd, '_profiler_enabled', lambda: True)
 
@@ -147,19 +186,36 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
     def __init__(self, loader: Any) -> None:
         resumed = loader._take_resumed()
         source = torch.default_generator if loader.generator is None else loader.generator
-        again = 'base_seed' in resumed    # the seed was generated when the pass began
+        # The seed was generated when the pass began, or the workers.
+        self._again = again = 'base_seed' in resumed
         before = source.get_state() if again else None
         super().__init__(loader)
         if again:
             source.set_state(before)
             self._base_seed = resumed['base_seed']
+            if self._has_no_state() and not resumed.get('batches'):
+                self._sampler_iter = iter(self._index_sampler)    # draws the same numbers again
         skipped = resumed.get('batches', 0)
         self._resumed_streams = resumed.get('streams')
+        self._resumed_datasets = resumed.get('datasets')
         if resumed.get('sampler') is None and not loader._is_iterable():
             for _ in itertools.islice(self._sampler_iter, skipped):
                 pass
         self._progress = loader._progress = Progress(self._index_sampler, self._base_seed, skipped)
         self._progress.next_worker = resumed.get('next_worker', 0) % max(self._num_workers, 1)
+
+    def _has_no_state(self) -> bool:
+        return not isinstance(self._index_sampler, Stateful) and not hasattr(
+            self._index_sampler, 'state_dict')
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        """Begin a pass with workers: their first pass, which may be resumed, or a later one."""
+        if not first_iter:
+            super()._reset(loader, False)
+            self._progress = loader._progress = Progress(self._index_sampler, self._base_seed, 0)
+        elif self._has_no_state() and not self._again and not self._progress.batches:
+            self._sampler_iter = iter(self._index_sampler)    # torch calls iter() twice, too
+        self._progress.stays = bool(self._persistent_workers)
 
     def __next__(self) -> Any:
         """Return the next batch; if no profiler runs, skip the profiler range, which takes 8 us."""

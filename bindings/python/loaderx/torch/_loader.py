@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""A resumable version of torch's DataLoader, with threads as workers."""
+"""A resumable version of torch's DataLoader, with threads or processes as workers."""
 
 from __future__ import annotations
 
 import copy
 import functools
+import inspect
 from typing import Any, Callable, Dict, Mapping, Optional
 
 from torch.utils import data
 
 from ._collate import default_collate, is_unmodified
-from ._fetchers import Found, Gathered, collation, find_source, together
+from ._fetchers import Found, Gathered, collation, find_source, is_ours, together
 from ._inline import Inline
 from ._direct import Direct, is_direct
+from ._iterations import Stateful
+from ._processes import Processes
 from ._streams import Streamed, copy_for_worker
 from ._threads import Threaded
 from ._wrappers import wrap
@@ -29,6 +32,13 @@ def _gather(found: Found, batched: bool, dataset: Any, stream: Any = None) -> An
     return Gathered(dataset, found, batched)
 
 
+def _gather_in_process(batched: bool, dataset: Any, stream: Any = None) -> Any:
+    """Return a fetcher for a loaderx dataset in a process, which may have opened it again."""
+    found = find_source(dataset)
+    assert found is not None
+    return Gathered(dataset, found, batched)
+
+
 def _fetch(kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any,
            stream: Optional[Mapping[str, Any]] = None) -> Any:
     """Return a fetcher for any other dataset, or for a worker's copy, starting at its position."""
@@ -38,37 +48,53 @@ def _fetch(kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any
 
 
 class DataLoader(data.DataLoader):
-    """A resumable version of torch's DataLoader, with threads instead of processes.
+    """A resumable version of torch's DataLoader, which reads loaderx datasets in threads.
 
     This class is a subclass of the installed torch's DataLoader. It has the same arguments, checks
     and errors, returns the same batches in the same order, and advances generators in the same way
     and at the same moments.
-
-    **Workers** are threads of this process, so nothing is copied or pickled; they call the methods
-    of the same dataset object concurrently. With `multiprocessing_context` (``'fork'``,
-    ``'spawn'``), and for data pipes, torch's own loader runs instead, with processes. In a thread,
-    ``torch.utils.data.get_worker_info()`` returns the number, seed and dataset of the worker, as in
-    a worker process. The global generators of torch, NumPy and `random` are not seeded for each
-    worker, since all threads share them: a ``__getitem__`` that uses random numbers should create
-    its own generator from ``get_worker_info().seed``. Each thread calls `worker_init_fn` once. An
-    exception in a worker is raised in the same form as with torch's workers; its ``__cause__`` is
-    the original exception. Dropping the last reference to an iterator ends its threads, without
-    waiting for them.
 
     **Datasets of this library** (`Dataset`, `NPDataset`, `ConcatDataset`, ... and tuples of them)
     are read by the library, a batch at a time; with torch's samplers, the library's threads
     prefetch batches. Batches are dicts of tensors by field name, as when torch's DataLoader
     collates records; batches of an `NPDataset`, which has no fields, are tensors.
 
+    **Workers** run your code in processes, as in torch: your own dataset, your `collate_fn` and
+    your `worker_init_fn`. Each process has a copy of the dataset, its own seeds, and its
+    ``torch.utils.data.get_worker_info()``. Only where none of this is given, and the dataset is
+    one of this library, are workers threads of this process.
+
+    **Threads** also run your code if you pass ``workers='threads'``. This is only right if your
+    code is made for it: all threads call the methods of the same map-style dataset object
+    concurrently, so a dataset that seeks in one open file, or uses one database connection,
+    returns wrong samples. An iterable dataset is deep-copied for each thread; what cannot be
+    copied is shared. The generators of torch, NumPy and `random` are not seeded for each worker,
+    since all threads share them with the training loop: a ``__getitem__`` that uses random numbers
+    should create its own generator from ``get_worker_info().seed``. For the same reason,
+    `worker_init_fn` is refused. The ``__cause__`` of an exception from a thread is the original
+    exception. Dropping the last reference to an iterator ends its threads, without waiting for
+    them. ``os.fork()`` waits, for up to 10 seconds, until no thread runs your code.
+
     **State.** ``state_dict()`` returns the position of the latest iterator, and
-    ``load_state_dict()`` makes the next ``iter()`` continue there. Samplers of torch and of this
-    module are moved to the position directly. So is a custom sampler that has these two methods;
-    any other sampler is iterated again up to the position.
+    ``load_state_dict()`` makes the next ``iter()`` continue there, with any number of workers.
+    Samplers of torch and of this module are moved to the position directly. So is a custom sampler
+    that has these two methods; any other sampler is iterated again up to the position. If the
+    dataset, or the iterator of an iterable dataset, has these methods, the state of each worker is
+    kept, too; the number of workers must then be the same, as with any iterable dataset.
 
     Parameters
     ----------
     *args, **kwargs
         The arguments of torch.utils.data.DataLoader.
+    workers : str, optional
+        What the workers are: ``'processes'`` or ``'threads'``. None: threads for a dataset of this
+        library with the default collation and without `worker_init_fn`; otherwise, processes.
+
+    Raises
+    ------
+    ValueError
+        `workers` is ``'threads'``, but `worker_init_fn` or `multiprocessing_context` is given, or
+        the dataset is a data pipe.
 
     Examples
     --------
@@ -81,18 +107,38 @@ class DataLoader(data.DataLoader):
     _progress: Optional[Progress] = None              # progress of the latest iterator
     _resumed: Optional[Mapping[str, Any]] = None      # a loaded state, for the next iterator
 
-    @functools.wraps(data.DataLoader.__init__)  # type: ignore[misc]
-    def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
+    workers: Optional[str] = None
+
+    def __init__(self, dataset: Any, *args: Any, workers: Optional[str] = None,
+                 **kwargs: Any) -> None:
+        if workers not in (None, 'threads', 'processes'):
+            raise ValueError(f"workers must be 'threads', 'processes' or None, not {workers!r}")
+        self.workers = workers
         super().__init__(together(dataset), *args, **kwargs)
+        self._check_workers()
         self._attach()
+
+    def _check_workers(self) -> None:
+        if self.workers != 'threads':
+            return
+        given = ('worker_init_fn' if self.worker_init_fn is not None else
+                 'multiprocessing_context' if self.multiprocessing_context is not None else
+                 'a data pipe' if self._is_foreign() else None)
+        if given is not None:
+            raise ValueError(f"workers='threads' excludes {given}: threads share the random "
+                             "generators and all other state of this process; use "
+                             "workers='processes'")
 
     def _attach(self) -> None:
         self._wrapped = wrap(super()._index_sampler)
         self._source = find_source(self.dataset)
+        self._collates = self._is_default_collation()
+
+    def _is_default_collation(self) -> bool:
         collate = data._utils.collate
         own = ((collate.default_collate, default_collate) if self._auto_collation
                else (collate.default_convert,))
-        self._collates = any(self.collate_fn is one for one in own) and is_unmodified()
+        return any(self.collate_fn is one for one in own) and is_unmodified()
 
     @property
     def _index_sampler(self) -> Any:
@@ -112,20 +158,31 @@ class DataLoader(data.DataLoader):
 
     def _is_foreign(self) -> bool:
         """Return whether torch's own loader runs instead of this loader."""
-        return self.multiprocessing_context is not None or isinstance(self.dataset, _PIPES)
+        return isinstance(self.dataset, _PIPES)
+
+    def _uses_processes(self) -> bool:
+        """Return whether workers are processes: they run code that may not run in threads."""
+        if self.workers is not None:
+            return self.workers == 'processes'
+        return (self.multiprocessing_context is not None or self.worker_init_fn is not None
+                or not self._is_default_collation() or not is_ours(self.dataset))
 
     def check_worker_number_rationality(self) -> None:
         """Warn about too many processes, as torch does, but not about too many threads.
 
         More threads than CPUs make sense, because threads can wait for reads.
         """
-        if self._is_foreign():
+        if self._is_foreign() or self._uses_processes():
             super().check_worker_number_rationality()
 
     def _get_iterator(self) -> Any:
         if self._is_foreign() or (self.num_workers and self.prefetch_factor <= 0):
             return super()._get_iterator()    # torch 2.0 and later raise an error
         self._source = find_source(self.dataset)    # the dataset's snapshot may have changed
+        processes = self.num_workers > 0 and self._uses_processes()
+        if processes:
+            self.check_worker_number_rationality()    # torch warns here, too
+            return Processes(self)
         if is_direct(self):
             return Direct(self)
         return Inline(self) if self.num_workers == 0 else Threaded(self)
@@ -133,9 +190,14 @@ class DataLoader(data.DataLoader):
     def _is_iterable(self) -> bool:
         return bool(self._dataset_kind == data._DatasetKind.Iterable)
 
-    def _fetcher_maker(self) -> Callable[..., Any]:
-        """Return a function that creates a fetcher; the function does not reference self."""
+    def _fetcher_maker(self, sent: bool = False) -> Callable[..., Any]:
+        """Return a function that creates a fetcher; the function does not reference self.
+
+        If it will be sent to a process, it does not reference the dataset, either.
+        """
         if self._source is not None and self._collates:
+            if sent:
+                return functools.partial(_gather_in_process, self._auto_collation)
             return functools.partial(_gather, self._source, self._auto_collation)
         return functools.partial(_fetch, self._dataset_kind, self._auto_collation,
                                  collation(self.collate_fn), self.drop_last)
@@ -145,12 +207,20 @@ class DataLoader(data.DataLoader):
 
     def _take_resumed(self) -> Mapping[str, Any]:
         resumed, self._resumed = self._resumed, None
-        return {} if resumed is None else resumed
+        if resumed is None:
+            return {}
+        if self._is_replaced():
+            return {name: resumed[name] for name in ('datasets',) if name in resumed}
+        return resumed
+
+    def _is_replaced(self) -> bool:
+        """Return whether set_epoch() has been called, so that the loaded position is void."""
+        return isinstance(self._wrapped, Stateful) and self._wrapped._moved(self._wrapped._pending)
 
     def _refuse_foreign(self) -> None:
         if self._is_foreign():
-            raise ValueError("torch's own loader is not resumable: omit multiprocessing_context, "
-                             'and pass a dataset that is not a data pipe')
+            raise ValueError("torch's own loader, which runs data pipes, is not resumable: pass a "
+                             'dataset that is not a data pipe')
 
     def state_dict(self) -> Dict[str, Any]:
         """Return the position of the latest iterator as a JSON-compatible dict (version 1).
@@ -160,10 +230,11 @@ class DataLoader(data.DataLoader):
         Raises
         ------
         ValueError
-            torch's own loader runs, which is not resumable, or batches were returned out of order.
+            torch's own loader runs, which is not resumable; batches were returned out of order; or
+            threads share a map-style dataset that has its own state.
         """
         self._refuse_foreign()
-        if self._resumed is not None:
+        if self._resumed is not None and not self._is_replaced():
             return copy.deepcopy(dict(self._resumed))
         return make_state(self, self._wrapped, self._progress)
 
@@ -172,7 +243,8 @@ class DataLoader(data.DataLoader):
 
         The sampler and the generator return to their saved positions. A loader without a
         `generator` uses torch's default generator, which the caller must restore. The number of
-        workers may differ; so may the batch size, if the sampler can save its state.
+        workers may differ, except for iterable datasets and for datasets with their own state; so
+        may the batch size, if the sampler can save its state.
 
         Raises
         ------
@@ -189,3 +261,14 @@ class DataLoader(data.DataLoader):
         self._resumed = copy.deepcopy(dict(state))
         self._progress = None
         self._iterator = None
+
+
+def _signature() -> inspect.Signature:
+    """Return torch's signature with `workers`, for tools that construct a loader again."""
+    torchs = inspect.signature(data.DataLoader.__init__)
+    own = inspect.Parameter('workers', inspect.Parameter.KEYWORD_ONLY, default=None,
+                            annotation=Optional[str])
+    return torchs.replace(parameters=[*torchs.parameters.values(), own])
+
+
+DataLoader.__init__.__signature__ = _signature()    # type: ignore[attr-defined]

@@ -8,15 +8,21 @@ import os
 import queue
 import threading
 import weakref
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from torch.utils.data import _utils
 
 from . import _worker_info as worker_info
 from ._iterators import Iterator
+from ._streams import is_stateful
 from ._workers import Ended, Failed, Shared, copy_thread_settings, work
 
 __all__ = ['Threaded']
+
+
+def _refuse() -> Any:
+    raise ValueError("the dataset's own state cannot be saved: threads share the dataset, and have "
+                     "changed it ahead of the batches returned; use workers='processes'")
 
 
 class Threaded(Iterator):
@@ -34,7 +40,6 @@ class Threaded(Iterator):
         self._pid = os.getpid()
         make = loader._fetcher_maker()
         self._shared = shared = Shared(self._num_workers)
-        shared.init = loader.worker_init_fn
         shared.prepare = copy_thread_settings(self._pin_memory)
         if self._pin_memory:
             device = self._pin_memory_device
@@ -42,24 +47,35 @@ class Threaded(Iterator):
         if self._resumed_streams is not None:
             shared.streams = list(self._resumed_streams)
         self._begin_pass(loader, True)
+        self._start_threads(loader, make)
+        self.close = weakref.finalize(self, shared.stop)
+        self._begin_streams()
+        self._prefetch_indices()
+
+    def _start_threads(self, loader: Any, make: Any) -> None:
         for number in range(self._num_workers):
             dataset = loader._dataset_for_worker(self._dataset)
             info = worker_info.WorkerInfo(id=number, num_workers=self._num_workers,
                                           seed=self._base_seed + number, dataset=dataset)
-            threading.Thread(target=work, args=(shared, number, info, make),
+            threading.Thread(target=work, args=(self._shared, number, info, make),
                              name=f'loaderx.torch worker {number}', daemon=True).start()
-        self.close = weakref.finalize(self, shared.stop)
-        self._prefetch_indices()
+
+    def _begin_streams(self) -> None:
+        """Begin a pass through the threads' copies of a dataset that can save its state."""
+        shared = self._shared
+        if self._progress.streams is None or not is_stateful(self._dataset):
+            return
+        for tasks in shared.tasks:
+            tasks.put((shared.pass_number, None, None))
+        for _ in range(self._num_workers):
+            _, number, stream = self._receive()
+            self._progress.streams[number] = stream
 
     def _begin_pass(self, loader: Any, first: bool) -> None:
-        if not first:
-            super()._reset(loader, False)
-            self._progress = loader._progress = type(self._progress)(
-                self._index_sampler, self._base_seed, 0)
-        elif self._progress.iteration is None and self._progress.look() is None \
-                and not self._progress.batches:
-            self._sampler_iter = iter(self._index_sampler)    # torch calls iter() twice, too
+        super()._reset(loader, first)
         self._progress.ordered = True
+        if not loader._is_iterable() and is_stateful(self._dataset):
+            self._progress.datasets = _refuse
         self._progress.place = self._progress.look()
         self._shared.pass_number += 1
         self._sent = self._next = 0
@@ -67,6 +83,7 @@ class Threaded(Iterator):
         self._ready: Dict[int, Any] = {}
         self._places: Dict[int, Any] = {}
         self._active = [True] * self._num_workers
+        self._ends: List[Any] = [None] * self._num_workers
         self._cycle = itertools.cycle(range(self._num_workers))
         for _ in range(self._progress.next_worker):
             next(self._cycle)
@@ -76,6 +93,7 @@ class Threaded(Iterator):
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
         self._begin_pass(loader, False)
+        self._begin_streams()
         self._prefetch_indices()
 
     def _prefetch_indices(self) -> None:
@@ -115,7 +133,7 @@ class Threaded(Iterator):
                 self._places.pop(self._next, None)
                 self._next += 1
             if self._next == self._sent:
-                self._progress.finished = True
+                self._finish()
                 if not self._persistent_workers:
                     self.close()
                 raise StopIteration
@@ -124,6 +142,7 @@ class Threaded(Iterator):
             place, made, stream = self._receive()
             number = self._worker_of[place]
             if isinstance(made, Ended):
+                self._ends[number] = stream
                 self._active[number] = False
                 self._send_indices()
                 continue
@@ -132,6 +151,13 @@ class Threaded(Iterator):
             del self._worker_of[place]
             if not self._in_order:
                 return self._deliver(place)
+
+    def _finish(self) -> None:
+        """Keep what the next pass begins with: the states of the copies of persistent threads."""
+        progress = self._progress
+        progress.finished = True
+        keep = progress.stays and is_stateful(self._dataset) and progress.streams is not None
+        progress.streams = list(self._ends) if keep else None
 
     def _is_lost(self, place: int) -> bool:
         """Return whether a batch will not arrive, because it was returned or its worker ended."""

@@ -16,7 +16,7 @@ from typing import Any, Iterator
 
 from torch.utils.data._utils import worker as _worker
 
-__all__ = ['WorkerInfo', 'hidden', 'install', 'set_info']
+__all__ = ['WorkerInfo', 'forget', 'hidden', 'install', 'set_info']
 
 WorkerInfo = _worker.WorkerInfo
 
@@ -44,6 +44,11 @@ def install() -> None:
 def set_info(info: Any) -> None:
     """Set the info of this thread."""
     _here.info = info
+
+
+def forget() -> None:
+    """Forget the info of this thread, in a process that one of the worker threads forked."""
+    _here.__dict__.pop('info', None)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import torch
 from torch._utils import ExceptionWrapper
 
 from . import _worker_info as worker_info
+from ._forks import task
 from ._streams import Streamed
 
 __all__ = ['Ended', 'Failed', 'Shared', 'copy_thread_settings', 'work']
@@ -48,7 +49,6 @@ class Shared:
         self.pass_number = 0        # number of the current pass; tasks of other passes are dropped
         self.stopped = False
         self.streams: List[Any] = [None] * count    # positions in the iterable dataset, by worker
-        self.init: Optional[Callable[[int], object]] = None
         self.pin: Callable[[Any], Any] = _same
         self.prepare: Callable[[], object] = _nothing
 
@@ -67,39 +67,67 @@ def _nothing() -> None:
     pass
 
 
+class _Worker:
+    """The state of one worker thread."""
+
+    def __init__(self, shared: Shared, number: int, info: Any,
+                 make: Callable[[Any, Any], Any]) -> None:
+        self._shared, self._number, self._info, self._make = shared, number, info, make
+        self._fetcher: Any = None
+        self._pass_number = self._ended = -1
+
+    def process(self, task_pass: int, place: Optional[int], index: Any) -> Any:
+        """Return the result of a task: its pass, its place, the batch, and the position."""
+        if place is None:
+            return task_pass, None, self._number, self._begin(task_pass)
+        made: Any = None
+        try:
+            self._open(task_pass)
+            made = self._shared.pin(self._fetcher.fetch(index))
+        except BaseException as error:
+            made = Failed(self._number, error)
+            if isinstance(error, StopIteration) and isinstance(self._fetcher, Streamed):
+                self._ended = task_pass
+                return task_pass, place, Ended(), self._fetcher.end()
+        stream = self._fetcher.state() if isinstance(self._fetcher, Streamed) else None
+        return task_pass, place, made, stream
+
+    def _begin(self, task_pass: int) -> Any:
+        """Return the position at the beginning of a pass; the first batch reports an error."""
+        try:
+            self._open(task_pass)
+        except BaseException:
+            return None
+        return self._fetcher.begin
+
+    def _open(self, task_pass: int) -> None:
+        if self._pass_number == -1:
+            self._shared.prepare()
+        if self._pass_number != task_pass:
+            streams = self._shared.streams
+            self._fetcher = self._make(self._info.dataset, streams[self._number])
+            self._pass_number = task_pass
+            streams[self._number] = None
+
+    def is_current(self, task_pass: int) -> bool:
+        """Return whether a task belongs to this pass, and the dataset has not ended."""
+        return task_pass == self._shared.pass_number and task_pass != self._ended
+
+
 def work(shared: Shared, number: int, info: Any, make: Callable[[Any, Any], Any]) -> None:
     """Process tasks until the iterator stops the thread: the main function of a worker thread."""
     worker_info.set_info(info)
-    refused: Optional[Failed] = None
-    fetcher: Any = None
-    pass_number = ended = -1
-    try:
-        shared.prepare()
-        if shared.init is not None:
-            shared.init(number)
-    except BaseException as error:
-        refused = Failed(number, error)
+    worker = _Worker(shared, number, info, make)
     while True:
-        task = shared.tasks[number].get()
-        if task is None or shared.stopped:
+        item = shared.tasks[number].get()
+        if item is None or shared.stopped:
             return
-        task_pass, place, index = task
-        if task_pass != shared.pass_number or task_pass == ended:
-            continue
-        made: Any = refused
-        try:
-            if made is None:
-                if pass_number != task_pass:
-                    fetcher, pass_number = make(info.dataset, shared.streams[number]), task_pass
-                    shared.streams[number] = None
-                made = shared.pin(fetcher.fetch(index))
-        except BaseException as error:
-            made = Failed(number, error)
-            if isinstance(error, StopIteration) and isinstance(fetcher, Streamed):
-                made, ended = Ended(), task_pass
-        stream = fetcher.state() if isinstance(fetcher, Streamed) else None
-        shared.results.put((task_pass, place, made, stream))
-        del task, index, made, stream
+        if worker.is_current(item[0]):
+            with task():
+                result = worker.process(*item)
+            shared.results.put(result)
+            del result
+        del item
 
 
 def copy_thread_settings(pins: bool) -> Callable[[], object]:

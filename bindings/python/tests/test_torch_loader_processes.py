@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: MIT
+"""Workers of loaderx.torch.DataLoader that are processes: the caller's code runs as in torch."""
+
+import inspect
+import itertools
+import os
+import sqlite3
+import threading
+
+import pytest
+
+torch = pytest.importorskip('torch')
+pytest.importorskip('hypothesis')
+
+import numpy as np
+from torch.utils import data
+from torch.utils.data import get_worker_info
+
+import loaderx as lx
+import loaderx.torch as lt
+from torch_cases import through_json
+from torch_loaders import Case, Pairs, Stream, make_dataset, outcome, same
+
+# torch itself warns, for bool scalars and for more processes than CPUs
+pytestmark = [pytest.mark.filterwarnings('ignore:In future, it will be an error'),
+              pytest.mark.filterwarnings('ignore:This DataLoader will create')]
+
+RECORD = 64
+
+
+class Seeking:
+    """A dataset that opens its file at the first access, and seeks before it reads."""
+
+    def __init__(self, path, count):
+        self.path, self.count, self.file = path, count, None
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        if self.file is None:
+            self.file = open(self.path, 'rb', buffering=0)
+        self.file.seek(index * RECORD)
+        threading.Event().wait(.0001)    # another thread could seek here
+        return int.from_bytes(self.file.read(RECORD), 'little')
+
+
+def test_a_dataset_that_seeks_returns_its_own_samples(tmp_path):
+    path = tmp_path / 'records'
+    path.write_bytes(b''.join(i.to_bytes(RECORD, 'little') for i in range(600)))
+    loader = lt.DataLoader(Seeking(path, 600), 10, num_workers=2)
+    assert torch.cat(list(loader)).tolist() == list(range(600))
+
+
+def test_a_dataset_may_use_sqlite(tmp_path):
+    class Rows:
+        base = None
+
+        def __len__(self):
+            return 40
+
+        def __getitem__(self, index):
+            if self.base is None:
+                self.base = sqlite3.connect(tmp_path / 'base')
+            return self.base.execute('select x from t where i = ?', (index,)).fetchone()[0]
+
+    with sqlite3.connect(tmp_path / 'base') as base:
+        base.execute('create table t (i, x)')
+        base.executemany('insert into t values (?, ?)', [(i, i * i) for i in range(40)])
+    base.close()
+    got = torch.cat(list(lt.DataLoader(Rows(), 4, num_workers=2))).tolist()
+    assert got == [i * i for i in range(40)]
+
+
+def places(batch):
+    return os.getpid(), threading.get_ident()
+
+
+def test_a_collate_function_of_the_caller_runs_in_processes(tmp_path):
+    with make_dataset(tmp_path / 'stored') as stored:
+        made = set(lt.DataLoader(stored, 6, num_workers=2, collate_fn=places))
+        assert len(made) == 2 and os.getpid() not in {one[0] for one in made}
+        made = set(lt.DataLoader(stored, 6, num_workers=2, collate_fn=places, workers='threads'))
+        assert {one[0] for one in made} == {os.getpid()}
+
+
+@pytest.mark.parametrize('context', ['fork', 'spawn'])
+def test_datasets_of_this_library_in_processes(tmp_path, context):
+    with make_dataset(tmp_path / 'stored') as stored:
+        loader = lt.DataLoader(stored, 10, num_workers=1, multiprocessing_context=context)
+        assert same(list(loader), list(data.DataLoader(stored, 10)))
+
+
+class Derived(lx.NPDataset):
+    def __getitem__(self, index):
+        return os.getpid()
+
+
+@pytest.mark.parametrize('make, process', [
+    (lambda ours, pairs: ours, False), (lambda ours, pairs: (ours, ours), False),
+    (lambda ours, pairs: data.Subset(ours, [3, 4]), False),
+    (lambda ours, pairs: data.ConcatDataset([ours, ours]), False),
+    (lambda ours, pairs: data.ConcatDataset([ours, pairs]), True),
+    (lambda ours, pairs: data.Subset(pairs, [3, 4]), True),
+    (lambda ours, pairs: Derived(np.arange(4)), True), (lambda ours, pairs: pairs, True),
+    (lambda ours, pairs: data.TensorDataset(torch.arange(4)), True),
+], ids=['ours', 'tuple', 'subset', 'joined', 'mixed', 'subset of foreign', 'derived', 'foreign',
+        'tensors'])
+def test_only_code_of_the_caller_runs_in_processes(make, process):
+    loader = lt.DataLoader(make(lx.NPDataset(np.arange(9)), Pairs()), num_workers=1)
+    iterator = iter(loader)
+    assert isinstance(iterator, data.dataloader._MultiProcessingDataLoaderIter) == process
+
+
+# ---- isolation
+
+
+def seed_numpy(number):
+    np.random.seed(torch.initial_seed() % 2**32)
+
+
+@pytest.mark.parametrize('stored', [False, True])
+def test_init_does_not_touch_the_generators_of_the_caller(stored):
+    dataset = lx.NPDataset(np.arange(41)) if stored else Pairs()
+    np.random.seed(5)
+    expected = np.random.rand(3).tolist()
+    np.random.seed(5)
+    loader = lt.DataLoader(dataset, 4, num_workers=2, worker_init_fn=seed_numpy)
+    assert len(list(loader)) == 11
+    assert np.random.rand(3).tolist() == expected
+
+
+class Random(Pairs):
+    def __getitem__(self, index):
+        return torch.rand(()), np.random.rand()
+
+
+@pytest.mark.parametrize('init', [None, seed_numpy])
+def test_workers_are_seeded_as_in_torch(init):
+    def run(module):
+        return list(module.DataLoader(Random(), 3, num_workers=2, worker_init_fn=init,
+                                      generator=torch.Generator().manual_seed(3)))
+
+    assert same(run(lt), run(data))
+
+
+class Asking(Pairs):
+    def __getitem__(self, index):
+        info = get_worker_info()
+        assert info.dataset is self
+        return torch.tensor([info.id, info.num_workers]), info.seed
+
+
+def test_worker_info_is_that_of_torch():
+    def run(module):
+        return list(module.DataLoader(Asking(), 1, num_workers=2,
+                                      generator=torch.Generator().manual_seed(3)))
+
+    assert same(run(lt), run(data))
+    assert get_worker_info() is None
+
+
+class Range(data.IterableDataset):
+    first, end = 0, 20
+
+    def __iter__(self):
+        return iter(range(self.first, self.end))
+
+
+def divide(number):
+    """As in the example in torch's documentation."""
+    own = get_worker_info().dataset
+    own.first, own.end = own.first + number * 10, own.first + number * 10 + 10
+
+
+@pytest.mark.parametrize('context', ['fork', 'spawn'])
+def test_a_worker_sets_its_own_state(context):
+    dataset = Range()
+    ours, theirs = (list(module.DataLoader(dataset, 3, num_workers=2, worker_init_fn=divide,
+                                           multiprocessing_context=context))
+                    for module in (lt, data))
+    assert same(ours, theirs)
+    assert (dataset.first, dataset.end) == (0, 20)
+
+
+def test_a_stream_is_not_copied_in_the_process():
+    class Uncopied(Stream):
+        def __deepcopy__(self, memo):
+            raise AssertionError('copied')
+
+        __copy__ = __reduce_ex__ = __deepcopy__
+
+    got = list(lt.DataLoader(Uncopied(9), None, num_workers=2))
+    assert [one['i'] for one in got] == list(range(9))
+
+
+# ---- errors
+
+
+class Failing(Pairs):
+    def __getitem__(self, index):
+        if index == 5:
+            raise {}['five']
+        return super().__getitem__(index)
+
+
+class FailingStream(Range):
+    def __iter__(self):
+        yield from range(3)
+        raise ValueError('three')
+
+
+def fail(number):
+    raise ValueError(f'init {number}')
+
+
+def all_outcomes(loader):
+    """Return the batches and the errors of a pass, without the frames of the traceback."""
+    iterator, got = iter(loader), []
+    for _ in range(30):
+        one = outcome(lambda: next(iterator))[0]
+        if isinstance(one, list) and one[0] is StopIteration:
+            return got
+        if isinstance(one, list) and isinstance(one[0], type):
+            lines = one[1].splitlines()
+            one = [one[0], lines[0], lines[-1]]
+        got.append(one)
+    return got
+
+
+@pytest.mark.parametrize('make, more', [
+    (Failing, {'batch_size': 2}), (FailingStream, {'batch_size': 2}), (FailingStream, {}),
+    (Pairs, {'collate_fn': lambda batch: batch[9]}),
+    (lambda: [torch.zeros(2), torch.zeros(3)], {'batch_size': 2}),
+    (lambda: [object()] * 3, {}), (lambda: [1, 'a'], {'batch_size': 2}),
+    (Pairs, {'sampler': [3, 'x', 4]}),
+], ids=['item', 'stream', 'single', 'collate_fn', 'shapes', 'objects', 'types', 'index'])
+def test_errors_are_those_of_torch(make, more):
+    ours, theirs = (all_outcomes(module.DataLoader(make(), num_workers=2, **more))
+                    for module in (lt, data))
+    assert same(ours, theirs)
+
+
+def test_init_that_fails_is_the_first_error():
+    with pytest.raises(ValueError, match='(?s)^Caught ValueError in DataLoader worker process 0.*'
+                                         'init 0'):
+        list(lt.DataLoader(Pairs(), 2, num_workers=2, worker_init_fn=fail))
+
+
+class Leaving(Pairs):
+    def __getitem__(self, index):
+        os._exit(3)
+
+
+def test_a_worker_that_exits_is_an_error():
+    with pytest.raises(RuntimeError, match=r'DataLoader worker \(pid.* exited unexpectedly'):
+        list(lt.DataLoader(Leaving(), 2, num_workers=1))
+
+
+# ---- states
+
+
+@pytest.mark.parametrize('kind', ['sequential', 'shuffle', 'replaced', 'subset', 'distributed'])
+@pytest.mark.parametrize('before, after', [(2, 0), (0, 2), (2, 1)])
+def test_continues_with_another_number_of_workers(kind, before, after):
+    case = Case(kind, 6, False, 3, False)
+    expected = list(case.make(lt, Pairs()))
+    for batches in 1, 4:
+        first = case.make(lt, Pairs(), before)
+        got = list(itertools.islice(first, min(batches, len(expected))))
+        second = case.make(lt, Pairs(), after)
+        second.load_state_dict(through_json(first.state_dict()))
+        assert same([*got, *second], expected)
+
+
+def test_replays_a_sampler_without_a_state():
+    def make():
+        return lt.DataLoader(Pairs(), batch_sampler=[[1, 2], [3], [4, 5], [0]], num_workers=2)
+
+    first = make()
+    got = list(itertools.islice(first, 3))
+    second = make()
+    second.load_state_dict(through_json(first.state_dict()))
+    assert same([*got, *second], list(first))
+
+
+def test_out_of_order_has_no_state(tmp_path):
+    """As with in_order=False, which old versions of torch lack."""
+    class Slow(Pairs):
+        def __getitem__(self, index):
+            while index == 0 and not (tmp_path / 'go').exists():
+                threading.Event().wait(.01)
+            return index
+
+    if 'in_order' not in inspect.signature(data.DataLoader).parameters:
+        pytest.skip('this torch has no in_order')
+    loader = lt.DataLoader(Slow(), None, num_workers=2, in_order=False)
+    iterator = iter(loader)
+    got = [next(iterator)]
+    with pytest.raises(ValueError, match='in_order'):
+        loader.state_dict()
+    (tmp_path / 'go').touch()
+    got += iterator
+    assert got[0] != 0 and sorted(got) == list(range(41))
+    assert loader.state_dict()['batches'] == 0
+
+
+def test_a_failed_batch_counts():
+    first = lt.DataLoader(Failing(), 2, num_workers=2)
+    iterator = iter(first)
+    next(iterator), next(iterator)
+    with pytest.raises(KeyError, match='five'):
+        next(iterator)
+    second = lt.DataLoader(Failing(), 2, num_workers=1)
+    second.load_state_dict(first.state_dict())
+    assert next(iter(second))['y'][0].tolist() == [6, 7]
+
+
+def test_persistent_workers_continue():
+    def make():
+        return lt.DataLoader(Pairs(), 6, shuffle=True, num_workers=2, persistent_workers=True,
+                             generator=torch.Generator().manual_seed(3))
+
+    whole = make()
+    expected = [list(whole) for _ in range(3)]
+    first = make()
+    list(first)
+    head = list(itertools.islice(first, 3))
+    second = make()
+    second.load_state_dict(through_json(first.state_dict()))
+    assert same([[*head, *second], list(second)], expected[1:])
