@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: MIT
+"""States of the caller's datasets in those of loaderx.torch.DataLoader, as in torchdata."""
+
+import copy
+import itertools
+
+import pytest
+
+torch = pytest.importorskip('torch')
+pytest.importorskip('hypothesis')
+
+from torch.utils import data
+from torch.utils.data import get_worker_info
+
+import loaderx as lx
+import loaderx.torch as lt
+from loaderx._states import checksum
+from torch_cases import through_json
+
+# torch itself warns, for more processes than CPUs
+pytestmark = pytest.mark.filterwarnings('ignore:This DataLoader will create')
+
+
+class Epochs(data.IterableDataset):
+    """Items that name the pass; the pass and the position in it are the state."""
+
+    epoch = at = 0
+
+    def __init__(self, length=3):
+        self.length = length
+
+    def __iter__(self):
+        while self.at < self.length:
+            self.at += 1
+            yield self.epoch * 100 + self.at
+        self.epoch, self.at = self.epoch + 1, 0
+
+    def state_dict(self):
+        return {'epoch': self.epoch, 'at': self.at}
+
+    def load_state_dict(self, state):
+        self.epoch, self.at = state['epoch'], state['at']
+
+
+class Walk:
+    """An iterator with a state."""
+
+    def __init__(self, owner):
+        self.owner, self.at = owner, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.at == self.owner.length:
+            raise StopIteration
+        self.at += 1
+        if hasattr(self.owner, 'state_dict'):
+            self.owner.count += 1
+        return self.owner.count * 100 + self.at
+
+    def state_dict(self):
+        return {'at': self.at}
+
+    def load_state_dict(self, state):
+        self.at = state['at']
+
+
+class Walked(data.IterableDataset):
+    """A dataset whose iterator has the position, and which counts all items of all passes."""
+
+    count, length = 0, 4
+
+    def __iter__(self):
+        return Walk(self)
+
+    def state_dict(self):
+        return {'count': self.count}
+
+    def load_state_dict(self, state):
+        self.count = state['count']
+
+
+class WalkedOnly(data.IterableDataset):
+    """Only the iterator has a state."""
+
+    count, length = 0, 4
+
+    def __iter__(self):
+        return Walk(self)
+
+
+class Counting:
+    """A map-style dataset that counts its reads."""
+
+    count = 0
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        self.count += 1
+        return self.count * 100 + index
+
+    def state_dict(self):
+        return {'count': self.count}
+
+    def load_state_dict(self, state):
+        self.count = state['count']
+
+
+KINDS = [Epochs, Walked, WalkedOnly, Counting]
+WORKERS = [{'num_workers': 0}, {'num_workers': 2}, {'num_workers': 2, 'persistent_workers': True}]
+
+
+def run(loader, passes):
+    return [[batch.tolist() for batch in loader] for _ in range(passes)]
+
+
+def interrupt(make, passes, batches, keep=lambda state: state):
+    """Return the rest of three passes, after the state is loaded in another loader."""
+    first = make()
+    run(first, passes)
+    head = [batch.tolist() for batch in itertools.islice(first, batches)] if batches else []
+    second = make()
+    second.load_state_dict(keep(first.state_dict()))
+    rest = run(second, 3 - passes)
+    rest[0] = head + rest[0]
+    return rest
+
+
+@pytest.mark.parametrize('workers', WORKERS, ids=str)
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('batches', [0, 1, 3])
+@pytest.mark.parametrize('passes', [1, 2])
+def test_continues_with_the_states_of_datasets(kind, workers, passes, batches):
+    def make(kind_of_loader=lt.DataLoader):
+        return kind_of_loader(kind(), 1, **workers)
+
+    expected = run(make(), 3)[passes:]
+    assert run(make(data.DataLoader), 3)[passes:] == expected
+    assert interrupt(make, passes, batches, through_json) == expected
+
+
+@pytest.mark.parametrize('workers', WORKERS, ids=str)
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('batches', [0, 1, 3])
+def test_continues_as_the_loader_of_torchdata(kind, workers, batches):
+    stateful = pytest.importorskip('torchdata.stateful_dataloader').StatefulDataLoader
+    ours, theirs = (interrupt(lambda: one(kind(), 1, **workers), 1, batches, copy.deepcopy)
+                    for one in (lt.DataLoader, stateful))
+    # Without workers, torchdata begins with an empty pass over a map-style dataset.
+    assert ours[0] == next(filter(None, theirs))
+
+
+# ---- with two persistent workers, as in the example of the documentation of loaderx-state(5)
+
+
+@pytest.mark.parametrize('kind_of_workers', ['processes', 'threads'])
+@pytest.mark.parametrize('passes', [1, 2])
+def test_workers_that_have_not_delivered_keep_their_state(kind_of_workers, passes):
+    def make():
+        return lt.DataLoader(Epochs(), None, num_workers=2, persistent_workers=True,
+                             workers=kind_of_workers)
+
+    first = make()
+    for _ in range(passes):
+        list(first)
+    assert next(iter(first)) == passes * 100 + 1
+    state = through_json(first.state_dict())
+    second = make()
+    second.load_state_dict(state)
+    assert second.state_dict() == state
+    assert list(second) == [passes * 100 + one for one in (1, 2, 2, 3, 3)]
+    assert list(second) == [passes * 100 + 100 + one for one in (1, 1, 2, 2, 3, 3)]
+
+
+@pytest.mark.parametrize('kind_of_workers', ['processes', 'threads'])
+def test_workers_keep_their_state_after_a_pass_that_was_left(kind_of_workers):
+    def make():
+        return lt.DataLoader(Epochs(), None, num_workers=1, persistent_workers=True,
+                             prefetch_factor=1, workers=kind_of_workers)
+
+    first = make()
+    list(first)
+    assert next(iter(first)) == 101
+    iter(first)    # the worker has taken items ahead
+    second = make()
+    second.load_state_dict(through_json(first.state_dict()))
+    assert list(second) == list(first._iterator)
+
+
+def test_threads_share_a_dataset_whose_state_cannot_be_saved():
+    loader = lt.DataLoader(Counting(), num_workers=1, workers='threads')
+    iterator = iter(loader)
+    next(iterator)
+    with pytest.raises(ValueError, match="threads share the dataset.*use workers='processes'"):
+        loader.state_dict()
+
+
+@pytest.mark.parametrize('kind', [Epochs, Counting])
+def test_rejects_states_for_another_number_of_workers(kind):
+    first = lt.DataLoader(kind(), num_workers=2)
+    next(iter(first))
+    for workers in 0, 1, 3:
+        with pytest.raises(ValueError, match=f'"num_workers" is 2 in the state, but {workers} h'):
+            lt.DataLoader(kind(), num_workers=workers).load_state_dict(first.state_dict())
+
+
+def test_rejects_states_of_another_dataset():
+    first = lt.DataLoader(Counting())
+    next(iter(first))
+    with pytest.raises(ValueError, match='"dataset" is resumable in the state, but not resumable'):
+        lt.DataLoader(range(8)).load_state_dict(first.state_dict())
+    with pytest.raises(ValueError, match='"dataset" is map-style in the state, but iterable-style'):
+        lt.DataLoader(Epochs()).load_state_dict(first.state_dict())
+    state = {**first.state_dict(), 'datasets': 5}
+    state['crc32'] = checksum(state)
+    with pytest.raises(lx.CorruptError, match='"datasets" are invalid'):
+        lt.DataLoader(Counting()).load_state_dict(state)
+
+
+def test_rejects_a_state_that_is_not_json():
+    dataset = Counting()
+    dataset.state_dict = lambda: {'weights': torch.zeros(2)}
+    with pytest.raises(ValueError, match='not JSON-compatible.*Tensor'):
+        lt.DataLoader(dataset).state_dict()
+
+
+@pytest.mark.parametrize('kind', [Epochs, Counting])
+def test_a_state_before_the_first_pass_has_that_of_the_dataset(kind):
+    first = lt.DataLoader(kind())
+    list(first)
+    state = lt.DataLoader(first.dataset).state_dict()
+    second = lt.DataLoader(kind())
+    second.load_state_dict(through_json(state))
+    assert run(second, 1) == run(first, 1)
+
+
+class Divided(Epochs):
+    def __iter__(self):
+        self.worker = get_worker_info().id
+        if self.worker == 1:
+            raise ValueError('one')
+        return super().__iter__()
+
+
+def test_an_error_in_a_worker_does_not_make_the_loader_wait():
+    iterator = iter(lt.DataLoader(Divided(), num_workers=2))
+    assert next(iterator).item() == 1
+    with pytest.raises(ValueError, match='in DataLoader worker process 1'):
+        next(iterator)
+
+
+# ---- epochs
+
+
+@pytest.mark.parametrize('workers', [{'num_workers': 2, 'persistent_workers': True},
+                                     {'num_workers': 2}, {'num_workers': 0}], ids=str)
+@pytest.mark.parametrize('kind_of_workers', ['processes', 'threads'])
+@pytest.mark.parametrize('seed', [None, 3])
+def test_a_state_between_epochs_continues_with_the_same_epochs(workers, kind_of_workers, seed):
+    def make():
+        generator = None if seed is None else torch.Generator().manual_seed(seed)
+        return lt.DataLoader(range(9), 2, shuffle=True, generator=generator,
+                             workers=kind_of_workers, **workers)
+
+    torch.manual_seed(4)
+    first = make()
+    run(first, 1)
+    state, default = through_json(first.state_dict()), torch.get_rng_state()
+    expected = run(first, 2)
+    second = make()
+    second.load_state_dict(state)
+    torch.set_rng_state(default)
+    assert run(second, 2) == expected
+
+
+@pytest.mark.parametrize('library', [data, lt])
+@pytest.mark.parametrize('workers', [0, 1])
+def test_an_epoch_that_was_set_takes_precedence_over_a_state(library, workers):
+    def make(epoch=None):
+        sampler = library.DistributedSampler(range(20), 2, 0)
+        if epoch is not None:
+            sampler.set_epoch(epoch)
+        return sampler, lt.DataLoader(range(20), 2, sampler=sampler, num_workers=workers)
+
+    expected = [run(make(epoch)[1], 1) for epoch in range(4)]
+    sampler, first = make(2)
+    run(first, 1)
+    ended = first.state_dict()
+    head = [batch.tolist() for batch in itertools.islice(first, 2)]
+    left = first.state_dict()
+
+    for epoch, state, rest in [(None, ended, expected[2]), (3, ended, expected[3]),
+                               (None, left, [expected[2][0][2:]]), (3, left, expected[3]),
+                               (2, left, [expected[2][0][2:]])]:
+        for before in True, False:
+            sampler, second = make(epoch if before else None)
+            second.load_state_dict(state)
+            if epoch is not None and not before:
+                sampler.set_epoch(epoch)
+            assert run(second, 1) == rest
+    assert head + expected[2][0][2:] == expected[2][0]
+
+
+@pytest.mark.parametrize('batches', [0, 2, 5])
+@pytest.mark.parametrize('workers', [0, 1])
+def test_a_state_names_the_epoch_that_was_set(batches, workers):
+    sampler = data.DistributedSampler(range(20), 2, 0)
+    first = lt.DataLoader(range(20), 2, sampler=sampler, num_workers=workers)
+    if batches:
+        for _ in itertools.islice(first, batches):
+            pass
+    sampler.set_epoch(3)
+    state = through_json(first.state_dict())
+    assert state['batches'] == 0 and state['sampler']['sampler']['epoch'] == 3
+    second = lt.DataLoader(range(20), 2, sampler=data.DistributedSampler(range(20), 2, 0))
+    second.load_state_dict(state)
+    assert run(second, 1) == run(first, 1)
