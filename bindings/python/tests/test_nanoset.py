@@ -5,6 +5,7 @@ test_nanoset_property.py."""
 import copy
 import importlib
 import logging
+import pathlib
 import pickle
 
 import numpy as np
@@ -496,6 +497,22 @@ def test_positions_in_documents(tmp_path, eos, datatrove):
         whole = np.stack([np.asarray(sample['positions']) for sample in nanoset])
         assert np.array_equal(batch['position_ids'], whole[:, :-1])
         assert np.array_equal(batch['label_mask'], whole[:, 1:] != 0)
+
+
+def test_warns_that_nanotron_would_read_positions(two, caplog):
+    """A choice ends the warning; without all indexes, Nanotron would fail."""
+    files = [*sorted((pathlib.Path(two[0][0])).iterdir()), *pathlib.Path(two[0][1]).iterdir()]
+    for file in files:
+        Nanoset(two[0], 16, 2, 300)
+        assert not caplog.records
+        np.array([file.stat().st_size // 2], '<u8').tofile(f'{file}.index')
+    for more in {'return_positions': False}, {'return_positions': True}, {'eos_token_id': 1}:
+        Nanoset(two[0], 16, 2, 300, **more)
+        assert not caplog.records
+    nanoset = Nanoset(two[0], 16, 2, 300)
+    record, = caplog.records
+    assert record.levelname == 'WARNING' and 'return_positions=True' in record.getMessage()
+    assert list(nanoset[0]) == ['input_ids']
 
 
 def test_positions_need_an_index_or_a_token(two):

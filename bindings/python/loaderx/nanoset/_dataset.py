@@ -101,7 +101,8 @@ class Nanoset(BatchReadable):
         Whether samples also contain ``positions``, as in Nanotron: an int64 number for each token,
         which counts from 0 at the start of the sample and of each document. Without `eos_token_id`,
         documents end where ``x.ds.index`` says. None: True if `eos_token_id` is given. (Nanotron's
-        default is True.) A `Loader` cannot read positions.
+        default is True. A warning is logged if neither argument is given, but all files have an
+        index.) A `Loader` cannot read positions.
     vocab_size : int, optional
         The exclusive upper bound on token values: reading a sample with a token at or above it
         raises `CorruptError`.
@@ -183,6 +184,8 @@ class Nanoset(BatchReadable):
             'files': [_list_files(path, cut, as_folders) for path in paths],
         })
         if _rank() == 0:
+            if return_positions is None and eos_token_id is None and as_folders and cut:
+                _warn_of_positions(self._given['files'])
             for line in self.report().splitlines():
                 logger.info('%s', line)
 
@@ -397,6 +400,12 @@ def _list_files(path: str, shuffled: bool, as_folder: bool) -> List[str]:
     if shuffled:
         return [files[i] for i in np.random.default_rng(42).permutation(len(files))]
     return files
+
+
+def _warn_of_positions(sets: List[List[str]]) -> None:
+    if all(os.path.isfile(f'{file}.index') for files in sets for file in files):
+        logger.warning('samples have no positions, which Nanotron reads from the .index files by '
+                       'default: pass return_positions=True to read them, or False')
 
 
 def _ends_in(tokens: Tokens, first: int, count: int) -> List[int]:
