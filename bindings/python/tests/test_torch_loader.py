@@ -170,6 +170,52 @@ def test_rejects_later_changes_as_torch_does():
         loader.batch_size = 3
 
 
+def change(attribute, value):
+    return lambda loader: setattr(loader.batch_sampler, attribute, value)
+
+
+@pytest.mark.parametrize('make_change', [
+    change('batch_size', 7), change('drop_last', True), change('sampler', range(9)),
+    change('sampler', data.SequentialSampler(range(30))),
+], ids=['batch_size', 'drop_last', 'list', 'sampler'])
+@pytest.mark.parametrize('kind', ['pairs', 'stored'])
+def test_later_changes_of_the_batch_sampler_take_effect(stored, kind, make_change):
+    dataset = Pairs() if kind == 'pairs' else stored
+
+    def run(module):
+        loader = module.DataLoader(dataset, 4, shuffle=True,
+                                   generator=torch.Generator().manual_seed(3))
+        before = list(loader)
+        make_change(loader)
+        return [before, len(loader), list(loader), list(loader)]
+
+    assert same(run(lt), run(data))
+
+
+def test_a_changed_batch_size_resumes(stored):
+    first = lt.DataLoader(stored, 4)
+    next(iter(first))
+    second = lt.DataLoader(stored, 4)
+    second.load_state_dict(first.state_dict())
+    second.batch_sampler.batch_size = 10
+    assert next(iter(second))['int64'].tolist() == list(range(4, 14))
+    second.batch_sampler.batch_size = 0
+    with pytest.raises(ValueError, match='batch_size should be a positive integer'):
+        list(second)
+
+
+def test_types_have_parameters_and_names_are_those_of_torch():
+    assert lt.DataLoader[int] and lt.DistributedSampler[int]
+
+    class Own(lt.DataLoader[int]):
+        pass
+
+    assert len(list(Own(range(3)))) == 3
+    for name in ('ConcatDataset', 'Dataset', 'IterableDataset', 'Sampler', 'Subset',
+                 'TensorDataset', 'default_convert', 'get_worker_info', 'random_split'):
+        assert getattr(lt, name) is getattr(data, name) and name in lt.__all__
+
+
 def test_is_a_subclass_of_the_loader_of_torch():
     assert issubclass(lt.DataLoader, data.DataLoader)
     loader = lt.DataLoader(Pairs(), batch_size=4, shuffle=True)

@@ -236,9 +236,12 @@ def all_outcomes(loader):
     (Pairs, {'sampler': [3, 'x', 4]}),
 ], ids=['item', 'stream', 'single', 'collate_fn', 'shapes', 'objects', 'types', 'index'])
 def test_errors_are_those_of_torch(make, more):
-    ours, theirs = (all_outcomes(module.DataLoader(make(), num_workers=2, **more))
-                    for module in (lt, data))
-    assert same(ours, theirs)
+    theirs = all_outcomes(data.DataLoader(make(), num_workers=2, **more))
+    assert same(all_outcomes(lt.DataLoader(make(), num_workers=2, **more)), theirs)
+    threads = all_outcomes(lt.DataLoader(make(), num_workers=2, workers='threads', **more))
+    assert same([[one[0], one[1].replace('thread', 'process'), one[2]]
+                 if isinstance(one, list) and isinstance(one[0], type) else one
+                 for one in threads], theirs)
 
 
 def test_init_that_fails_is_the_first_error():

@@ -5,7 +5,8 @@ The samplers are subclasses of the installed torch's samplers: they have the sam
 and errors, return the same indices, and advance a generator in the same way. They add
 ``state_dict()`` and ``load_state_dict()``, which resume an epoch without generating its earlier
 random numbers again, and ``seek()``, which needs only a count. DataLoader, too, is a subclass of
-torch's: its workers are threads, and its position can be saved and restored. ConcatDataset and
+torch's: it reads loaderx datasets in threads, and its position can be saved and restored. Dataset,
+IterableDataset, Sampler, ConcatDataset, Subset, TensorDataset, random_split, get_worker_info and
 default_convert are torch's own; they are included so that one import suffices. Only this module
 requires torch.
 """
@@ -21,7 +22,8 @@ except ModuleNotFoundError as error:
                       'use lx.TorchRandom, lx.TorchSubset and lx.Distributed, which produce its '
                       'orders without PyTorch', name='torch') from None
 
-from torch.utils.data import ConcatDataset
+from torch.utils.data import (ConcatDataset, Dataset, IterableDataset, Sampler, Subset,
+                              TensorDataset, get_worker_info, random_split)
 from torch.utils.data._utils.collate import default_convert
 
 from ._batches import BatchSampler
@@ -35,12 +37,19 @@ __all__ = [
     'BatchSampler',
     'ConcatDataset',
     'DataLoader',
+    'Dataset',
     'DistributedSampler',
+    'IterableDataset',
     'RandomSampler',
+    'Sampler',
     'SequentialSampler',
+    'Subset',
     'SubsetRandomSampler',
+    'TensorDataset',
     'TokenStream',
     'WeightedRandomSampler',
     'default_collate',
     'default_convert',
+    'get_worker_info',
+    'random_split',
 ]

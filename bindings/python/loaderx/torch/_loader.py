@@ -6,10 +6,11 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Mapping, Optional, TypeVar
 
 from torch.utils import data
 
+from ._batches import BatchSampler
 from ._collate import default_collate, is_unmodified
 from ._fetchers import Found, Gathered, collation, find_source, is_ours, together
 from ._inline import Inline
@@ -25,6 +26,10 @@ __all__ = ['DataLoader']
 
 _PIPES = tuple(getattr(data, name) for name in ('IterDataPipe', 'MapDataPipe')
                if hasattr(data, name))
+
+
+# The type of the records, for annotations, as in torch.
+T = TypeVar('T', covariant=True)
 
 
 def _gather(found: Found, batched: bool, dataset: Any, stream: Any = None) -> Any:
@@ -47,7 +52,7 @@ def _fetch(kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any
     return data._DatasetKind.create_fetcher(kind, dataset, batched, collate, drop_last)
 
 
-class DataLoader(data.DataLoader):
+class DataLoader(data.DataLoader[T]):
     """A resumable version of torch's DataLoader, which reads loaderx datasets in threads.
 
     This class is a subclass of the installed torch's DataLoader. It has the same arguments, checks
@@ -130,7 +135,8 @@ class DataLoader(data.DataLoader):
                              "workers='processes'")
 
     def _attach(self) -> None:
-        self._wrapped = wrap(super()._index_sampler)
+        self._given: Any = None    # the caller's sampler, and its options when it was wrapped
+        self._wrap_sampler()
         self._source = find_source(self.dataset)
         self._collates = self._is_default_collation()
 
@@ -140,14 +146,37 @@ class DataLoader(data.DataLoader):
                else (collate.default_convert,))
         return any(self.collate_fn is one for one in own) and is_unmodified()
 
+    def _wrap_sampler(self) -> Any:
+        """Return the resumable sampler, with the options that the caller's sampler has now."""
+        given = super()._index_sampler
+        options = ((given.sampler, given.batch_size, given.drop_last)
+                   if type(given) is data.BatchSampler else None)
+        if self._given is None or self._given[0] is not given:
+            self._wrapped = wrap(given)
+        elif options is not None:
+            self._wrapped = self._wrap_changed(given)
+        self._given = given, options
+        return self._wrapped
+
+    def _wrap_changed(self, given: Any) -> Any:
+        """Wrap a batch sampler again if it has changed; a pass that has begun stays the same."""
+        sampler, *before = self._given[1]
+        if given.sampler is not sampler:
+            return wrap(given)
+        if [given.batch_size, given.drop_last] == before:
+            return self._wrapped
+        made = BatchSampler(self._wrapped.sampler, given.batch_size, given.drop_last)
+        made._pending = self._wrapped._pending
+        return made
+
     @property
     def _index_sampler(self) -> Any:
         """Return the sampler; samplers of this module replace torch's samplers."""
-        return super()._index_sampler if self._is_foreign() else self._wrapped
+        return super()._index_sampler if self._is_foreign() else self._wrap_sampler()
 
     def __getstate__(self) -> Dict[str, Any]:
         """Return the attributes for a copy, which has not begun a pass."""
-        own = '_wrapped', '_source', '_progress', '_iterator'
+        own = '_wrapped', '_given', '_source', '_progress', '_iterator'
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
@@ -236,7 +265,7 @@ class DataLoader(data.DataLoader):
         self._refuse_foreign()
         if self._resumed is not None and not self._is_replaced():
             return copy.deepcopy(dict(self._resumed))
-        return make_state(self, self._wrapped, self._progress)
+        return make_state(self, self._wrap_sampler(), self._progress)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Make the next ``iter()`` return the rest of a pass; later passes are complete.
@@ -257,7 +286,7 @@ class DataLoader(data.DataLoader):
             The state was changed after it was saved, or is invalid.
         """
         self._refuse_foreign()
-        check_state(self, self._wrapped, state)
+        check_state(self, self._wrap_sampler(), state)
         self._resumed = copy.deepcopy(dict(state))
         self._progress = None
         self._iterator = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from functools import partial
-from typing import Any, Dict, Iterable, Iterator, Mapping, Optional
+from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, TypeVar
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ from ._iterations import Block, Iteration, Stateful
 
 __all__ = ['DistributedSampler', 'RandomSampler', 'SequentialSampler', 'SubsetRandomSampler',
            'WeightedRandomSampler']
+
+# The type of the records, for annotations, as in torch.
+T = TypeVar('T', covariant=True)
 
 # The length of the longest permutation that is the same in all versions of torch. The library
 # generates permutations up to this length.
@@ -219,7 +222,7 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
         yield from iteration.draw_again(self.generator, self.num_samples, self.num_samples, 1, make)
 
 
-class DistributedSampler(Stateful, data.DistributedSampler):
+class DistributedSampler(Stateful, data.DistributedSampler[T]):
     """A resumable version of torch's DistributedSampler: one rank's part of a common order.
 
     All ranks have the same position after the same number of indices, so every rank can load the
