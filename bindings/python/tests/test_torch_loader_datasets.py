@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip('torch')
 pytest.importorskip('hypothesis')
 
+import numpy as np
 from torch.utils import data
 from torch.utils.data import get_worker_info
 
@@ -153,7 +154,7 @@ def test_continues_as_the_loader_of_torchdata(kind, workers, batches):
     assert ours[0] == next(filter(None, theirs))
 
 
-# ---- with two persistent workers, as in the example of the documentation of loaderx-state(5)
+# ---- with persistent workers
 
 
 @pytest.mark.parametrize('kind_of_workers', ['processes', 'threads'])
@@ -257,17 +258,21 @@ def test_an_error_in_a_worker_does_not_make_the_loader_wait():
 
 @pytest.mark.parametrize('workers', [{'num_workers': 2, 'persistent_workers': True},
                                      {'num_workers': 2}, {'num_workers': 0}], ids=str)
-@pytest.mark.parametrize('kind_of_workers', ['processes', 'threads'])
+@pytest.mark.parametrize('kind_of_workers', ['processes', 'threads', None])
 @pytest.mark.parametrize('seed', [None, 3])
-def test_a_state_between_epochs_continues_with_the_same_epochs(workers, kind_of_workers, seed):
+@pytest.mark.parametrize('passes', [1, 2])
+def test_a_state_between_epochs_continues_with_the_same_epochs(workers, kind_of_workers, seed,
+                                                               passes):
+    dataset = range(9) if kind_of_workers else lx.NPDataset(np.arange(9))
+
     def make():
         generator = None if seed is None else torch.Generator().manual_seed(seed)
-        return lt.DataLoader(range(9), 2, shuffle=True, generator=generator,
+        return lt.DataLoader(dataset, 2, shuffle=True, generator=generator,
                              workers=kind_of_workers, **workers)
 
     torch.manual_seed(4)
     first = make()
-    run(first, 1)
+    run(first, passes)
     state, default = through_json(first.state_dict()), torch.get_rng_state()
     expected = run(first, 2)
     second = make()

@@ -13,7 +13,7 @@ from .. import _core
 from ._batches import BatchSampler
 from ._fetchers import Gathered
 from ._iterations import Block, Iteration, Stateful
-from ._iterators import Iterator, Progress
+from ._iterators import Iterator
 
 __all__ = ['Direct', 'is_direct']
 
@@ -145,7 +145,6 @@ class Direct(Iterator):
 
     def _reset(self, loader: Any, first_iter: bool = False) -> None:
         super()._reset(loader, first_iter)
-        self._progress = loader._progress = Progress(self._index_sampler, self._base_seed, 0)
         self._begin_pass()
 
     def _open(self) -> None:

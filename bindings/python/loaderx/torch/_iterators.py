@@ -201,7 +201,7 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
         if resumed.get('sampler') is None and not loader._is_iterable():
             for _ in itertools.islice(self._sampler_iter, skipped):
                 pass
-        self._progress = loader._progress = Progress(self._index_sampler, self._base_seed, skipped)
+        self._track(loader, skipped)
         self._progress.next_worker = resumed.get('next_worker', 0) % max(self._num_workers, 1)
 
     def _has_no_state(self) -> bool:
@@ -212,10 +212,14 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
         """Begin a pass with workers: their first pass, which may be resumed, or a later one."""
         if not first_iter:
             super()._reset(loader, False)
-            self._progress = loader._progress = Progress(self._index_sampler, self._base_seed, 0)
+            self._track(loader, 0)
         elif self._has_no_state() and not self._again and not self._progress.batches:
             self._sampler_iter = iter(self._index_sampler)    # torch calls iter() twice, too
-        self._progress.stays = bool(self._persistent_workers)
+
+    def _track(self, loader: Any, skipped: int) -> None:
+        self._progress = progress = Progress(self._index_sampler, self._base_seed, skipped)
+        progress.stays = bool(self._num_workers and self._persistent_workers)
+        loader._progress = progress
 
     def __next__(self) -> Any:
         """Return the next batch; if no profiler runs, skip the profiler range, which takes 8 us."""
