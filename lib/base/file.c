@@ -33,35 +33,40 @@
 
 /* fork() copies the descriptors first and the memory later. If another thread opens a file in
  * between, the child has its number but not the file, and the number may soon belong to another
- * file. So whoever opens a file holds this lock shared, and fork() holds it exclusively: it waits
- * for files that are being opened. */
-#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
-#define OPENING_INIT PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP /* fork() goes first */
-#else
-#define OPENING_INIT PTHREAD_RWLOCK_INITIALIZER
-#endif
-static pthread_rwlock_t opening = OPENING_INIT;
+ * file. So fork() waits for files that are being opened, and no file is opened while it waits and
+ * runs. */
+static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER; /* Guards the counts below. */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static size_t opening; /* Number of files that are being opened. */
+static size_t waiting; /* Number of threads that wait in fork(). */
 static pthread_once_t fork_handlers = PTHREAD_ONCE_INIT;
 
 static void before_fork(void)
 {
-    pthread_rwlock_wrlock(&opening);
+    pthread_mutex_lock(&forking);
+    waiting++;
+    while (opening != 0)
+        pthread_cond_wait(&changed, &forking);
+    waiting--;
 }
 
 static void after_fork_in_parent(void)
 {
-    pthread_rwlock_unlock(&opening);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&forking);
 }
 
+/** Forgets the other threads that waited. */
 static void after_fork_in_child(void)
 {
-    /* Not unlocked: the lock belongs to a thread of the parent. */
-    opening = (pthread_rwlock_t)OPENING_INIT;
+    waiting = 0;
+    changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    pthread_mutex_unlock(&forking);
 }
 
 static void register_fork_handlers(void)
 {
-    /* This fails only when out of memory, and then leaves the race that this lock prevents. */
+    /* This fails only when out of memory, and then leaves the race that the mutex prevents. */
     (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
@@ -69,10 +74,17 @@ static int open_between_forks(int directory, const char *name, int flags)
 {
     int fd;
     pthread_once(&fork_handlers, register_fork_handlers);
-    pthread_rwlock_rdlock(&opening);
+    pthread_mutex_lock(&forking);
+    while (waiting != 0)
+        pthread_cond_wait(&changed, &forking);
+    opening++;
+    pthread_mutex_unlock(&forking);
     RETRY(fd, openat(directory, name, flags, 0666));
     int errnum = errno;
-    pthread_rwlock_unlock(&opening);
+    pthread_mutex_lock(&forking);
+    if (--opening == 0)
+        pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&forking);
     errno = errnum;
     return fd;
 }
