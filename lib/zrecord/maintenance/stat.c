@@ -66,7 +66,8 @@ static uint64_t dead_bytes(const lx_chunk_stats *chunk)
     return chunk->bytes - chunk->live_bytes;
 }
 
-/** Counts all entries. @p fields has one item per field, @p chunks one per chunk. */
+/** Counts all entries. @p fields, which may be NULL, has one item per field, @p chunks one per
+ * chunk. */
 static lx_status count_entries(lx__snapshot *snapshot, lx_field_stats *fields,
                                lx_chunk_stats *chunks, lx_error *error)
 {
@@ -77,8 +78,10 @@ static lx_status count_entries(lx__snapshot *snapshot, lx_field_stats *fields,
             (lx_chunk_stats){.id = item->id, .payloads = item->records, .bytes = item->bytes};
     }
     for (size_t i = 0; status == LX_OK && i < snapshot->store->schema->count; i++) {
-        fields[i] = (lx_field_stats){0};
-        status = count_field(snapshot, i, &fields[i], chunks, error);
+        lx_field_stats sums = {0};
+        status = count_field(snapshot, i, &sums, chunks, error);
+        if (fields != NULL)
+            fields[i] = sums;
     }
     for (size_t i = 0; i < snapshot->state.chunk_count; i++)
         chunks[i].dead_bytes = dead_bytes(&chunks[i]);
@@ -131,26 +134,12 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals, lx_fiel
         return status;
     count_files(snapshot, totals);
     lx_chunk_stats *chunks = lx__alloc_array(totals->chunks, sizeof *chunks);
-    lx_field_stats *sums = lx__alloc_array(dataset->schema->count, sizeof *sums);
-    if (chunks == NULL || sums == NULL)
-        status = lx__fail_memory(error, "the sizes of a dataset");
-    if (status == LX_OK)
-        status = count_entries(snapshot, fields != NULL ? fields : sums, chunks, error);
+    status = chunks != NULL ? count_entries(snapshot, fields, chunks, error)
+                            : lx__fail_memory(error, "the sizes of a dataset");
     if (status == LX_OK)
         add_up(totals, chunks);
-    lx__free(sums);
     lx__free(chunks);
     lx__snapshot_unref(snapshot);
-    return status;
-}
-
-static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_stats *infos, lx_error *error)
-{
-    lx_field_stats *sums = lx__alloc_array(snapshot->store->schema->count, sizeof *sums);
-    if (sums == NULL)
-        return lx__fail_memory(error, "the sizes of a dataset");
-    lx_status status = count_entries(snapshot, sums, infos, error);
-    lx__free(sums);
     return status;
 }
 
@@ -173,7 +162,7 @@ lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *infos, siz
                          "the dataset has %zu chunks, but the array has room for only %zu", *count,
                          capacity);
     else if (capacity != 0)
-        status = stat_chunks(snapshot, infos, error);
+        status = count_entries(snapshot, NULL, infos, error);
     lx__snapshot_unref(snapshot);
     return status;
 }
