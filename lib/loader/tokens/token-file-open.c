@@ -92,31 +92,19 @@ static lx_status make(const char *path, lx__token_file **file, lx_error *error)
     return LX_OK;
 }
 
-static lx_status open_with(lx_status (*open)(lx__token_file *, lx_dtype, lx_error *),
-                           const char *path, lx_dtype dtype, lx__token_file **file, lx_error *error)
+lx_status lx__token_file_open(const char *path, lx_dtype dtype, bool raw, lx__token_file **file,
+                              lx_error *error)
 {
     lx__token_file *made;
     lx_status status = make(path, &made, error);
     if (status != LX_OK)
         return status;
-    status = open(made, dtype, error);
+    status = (raw ? open_raw : open_by_name)(made, dtype, error);
     if (status == LX_OK)
         *file = made;
     else
         lx__token_file_unref(made);
     return status;
-}
-
-lx_status lx__token_file_open(const char *path, lx_dtype dtype, lx__token_file **file,
-                              lx_error *error)
-{
-    return open_with(open_by_name, path, dtype, file, error);
-}
-
-lx_status lx__token_file_open_raw(const char *path, lx_dtype dtype, lx__token_file **file,
-                                  lx_error *error)
-{
-    return open_with(open_raw, path, dtype, file, error);
 }
 
 static lx_status open_field(lx__token_file *file, lx_dataset *dataset, size_t position,

@@ -8,13 +8,10 @@
 
 #include "loader/tokens/token-file.h"
 
-/** Opens a file by its name; see lx_tokens_open(). */
-lx_status lx__token_file_open(const char *path, lx_dtype dtype, lx__token_file **file,
+/** Opens a file by its name, as lx_tokens_open() does, or a file of raw tokens, as
+ * lx_tokens_open_raw() does. */
+lx_status lx__token_file_open(const char *path, lx_dtype dtype, bool raw, lx__token_file **file,
                               lx_error *error);
-
-/** Opens a file of raw tokens; see lx_tokens_open_raw(). */
-lx_status lx__token_file_open_raw(const char *path, lx_dtype dtype, lx__token_file **file,
-                                  lx_error *error);
 
 /** Opens a field in place of a file; see lx_tokens_new_field(). */
 lx_status lx__token_file_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,

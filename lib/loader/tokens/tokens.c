@@ -51,29 +51,25 @@ static lx_status make_of_one(lx__token_file *file, lx_tokens **tokens, lx_error 
     return LX_OK;
 }
 
-/** A function of token-file-open.h. */
-typedef lx_status (*file_opener)(const char *path, lx_dtype dtype, lx__token_file **file,
-                                 lx_error *error);
-
-static lx_status open_with(file_opener open, const char *path, lx_dtype dtype, lx_tokens **tokens,
+static lx_status open_file(const char *path, lx_dtype dtype, bool raw, lx_tokens **tokens,
                            lx_error *error)
 {
     LX__CLEAR(tokens);
     lx__token_file *file;
     if (path == NULL || tokens == NULL)
         return lx__fail_null(error, path == NULL ? "path" : "tokens");
-    lx_status status = open(path, dtype, &file, error);
+    lx_status status = lx__token_file_open(path, dtype, raw, &file, error);
     return status == LX_OK ? make_of_one(file, tokens, error) : status;
 }
 
 lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **tokens, lx_error *error)
 {
-    return open_with(lx__token_file_open, path, dtype, tokens, error);
+    return open_file(path, dtype, false, tokens, error);
 }
 
 lx_status lx_tokens_open_raw(const char *path, lx_dtype dtype, lx_tokens **tokens, lx_error *error)
 {
-    return open_with(lx__token_file_open_raw, path, dtype, tokens, error);
+    return open_file(path, dtype, true, tokens, error);
 }
 
 lx_status lx_tokens_new_field(lx_dataset *dataset, size_t field, lx_dtype dtype, lx_tokens **tokens,
