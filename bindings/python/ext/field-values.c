@@ -26,21 +26,21 @@ PyObject *lxpy_field_values_names(const char *function, PyObject *args, Py_ssize
 
 static const char *const castings[] = {"no", "equiv", "safe", "same_kind", "unsafe", NULL};
 
-int lxpy_casting_take(const lxpy_schema *schema, PyObject *args, PyObject **kwargs,
-                      PyObject **casting)
+int lxpy_casting_take(lxpy_state *state, const lxpy_schema *schema, PyObject *args,
+                      PyObject **kwargs, PyObject **casting)
 {
-    static const char name[] = "casting";
-    PyObject *given = *kwargs != NULL ? PyDict_GetItemString(*kwargs, name) : NULL;
+    PyObject *name = LXPY(state, CASTING);
+    PyObject *given = *kwargs != NULL ? PyDict_GetItemWithError(*kwargs, name) : NULL;
     int ignored;
     *casting = Py_NewRef(Py_None);
     Py_XINCREF(*kwargs);
     if (given == NULL ||
-        (PyTuple_GET_SIZE(args) == 0 && PyDict_GetItemString(schema->positions, name) != NULL))
+        (PyTuple_GET_SIZE(args) == 0 && PyDict_GetItemWithError(schema->positions, name) != NULL))
         return 0;
     Py_SETREF(*casting, Py_NewRef(given));
     Py_SETREF(*kwargs, PyDict_Copy(*kwargs));
-    if (*kwargs != NULL && PyDict_DelItemString(*kwargs, name) == 0 &&
-        (given == Py_None || lxpy_choice(*casting, name, castings, &ignored) == 0))
+    if (*kwargs != NULL && PyDict_DelItem(*kwargs, name) == 0 &&
+        (given == Py_None || lxpy_choice(*casting, "casting", castings, &ignored) == 0))
         return 0;
     Py_CLEAR(*casting);
     Py_CLEAR(*kwargs);

@@ -24,8 +24,8 @@ typedef struct lxpy_field_values {
  * @param[out]    casting  A new reference to the name of a casting rule, or to None.
  * @return 0, or -1 with an exception set and both references NULL.
  */
-int lxpy_casting_take(const lxpy_schema *schema, PyObject *args, PyObject **kwargs,
-                      PyObject **casting);
+int lxpy_casting_take(lxpy_state *state, const lxpy_schema *schema, PyObject *args,
+                      PyObject **kwargs, PyObject **casting);
 
 /** The fields that must have values. */
 typedef enum lxpy_which { LXPY_ALL_FIELDS, LXPY_SOME_FIELDS } lxpy_which;

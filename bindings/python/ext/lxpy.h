@@ -42,6 +42,7 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(CONVERT_RECORD)   /**< loaderx.values.convert_record */                                      \
     X(CONVERT_COLUMN)   /**< loaderx.values.convert_column */                                      \
     X(BROADCAST_RECORD) /**< loaderx.values.broadcast_record */                                    \
+    X(CASTING)          /**< the str 'casting' */                                                  \
     X(LOG)              /**< loaderx._logging.log */                                               \
     X(COLUMNS_OF)       /**< loaderx._tables.columns_of */                                         \
     X(MEMORY_TYPE)                                                                                 \
