@@ -49,9 +49,9 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
         self._pid = os.getpid()
         self._iterable = loader._is_iterable()
         self._pass = 0
-        self._turns = 0      # number of workers to skip before the first task of a resumed pass
         self._reports: Dict[Tuple[str, int], Any] = {}    # this pass's reports, by kind and worker
-        self._latest: List[Any] = [None] * loader.num_workers    # the latest state of each worker
+        # The latest state of each worker; like all reports, unpacked only where it is used.
+        self._latest: List[Any] = [None] * loader.num_workers
         super().__init__(loader)
         self._dataset = loader.dataset    # for torch's warnings
 
@@ -72,10 +72,10 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
             first_iter or self._iterable) else self._latest
         if self._iterable:
             resumed = self._resumed_streams if first_iter else None
-            progress.streams = list(begun if self._channel is not None else
-                                    resumed or [None] * self._num_workers)
+            progress.streams = (_unpack_all(begun) if self._channel is not None else
+                                list(resumed or [None] * self._num_workers))
         elif self._channel is not None:
-            progress.datasets, self._latest = list(begun), list(begun)
+            progress.datasets, self._latest = _unpack_all(begun), list(begun)
 
     def _try_put_index(self) -> None:
         if self._asked == 0:
@@ -95,7 +95,7 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
     def _get_data(self) -> Any:
         number, made = super()._get_data()
         if isinstance(made, Answer) and self._channel is not None:
-            self._latest[made.worker] = unpack(made.state)
+            self._latest[made.worker] = made.state
         return number, made
 
     def _next_data(self) -> Any:
@@ -112,8 +112,10 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
             return
         progress.finished = True
         stay = progress.stays and self._channel is not None
-        progress.streams = self._wait_for(END) if stay and progress.streams is not None else None
-        progress.datasets = list(self._latest) if stay and progress.datasets is not None else None
+        progress.streams = (_unpack_all(self._wait_for(END))
+                            if stay and progress.streams is not None else None)
+        progress.datasets = (_unpack_all(self._latest)
+                             if stay and progress.datasets is not None else None)
 
     def _process_data(self, made: Any, *more: Any) -> Any:
         self._returned += 1
@@ -131,7 +133,7 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
         return super()._process_data(made, *more)
 
     def _wait_for(self, kind: str) -> List[Any]:
-        """Return the states that the workers report at the beginning or the end of this pass."""
+        """Return the packed states that the workers report when this pass begins or ends."""
         wanted = [(kind, worker) for worker in range(self._num_workers)]
         while not all(one in self._reports for one in wanted):
             try:
@@ -141,5 +143,9 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
                     continue
                 break    # torch reports it when the next batch is requested
             if passed == self._pass:
-                self._reports[when, worker] = unpack(state)
+                self._reports[when, worker] = state
         return [self._reports.get(one) for one in wanted]
+
+
+def _unpack_all(states: List[Any]) -> List[Any]:
+    return [unpack(state) for state in states]

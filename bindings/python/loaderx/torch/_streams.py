@@ -66,9 +66,8 @@ class Streamed(_utils.fetch._IterableDatasetFetcher):
 
     def state(self) -> Dict[str, Any]:
         """Return the position."""
-        state: Dict[str, Any] = {'taken': self._taken, 'ended': self.ended}
-        if is_stateful(self.dataset):
-            state['dataset'] = own_state(self.dataset)
+        state = _between(self.dataset)
+        state.update(taken=self._taken, ended=self.ended)
         if self.dataset_iter is not self.dataset and is_stateful(self.dataset_iter):
             state['iterator'] = own_state(self.dataset_iter)
         return state
