@@ -21,11 +21,12 @@ def _in_notebook() -> bool:
 
 def open_bar(what: str, unit: str, total: Optional[int] = None) -> Any:
     """Return a tqdm bar on a terminal or in a notebook, if tqdm is installed; otherwise, None."""
-    if not (_in_notebook() or sys.stderr.isatty()):
+    notebook = _in_notebook()
+    if not (notebook or sys.stderr.isatty()):
         return None
     try:
         # Outside a notebook, tqdm.auto has the same class, but takes longer to import.
-        if _in_notebook():
+        if notebook:
             from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
         else:
             from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]

@@ -267,7 +267,8 @@ class Loader(_core.Loader):
         order = Sequential() if order is None else order
         order_core = order._for_length(core.length)
         count = 0 if epochs is None else natural('epochs', epochs, minimum=1)
-        end = count * order_core.length if order._is_run else 0
+        ends = order._is_run and count != 0
+        end = min(count * order_core.length, UINT64_MAX) if ends else UINT64_MAX
         if transform is None:
             output.check({name: (dtype, shape) for name, dtype, shape in core.columns
                           if name in names and dtype is not None},
@@ -290,7 +291,7 @@ class Loader(_core.Loader):
             output.after(transform),
             on_damage,
             keys,
-            end or UINT64_MAX,
+            end,
         )
         sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
         made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import loaderx as lx
-from test_orders_property import ORDERS, SETTINGS
+from test_orders_property import ORDERS, SETTINGS, records_of
 
 CHANGES = 5
 WITH_LENGTH = ORDERS.filter(lambda model: model.length)
@@ -141,8 +141,7 @@ SETUPS = st.tuples(st.integers(1, 4), st.integers(1, 17), st.integers(0, 2))
        SETUPS)
 def test_loaders_continue_with_another_configuration(model, epochs, drop_last, legs, last):
     run, state = Run(model, epochs), None
-    records = model.order._records
-    data = np.arange(model.bound if records is None else records)
+    data = np.arange(records_of(model))
     for setup, steps, chosen in [*legs, (last, run.end + 1, 0)]:
         team = Team(run, data, state, setup, drop_last)
         while steps > 0 and team.tell() < run.end:

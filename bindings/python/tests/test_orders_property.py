@@ -53,6 +53,12 @@ class Made:
         return self.by_offset(*divmod(k, self.length))
 
 
+def records_of(model):
+    """The number of records that a loader of the order must read; `bound` if any will do."""
+    records = model.order._records
+    return model.bound if records is None else records
+
+
 def place(part, epoch, offset):
     """An index of a part, whose epochs begin again after the last whole one."""
     return part.at(epoch % (POSITIONS // part.length) * part.length + offset)
@@ -130,9 +136,9 @@ def concats(draw, parts):
 @st.composite
 def subsets(draw, parts):
     part = draw(parts)
-    count = part.order._records
-    if count is None:
-        count = part.bound + draw(st.integers(0, 3))
+    count = records_of(part)
+    if part.order._records is None:
+        count += draw(st.integers(0, 3))
     table = draw(st.lists(st.integers(0, 300), min_size=count, max_size=count))
     return Made(lx.Subset(table, part.order), part.length, max(table, default=-1) + 1,
                 lambda epoch, offset: table[place(part, epoch, offset)])
@@ -223,8 +229,7 @@ def test_the_ranks_together_cover_the_order(model, world):
 @given(ORDERS, st.integers(1, 9), st.integers(1, 3), st.integers(0, 200))
 def test_a_loader_follows_the_order(model, size, world, start):
     n = model.length
-    records = model.order._records
-    data = np.arange(model.bound if records is None else records)
+    data = np.arange(records_of(model))
     ranks = [lx.Loader(data, order=model.order, batch_size=size, rank=rank, world=world,
                        epochs=3, threads=0) for rank in range(world)]
     first = min(start, 2 * n)

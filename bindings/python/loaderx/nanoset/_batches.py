@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
@@ -67,6 +67,7 @@ def arrays_of(arrays: List[np.ndarray[Any, Any]], out: str) -> List[Any]:
 class _Collator:
     """What the collators have in common."""
 
+    _second: ClassVar[str]    # the name of the field that accompanies the inputs
     sequence_length: int
     input_pp_rank: int
     output_pp_rank: int
@@ -85,8 +86,19 @@ class _Collator:
             self.current_pp_rank = natural('current_pp_rank', self.current_pp_rank)
         self.out = choose_out(self.out)
 
-    def _collate(self, examples: Any, second: str) -> Dict[str, Any]:
-        """Create a batch; `second` names the field that accompanies the inputs."""
+    def __call__(
+        self, examples: Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> Dict[str, Any]:
+        """Create a batch.
+
+        Parameters
+        ----------
+        examples : sequence of dict, or dict
+            Samples, each ``{'input_ids': tokens}``, with or without ``positions``; or a batch from
+            a `Loader`, with ``tokens`` of shape ``(samples, sequence_length + 1)``, with or without
+            ``positions``. On a rank that needs no samples, each sample or the batch must be empty.
+        """
+        second = self._second
         rank = (_rank_of(self.parallel_context, 'pp_pg') if self.current_pp_rank is None
                 else self.current_pp_rank)
         result: Dict[str, Any] = {
@@ -227,6 +239,7 @@ class DataCollatorForCLM(_Collator):
     >>> lx.Loader(nanoset, batch_size=8, transform=collate)
     """
 
+    _second = 'input_mask'
     sequence_length: int
     input_pp_rank: int
     output_pp_rank: int
@@ -242,20 +255,6 @@ class DataCollatorForCLM(_Collator):
                 raise ValueError(f'use_numpy={self.use_numpy} contradicts out={self.out!r}')
             self.out = out
         super().__post_init__()
-
-    def __call__(
-        self, examples: Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]
-    ) -> Dict[str, Any]:
-        """Create a batch.
-
-        Parameters
-        ----------
-        examples : sequence of dict, or dict
-            Samples, each ``{'input_ids': tokens}``, with or without ``positions``; or a batch from
-            a `Loader`, with ``tokens`` of shape ``(samples, sequence_length + 1)``, with or without
-            ``positions``. On a rank that needs no samples, each sample or the batch must be empty.
-        """
-        return self._collate(examples, 'input_mask')
 
     def _accompany(self, positions: Optional[_Array], count: int) -> _Array:
         return self._part(np.ones((count, self.sequence_length), np.bool_))
@@ -304,6 +303,7 @@ class DataCollatorForCLMWithPositionIds(_Collator):
     >>> torch.utils.data.DataLoader(nanoset, batch_size=8, collate_fn=collate)
     """
 
+    _second = 'position_ids'
     sequence_length: int
     input_pp_rank: int
     output_pp_rank: int
@@ -318,20 +318,6 @@ class DataCollatorForCLMWithPositionIds(_Collator):
             boolean('use_doc_masking', self.use_doc_masking)
         boolean('cp_return_global_position_ids', self.cp_return_global_position_ids)
         super().__post_init__()
-
-    def __call__(
-        self, examples: Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]
-    ) -> Dict[str, Any]:
-        """Create a batch.
-
-        Parameters
-        ----------
-        examples : sequence of dict, or dict
-            Samples, each ``{'input_ids': tokens}``, with or without ``positions``; or a batch from
-            a `Loader`, with ``tokens`` of shape ``(samples, sequence_length + 1)``, with or without
-            ``positions``. On a rank that needs no samples, each sample or the batch must be empty.
-        """
-        return self._collate(examples, 'position_ids')
 
     def _stack(self, examples: Any) -> Tuple[_Array, Optional[_Array]]:
         tokens, positions = super()._stack(examples)

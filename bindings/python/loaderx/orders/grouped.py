@@ -59,7 +59,7 @@ class Balanced(Order):
         n = natural('n', len(self._classes) if n is None else n)
         if n != 0 and len(self._classes) == 0:
             raise ValueError('classes must not be empty unless n is 0')
-        self._n, self._records = n, len(self._classes)
+        self._records = len(self._classes)
         self._order = _core.balanced(_count_classes(self._classes), n, self._seed,
                                      self._tables)
 
@@ -67,7 +67,7 @@ class Balanced(Order):
         return (self._classes,)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'n': self._n, 'seed': self._seed, **self._tables_argument()}
+        return {'n': len(self), 'seed': self._seed, **self._tables_argument()}
 
 
 class Bucketed(Order):

@@ -77,13 +77,13 @@ class Weighted(Order):
             raise ValueError(f'n must be at most {positive}, the number of positive '
                              f'weights, without replacement, not {n}')
         make = _core.weighted if self._replacement else _core.weighted_shuffle
-        self._n, self._records = n, len(self._weights)
+        self._records = len(self._weights)
         self._order = make(self._weights, n, self._seed, self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         return (self._weights,)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'n': self._n, **({} if self._replacement else {'replacement': False}),
+        return {'n': len(self), **({} if self._replacement else {'replacement': False}),
                 'seed': self._seed,
                 **self._tables_argument()}
