@@ -48,6 +48,12 @@ typedef struct lx_column {
 /** Returns the number of records. */
 LX_API uint64_t lx_batch_get_row_count(const lx_batch *batch);
 
+/**
+ * Returns the number of rows, from the first on, that are not padding. The remaining rows repeat
+ * records so that all ranks have the same number of batches; an evaluation must not count them.
+ */
+LX_API uint64_t lx_batch_get_real_count(const lx_batch *batch);
+
 /** Returns the index of each record in the source, in row order. */
 LX_API const uint64_t *lx_batch_get_indices(const lx_batch *batch);
 

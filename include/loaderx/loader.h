@@ -95,10 +95,18 @@ LX_API lx_status lx_loader_options_set_start(lx_loader_options *options, uint64_
 /**
  * Sets whether to drop an incomplete global batch at the end of an epoch. A global batch is
  * incomplete if it has too few samples or, if the order is cut into batches, fewer batches than
- * there are ranks.
+ * there are ranks. This option cannot be combined with lx_loader_options_set_uneven().
  */
 LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
                                                  lx_error *error);
+
+/**
+ * Sets whether ranks may have different numbers of batches, and of records in a batch, at the end of
+ * an epoch. By default, ranks repeat records so that all have the same number; see lx_loader. Uneven
+ * ranks cause a deadlock if each batch is followed by a collective operation.
+ */
+LX_API lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool uneven,
+                                              lx_error *error);
 
 /** Sets the names of the columns to read, in this order; a @p count of 0 means all columns. */
 LX_API lx_status lx_loader_options_set_columns(lx_loader_options *options, const char *const *names,
@@ -136,7 +144,7 @@ LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options
  *
  * - #LX_DAMAGE_RAISE, the default: lx_loader_next() fails instead of returning the batch.
  * - #LX_DAMAGE_SKIP: the record is left out. The batch has fewer records; a batch with no records
- *   left is skipped.
+ *   left repeats one; see lx_loader.
  * - #LX_DAMAGE_ZEROS: in this record, the columns that cannot be read are filled with zeros.
  *
  * In all cases, positions and states count all samples, and the number of threads does not affect
@@ -192,16 +200,28 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * been returned (samples that are only prepared do not count). The number of positions in an epoch
  * is the length of the order. The global batch at position p covers the positions [p, min(p + batch
  * size * world, end of the epoch)). A rank takes the positions whose offsets in the epoch are
- * congruent to its rank modulo world. If an epoch does not divide evenly into global batches, a
- * rank may have fewer records in the last batch, or none; with drop_last, no rank returns that
- * batch.
+ * congruent to its rank modulo world.
+ *
+ * @par Ranks of equal length
+ * All ranks have the same number of batches, of equal sizes. If the last global batch of an epoch
+ * cannot be divided evenly, the ranks that are one record short repeat one each, in turn, from the
+ * start of the epoch: an epoch is padded to a multiple of world. lx_batch_get_real_count() tells
+ * the repeated records from the others. They have no positions, so a state counts no record twice,
+ * and padding depends only on the world that ends the epoch. With drop_last, no rank returns the
+ * last global batch unless it is full. With uneven ranks, a rank may have fewer records in the last
+ * batch, or none.
+ *
+ * @par Damaged records
+ * With #LX_DAMAGE_SKIP, a batch omits damaged records. If no record of a batch is readable, the batch
+ * repeats the next readable record of the epoch, which does not count as real. It is thus never
+ * empty, and no rank omits a batch that others have.
  *
  * @par Orders that are cut into batches
  * If the order is cut into batches (lx_order_new_budgeted()), a global batch consists of
  * consecutive batches of the order, one per rank, starting at position p. A rank takes the batch
  * whose number in the epoch is congruent to its rank modulo world. At the end of an epoch, there
- * may be fewer batches left than ranks: some ranks then have no batch, and with drop_last, no rank
- * has a batch. After a seek into the middle of a batch, the remainder of that batch comes first.
+ * may be fewer batches left than ranks: some ranks then repeat a batch from the start of the epoch;
+ * with uneven ranks they have no batch, and with drop_last, no rank has a batch. After a seek into the middle of a batch, the remainder of that batch comes first.
  *
  * @par Ranks that share data
  * Rank and world refer to data parallelism. If each data-parallel rank is a group of processes, as
@@ -212,7 +232,7 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * regardless of the columns that each process reads. A stage that needs no data opens its loader
  * over lx_source_new_null(). Any loader, in this mesh or a different one, can restore a state that
  * any of these loaders saved. With #LX_DAMAGE_SKIP, only the loaders that read the damaged columns
- * skip a batch that has no records left.
+ * omit the damaged records.
  * @see lx_batch, lx_error, lx_loader_options, lx_order, lx_order_new_budgeted(), lx_source,
  *      loaderx-state(5), loaderx(7)
  * @{
@@ -391,7 +411,7 @@ typedef struct lx_loader_stats {
     uint64_t block_bytes;  /**< The size of the blocks that are currently mapped, in bytes. */
     uint64_t prefetched;   /**< The number of batches that are currently ready or in preparation. */
     uint64_t damaged;      /**< The number of damaged records that were left out or filled with
-                                zeros, in batches that were returned or skipped. */
+                                zeros, in batches that were returned. */
     uint64_t reserved[5];  /**< Reserved; zero. */
 } lx_loader_stats;
 

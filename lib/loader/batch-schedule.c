@@ -20,7 +20,12 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                                      .shard = {options->rank, options->world},
                                      .batch_size = has_own ? 0 : options->batch_size,
                                      .epochs = options->epochs,
-                                     .drop_last = options->drop_last};
+                                     .last = options->drop_last ? LX__LAST_DROPPED
+                                             : options->uneven  ? LX__LAST_UNEVEN
+                                                                : LX__LAST_PADDED};
+    if (options->drop_last && options->uneven)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "drop_last and uneven are both set: set only one of them");
     if (has_own && options->batch_size_set)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the order is already cut into batches: leave batch_size unset, or pass the "
@@ -64,7 +69,23 @@ static lx_status end(lx__batch_schedule *schedule)
  * step. */
 static uint64_t count_steps(const lx__batch_schedule *schedule, uint64_t all, uint64_t step)
 {
-    return all / step + (all % step > schedule->shard.rank && !schedule->drop_last);
+    uint64_t rest = all % step;
+    bool has_last = schedule->last == LX__LAST_PADDED   ? rest != 0
+                    : schedule->last == LX__LAST_UNEVEN ? rest > schedule->shard.rank
+                                                        : false;
+    return all / step + has_last;
+}
+
+/** Adds the sample that the rank repeats if the last step of an epoch leaves it one short. */
+static void pad(const lx__batch_schedule *schedule, lx__batch_slice *slice)
+{
+    uint64_t samples = slice->end - slice->begin, world = schedule->shard.world;
+    uint64_t offset = slice->begin % lx_order_get_length(schedule->order);
+    uint64_t epoch = slice->begin - offset;
+    if (slice->count == samples / world + (samples % world != 0))
+        return;
+    slice->repeated = epoch + lx__shard_padding(schedule->shard, offset + samples);
+    slice->padding = 1;
 }
 
 static lx_status next_samples(lx__batch_schedule *schedule, lx__batch_slice *slice)
@@ -78,30 +99,40 @@ static lx_status next_samples(lx__batch_schedule *schedule, lx__batch_slice *sli
                                                     schedule->global_batch);
         bool full = rank_slice.end - begin == schedule->global_batch;
         schedule->position = rank_slice.end;
-        if (rank_slice.count != 0 && (full || !schedule->drop_last)) {
-            *slice = (lx__batch_slice){begin, rank_slice.end, rank_slice.first,
-                                       schedule->shard.world, rank_slice.count};
+        *slice = (lx__batch_slice){.begin = begin,
+                                   .end = rank_slice.end,
+                                   .first = rank_slice.first,
+                                   .stride = schedule->shard.world,
+                                   .count = rank_slice.count};
+        if (schedule->last == LX__LAST_PADDED)
+            pad(schedule, slice);
+        if (slice->count + slice->padding != 0 && (full || schedule->last != LX__LAST_DROPPED))
             return LX_OK;
-        }
     }
     return LX_END;
 }
 
 static lx_status next_batch(lx__batch_schedule *schedule, lx__batch_slice *slice, lx_error *error)
 {
-    lx__rank_slice rank_slice;
+    lx__rank_batch batch;
     uint64_t begin = schedule->position;
     lx_status status = lx__rank_assignment_next(schedule->order, &schedule->bounds, schedule->shard,
-                                                schedule->drop_last, &begin, schedule->run_end,
-                                                &rank_slice, error);
+                                                schedule->last, &begin, schedule->run_end, &batch,
+                                                error);
     if (status == LX_END) {
         schedule->position = begin;
         return end(schedule);
     }
     if (status != LX_OK)
         return status;
-    schedule->position = rank_slice.end;
-    *slice = (lx__batch_slice){begin, rank_slice.end, rank_slice.first, 1, rank_slice.count};
+    schedule->position = batch.step_end;
+    *slice = (lx__batch_slice){.begin = begin,
+                               .end = batch.step_end,
+                               .first = batch.first,
+                               .stride = 1,
+                               .count = batch.repeated ? 0 : batch.count,
+                               .repeated = batch.first,
+                               .padding = batch.repeated ? batch.count : 0};
     return LX_OK;
 }
 
@@ -114,10 +145,10 @@ lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice 
 
 bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule)
 {
-    /* Unless drop_last is set, any remaining positions contain a batch for some rank. */
+    /* Unless the last step is dropped, any remaining positions contain a batch for some rank. */
     return schedule->position == schedule->seek_position &&
            (schedule->position == schedule->run_begin ||
-            (!schedule->drop_last && schedule->position < schedule->run_end));
+            (schedule->last != LX__LAST_DROPPED && schedule->position < schedule->run_end));
 }
 
 uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule)

@@ -19,7 +19,7 @@ typedef struct lx__batch_schedule {
                                 batches. */
     uint64_t global_batch; /**< batch_size * world. */
     uint64_t epochs;
-    bool drop_last;
+    lx__last_step last;
     uint64_t position;       /**< End of the last batch scheduled. */
     uint64_t seek_position;  /**< Position of the last seek. */
     uint64_t run_begin;      /**< Start of the run: the epochs up to the next LX_END. */
@@ -28,18 +28,20 @@ typedef struct lx__batch_schedule {
     lx__epoch_table *bounds; /**< Bounds of the current epoch's batches, if the order forms them. */
 } lx__batch_schedule;
 
-/** This rank's part of a global batch: @a count positions starting at @a first, @a stride apart. */
+/** This rank's part of a global batch: @a count positions starting at @a first, @a stride apart, and
+ * @a padding positions from @a repeated on, which repeat others of the epoch. */
 typedef struct lx__batch_slice {
     uint64_t begin, end; /**< Positions of the global batch. */
     uint64_t first, stride, count;
+    uint64_t repeated, padding;
 } lx__batch_slice;
 
 /**
  * Starts a schedule at position 0.
  *
  * @param order  Borrowed; must outlive the schedule.
- * @retval LX_ERR_ARGUMENT  batch_size is set, but the order forms its own batches; or batch_size
- *                          times world is too large.
+ * @retval LX_ERR_ARGUMENT  batch_size is set, but the order forms its own batches; batch_size times
+ *                          world is too large; or drop_last and uneven are both set.
  */
 lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                                   const lx_loader_options *options, lx_error *error);

@@ -272,18 +272,25 @@ lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_
     atomic_fetch_add_explicit(&batch_pool->references, 1, memory_order_relaxed);
     atomic_store_explicit(&taken->references, 1, memory_order_relaxed);
     taken->batch_pool = batch_pool;
-    taken->rows = rows;
+    taken->real = rows;
     taken->damaged = 0;
     taken->position = position;
     taken->indices = (uint64_t *)(void *)(taken->data + layout->indices_start);
     for (size_t i = 0; i < layout->count; i++) {
         lx_column *column = &taken->columns[i];
-        column->rows = rows;
         column->data = taken->data + layout->starts[i];
         taken->targets[layout->positions[i]] = (lx_target){column->data, (size_t)column->size};
     }
+    lx__batch_set_rows(taken, rows);
     *batch = taken;
     return LX_OK;
+}
+
+void lx__batch_set_rows(lx_batch *batch, uint64_t rows)
+{
+    batch->rows = rows;
+    for (size_t i = 0; i < batch->batch_pool->layout.count; i++)
+        batch->columns[i].rows = rows;
 }
 
 /* ---- public functions */
@@ -291,6 +298,11 @@ lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_
 uint64_t lx_batch_get_row_count(const lx_batch *batch)
 {
     return batch->rows;
+}
+
+uint64_t lx_batch_get_real_count(const lx_batch *batch)
+{
+    return batch->real;
 }
 
 const uint64_t *lx_batch_get_indices(const lx_batch *batch)

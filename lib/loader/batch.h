@@ -56,6 +56,7 @@ struct lx_batch {
     uint8_t *data;   /**< Aligned to a page, and to 2 MiB if large enough. */
     size_t capacity; /**< Number of bytes at @a data. */
     uint64_t rows;
+    uint64_t real;    /**< Number of rows, from the first on, that are not padding. */
     uint64_t damaged; /**< Number of records skipped or filled with zeros. */
     uint64_t position;
     uint64_t epoch; /**< Epoch of the order; the caller of lx__batch_pool_take() sets it. */
@@ -94,5 +95,8 @@ void lx__batch_pool_close(lx__batch_pool *batch_pool);
  */
 lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
                               lx_batch **batch, lx_error *error);
+
+/** Changes the number of records of a batch, which must not exceed that of the layout. */
+void lx__batch_set_rows(lx_batch *batch, uint64_t rows);
 
 #endif

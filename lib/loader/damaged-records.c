@@ -86,7 +86,7 @@ static void move_record(lx_batch *batch, uint64_t from, uint64_t to)
 
 void lx__damaged_records_finish(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged)
 {
-    uint64_t kept = 0, rows = batch->rows;
+    uint64_t kept = 0, real = 0, rows = batch->rows;
     for (uint64_t row = 0; row < rows; row++) {
         batch->damaged += damaged[row];
         if (damaged[row] && policy == LX_DAMAGE_SKIP)
@@ -94,8 +94,8 @@ void lx__damaged_records_finish(lx_batch *batch, lx_damage_policy policy, const 
         if (kept != row)
             move_record(batch, row, kept);
         kept++;
+        real += row < batch->real;
     }
-    batch->rows = kept;
-    for (size_t i = 0; i < batch->batch_pool->layout.count; i++)
-        batch->columns[i].rows = kept;
+    batch->real = real;
+    lx__batch_set_rows(batch, kept);
 }

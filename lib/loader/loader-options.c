@@ -108,6 +108,14 @@ lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
     return LX_OK;
 }
 
+lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool uneven, lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->uneven = uneven;
+    return LX_OK;
+}
+
 lx_status lx_loader_options_set_columns(lx_loader_options *options, const char *const *names,
                                         size_t count, lx_error *error)
 {

@@ -17,7 +17,7 @@ struct lx_loader_options {
     uint64_t rank, world;
     uint64_t epochs; /**< 0: endless. */
     uint64_t start;
-    bool drop_last;
+    bool drop_last, uneven;
     char **fields; /**< NULL: all. */
     size_t field_count;
     bool threads_set;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "executor/executor.h"
 #include "loader/loader-private.h"
+#include "loader/sources/source.h"
 
 /* ---- opening and closing */
 
@@ -143,6 +144,20 @@ void lx_loader_close(lx_loader *loader)
 
 /* ---- positions */
 
+/** Reads the indices of a slice: those of the rank's own samples, then those that it repeats. */
+static lx_status read_indices(lx_loader *loader, const lx__batch_slice *slice, lx_batch *batch,
+                              lx_error *error)
+{
+    batch->epoch = slice->begin / lx_order_get_length(loader->order);
+    batch->real = slice->count;
+    lx_status status = lx__order_read(loader->order, loader->scratch, slice->first, slice->stride,
+                                      slice->count, batch->indices, error);
+    if (status == LX_OK && slice->padding != 0)
+        status = lx__order_read(loader->order, loader->scratch, slice->repeated, 1, slice->padding,
+                                batch->indices + slice->count, error);
+    return status;
+}
+
 /** Adds the next batch to the pipeline, or returns LX_END. */
 static lx_status add_batch(lx_loader *loader, lx_error *error)
 {
@@ -152,11 +167,10 @@ static lx_status add_batch(lx_loader *loader, lx_error *error)
     lx_status status = lx__batch_schedule_next(&loader->schedule, &slice, error);
     if (status != LX_OK)
         return status;
-    status = lx__batch_pool_take(loader->batch_pool, slice.count, slice.begin, &batch, error);
+    status = lx__batch_pool_take(loader->batch_pool, slice.count + slice.padding, slice.begin,
+                                 &batch, error);
     if (status == LX_OK) {
-        batch->epoch = slice.begin / lx_order_get_length(loader->order);
-        status = lx__order_read(loader->order, loader->scratch, slice.first, slice.stride,
-                                slice.count, batch->indices, error);
+        status = read_indices(loader, &slice, batch, error);
         if (status == LX_OK)
             status = lx__pipeline_add(&loader->pipeline, batch, slice.end, error);
         else
@@ -195,14 +209,59 @@ static void end_run(lx_loader *loader)
 static void count_batch(lx_loader *loader, const lx_batch *batch)
 {
     atomic_fetch_add_explicit(&loader->damaged, batch->damaged, memory_order_relaxed);
-    if (batch->rows == 0)
-        return;
     atomic_fetch_add_explicit(&loader->batches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&loader->records, batch->rows, memory_order_relaxed);
 }
 
-/** Returns the next batch, even one without records. */
-static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
+/** Fills an empty batch with the first readable record from position @p end on, or from the start
+ * of the epoch, of which it is padding. */
+static lx_status repeat_record(lx_loader *loader, lx_source *source, lx_batch *batch, uint64_t end,
+                               lx_error *error)
+{
+    uint64_t length = lx_order_get_length(loader->order), epoch = batch->epoch * length;
+    lx_status status = LX_ERR_CORRUPT;
+    for (uint64_t i = 0; status == LX_ERR_CORRUPT && i < length; i++) {
+        lx_error_clear(error);
+        status = lx__pipeline_check(&loader->pipeline, error);
+        if (status == LX_OK)
+            status = lx__order_read(loader->order, loader->scratch,
+                                    epoch + (end - epoch + i) % length, 1, 1, batch->indices,
+                                    error);
+        if (status == LX_OK)
+            status = lx_source_fill(source, batch->indices, 1, batch->targets, error);
+    }
+    if (status != LX_ERR_CORRUPT)
+        return status;
+    lx_error_clear(error);
+    return lx_fail(error, status,
+                   "all records of an epoch are damaged: repair the dataset, or set damage_policy "
+                   "to zeros");
+}
+
+/** Gives a batch without a readable record a record that it repeats, so that all ranks take the
+ * same number of batches. Releases the batch on failure. */
+static lx_status pad_empty(lx_loader *loader, lx_batch **batch, uint64_t end, lx_error *error)
+{
+    lx_source *source;
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__source_pin(loader->source, &source, &why);
+    if (status == LX_OK) {
+        status = repeat_record(loader, source, *batch, end, &why);
+        lx_source_unref(source);
+    }
+    if (status == LX_OK) {
+        lx__batch_set_rows(*batch, 1);
+        status = lx__pipeline_transform(&loader->pipeline, *batch, &why);
+    }
+    if (status == LX_OK)
+        return LX_OK;
+    lx__error_propagate(error, &why);
+    lx_batch_unref(*batch);
+    *batch = NULL;
+    return status;
+}
+
+static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
 {
     uint64_t end;
     lx_status status = lx__pipeline_check(&loader->pipeline, error);
@@ -219,6 +278,8 @@ static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch
     if (status == LX_ERR_TIMEOUT || status == LX_ERR_CANCELED)
         return status;
     atomic_store_explicit(&loader->position, end, memory_order_relaxed);
+    if (status == LX_OK && (*batch)->rows == 0)
+        status = pad_empty(loader, batch, end, error);
     if (status == LX_OK)
         count_batch(loader, *batch);
     else
@@ -226,29 +287,6 @@ static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch
     if (!loader->pipeline.on_caller)
         (void)fill_pipeline(loader, NULL); /* the next call tries again, and reports a failure */
     return status;
-}
-
-/** Returns the next batch, skipping those without an intact record, but at most an epoch of
- * them. */
-static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
-{
-    uint64_t most = 0;
-    for (uint64_t passed = 0;; passed++) {
-        lx_status status = next_any(loader, deadline, batch, error);
-        if (status != LX_OK || (*batch)->rows != 0)
-            return status;
-        if (passed == 0) /* counting the batches of the order takes a lock, so only once */
-            status = lx__batch_schedule_count(&loader->schedule, lx_batch_get_position(*batch),
-                                              &most, error);
-        lx_batch_unref(*batch);
-        *batch = NULL;
-        if (status != LX_OK)
-            return status;
-        if (passed >= most)
-            return lx_fail(error, LX_ERR_CORRUPT,
-                           "there is no batch to return because all records of an epoch are "
-                           "damaged: repair the dataset, or set damage_policy to zeros");
-    }
 }
 
 static lx_status next_by(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)

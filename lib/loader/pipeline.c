@@ -25,10 +25,13 @@ static lx__job *job_of(lx__task *task)
     return (lx__job *)((char *)task - offsetof(lx__job, task));
 }
 
-/** The statuses with which lx_loader_next() reports about itself, without consuming a batch. */
-static bool is_of_loader(lx_status status)
+/** Replaces the statuses with which lx_loader_next() reports about itself, without consuming a
+ * batch. */
+static lx_status status_of_batch(lx_status status)
 {
-    return status == LX_ERR_TIMEOUT || status == LX_ERR_CANCELED || status == LX_ERR_FORKED;
+    bool is_of_loader = status == LX_ERR_TIMEOUT || status == LX_ERR_CANCELED ||
+                        status == LX_ERR_FORKED;
+    return is_of_loader ? LX_ERR_CALLBACK : status;
 }
 
 /** Parts start in order, and a started part always completes, so the number of the lowest failed
@@ -38,7 +41,7 @@ static void record_failure(lx__job *job, size_t part, lx_status status, const lx
     lx__task_stop(&job->task);
     pthread_mutex_lock(&job->pipeline->mutex);
     if (job->status == LX_OK || part < job->failed_part) {
-        job->status = is_of_loader(status) ? LX_ERR_CALLBACK : status;
+        job->status = status_of_batch(status);
         job->failed_part = part;
         job->error = *error;
         job->error.status = job->status;
@@ -113,17 +116,21 @@ static void run(lx__task *task, size_t part)
                               memory_order_relaxed);
 }
 
-static void run_transform(lx__job *job)
+lx_status lx__pipeline_transform(lx__pipeline *pipeline, lx_batch *batch, lx_error *error)
 {
-    lx__pipeline *pipeline = job->pipeline;
-    lx_error error = LX_ERROR_INIT;
+    lx_error why = LX_ERROR_INIT;
     uint64_t started = lx__clock_now();
-    lx_status status = pipeline->transform(job->batch, pipeline->transform_user, &error);
+    if (pipeline->transform == NULL)
+        return LX_OK;
+    lx_status status = pipeline->transform(batch, pipeline->transform_user, &why);
     atomic_fetch_add_explicit(&pipeline->transform_ns, lx__clock_now() - started,
                               memory_order_relaxed);
-    status = lx__error_return(&error, status, "transform");
-    if (status != LX_OK)
-        record_failure(job, 0, status, &error);
+    status = lx__error_return(&why, status, "transform");
+    if (status == LX_OK)
+        return LX_OK;
+    why.status = status_of_batch(status);
+    lx__error_propagate(error, &why);
+    return why.status;
 }
 
 /** Drops the snapshot that the parts have read. Clears the pointer first, so that a child forked in
@@ -150,9 +157,13 @@ static void finish(lx__task *task, bool canceled)
     release_job(job);
     if (job->status == LX_OK && job->any_damaged)
         lx__damaged_records_finish(job->batch, pipeline->damage, job->damaged);
-    /* The consumer skips a batch without records. */
-    if (job->status == LX_OK && pipeline->transform != NULL && job->batch->rows != 0)
-        run_transform(job);
+    /* The consumer gives a batch without records one that it repeats. */
+    if (job->status == LX_OK && job->batch->rows != 0) {
+        lx_error error = LX_ERROR_INIT;
+        lx_status status = lx__pipeline_transform(pipeline, job->batch, &error);
+        if (status != LX_OK)
+            record_failure(job, 0, status, &error);
+    }
     pthread_mutex_lock(&pipeline->mutex);
     job->done = true;
     pthread_cond_broadcast(&pipeline->changed);

@@ -79,6 +79,9 @@ static inline bool lx__pipeline_has_room(const lx__pipeline *pipeline)
 /** Adds a job for @p batch, whose indices must be filled in, and takes ownership of the batch. */
 lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end, lx_error *error);
 
+/** Runs the loader's transform, if there is one, on a batch; returns the status of the batch. */
+lx_status lx__pipeline_transform(lx__pipeline *pipeline, lx_batch *batch, lx_error *error);
+
 /**
  * Waits for the oldest job until @p deadline (see clock.h), running its parts in the meantime, and
  * removes the job.

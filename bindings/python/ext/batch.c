@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts a batch to Python: a dict of arrays over one Memory, which owns the batch. */
+/* Converts a batch to Python: a Batch, which is a dict, of arrays over one Memory, which owns the
+ * batch. */
 #include "batch.h"
 #include "target.h"
+
+#include <string.h>
 
 void lxpy_columns_clear(lxpy_columns *columns)
 {
@@ -111,6 +114,23 @@ static int add_keys(lxpy_state *state, PyObject *dict, uint64_t seed, const lx_b
     return result;
 }
 
+/** Sets the attribute that tells records from padding. */
+static int set_real(lxpy_state *state, PyObject *dict, const lx_batch *batch)
+{
+    lxpy_target target;
+    uint64_t rows = lx_batch_get_row_count(batch), real = lx_batch_get_real_count(batch);
+    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)rows);
+    int result = -1;
+    if (shape != NULL && lxpy_target_make(&target, state, shape, state->dtypes[LX_BOOL]) == 0) {
+        memset(target.view.buf, 1, (size_t)real);
+        memset((char *)target.view.buf + real, 0, (size_t)(rows - real));
+        result = PyObject_SetAttr(dict, LXPY(state, REAL), target.object);
+        lxpy_target_drop(&target);
+    }
+    Py_XDECREF(shape);
+    return result;
+}
+
 PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch *batch)
 {
     PyObject *names, *shapes;
@@ -120,7 +140,7 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
         return NULL;
     }
     PyObject *memory = make_memory(state, batch, &start);
-    PyObject *dict = memory != NULL ? PyDict_New() : NULL;
+    PyObject *dict = memory != NULL ? PyObject_CallObject(LXPY(state, BATCH), NULL) : NULL;
     for (Py_ssize_t i = 0; dict != NULL && i < PyTuple_GET_SIZE(names); i++) {
         const lx_column *column = lx_batch_get_column(batch, (size_t)i);
         if (add_array(state, dict, PyTuple_GET_ITEM(names, i), memory,
@@ -130,6 +150,8 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     }
     /* the Memory still owns the batch */
     if (dict != NULL && columns->keyed && add_keys(state, dict, columns->seed, batch) < 0)
+        Py_CLEAR(dict);
+    if (dict != NULL && set_real(state, dict, batch) < 0)
         Py_CLEAR(dict);
     Py_XDECREF(memory);
     Py_DECREF(names);

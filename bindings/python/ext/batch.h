@@ -15,7 +15,7 @@ typedef struct lxpy_columns {
 
 void lxpy_columns_clear(lxpy_columns *columns);
 
-/** Returns a dict of the batch's columns as arrays, which share and own the batch's memory. Takes
+/** Returns a Batch of the batch's columns as arrays, which share and own the batch's memory. Takes
  * ownership of the reference to the batch, even on failure. */
 PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch *batch);
 

@@ -17,7 +17,7 @@ typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
     PyObject *on_damage, *keys;
     unsigned long long batch_size, epochs, start, rank, world, end;
-    int drop_last;
+    int drop_last, uneven;
 } arguments;
 
 static int set_fields(lx_loader_options *options, PyObject *fields, lx_error *error)
@@ -91,6 +91,7 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *param
     lx_loader_options_set_start(options, params->start, &error);
     lx_loader_options_set_rank(options, params->rank, params->world, &error);
     lx_loader_options_set_drop_last(options, params->drop_last != 0, &error);
+    lx_loader_options_set_uneven(options, params->uneven != 0, &error);
     if (set_fields(options, params->fields, &error) == 0 &&
         set_threads(state, options, params, &error) == 0 &&
         set_damage(options, params->on_damage, &error) == 0) {
@@ -114,11 +115,11 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "Loader takes positional arguments only");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKKpOOOOOO|K", &params.source, &params.order, &params.fields,
+    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOO|K", &params.source, &params.order, &params.fields,
                           &params.batch_size, &params.epochs, &params.start, &params.rank,
-                          &params.world, &params.drop_last, &params.threads, &params.executor,
-                          &params.prefetch_bytes, &params.transform, &params.on_damage,
-                          &params.keys, &params.end) ||
+                          &params.world, &params.drop_last, &params.uneven, &params.threads,
+                          &params.executor, &params.prefetch_bytes, &params.transform,
+                          &params.on_damage, &params.keys, &params.end) ||
         (params.keys != Py_None && lxpy_uint64(params.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
     lx_loader_options *options = make_options(state, &params);

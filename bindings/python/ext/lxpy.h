@@ -44,6 +44,8 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(BROADCAST_RECORD) /**< loaderx.values.broadcast_record */                                    \
     X(CASTING)          /**< the str 'casting' */                                                  \
     X(LOG)              /**< loaderx._logging.log */                                               \
+    X(BATCH)            /**< loaderx.batch.Batch */                                                \
+    X(REAL)             /**< the str 'real' */                                                     \
     X(COLUMNS_OF)       /**< loaderx._tables.columns_of */                                         \
     X(MEMORY_TYPE)                                                                                 \
     X(ORDER_TYPE)                                                                                  \

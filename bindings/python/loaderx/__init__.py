@@ -11,6 +11,7 @@ try:
 except ImportError as error:
     raise explain(error) from None
 
+from .batch import Batch
 from .compat import ARDataset, DataLoader, converter
 from .executor import Executor
 from .field import Field
@@ -28,6 +29,7 @@ from .writer import Ticket, Writer
 __all__ = [
     'ARDataset',
     'Balanced',
+    'Batch',
     'Blend',
     'Blocks',
     'Bucketed',

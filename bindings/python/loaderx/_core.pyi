@@ -7,6 +7,7 @@ from typing import (Any, Callable, Dict, Iterable, List, Literal, Optional, Sequ
 
 import numpy as np
 
+from .batch import Batch
 from .errors import CorruptError
 
 _Path = Union[str, bytes, os.PathLike[Any]]
@@ -238,9 +239,9 @@ _L = TypeVar('_L', bound='Loader')
 class Loader:
     def __new__(cls: Type[_L], source: Source, order: Order, fields: Optional[Tuple[str, ...]],
                 batch_size: int, epochs: int, start: int, rank: int, world: int, drop_last: bool,
-                threads: Optional[int], executor: Optional[Executor],
+                uneven: bool, threads: Optional[int], executor: Optional[Executor],
                 prefetch_bytes: Optional[int],
-                transform: Optional[Callable[[Dict[str, Any]], Any]], on_damage: str,
+                transform: Optional[Callable[[Batch], Any]], on_damage: str,
                 keys: Optional[int], end: int = ..., /) -> _L: ...
     def __iter__(self: _L) -> _L: ...
     def __next__(self) -> Any: ...

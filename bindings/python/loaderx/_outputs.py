@@ -7,9 +7,11 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from .batch import Batch
+
 __all__ = ['Output', 'convert_arrays']
 
-_Transform = Callable[[Dict[str, Any]], Any]
+_Transform = Callable[[Batch], Any]
 # The dtype and shape of each field, by name.
 Shapes = Mapping[str, Tuple[np.dtype[Any], Tuple[int, ...]]]
 # Pairs of batch sizes: the size on this rank, and the total size over all ranks.
@@ -43,13 +45,14 @@ def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -
     """Convert an array, or the arrays in dicts, lists and tuples; leave other values unchanged.
 
     ``batch['keys']`` also remains a NumPy array, because NumPy's generators use it and other
-    libraries may lack uint64.
+    libraries may lack uint64, and so does ``batch.real``.
     """
     if isinstance(batch, np.ndarray):
         return convert(batch)
-    if type(batch) is dict:
-        return {name: value if name == 'keys' else convert_arrays(value, convert)
-                for name, value in batch.items()}
+    if type(batch) in (dict, Batch):
+        values = {name: value if name == 'keys' else convert_arrays(value, convert)
+                  for name, value in batch.items()}
+        return batch.with_values(values) if type(batch) is Batch else values
     if type(batch) in (list, tuple):
         return type(batch)(convert_arrays(value, convert) for value in batch)
     return batch

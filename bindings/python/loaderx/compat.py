@@ -287,6 +287,7 @@ class DataLoader(_core.Loader):
             0,
             1,
             True,
+            False,
             num_workers,
             None,
             min(ahead, UINT64_MAX),

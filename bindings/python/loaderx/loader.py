@@ -13,6 +13,7 @@ from . import _core
 from ._check import UINT64_MAX, boolean, natural
 from ._output_names import choose_output
 from ._outputs import Output
+from .batch import Batch, register_batches
 from .orders import Budgeted, Order, Sequential
 from .orders.order import to_json
 from .sources.source import as_source, describe
@@ -55,14 +56,19 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
 
 
 def _sizes(length: int, batch_size: Optional[int], rank: int, world: int,
-           drop_last: bool) -> List[Tuple[int, int]]:
-    """Return the possible batch sizes, on this rank and over all ranks; [] for a Budgeted order."""
+           last: str) -> List[Tuple[int, int]]:
+    """Return the possible batch sizes, on this rank and over all ranks; [] for a Budgeted order.
+
+    `last` is what happens to the last global batch: it is 'padded', 'uneven' or 'dropped'.
+    """
     if batch_size is None:
         return []
-    rest = 0 if drop_last else length % (batch_size * world)
+    rest = 0 if last == 'dropped' else length % (batch_size * world)
+    if last == 'padded':
+        rest += -rest % world
     sizes = [(batch_size, batch_size * world)] if length >= batch_size * world else []
-    last = (rest + world - 1 - rank) // world
-    return sizes + ([(last, rest)] if last else [])
+    size = (rest + world - 1 - rank) // world
+    return sizes + ([(size, rest)] if size else [])
 
 
 def generator(key: Any) -> np.random.Generator:
@@ -91,7 +97,7 @@ def generator(key: Any) -> np.random.Generator:
 class Loader(_core.Loader):
     """An iterator over the batches of a source, which threads prefetch in a given order.
 
-    A batch is a dict of arrays. Equal arguments produce the same bytes in the same order, whatever
+    A batch is a `Batch`: a dict of arrays. Equal arguments produce the same bytes in the same order, whatever
     the number of threads. The caller owns the arrays and may write to them. They remain valid as
     long as they are referenced, even after the loader is closed.
 
@@ -99,8 +105,7 @@ class Loader(_core.Loader):
     epochs); the next loop starts with the following epoch. After a ``break``, the next loop
     continues where the previous loop stopped; if the previous loop stopped after the last batch of
     an epoch, the next loop starts a new epoch. The position alone determines where epochs end, so a
-    resumed run stops where an uninterrupted run would stop. If only other ranks have records left
-    in the epoch, the first loop yields no batches. With ``epochs=None``, iteration never ends. A
+    resumed run stops where an uninterrupted run would stop. With ``epochs=None``, iteration never ends. A
     Nanoset is a whole training run: after its last batch, or with a `start` beyond it, no loop
     yields any more batches.
 
@@ -109,14 +114,20 @@ class Loader(_core.Loader):
     `rank` modulo `world`. With a `Budgeted` order, each rank reads the batches whose number in the
     epoch is congruent to `rank` modulo `world`.
 
+    **Ranks of equal length.** All ranks return the same number of batches, of equal sizes, so that
+    collective operations never wait for a rank that has finished. If the last global batch of an
+    epoch does not divide evenly, ranks that are one record short repeat one from the start of the
+    epoch, as in torch's ``DistributedSampler``; with a `Budgeted` order, ranks that are one batch
+    short repeat a batch. ``batch.real`` marks the repeated records. They have no positions: states
+    do not count them, and they depend only on the `world` that ends the epoch.
+
     **Ranks.** `rank` and `world` are the data-parallel rank and the number of data-parallel ranks,
     not the global rank and the total number of processes. Processes with the same data-parallel
     rank (because of tensor, sequence, expert or pipeline parallelism) pass the same numbers and get
     the same records in the same batches. Each process reads only the fields that it needs; a
     process that needs no fields reads a `NullDataset`. After the same number of batches, all
     processes are at the same position. The state of any process is therefore the state of the run:
-    every process can load it, even on a different mesh. (With ``on_damage='skip'``, only the
-    processes that read a batch without any readable record skip that batch.)
+    every process can load it, even on a different mesh.
 
     **Signals.** Ctrl-C interrupts ``next()`` while it waits, without losing a batch: the next call
     returns the batch, and until then ``tell()`` and ``state_dict()`` count it as not returned.
@@ -158,6 +169,9 @@ class Loader(_core.Loader):
         Whether to omit the last global batch of an epoch if it is not full, that is, if it contains
         fewer than `batch_size` records for each rank or, with a `Budgeted` order, fewer batches
         than there are ranks.
+    uneven : bool
+        Whether ranks may differ in the number of their batches and of the records in the last one,
+        instead of repeating records. A collective operation for each batch would then wait forever.
     threads : int, optional
         The number of threads that prepare batches, from 0 to 64. With 0, the thread that waits for
         a batch prepares it. None: a number based on the CPUs that the process may use. Must not be
@@ -179,7 +193,8 @@ class Loader(_core.Loader):
     on_damage : {'raise', 'skip', 'zeros'}
         What to do if a record is damaged. 'raise': ``next()`` raises CorruptError instead of
         returning the batch, and the following call continues with the next batch. 'skip': the batch
-        omits the record. 'zeros': zeros replace the values that cannot be read.
+        omits the record; a batch without a readable record repeats the next readable record of the
+        epoch, and ``batch.real`` marks it. 'zeros': zeros replace the values that cannot be read.
         ``stats()['damaged']`` counts the damaged records. If the dataset itself was opened with
         ``on_damage='zeros'``, it reports no damage to the loader.
     keys : int, optional
@@ -226,10 +241,11 @@ class Loader(_core.Loader):
         rank: int = 0,
         world: int = 1,
         drop_last: bool = False,
+        uneven: bool = False,
         threads: Optional[int] = None,
         executor: Optional[_core.Executor] = None,
         prefetch_bytes: Optional[int] = None,
-        transform: Optional[Callable[[Dict[str, Any]], Any]] = None,
+        transform: Optional[Callable[[Batch], Any]] = None,
         on_damage: str = 'raise',
         keys: Optional[int] = None,
         out: Union[str, Output] = 'numpy',
@@ -247,6 +263,8 @@ class Loader(_core.Loader):
             if executor is not None:
                 raise ValueError('threads and executor are mutually exclusive: '
                                  'pass only one of them')
+        if boolean('drop_last', drop_last) and boolean('uneven', uneven):
+            raise ValueError('drop_last and uneven are mutually exclusive: pass only one of them')
         if transform is not None and not callable(transform):
             raise TypeError(f'transform must be callable, not {type(transform).__name__}')
         if order is not None and not isinstance(order, Order):
@@ -273,7 +291,9 @@ class Loader(_core.Loader):
             output.check({name: (dtype, shape) for name, dtype, shape in core.columns
                           if name in names and dtype is not None},
                          _sizes(order_core.length, None if isinstance(order, Budgeted)
-                                else batch_size or 1, rank, world, drop_last))
+                                else batch_size or 1, rank, world,
+                                'dropped' if drop_last else 'uneven' if uneven else 'padded'))
+        register_batches()
         made = super().__new__(
             cls,
             core,
@@ -284,7 +304,8 @@ class Loader(_core.Loader):
             natural('start', start, maximum=UINT64_MAX - 1),
             rank,
             world,
-            boolean('drop_last', drop_last),
+            drop_last,
+            boolean('uneven', uneven),
             threads,
             executor,
             None if prefetch_bytes is None else natural('prefetch_bytes', prefetch_bytes),

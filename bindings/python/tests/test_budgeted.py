@@ -109,15 +109,20 @@ def test_ranks_alternate(cut, world, drop):
 
 
 @SETTINGS
-@given(cuts(), st.integers(1, 4), st.booleans(), st.sampled_from([0, 0, 2]))
-def test_a_loader_delivers_the_batches(cut, world, drop, threads):
+@given(cuts(), st.integers(1, 4), st.sampled_from(['padded', 'uneven', 'dropped']),
+       st.sampled_from([0, 0, 2]))
+def test_a_loader_delivers_the_batches(cut, world, last, threads):
     for rank in range(world):
-        loader = lx.Loader(cut.data(), order=cut.order, rank=rank, world=world, drop_last=drop,
-                           threads=threads)
+        loader = lx.Loader(cut.data(), order=cut.order, rank=rank, world=world,
+                           drop_last=last == 'dropped', uneven=last == 'uneven', threads=threads)
         for epoch in 0, 1, 2:
             batches = cut.epoch(epoch)
-            whole = len(batches) - (len(batches) % world if drop else 0)
-            expected = batches[rank:whole:world]
+            count = len(batches)
+            if last == 'dropped':
+                batches = batches[:count - count % world]
+            elif last == 'padded':    # with the first batches of the epoch, again and again
+                batches += [batches[i % count] for i in range(-count % world)]
+            expected = batches[rank::world]
             assert loader.tell() == epoch * cut.n
             assert len(loader) == len(expected)
             assert [batch['data'].tolist() for batch in loader] == expected
@@ -143,7 +148,7 @@ def test_continues_with_other_ranks_and_threads(cut, legs):
                 if batch is None:
                     break
                 assert cut.fits(batch['data'].tolist())
-                seen += batch['data'].tolist()
+                seen += batch['data'][batch.real].tolist()
             ends.add(loader.tell())
             last = json.loads(json.dumps(loader.state_dict()))
             loader.close()
@@ -190,7 +195,7 @@ def test_a_loader_begins_anywhere():
 @pytest.mark.parametrize('epochs', [1, 3, None])
 def test_reports_a_rank_that_gets_no_batches(epochs):
     order = lx.Budgeted(lx.Shuffle(seed=1), [1] * 20, 10)    # two batches
-    loader = lx.Loader(np.arange(20), order=order, rank=2, world=3, epochs=epochs)
+    loader = lx.Loader(np.arange(20), order=order, rank=2, world=3, epochs=epochs, uneven=True)
     assert len(loader) == 0
     if epochs is None:
         with pytest.raises(ValueError, match='no batch in 100 epochs'):

@@ -143,3 +143,13 @@ def test_processes_have_parts_of_global_arrays():
                        world=2) as loader:
             expected = [batch['data'].tolist() for batch in loader]
         assert [[int(word) for word in line.split()] for line in output.splitlines()] == expected
+
+
+def test_a_batch_is_a_tree_of_its_arrays():
+    """JAX treats only the type dict as a dict; ours is registered."""
+    for out in 'numpy', 'jax':
+        batch = next(lx.Loader({'image': IMAGES, 'label': LABELS}, batch_size=4, out=out))
+        assert jax.jit(lambda batch: batch['label'].sum())(batch) == 6
+        shapes = jax.tree_util.tree_map(np.shape, batch)
+        assert shapes == {'image': (4, 3, 4), 'label': (4,)}
+        assert type(jax.device_put(batch)) is lx.Batch and batch.real.all()

@@ -4,6 +4,7 @@
 import gc
 import hashlib
 import os
+import pickle
 import threading
 
 import numpy as np
@@ -161,23 +162,78 @@ def test_list_ends(data):
 
 
 @pytest.mark.parametrize('world', [2, 3, 7])
-@pytest.mark.parametrize('drop_last', [False, True])
-def test_ranks_share_each_global_batch(data, world, drop_last):
+@pytest.mark.parametrize('last', ['padded', 'uneven', 'dropped'])
+def test_ranks_share_each_global_batch(data, world, last):
     size = 20
     order = lx.Shuffle(n=N, seed=3).take(2 * N)
     ranks = [labels(lx.Loader(data, batch_size=size, order=lx.Shuffle(seed=3), epochs=2,
-                              rank=rank, world=world, drop_last=drop_last))
+                              rank=rank, world=world, drop_last=last == 'dropped',
+                              uneven=last == 'uneven'))
              for rank in range(world)]
     expected = [[] for _ in range(world)]
     for epoch in range(2):
         for start in range(0, N, size * world):
             block = order[epoch * N + start : epoch * N + min(start + size * world, N)]
-            if drop_last and len(block) < size * world:
+            if last == 'dropped' and len(block) < size * world:
                 continue
+            if last == 'padded':    # from the start of the epoch, as torch's DistributedSampler
+                block = np.concatenate([block, order[epoch * N:][:-len(block) % world]])
             for rank in range(world):
                 if len(block[rank::world]):
                     expected[rank].append(block[rank::world].tolist())
     assert ranks == expected
+
+
+def test_an_evaluation_counts_each_record_once():
+    """1,025 records on 4 ranks: 9 batches each, and 3 repeats, all marked."""
+    records = np.arange(1025)
+    ranks = [list(lx.Loader(records, batch_size=32, rank=rank, world=4)) for rank in range(4)]
+    assert [len(batches) for batches in ranks] == [9] * 4
+    repeated = [batch['data'][~batch.real].tolist() for batches in ranks for batch in batches]
+    assert sorted(sum(repeated, [])) == [0, 1, 2]
+    counted = np.concatenate([batch['data'][batch.real] for batches in ranks for batch in batches])
+    assert sorted(counted.tolist()) == records.tolist()
+
+
+@pytest.mark.parametrize('length', [1, 5, 8, 63, 64, 65])
+@pytest.mark.parametrize('shuffle', [False, True])
+def test_pads_as_the_distributed_sampler_does(length, shuffle):
+    torch = pytest.importorskip('torch')
+    order = lx.Distributed(seed=7, world=1) if shuffle else lx.Sequential()
+    for rank in range(3):
+        sampler = torch.utils.data.DistributedSampler(range(length), 3, rank, shuffle, seed=7)
+        theirs = torch.utils.data.DataLoader(range(length), 4, sampler=sampler)
+        ours = lx.Loader(np.arange(length), batch_size=4, order=order, rank=rank, world=3)
+        assert len(ours) == len(theirs)
+        assert [b['data'].tolist() for b in ours] == [batch.tolist() for batch in theirs]
+
+
+def test_no_rank_drops_a_batch_of_damaged_records(tmp_path):
+    """Rank 1 of 2 has a batch whose records are all damaged; it repeats a record."""
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64', (100,))}) as writer:
+        writer.extend(x=np.arange(8)[:, None] * np.ones(100, np.int64))
+    chunk, = (tmp_path / 'd' / 'chunk').iterdir()
+    data = bytearray(chunk.read_bytes())
+    for record in 1, 3:
+        data[data.find(np.full(100, record).tobytes())] ^= 64
+    chunk.write_bytes(data)
+    for threads in 0, 2:
+        ranks = [list(lx.Loader(tmp_path / 'd', batch_size=2, rank=rank, world=2,
+                                on_damage='skip', threads=threads)) for rank in range(2)]
+        assert [[batch['x'][:, 0].tolist() for batch in batches] for batches in ranks] == [
+            [[0, 2], [4, 6]], [[4], [5, 7]]]
+        assert [batch.real.tolist() for batch in ranks[1]] == [[False], [True, True]]
+
+
+def test_batches_are_dicts_with_attributes(data):
+    batch = next(lx.Loader(data, batch_size=3))
+    assert isinstance(batch, dict) and type(batch) is lx.Batch
+    assert batch.real.tolist() == [True] * 3
+    again = pickle.loads(pickle.dumps(batch))
+    assert again.real.tolist() == [True] * 3 and again.keys() == batch.keys()
+    assert not hasattr(type(batch)(batch), 'real')
+    made = lx.Loader(data, batch_size=3, transform=lambda batch: batch).__next__()
+    assert made.real.tolist() == [True] * 3
 
 
 def test_rejects_an_order_that_is_a_shard(data):

@@ -47,7 +47,7 @@ class Mesh:
             batch = next(loader)
             keys[rank].add(batch.pop('keys').tobytes())
             for array in batch.values():
-                got[rank].add(tuple(array.reshape(len(array), -1)[:, 0].tolist()))
+                got[rank].add(tuple(array[batch.real].reshape(batch.real.sum(), -1)[:, 0].tolist()))
         assert [len(one) for one in got + keys] == [1] * 2 * self.data
         return [list(one.pop()) for one in got]
 
@@ -181,19 +181,23 @@ def test_bad_arguments():
 
 @pytest.mark.parametrize('end', ['state', 'seek', 'start'])
 def test_all_ranks_end_the_epoch_in_which_they_resume(end):
-    """At 10 of 11, the last sample belongs to rank 1: the others have an epoch without batches."""
+    """At 10 of 11, the last sample belongs to rank 1: the others repeat samples, or have none."""
     data = np.arange(11)
     with lx.Loader(data, batch_size=5) as one:
         next(one), next(one)
         state = one.state_dict()
-    epochs = []
-    for rank in range(3):
-        with lx.Loader(data, batch_size=2, rank=rank, world=3,
-                       start=10 if end == 'start' else 0) as loader:
-            if end == 'state':
-                loader.load_state_dict(state)
-            elif end == 'seek':
-                loader.seek(10)
-            epochs.append([[int(i) for batch in loader for i in batch['data']] for _ in range(2)])
-    assert [first for first, _ in epochs] == [[], [10], []]
-    assert sorted(sum((second for _, second in epochs), [])) == list(range(11))
+    for uneven in False, True:
+        epochs = []
+        for rank in range(3):
+            with lx.Loader(data, batch_size=2, rank=rank, world=3, uneven=uneven,
+                           start=10 if end == 'start' else 0) as loader:
+                if end == 'state':
+                    loader.load_state_dict(state)
+                elif end == 'seek':
+                    loader.seek(10)
+                epochs.append([[(batch['data'], batch.real) for batch in loader]
+                               for _ in range(2)])
+        firsts = [[data.tolist() for data, _ in first] for first, _ in epochs]
+        assert firsts == ([[], [[10]], []] if uneven else [[[1]], [[10]], [[0]]])
+        seconds = [data[real].tolist() for _, second in epochs for data, real in second]
+        assert sorted(sum(seconds, [])) == list(range(11))

@@ -207,8 +207,10 @@ def test_damaged_records_are_errors_or_zeros(tmp_path):
     assert (caught.value.field, caught.value.record) == ('text', 3)
     assert caught.value.offset is not None and caught.value.path.endswith(chunk.name)
     before = sum(len(document) for document in documents[:3])
-    got = rows(lx.TokenDataset(tokens, 1), on_damage='skip')['tokens']
+    batches = list(lx.Loader(lx.TokenDataset(tokens, 1), batch_size=1, on_damage='skip'))
+    got = np.concatenate([batch['tokens'][batch.real] for batch in batches])
     assert np.array_equal(got[:, 1], np.concatenate(documents[:3])[1:before])
+    assert all(np.array_equal(batch['tokens'], got[:1]) for batch in batches if not batch.real)
     with lx.open(tmp_path / 'd', on_damage='zeros') as dataset:
         tokens = lx.Tokens(dataset['text'], 'uint16')
     assert np.array_equal(tokens[:], np.concatenate(documents[:3]))

@@ -28,7 +28,7 @@ def threads(request):
 
 def test_takes_the_dict_and_its_result_is_delivered(data, threads):
     def transform(batch):
-        assert type(batch) is dict and list(batch) == ['data', 'label']
+        assert type(batch) is lx.Batch and list(batch) == ['data', 'label']
         batch['data'] *= 2
         return batch['label'].tolist(), batch['data']
 
@@ -369,7 +369,7 @@ def keyed(order, world, threads, seed=42, **more):
         for batch in loader:
             assert batch['keys'].dtype == np.uint64 and batch['keys'].shape == (
                 len(batch['data']), 2)
-            for index, key in zip(batch['data'], batch['keys']):
+            for index, key in zip(batch['data'][batch.real], batch['keys']):
                 keys.setdefault(int(index), []).append(tuple(int(k) for k in key))
             seen += len(batch['data'])
     return keys

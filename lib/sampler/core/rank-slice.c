@@ -34,3 +34,10 @@ lx__rank_slice lx__shard_slice(lx__shard shard, uint64_t length, uint64_t positi
     uint64_t first = position + ahead;
     return (lx__rank_slice){first, (end - 1 - first) / shard.world + 1, end};
 }
+
+uint64_t lx__shard_padding(lx__shard shard, uint64_t length)
+{
+    uint64_t place = length % shard.world;
+    uint64_t ahead = shard.rank >= place ? shard.rank - place : shard.world - (place - shard.rank);
+    return ahead % length;
+}

@@ -24,6 +24,13 @@ typedef struct lx__rank_slice {
     uint64_t end;   /**< End of the range, regardless of which ranks own its positions. */
 } lx__rank_slice;
 
+/** What happens in the last step of an epoch if it has no sample or batch for some of the ranks. */
+typedef enum lx__last_step {
+    LX__LAST_PADDED,  /**< These ranks repeat samples or batches from the start of the epoch. */
+    LX__LAST_UNEVEN,  /**< These ranks have fewer samples, or none. */
+    LX__LAST_DROPPED, /**< No rank has a sample of a step that is not full. */
+} lx__last_step;
+
 /** Returns LX_ERR_ARGUMENT, with the argument's name, if world is 0 or rank is not below world. */
 LX_API lx_status lx__shard_check(lx__shard shard, lx_error *error);
 
@@ -37,5 +44,12 @@ LX_API lx_status lx__shard_check(lx__shard shard, lx_error *error);
  */
 LX_API lx__rank_slice lx__shard_slice(lx__shard shard, uint64_t length, uint64_t position,
                                       uint64_t span);
+
+/**
+ * Returns the offset in the epoch that @p shard repeats if an epoch of @p length leaves it one short
+ * in the last step: the shards continue to take turns, as if the epoch began again. torch's
+ * DistributedSampler pads in the same way.
+ */
+LX_API uint64_t lx__shard_padding(lx__shard shard, uint64_t length);
 
 #endif

@@ -107,7 +107,7 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
 lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, uint64_t capacity,
                                 uint64_t *taken, lx_error *error)
 {
-    lx__rank_slice slice;
+    lx__rank_batch batch;
     if (taken == NULL)
         return lx__fail_null(error, "taken");
     *taken = 0;
@@ -121,25 +121,25 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t *indices, uint64_t
                        "budgeted order");
     uint64_t position = sampler->position;
     lx_status status = lx__rank_assignment_next(sampler->order, &sampler->batch_bounds,
-                                                sampler->shard, false, &position, LX__POSITION_END,
-                                                &slice, error);
+                                                sampler->shard, LX__LAST_UNEVEN, &position,
+                                                LX__POSITION_END, &batch, error);
     if (status == LX_END)
         sampler->position = position;
     if (status != LX_OK)
         return status;
-    if (slice.count > capacity) {
-        *taken = slice.count;
+    if (batch.count > capacity) {
+        *taken = batch.count;
         return lx_fail(error, LX_ERR_LIMIT,
                        "the batch has %" PRIu64
                        " samples, but the buffer has room for only %" PRIu64,
-                       slice.count, capacity);
+                       batch.count, capacity);
     }
-    status = lx__order_read(sampler->order, sampler->scratch, slice.first, 1, slice.count, indices,
+    status = lx__order_read(sampler->order, sampler->scratch, batch.first, 1, batch.count, indices,
                             error);
     if (status != LX_OK)
         return status;
-    sampler->position = slice.end;
-    *taken = slice.count;
+    sampler->position = batch.step_end;
+    *taken = batch.count;
     return LX_OK;
 }
 

@@ -82,7 +82,7 @@ static inline lx_source *numbers_source(struct numbers *numbers)
 struct setup {
     uint64_t batch_size, world, rank;
     uint64_t epochs; /* 0: one */
-    bool endless, drop_last;
+    bool endless, drop_last, uneven;
     uint32_t threads;
     lx_order *order;
     lx_executor *executor; /* instead of threads */
@@ -106,6 +106,7 @@ static inline lx_loader_options *make_options(struct setup setup)
     if (setup.endless || setup.epochs != 0)
         unit_ok(lx_loader_options_set_epoch_count(options, setup.epochs, &error));
     unit_ok(lx_loader_options_set_drop_last(options, setup.drop_last, &error));
+    unit_ok(lx_loader_options_set_uneven(options, setup.uneven, &error));
     if (setup.executor != NULL)
         unit_ok(lx_loader_options_set_executor(options, setup.executor, &error));
     else

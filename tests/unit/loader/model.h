@@ -16,8 +16,9 @@ struct model {
     const lx_order *order;
     lx__scratch *scratch;
     uint64_t length, batch_size, world, rank, epochs; /* epochs 0: endless */
-    bool drop_last;
+    bool drop_last, uneven;
     uint64_t position, entered, run_end;
+    uint64_t real; /* rows of the last batch that are not padding */
 };
 
 static inline void model_seek(struct model *model, uint64_t position)
@@ -36,7 +37,8 @@ static inline struct model model_of(lx_order *order, struct setup setup)
                           .world = setup.world != 0 ? setup.world : 1,
                           .rank = setup.rank,
                           .epochs = setup.endless || setup.epochs != 0 ? setup.epochs : 1,
-                          .drop_last = setup.drop_last};
+                          .drop_last = setup.drop_last,
+                          .uneven = setup.uneven};
     unit_ok(lx__scratch_new(order, &model.scratch, &error));
     model_seek(&model, 0);
     return model;
@@ -51,13 +53,39 @@ static inline void model_free(struct model *model)
 static inline bool model_has_any(const struct model *model)
 {
     uint64_t global = model->batch_size * model->world;
-    return model->length >= global || (model->rank < model->length && !model->drop_last);
+    return model->length >= global ||
+           ((!model->uneven || model->rank < model->length) && !model->drop_last);
+}
+
+/** Reads the index at a position. */
+static inline uint64_t model_read(const struct model *model, uint64_t position)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t index;
+    unit_ok(lx__order_read(model->order, model->scratch, position, 1, 1, &index, &error));
+    return index;
+}
+
+/** Whether an offset in the epoch belongs to the rank. */
+static inline bool model_owns(const struct model *model, uint64_t offset)
+{
+    return offset % model->world == model->rank;
+}
+
+/** Repeats the epoch from its start until all ranks have as many rows. */
+static inline uint64_t model_pad(const struct model *model, uint64_t start, uint64_t rows,
+                                 uint64_t *indices)
+{
+    uint64_t begin = start / model->length * model->length, at = model->position;
+    for (; (at - start) % model->world != 0; at++)
+        if (model_owns(model, at - begin))
+            indices[rows++] = model_read(model, begin + (at - begin) % model->length);
+    return rows;
 }
 
 /** The rows of the rank's next batch, with its indices and position; 0 at the end. */
 static inline uint64_t model_next(struct model *model, uint64_t *start, uint64_t *indices)
 {
-    lx_error error = LX_ERROR_INIT;
     uint64_t global = model->batch_size * model->world;
     if (model->run_end == UINT64_MAX && !model_has_any(model))
         return 0;
@@ -65,9 +93,11 @@ static inline uint64_t model_next(struct model *model, uint64_t *start, uint64_t
         uint64_t rows = 0, epoch_end = (model->position / model->length + 1) * model->length;
         *start = model->position;
         for (; model->position < epoch_end && model->position < *start + global; model->position++)
-            if (model->position % model->length % model->world == model->rank)
-                unit_ok(lx__order_read(model->order, model->scratch, model->position, 1, 1,
-                                       &indices[rows++], &error));
+            if (model_owns(model, model->position % model->length))
+                indices[rows++] = model_read(model, model->position);
+        model->real = rows;
+        if (!model->uneven && !model->drop_last)
+            rows = model_pad(model, *start, rows, indices);
         if (rows != 0 && (!model->drop_last || model->position - *start == global))
             return rows;
     }

@@ -83,8 +83,10 @@ START_TEST(ranks_take_consecutive_batches)
                 any = false;
                 for (uint64_t rank = 0; rank < world; rank++) {
                     lx_batch *batch = next_batch(loaders[rank]);
-                    if (batch == NULL)
+                    if (batch == NULL || lx_batch_get_real_count(batch) == 0) {
+                        lx_batch_unref(batch);
                         continue;
+                    }
                     any = true;
                     check_batch(batch);
                     positions[world - 1][2 * total] = lx_batch_get_indices(batch)[0];
@@ -103,7 +105,7 @@ START_TEST(ranks_take_consecutive_batches)
 }
 END_TEST
 
-START_TEST(all_ranks_drop_incomplete_steps)
+START_TEST(all_ranks_pad_or_drop_incomplete_steps)
 {
     uint64_t state = 7;
     for (int i = 0; i < 40; i++) {
@@ -111,16 +113,20 @@ START_TEST(all_ranks_drop_incomplete_steps)
         lx_source *source = make_any(&state);
         uint64_t world = next_choice(&state) % 4 + 1, count;
         unit_ok(lx_order_get_batch_count(cut.order, 0, &count, &error));
-        for (int drop = 0; drop < 2; drop++)
+        for (int last = 0; last < 3; last++)
             for (uint64_t rank = 0; rank < world; rank++) {
                 lx_loader *loader = open_loader(source, (struct setup){.order = cut.order,
                                                                        .rank = rank,
                                                                        .world = world,
-                                                                       .drop_last = drop == 1});
+                                                                       .drop_last = last == 1,
+                                                                       .uneven = last == 2});
                 uint64_t batches = 0, all = batches_per_epoch(loader);
-                ck_assert_uint_eq(all, count / world + (drop == 0 && rank < count % world));
-                for (lx_batch *batch; (batch = next_batch(loader)) != NULL; batches++)
+                uint64_t rest = last == 0 ? count % world != 0 : last == 2 && rank < count % world;
+                ck_assert_uint_eq(all, count / world + rest);
+                for (lx_batch *batch; (batch = next_batch(loader)) != NULL; batches++) {
+                    check_batch(batch);
                     lx_batch_unref(batch);
+                }
                 ck_assert_uint_eq(batches, all);
                 lx_loader_close(loader);
             }
@@ -138,7 +144,7 @@ static uint64_t run_rank(lx_source *source, struct setup setup, uint64_t steps, 
     if (text[0] != '\0')
         unit_ok(lx_loader_restore(loader, text, &error));
     for (lx_batch *batch; steps > 0 && (batch = next_batch(loader)) != NULL; steps--) {
-        for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
+        for (uint64_t i = 0; i < lx_batch_get_real_count(batch); i++)
             seen[lx_batch_get_indices(batch)[i]]++;
         lx_batch_unref(batch);
     }
@@ -223,7 +229,8 @@ START_TEST(reports_a_rank_that_gets_no_batches)
     make_cut(&cut, "shuffle", 20, 100, &state); /* one or two batches */
     numbers.length = 20;
     lx_source *source = numbers_source(&numbers);
-    struct setup setup = {.order = cut.order, .rank = 4, .world = 5, .endless = true};
+    struct setup setup = {
+        .order = cut.order, .rank = 4, .world = 5, .endless = true, .uneven = true};
     lx_loader *loader = open_loader(source, setup);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
@@ -281,6 +288,6 @@ START_TEST(accepts_an_order_without_samples)
 END_TEST
 
 UNIT_MAIN("loader/batch-schedule", batches_follow_the_order, ranks_take_consecutive_batches,
-          all_ranks_drop_incomplete_steps, changing_worlds_and_threads_see_each_sample_once,
+          all_ranks_pad_or_drop_incomplete_steps, changing_worlds_and_threads_see_each_sample_once,
           a_seek_into_a_batch_returns_its_rest, reports_a_rank_that_gets_no_batches,
           rejects_a_batch_size_with_batches_of_the_order, accepts_an_order_without_samples)

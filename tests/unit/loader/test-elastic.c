@@ -10,7 +10,7 @@ struct training {
     struct elastic run;
     struct numbers numbers;
     lx_source *source;
-    bool drop_last;
+    bool drop_last, uneven;
     uint64_t position, dropped;
     char *saved; /* NULL: no state yet */
 };
@@ -32,6 +32,7 @@ static struct team open_team(struct training *training, uint64_t *state)
                               .rank = rank,
                               .order = training->run.order,
                               .drop_last = training->drop_last,
+                              .uneven = training->uneven,
                               .threads = (uint32_t)(random_next(state) % 3)};
         lx_loader *loader = team.loaders[rank] = open_loader(training->source, setup);
         if (training->saved != NULL)
@@ -65,10 +66,12 @@ static void see_batch(struct training *training, const struct team *team, uint64
     check_numbers(batch);
     for (; at < end && at < epoch_end; at++)
         if (at % length % team->world == rank) {
-            elastic_assert(&training->run, row < lx_batch_get_row_count(batch));
+            elastic_assert(&training->run, row < lx_batch_get_real_count(batch));
             elastic_see(&training->run, at, lx_batch_get_indices(batch)[row++]);
         }
-    elastic_assert(&training->run, row == lx_batch_get_row_count(batch));
+    elastic_assert(&training->run, row == lx_batch_get_real_count(batch));
+    elastic_assert(&training->run, row != 0 || !training->uneven);
+    elastic_assert(&training->run, lx_batch_get_row_count(batch) - row <= !training->uneven);
 }
 
 /** One step of all ranks, after which all must be at the same position. Returns whether any rank
@@ -86,7 +89,7 @@ static bool step(struct training *training, struct team *team)
     uint64_t to = lx_loader_tell(team->loaders[0]);
     for (uint64_t rank = 1; rank < team->world; rank++)
         elastic_assert(&training->run, lx_loader_tell(team->loaders[rank]) == to);
-    if (training->drop_last)
+    if (!training->uneven)
         elastic_assert(&training->run, got == 0 || got == team->world);
     if (got == 0) /* the end of an epoch, and its dropped samples */
         training->dropped += to - training->position;
@@ -115,7 +118,9 @@ static void stop_and_go_on(uint64_t seed)
                                         .width = random_next(&state) % 5,
                                         .identity = "elastic"};
     training.source = numbers_source(&training.numbers);
-    training.drop_last = random_next(&state) % 2 == 0;
+    uint64_t last = random_next(&state) % 3;
+    training.drop_last = last == 0;
+    training.uneven = last == 1;
     for (int change = 0; change <= ELASTIC_CHANGES; change++) {
         struct team team = open_team(&training, &state);
         uint64_t global = team.world * team.batch_size;

@@ -25,7 +25,7 @@ START_TEST(the_defaults_are_those_of_the_header)
 
     lx_loader_options *options = lx_loader_options_new();
     ck_assert_uint_eq(options->prefetch_bytes, 64 << 20);
-    ck_assert(!options->drop_last);
+    ck_assert(!options->drop_last && !options->uneven);
     lx_loader_options_free(options);
     lx_loader_options_free(NULL);
 }
@@ -63,6 +63,7 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_loader_options_set_epoch_count(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_start(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_drop_last(NULL, true, &error), "options");
+    unit_refuses_null(lx_loader_options_set_uneven(NULL, true, &error), "options");
     unit_refuses_null(lx_loader_options_set_columns(NULL, names, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_reader_count(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_executor(NULL, NULL, &error), "options");

@@ -40,13 +40,14 @@ static lx_order *random_order(uint64_t *state, uint64_t length)
 
 static struct setup random_setup(uint64_t *state, lx_order *order)
 {
-    uint64_t world = 1 + random_next(state) % 7;
+    uint64_t world = 1 + random_next(state) % 7, last = random_next(state) % 3;
     return (struct setup){.batch_size = 1 + random_next(state) % 13,
                           .world = world,
                           .rank = random_next(state) % world,
                           .epochs = random_next(state) % 4,
                           .endless = true, /* if epochs is 0 */
-                          .drop_last = random_next(state) % 2,
+                          .drop_last = last == 1,
+                          .uneven = last == 2,
                           .threads = (uint32_t)(random_next(state) % 3),
                           .order = order};
 }
@@ -131,7 +132,7 @@ START_TEST(all_ranks_end_the_epoch_of_a_seek)
     struct numbers numbers = {.length = 11, .width = 1};
     uint64_t rows, together = 0;
     for (uint64_t rank = 0; rank < 3; rank++) {
-        struct setup setup = {.batch_size = 2, .world = 3, .rank = rank};
+        struct setup setup = {.batch_size = 2, .world = 3, .rank = rank, .uneven = true};
         lx_loader *loader = open_numbers(&numbers, setup);
         unit_ok(lx_loader_seek(loader, 10, &error)); /* the last one is rank 1's */
         ck_assert_uint_eq(end_epoch(loader, &rows), 11);
@@ -176,7 +177,7 @@ static uint64_t run_ranks(lx_source *source, struct setup setup, uint64_t positi
         unit_ok(lx_loader_seek(loader, position, &error));
         int left = batches;
         for (lx_batch *batch; left-- > 0 && (batch = next_batch(loader)) != NULL;) {
-            for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
+            for (uint64_t i = 0; i < lx_batch_get_real_count(batch); i++)
                 seen[lx_batch_get_indices(batch)[i]]++;
             check_numbers(batch);
             lx_batch_unref(batch);
@@ -198,7 +199,8 @@ START_TEST(ranks_together_read_each_record_once_per_epoch)
         lx_source *source = numbers_source(&numbers);
         struct setup setup = {.batch_size = 1 + random_next(&state) % 9,
                               .world = 1 + random_next(&state) % 9,
-                              .drop_last = round % 2 == 1,
+                              .drop_last = round % 3 == 1,
+                              .uneven = round % 3 == 2,
                               .order = make_order("shuffle", length, random_next(&state), 0)};
         uint64_t epoch = random_next(&state) % 3 * length, total = 0;
         ck_assert_uint_eq(run_ranks(source, setup, epoch, 1000, seen), epoch + length);
@@ -333,10 +335,10 @@ END_TEST
 START_TEST(a_rank_without_records_is_at_its_end)
 {
     static const struct setup setups[] = {
-        {.world = 8, .rank = 5},
-        {.world = 8, .rank = 3, .endless = true},
-        {.world = UINT64_MAX, .rank = UINT64_MAX - 1, .endless = true},
-        {.world = 8, .rank = 3, .epochs = UINT64_MAX / 8},
+        {.world = 8, .rank = 5, .uneven = true},
+        {.world = 8, .rank = 3, .endless = true, .uneven = true},
+        {.world = UINT64_MAX, .rank = UINT64_MAX - 1, .endless = true, .uneven = true},
+        {.world = 8, .rank = 3, .epochs = UINT64_MAX / 8, .uneven = true},
         {.batch_size = 4, .drop_last = true, .endless = true},
         {.batch_size = 2, .world = 2, .drop_last = true, .endless = true, .threads = 2}};
     struct numbers numbers = {.length = 3, .width = 1};
@@ -346,6 +348,31 @@ START_TEST(a_rank_without_records_is_at_its_end)
         ck_assert_ptr_null(next_batch(loader));
         uint64_t epochs = setups[i].endless ? 0 : setups[i].epochs == 0 ? 1 : setups[i].epochs;
         ck_assert_uint_eq(lx_loader_tell(loader), 3 * epochs);
+        lx_loader_close(loader);
+    }
+}
+END_TEST
+
+/* As many batches, of as many rows, on each rank: the epoch is padded to a multiple of world, from
+ * its start. */
+START_TEST(all_ranks_take_the_same_number_of_batches)
+{
+    struct numbers numbers = {.length = 1025, .width = 1};
+    for (uint64_t rank = 0; rank < 4; rank++) {
+        lx_loader *loader =
+            open_numbers(&numbers, (struct setup){.batch_size = 32, .world = 4, .rank = rank});
+        ck_assert_uint_eq(batches_per_epoch(loader), 9);
+        for (uint64_t i = 0; i < 9; i++) {
+            lx_batch *batch = next_batch(loader);
+            ck_assert_uint_eq(lx_batch_get_row_count(batch), i < 8 ? 32 : 1);
+            ck_assert_uint_eq(lx_batch_get_real_count(batch), i < 8 ? 32 : rank == 0);
+            if (i == 8)
+                ck_assert_uint_eq(lx_batch_get_indices(batch)[0], rank == 0 ? 1024 : rank - 1);
+            check_numbers(batch);
+            lx_batch_unref(batch);
+        }
+        ck_assert_ptr_null(next_batch(loader));
+        ck_assert_uint_eq(lx_loader_tell(loader), 1025);
         lx_loader_close(loader);
     }
 }
@@ -417,7 +444,7 @@ START_TEST(a_batch_larger_than_the_source_allocates_no_more_than_it)
                                                             .rank = rank,
                                                             .epochs = 2,
                                                             .threads = (uint32_t)(i / 18)});
-            uint64_t share = length / world + (rank < length % world);
+            uint64_t share = length / world + (length % world != 0);
             for (int epoch = 0; epoch < 2 && share != 0; epoch++) {
                 lx_batch *batch = next_batch(loader);
                 ck_assert_uint_eq(lx_batch_get_row_count(batch), share);
@@ -439,6 +466,7 @@ START_TEST(reports_why_opening_fails)
     static const char *const unknown[] = {"label", "lable"}, *const twice[] = {"label", "label"};
     expect_refusal((struct setup){.fields = unknown, .field_count = 2}, LX_ERR_NOT_FOUND, "lable");
     expect_refusal((struct setup){.fields = twice, .field_count = 2}, LX_ERR_ARGUMENT, "label");
+    expect_refusal((struct setup){.drop_last = true, .uneven = true}, LX_ERR_ARGUMENT, "uneven");
     expect_refusal((struct setup){.batch_size = 1ull << 40, .world = 1ull << 30}, LX_ERR_ARGUMENT,
                    "world");
     lx_order *order = make_order("shuffle", 21, 1, 0);
@@ -607,7 +635,8 @@ UNIT_MAIN("loader/loader", any_configuration_delivers_the_batches_of_its_positio
           continues_with_other_ranks_without_loss_or_repeat,
           rank_2_of_4_continues_at_70_after_17_steps, an_empty_source_is_at_its_end,
           one_record_is_an_epoch, a_rank_without_records_is_at_its_end,
-          more_ranks_than_records_share_the_records, returns_fields_in_the_requested_order,
+          all_ranks_take_the_same_number_of_batches, more_ranks_than_records_share_the_records,
+          returns_fields_in_the_requested_order,
           a_batch_larger_than_the_source_allocates_no_more_than_it, rejects_null_by_name,
           reports_why_opening_fails, the_length_of_the_order_is_that_of_an_epoch,
           retries_after_failed_allocations, statistics_count_delivered_batches,

@@ -27,16 +27,32 @@ static void make_any(uint64_t *state)
     }
 }
 
+/** Sets the batch to the one of this number in the epoch that begins at @p begin. */
+static void repeat_by_hand(uint64_t begin, uint64_t number, lx__rank_batch *batch)
+{
+    for (uint64_t at = begin; at < begin + cut.length; at++)
+        if (numbers[at] == number && batch->count++ == 0)
+            batch->first = at;
+    batch->repeated = true;
+}
+
 /** The positions by definition; false if the rank has none in the step. */
-static bool step_by_hand(lx__shard shard, bool drop, uint64_t position, lx__rank_slice *share)
+static bool step_by_hand(lx__shard shard, lx__last_step last, uint64_t position,
+                         lx__rank_batch *batch)
 {
     uint64_t epoch = position / cut.length, first = numbers[position], at = position;
-    *share = (lx__rank_slice){0};
+    *batch = (lx__rank_batch){0};
     for (; at < (epoch + 1) * cut.length && numbers[at] - first < shard.world; at++)
-        if (numbers[at] % shard.world == shard.rank && share->count++ == 0)
-            share->first = at;
-    share->end = at;
-    return share->count != 0 && (!drop || counts[epoch] - first >= shard.world);
+        if (numbers[at] % shard.world == shard.rank && batch->count++ == 0)
+            batch->first = at;
+    batch->step_end = at;
+    if (batch->count == 0 && last == LX__LAST_PADDED) {
+        uint64_t number = counts[epoch];
+        while (number % shard.world != shard.rank)
+            number++;
+        repeat_by_hand(epoch * cut.length, number % counts[epoch], batch);
+    }
+    return batch->count != 0 && (last != LX__LAST_DROPPED || counts[epoch] - first >= shard.world);
 }
 
 START_TEST(a_step_has_one_batch_for_each_rank)
@@ -45,22 +61,22 @@ START_TEST(a_step_has_one_batch_for_each_rank)
     for (int i = 0; i < 2000; i++) {
         lx_error error = LX_ERROR_INIT;
         lx__epoch_table *held = NULL;
-        lx__rank_slice share, expected;
-        bool drop = i % 2 == 0;
+        lx__rank_batch batch, expected;
+        lx__last_step last = (lx__last_step)(i % 3);
         make_any(&state);
         uint64_t world = next_choice(&state) % 6 + 1, until = EPOCHS * cut.length;
         lx__shard shard = {next_choice(&state) % world, world};
         uint64_t at = next_choice(&state) % until, found = at;
-        while (at < until && !step_by_hand(shard, drop, at, &expected))
-            at = expected.end;
-        lx_status status = lx__rank_assignment_next(cut.order, &held, shard, drop, &found, until,
-                                                    &share, &error);
-        if (cut.length > (drop ? world - 1 : shard.rank))
+        while (at < until && !step_by_hand(shard, last, at, &expected))
+            at = expected.step_end;
+        lx_status status = lx__rank_assignment_next(cut.order, &held, shard, last, &found, until,
+                                                    &batch, &error);
+        if (cut.length >= (last == LX__LAST_DROPPED ? world : shard.rank + 1))
             ck_assert_uint_eq(found, at);
         ck_assert_int_eq(status, at < until ? LX_OK : LX_END);
         if (status == LX_OK)
-            ck_assert(share.first == expected.first && share.count == expected.count &&
-                      share.end == expected.end);
+            ck_assert(batch.first == expected.first && batch.count == expected.count &&
+                      batch.step_end == expected.step_end && batch.repeated == expected.repeated);
         lx__epoch_table_clear_scratch(&held);
         lx_order_unref(cut.order);
     }
@@ -71,22 +87,24 @@ START_TEST(reports_a_rank_that_gets_no_batches)
 {
     lx_error error = LX_ERROR_INIT;
     lx__epoch_table *held = NULL;
-    lx__rank_slice share;
+    lx__rank_batch batch;
     uint64_t state = 3, position = 0;
     cut = (cut_order){.budget = 1000};
     make_cut(&cut, "shuffle", 20, 100, &state); /* one or two batches */
-    ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){4, 5}, false, &position,
-                                              UINT64_MAX, &share, &error),
+    ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){4, 5}, LX__LAST_UNEVEN,
+                                              &position, UINT64_MAX, &batch, &error),
                      LX_ERR_LIMIT);
     ck_assert_ptr_nonnull(strstr(error.message, "rank 4 of 5 has no batch in 100 epochs"));
     ck_assert_uint_eq(position, 0);
     lx_error_clear(&error);
     /* If there are fewer samples than ranks, that is known at once. */
-    ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){20, 21}, false,
-                                              &position, UINT64_MAX, &share, &error),
+    ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){20, 21},
+                                              LX__LAST_UNEVEN, &position, UINT64_MAX, &batch,
+                                              &error),
                      LX_END);
-    ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){0, 21}, true, &position,
-                                              UINT64_MAX, &share, &error),
+    ck_assert_int_eq(lx__rank_assignment_next(cut.order, &held, (lx__shard){0, 21},
+                                              LX__LAST_DROPPED, &position, UINT64_MAX, &batch,
+                                              &error),
                      LX_END);
     lx__epoch_table_clear_scratch(&held);
     lx_order_unref(cut.order);

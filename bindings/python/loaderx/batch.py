@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Batches, which are dicts of arrays."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Dict, Iterable, Tuple
+
+import numpy as np
+
+__all__ = ['Batch', 'register_batches']
+
+
+class Batch(Dict[str, Any]):
+    """A batch of a loader: a dict of arrays by field name, with attributes that describe the batch.
+
+    A batch can be used wherever a dict can. What is created from a batch, for example by a
+    transform that returns a new dict, does not have the attributes: copy what is needed.
+
+    Attributes
+    ----------
+    real : array of bool
+        Whether each record counts. False marks padding: records that are repeated so that all ranks
+        have the same number of batches. An evaluation must leave them out.
+
+    Examples
+    --------
+    >>> ds = {'label': np.arange(5)}
+    >>> for batch in Loader(ds, batch_size=2, rank=1, world=2):
+    ...     print(batch['label'], batch.real)
+    [1 3] [ True  True]
+    [0] [False]
+    """
+
+    __slots__ = ('real',)
+
+    real: np.ndarray[Any, np.dtype[np.bool_]]
+
+    def with_values(self, values: Dict[str, Any]) -> Batch:
+        """Return a batch with other values and the same attributes."""
+        made = Batch(values)
+        made.real = self.real
+        return made
+
+
+_registered = False
+
+
+def _flatten(batch: Batch) -> Tuple[Iterable[Tuple[Any, Any]], Tuple[str, ...]]:
+    names = tuple(sorted(batch))
+    key = sys.modules['jax'].tree_util.DictKey
+    return [(key(name), batch[name]) for name in names], names
+
+
+def _unflatten(names: Tuple[str, ...], values: Iterable[Any]) -> Batch:
+    return Batch(zip(names, values))
+
+
+def register_batches() -> None:
+    """Make JAX, if the program uses it, treat batches as dicts, which it does only for type dict."""
+    global _registered
+    jax: Any = sys.modules.get('jax')
+    if not _registered and hasattr(jax, 'tree_util'):
+        _registered = True
+        jax.tree_util.register_pytree_with_keys(Batch, _flatten, _unflatten)
