@@ -58,7 +58,7 @@ def test_a_batch_is_split_by_its_first_axis():
 
 def test_rejects_batches_that_cannot_be_split():
     sharding = rows()
-    with pytest.raises(ValueError, match=r"batches of 'data' of shape \(30, 3, 4\)"):
+    with pytest.raises(ValueError, match=r"batches of 'data' with shape \(30, 3, 4\)"):
         lj.Loader((IMAGES, LABELS), batch_size=30, sharding=sharding)
     with pytest.raises(ValueError, match=r'\(26, 3, 4\).*drop_last=True'):
         lj.Loader((IMAGES[:90], LABELS[:90]), batch_size=64, sharding=sharding)
@@ -115,8 +115,11 @@ with lj.Loader(labels, batch_size=8, order=order, sharding=rows) as loader:
         assert value.shape == (16,), value.shape
         own = np.concatenate([np.asarray(part.data) for part in value.addressable_shards])
         print(*own)
+with lj.Loader(labels[:51], batch_size=8, sharding=rows) as loader:
+    shapes = [batch['data'].shape for batch in loader]
+assert shapes == 3 * [(16,)] + [(4,)], shapes    # the last batch is padded from 3 to 4
 try:
-    lj.Loader(labels[:51], batch_size=8, sharding=rows)
+    lj.Loader(labels[:51], batch_size=8, sharding=rows, uneven=True)
 except ValueError as error:
     assert 'do not divide evenly' in str(error), error
 else:
