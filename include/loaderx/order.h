@@ -91,15 +91,16 @@ LX_BEGIN_DECLS
 typedef struct lx_order lx_order;
 
 /**
- * Creates an order in which a window slides over the indices 0 to @p length - 1 and wraps around at
- * the end: position k has the index ((k div window) * stride + k mod window) mod length, computed
- * without overflow.
+ * Creates an order in which a window slides over the indices 0 to @p length - 1: a window begins at
+ * every stride-th index, and wraps around at the end. Offset o of an epoch has the index ((o div
+ * window) * stride + o mod window) mod length, computed without overflow.
  *
- * With a stride equal to the window, the default, the index is k mod length: each epoch contains
- * every index once, in sequence. With a smaller stride, windows overlap; with a larger stride, the
- * indices between windows are left out.
+ * With a stride equal to the window, the default, each epoch contains every index once, in sequence.
+ * With a smaller stride, windows overlap; with a larger stride, the indices between windows are left
+ * out. In both cases, an epoch consists of ceiling(length / stride) whole windows, so a loader whose
+ * batches have the size of a window returns one window in each batch.
  *
- * @param[in]  length  The number of indices, which is also the epoch length.
+ * @param[in]  length  The number of indices.
  * @param[in]  window  The number of positions in a window. 0 means 1, so that a stride alone
  *                     selects every stride-th index.
  * @param[in]  stride  The number of indices by which the window slides; 0 means the size of the
@@ -109,6 +110,7 @@ typedef struct lx_order lx_order;
  *
  * @retval LX_OK            The order was created.
  * @retval LX_ERR_ARGUMENT  @p order is NULL.
+ * @retval LX_ERR_LIMIT     An epoch would have more than 2^64 - 1 positions.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_sequential(uint64_t length, uint64_t window, uint64_t stride,

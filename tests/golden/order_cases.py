@@ -27,6 +27,12 @@ def plain(length):
     return of_kind('sequential', length, window=1, stride=1)
 
 
+def windows_of(indices, window, stride):
+    """Windows that slide."""
+    return of_kind('sequential', -(-indices // stride) * window, window=window, stride=stride,
+                   indices=indices)
+
+
 def slice_of(part, first, length):
     """A slice."""
     return of_kind('slice', length, first=first, part=part)
@@ -59,11 +65,12 @@ def blend_of(parts, weights, exhausted='repeat', length=None, offsets=None, late
 
 def simple_cases():
     """Orders of the first kinds, with first position and step."""
-    for n, window, stride in [(1, 1, 1), (10, 1, 1), (10, 4, 2), (7, 3, 5), (10, 1, 3),
-                              (1000, 1, TOP), (TOP, TOP, TOP - 1), (TOP, 1, TOP - 1),
-                              (TOP - 1, 5, TOP), (2**63 + 1, 3, 2**63), (10**12, 256, 64)]:
+    sliding = [(10, 4, 2), (7, 3, 5), (10, 1, 3), (3, 7, 1), (1000, 1, TOP), (2, TOP, 5),
+               (TOP, TOP // 2, TOP - 1), (TOP, 1, TOP - 1), (TOP, 1, 2), (TOP - 1, 5, TOP),
+               (2**63 + 1, 3, 2**63), (10**12, 256, 64)]
+    for order in [plain(1), plain(10), plain(TOP), *(windows_of(*case) for case in sliding)]:
         for first, step in [(0, 1), (3, 2), (TOP - COUNT, 1), (2**40 + 17, 1000003)]:
-            yield of_kind('sequential', n, window=window, stride=stride), first, step
+            yield order, first, step
     for n, seed in [(1, 0), (2, 1), (10, 42), (60000, 42), (10**12, 43), (TOP, TOP)]:
         for first, step in [(0, 1), (5, 2), (7, 3), (TOP - COUNT, 1), (2**40 + 17, 1000003)]:
             yield of_kind('random', n, seed=seed), first, step
@@ -127,9 +134,9 @@ def huge_parts():
     yield slice_of(shuffle_of(2**63 + 1, 1), 0, 2**63 + 1)  # ends within epoch 1
     yield slice_of(blocks_of(2**63 + 1, 2**62, 3), 2**63 - 20, 21)
     yield slice_of(of_kind('random', 2**63, seed=8), 3, 20)
-    yield slice_of(of_kind('sequential', TOP, window=1, stride=3), TOP - 10, 10)
-    for length, window in [(7, 359), (5 * 10**17, 2**63 + 1)]:  # windows past the end
-        yield slice_of(of_kind('sequential', length, window=window, stride=360), 6, 1)
+    yield slice_of(windows_of(TOP, 3, 3 * 2**32), TOP // 2**32 - 10, 10)
+    for indices, window in [(7, 359), (7, 2**63 + 1)]:  # windows past the end
+        yield slice_of(windows_of(indices, window, 360), 6, 1)
     yield slice_of(repeat_of(shuffle_of(10**12, 42), 10**7), 10**12 - 5, 10)
     yield repeat_of(slice_of(shuffle_of(2**63 - 1, 1), 0, 10), 3)
     yield concat_of([shuffle_of(2**63, 1)])
@@ -150,7 +157,7 @@ def slices():
         yield slice_of(shuffle_of(10**12, 42), first, length)
     yield slice_of(blocks_of(10**12 - 1, 4096, 42), 3 * 4096 - 8, 16)
     yield slice_of(slice_of(shuffle_of(1000, 1), 100, 800), 700, 100)
-    yield slice_of(of_kind('sequential', 10, window=4, stride=2), 3, 6)
+    yield slice_of(windows_of(10, 4, 2), 3, 6)
     yield slice_of(plain(TOP), 2**63, 2**63 - 1)
 
 

@@ -30,8 +30,9 @@ from weights import weighted, weighted_shuffle
 
 def sequential(order, k):
     """Index at position k of a sequential order."""
-    n, window, stride = order['length'], order['window'], order['stride']
-    return (k // window * stride + k % window) % n
+    n, window, stride = order.get('indices', order['length']), order['window'], order['stride']
+    offset = k % order['length']
+    return (offset // window * stride + offset % window) % n
 
 
 def random(order, k):

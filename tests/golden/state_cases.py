@@ -8,7 +8,7 @@ from new_cases import (balanced_of, bucketed_of, budgeted_of, distributed_of, gr
                        padded_of, squares, torch_random_of, torch_subset_of, weighted_of,
                        weighted_shuffle_of)
 from order_cases import (TOP, blend_of, blocks_of, concat_of, of_kind, plain, repeat_of,
-                         shuffle_of, slice_of, subset_of)
+                         shuffle_of, slice_of, subset_of, windows_of)
 
 WEIGHTS = [0.5, 2, 0, 0.1, 7, 1e-3, 0.25, 3]
 CLASSES = [3, 3, 0, 5, 3, 0, 5, 3, 3, 3, 2**63]
@@ -66,7 +66,7 @@ def with_tables():
 def orders():
     """Names, orders, and the positions where their samplers were saved."""
     yield 'sequential', plain(100), 310
-    yield 'window', of_kind('sequential', 100, window=8, stride=4), 2**40 + 17
+    yield 'window', windows_of(100, 8, 3), 2**40 + 17
     yield 'random', of_kind('random', 60000, seed=42), 75360
     yield 'shuffle', shuffle_of(1000, 42), 2990
     yield 'shuffle-network', shuffle_of(10**12, TOP), 10**12 - 6

@@ -670,3 +670,11 @@ def test_use_in_a_child_of_fork_is_an_error():
         print('done')
     """)
     assert printed == 'done\n'
+
+
+def test_a_batch_is_a_window_in_every_epoch():
+    """The last window of an epoch wraps around, and the next epoch begins with its first window."""
+    loader = lx.Loader(np.arange(10), batch_size=4, order=lx.Sequential(window=4, stride=3),
+                       epochs=None)
+    windows = [next(loader)['data'].tolist() for _ in range(8)]
+    assert windows == 2 * [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9], [9, 0, 1, 2]]

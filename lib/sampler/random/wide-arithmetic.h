@@ -25,16 +25,6 @@ static inline uint64_t lx__add_mod(uint64_t a, uint64_t b, uint64_t n)
     return a >= n - b ? a - (n - b) : a + b;
 }
 
-/** Returns (a * b) mod n for a below n, bit by bit in 64 steps. Portable. */
-static inline uint64_t lx__multiply_mod_bits(uint64_t a, uint64_t b, uint64_t n)
-{
-    uint64_t product = 0;
-    for (; b != 0; b >>= 1, a = lx__add_mod(a, a, n))
-        if (b & 1)
-            product = lx__add_mod(product, a, n);
-    return product;
-}
-
 /** Returns floor((high * 2^64 + low) / divisor) for high below the divisor, by long division bit by
  * bit. Portable. */
 static inline uint64_t lx__divide_wide_bits(uint64_t high, uint64_t low, uint64_t divisor)
@@ -62,11 +52,6 @@ static inline uint64_t lx__multiply_wide(uint64_t a, uint64_t b, uint64_t *high)
     return (uint64_t)product;
 }
 
-static inline uint64_t lx__multiply_mod(uint64_t a, uint64_t b, uint64_t n)
-{
-    return (uint64_t)((lx__uint128)a * b % n);
-}
-
 static inline uint64_t lx__divide_wide(uint64_t high, uint64_t low, uint64_t divisor)
 {
     return (uint64_t)(((lx__uint128)high << 64 | low) / divisor);
@@ -74,7 +59,6 @@ static inline uint64_t lx__divide_wide(uint64_t high, uint64_t low, uint64_t div
 #else
 #define lx__divide_wide lx__divide_wide_bits
 #define lx__multiply_wide lx__multiply_wide_parts
-#define lx__multiply_mod lx__multiply_mod_bits
 #endif
 
 /** Returns a * b / 2^shift, rounded down, for a shift of 1 to 127 such that the result fits in 64

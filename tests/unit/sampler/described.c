@@ -274,9 +274,11 @@ static lx_order *of_numbers(const char *kind, const json_t *description)
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
     uint64_t length = number_of(description, "length");
-    if (strcmp(kind, "sequential") == 0)
-        return make_order(kind, length, number_of(description, "window"),
-                          number_of(description, "stride"));
+    if (strcmp(kind, "sequential") == 0) {
+        bool slides = json_object_get(description, "indices") != NULL;
+        return make_order(kind, slides ? number_of(description, "indices") : length,
+                          number_of(description, "window"), number_of(description, "stride"));
+    }
     uint64_t seed = number_of(description, "seed");
     if (strcmp(kind, "blocks") == 0)
         unit_ok(lx_order_new_blocks(length, number_of(description, "block"), seed, &order, &error));

@@ -30,9 +30,11 @@ class Basic(Order):
 class Sequential(Basic):
     """Indices in sequence, optionally in a sliding window.
 
-    The index at position k is ``((k // window) * stride + k % window) % n``. With the default
-    stride, which equals the window, this is ``k % n``. With a smaller stride, windows overlap; with
-    a larger stride, the indices between windows are skipped.
+    With the default stride, which equals the window, each epoch contains every index once. With a
+    smaller stride, windows overlap; with a larger stride, the indices between windows are skipped.
+    An epoch then consists of ``ceil(n / stride)`` whole windows: the index at offset o is
+    ``((o // window) * stride + o % window) % n``. With a `batch_size` of `window`, a loader returns
+    one window in each batch.
 
     Parameters
     ----------
@@ -46,8 +48,9 @@ class Sequential(Basic):
 
     Examples
     --------
-    >>> Sequential(n=6, window=4, stride=2).take(8).tolist()
-    [0, 1, 2, 3, 2, 3, 4, 5]
+    >>> windows = Sequential(n=6, window=4, stride=2)
+    >>> len(windows), windows.take(14).tolist()
+    (12, [0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 0, 1, 0, 1])
     """
 
     def __init__(

@@ -19,7 +19,8 @@ START_TEST(descriptions_contain_all_that_determines_indices)
     expect_json(make_order("sequential", 10, 0, 0),
                 "{\"kind\":\"sequential\",\"formula\":1,\"length\":10,\"window\":1,\"stride\":1}");
     expect_json(make_order("sequential", 10, 4, 2),
-                "{\"kind\":\"sequential\",\"formula\":1,\"length\":10,\"window\":4,\"stride\":2}");
+                "{\"kind\":\"sequential\",\"formula\":1,\"length\":20,\"window\":4,\"stride\":2,"
+                "\"indices\":10}");
     expect_json(make_order("random", 10, 42, 0),
                 "{\"kind\":\"random\",\"formula\":1,\"length\":10,\"seed\":42}");
     expect_json(make_order("shuffle", UINT64_MAX, 1ull << 63, 0),

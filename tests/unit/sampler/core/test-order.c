@@ -31,7 +31,7 @@ START_TEST(reports_lengths_and_bounds)
     static const uint64_t lengths[] = {0, 1, 65536, 65537, UINT64_MAX};
     for (int kind = 0; kind < 3; kind++) {
         for (int l = 0; l < 5; l++) {
-            lx_order *order = make_order(kinds[kind], lengths[l], 3, 2);
+            lx_order *order = make_order(kinds[kind], lengths[l], 3, 3);
             ck_assert_uint_eq(lx_order_get_length(order), lengths[l]);
             ck_assert_uint_eq(lx__order_get_bound(order), lengths[l]);
             read_order(order, 0, 1, 0, NULL);

@@ -47,8 +47,8 @@ static struct setup any_setup(uint64_t *state)
     setup.world = next_choice(state) % 12 + 1;
     setup.rank = next_choice(state) % setup.world;
     setup.position = next_choice(state) % (4 * setup.length);
-    setup.order = make_order(kinds[next_choice(state) % 3], setup.length, next_choice(state) % 100,
-                             next_choice(state) % 100);
+    uint64_t seed = next_choice(state) % 100;
+    setup.order = make_order(kinds[next_choice(state) % 3], setup.length, seed, seed);
     return setup;
 }
 
@@ -263,7 +263,7 @@ START_TEST(accepts_numbers_at_the_limits)
 {
     uint64_t indices[50];
     for (int kind = 0; kind < 3; kind++) {
-        lx_order *order = make_order(kinds[kind], UINT64_MAX, 3, 5);
+        lx_order *order = make_order(kinds[kind], UINT64_MAX, 3, 3);
         lx_sampler *sampler = make_sampler(order, UINT64_MAX - 1, UINT64_MAX);
         ck_assert_uint_eq(take(sampler, 50, indices), 1);
         ck_assert_uint_eq(indices[0], index_at(order, UINT64_MAX - 1));
@@ -277,7 +277,7 @@ START_TEST(accepts_numbers_at_the_limits)
         lx_sampler_free(sampler);
         lx_order_unref(order);
 
-        order = make_order(kinds[kind], 1, 3, 5);
+        order = make_order(kinds[kind], 1, 3, 3);
         sampler = make_sampler(order, 0, UINT64_MAX);
         ck_assert_uint_eq(take(sampler, 50, indices), 50);
         ck_assert_uint_eq(lx_sampler_tell(sampler), 50);
@@ -339,7 +339,8 @@ START_TEST(restores_states)
     for (int kind = 0; kind < 3; kind++) {
         for (int l = 0; l < 7; l++) {
             for (int p = 0; p < 7; p++) {
-                lx_order *order = make_order(kinds[kind], numbers[l], numbers[p], numbers[6 - l]);
+                lx_order *order = make_order(kinds[kind], numbers[l], kind == 0 ? 1 : numbers[p],
+                                             numbers[6 - l]);
                 check_round_trip(order, numbers[p]);
                 lx_order_unref(order);
             }
