@@ -21,6 +21,7 @@ from .opening import create, open
 from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distributed, Nanoset,
                      Order, Padded, Random, Repeat, Sequential, Shuffle, Slice, Subset,
                      TorchRandom, TorchSubset, Weighted, split)
+from .ranks import world
 from .sources import (Column, ConcatDataset, Dataset, FlatDataset, NPDataset, NullDataset,
                       PackedDataset, SubsetDataset, TokenDataset, Tokens, Views, cu_seqlens)
 from .tokenize import TokenStream
@@ -80,4 +81,5 @@ __all__ = [
     'repair',
     'split',
     'unseal',
+    'world',
 ]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Optional, Type, TypeVar
 
 from . import loader as _loader
-from ._check import natural
 from ._jax_arrays import Arrays    # raises ImportError if JAX is not installed
+from .ranks import choose_rank
 
 import jax as _jax    # the JAX library, not this module
 
@@ -40,7 +40,7 @@ class Loader(_loader.Loader):
     rank, world : int, optional
         The part of each global batch that this process reads, and the number of parts. None: JAX's
         process index and process count if the sharding includes devices of several processes;
-        otherwise 0 and 1.
+        otherwise 0 and 1, with a warning if there are several processes.
     **options
         All other arguments of `loaderx.Loader` except `out`.
 
@@ -72,11 +72,9 @@ class Loader(_loader.Loader):
                             f'{type(sharding).__name__}')
         if 'out' in options:
             raise TypeError('out must not be given: this loader always returns JAX arrays')
-        shared = sharding is not None and not sharding.is_fully_addressable
-        if world is None:
-            world = _jax.process_count() if shared else 1
-        if rank is None:
-            rank = _jax.process_index() if shared else 0
-        world = natural('world', world, minimum=1)
+        if sharding is not None and not sharding.is_fully_addressable:
+            world = _jax.process_count() if world is None else world
+            rank = _jax.process_index() if rank is None else rank
+        rank, world = choose_rank(rank, world)
         return super().__new__(cls, source, rank=rank, world=world,
                                out=Arrays(sharding, world), **options)

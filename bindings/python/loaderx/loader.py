@@ -16,6 +16,7 @@ from ._outputs import Output
 from .batch import Batch, register_batches
 from .orders import Budgeted, Order, Sequential
 from .orders.order import to_json
+from .ranks import choose_rank
 from .sources.source import as_source, describe
 
 __all__ = ['Loader', 'generator']
@@ -122,12 +123,12 @@ class Loader(_core.Loader):
     do not count them, and they depend only on the `world` that ends the epoch.
 
     **Ranks.** `rank` and `world` are the data-parallel rank and the number of data-parallel ranks,
-    not the global rank and the total number of processes. Processes with the same data-parallel
-    rank (because of tensor, sequence, expert or pipeline parallelism) pass the same numbers and get
-    the same records in the same batches. Each process reads only the fields that it needs; a
-    process that needs no fields reads a `NullDataset`. After the same number of batches, all
-    processes are at the same position. The state of any process is therefore the state of the run:
-    every process can load it, even on a different mesh.
+    not the global rank and the total number of processes; `loaderx.world` returns them. Processes
+    with the same data-parallel rank (because of tensor, sequence, expert or pipeline parallelism)
+    pass the same numbers and get the same records in the same batches. Each process reads only the
+    fields that it needs; a process that needs no fields reads a `NullDataset`. After the same
+    number of batches, all processes are at the same position. The state of any process is therefore
+    the state of the run: every process can load it, even on a different mesh.
 
     **Signals.** Ctrl-C interrupts ``next()`` while it waits, without losing a batch: the next call
     returns the batch, and until then ``tell()`` and ``state_dict()`` count it as not returned.
@@ -163,8 +164,9 @@ class Loader(_core.Loader):
         number is sufficient to resume a run with equal arguments; `world` and `batch_size` may
         differ. For example, with ``epochs=3`` and 100 records per epoch, 250 leaves 50 samples for
         the first ``for`` loop, and 300 starts the next three epochs.
-    rank, world : int
-        The rank of this process, and the number of ranks that share each global batch.
+    rank, world : int, optional
+        The rank of this process, and the number of ranks that share each global batch, as returned
+        by `loaderx.world`; None: 0 and 1, with a warning if there are several processes.
     drop_last : bool
         Whether to omit the last global batch of an epoch if it is not full, that is, if it contains
         fewer than `batch_size` records for each rank or, with a `Budgeted` order, fewer batches
@@ -238,8 +240,8 @@ class Loader(_core.Loader):
         order: Optional[Order] = None,
         epochs: Optional[int] = 1,
         start: int = 0,
-        rank: int = 0,
-        world: int = 1,
+        rank: Optional[int] = None,
+        world: Optional[int] = None,
         drop_last: bool = False,
         uneven: bool = False,
         threads: Optional[int] = None,
@@ -254,8 +256,7 @@ class Loader(_core.Loader):
             batch_size = natural('batch_size', batch_size, minimum=1)
             if isinstance(order, Budgeted):
                 raise ValueError('batch_size must not be given with a Budgeted order')
-        world = natural('world', world, minimum=1)
-        rank = natural('rank', rank, maximum=world - 1)
+        rank, world = choose_rank(rank, world)
         if (batch_size or 1) * world > UINT64_MAX:
             raise ValueError('batch_size times world must be less than 2**64')
         if threads is not None:

@@ -319,7 +319,8 @@ class Nanoset(BatchReadable):
         sample: np.ndarray[Any, Any] = dataset.tokens._core.read(first, count, True)
         if self._vocab_size is not None and sample.max() >= self._vocab_size:
             # The loader raises an error that names the token and the file.
-            next(Loader(dataset, order=Slice(Sequential(), number, number + 1), threads=0))
+            next(Loader(dataset, order=Slice(Sequential(), number, number + 1), rank=0, world=1,
+                        threads=0))
         if not self.return_positions:
             return {'input_ids': sample}
         ends = (_ends_in(dataset.tokens, first, count) if self.eos_token_id is None

@@ -11,7 +11,6 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optio
 import numpy as np
 
 from .. import _core
-from .._check import natural
 from ..errors import CorruptError
 from ..orders import Order
 from ._sources import ReadSize, Texts, as_bytes
@@ -70,8 +69,6 @@ class Cursor:
 
 def cursor_of(order: Order, count: int, rank: int, world: int) -> Cursor:
     """Return a cursor over the positions of a rank in an order of `count` texts."""
-    world = natural('world', world, minimum=1)
-    rank = natural('rank', rank, maximum=world - 1)
     core = order._for_length(count)
     if core.length <= rank:
         what = ('no texts' if rank == 0 else

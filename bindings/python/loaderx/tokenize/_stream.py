@@ -13,6 +13,7 @@ from .._check import natural
 from .._states import VERSION, check, checksum, number
 from ..errors import CorruptError, LoaderxError
 from ..orders import Order, Sequential
+from ..ranks import choose_rank
 from ..sources.tokens import wide_of
 from ._prefetch import Prefetcher
 from ._packing import Place, Samples, cursor_of
@@ -78,7 +79,8 @@ class TokenStream:
     epochs : int, optional
         The number of epochs per ``for`` loop; None: the loop is endless.
     rank, world : int, optional
-        The rank of this process, and the number of ranks.
+        The rank of this process, and the number of ranks, as returned by `loaderx.world`; None: 0
+        and 1, with a warning if there are several processes.
     batch_size : int, optional
         The number of samples in a batch, which is an array with two axes; the last batch can be
         smaller. None: single samples, which are arrays with one axis.
@@ -110,8 +112,8 @@ class TokenStream:
         errors: str = 'strict',
         order: Optional[Order] = None,
         epochs: Optional[int] = 1,
-        rank: int = 0,
-        world: int = 1,
+        rank: Optional[int] = None,
+        world: Optional[int] = None,
         batch_size: Optional[int] = None,
         out: Any = np.int32,
         prefetch_bytes: Optional[int] = None,
@@ -128,7 +130,8 @@ class TokenStream:
         if order is not None and not isinstance(order, Order):
             raise TypeError(f'order must be an Order or None, not {type(order).__name__}')
         source = texts_of(texts, field)
-        cursor = cursor_of(Sequential() if order is None else order, len(source), rank, world)
+        cursor = cursor_of(Sequential() if order is None else order, len(source),
+                           *choose_rank(rank, world))
         dtype = np.dtype(np.int64 if wide_of(out) else np.int32)
         self._samples = Samples(source, Encoder(made, self.separator, special_tokens),
                                 choose_errors(errors), cursor, self.sequence_length + 1,
