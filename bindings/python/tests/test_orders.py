@@ -2,8 +2,10 @@
 """Orders without loaders: indices, positions, ranks and states."""
 
 import copy
+import inspect
 import json
 import pickle
+import re
 import threading
 
 import numpy as np
@@ -298,10 +300,44 @@ def test_threads_share_one_order():
     assert (counts == 4).all()  # 80,000 positions are four epochs
 
 
-def test_a_number_alone_is_no_length():
-    for kind in lx.Sequential, lx.Shuffle, lx.Random, lx.TorchRandom:
-        with pytest.raises(TypeError, match='positional'):
-            kind(42)    # a length or a seed?
+@pytest.mark.parametrize('kind, arguments, example', [
+    (lx.Shuffle, (42,), 'Shuffle takes its arguments by name (n, seed), as in lx.Shuffle(seed=42). '
+     "Without n, the length is that of the loader's source"),
+    (lx.Shuffle, (5000, 42), 'lx.Shuffle(seed=42)'),
+    (lx.Sequential, (42,), 'lx.Sequential(n=42)'),
+    (lx.Random, ('42',), 'lx.Random(seed=...)'),
+    (lx.Blocks, (42,), 'lx.Blocks(block=..., seed=42)'),
+    (lx.TorchRandom, (42,), 'lx.TorchRandom(seed=42)'),
+    (lx.Distributed, (5000, 42), 'lx.Distributed(world=..., seed=42)'),
+    (lx.TorchSubset, ([1], 42), 'TorchSubset takes only indices by position, and its other '
+     'arguments by name (seed, tables), as in lx.TorchSubset(indices, seed=42)'),
+    (lx.Subset, ([1], None, 42), 'lx.Subset(indices, order, seed=42)'),
+    (lx.Weighted, ([1.0], 42), 'lx.Weighted(weights, seed=42)'),
+    (lx.Balanced, ([1], 42), 'lx.Balanced(classes, seed=42)'),
+    (lx.Bucketed, ([1], 42), 'lx.Bucketed(lengths, batch=..., seed=42)'),
+    (lx.Budgeted, (lx.Shuffle(), [1], 1, 42), 'lx.Budgeted(order, costs, budget, rows=42)'),
+    (lx.Blend, ([lx.Shuffle()], [1], 42), 'lx.Blend(parts, weights, n=42)'),
+    (lx.Nanoset, ([1], [1], 42), 'lx.Nanoset(lengths, weights, seed=42)'),
+    (lx.Slice, (lx.Shuffle(), 0, 9, 42), 'positional'),
+])
+def test_explains_arguments_by_position(kind, arguments, example):
+    with pytest.raises(TypeError, match=re.escape(example)):    # 42: a length or a seed?
+        kind(*arguments)
+
+
+def test_a_class_of_the_caller_explains_its_arguments():
+    class Mine(lx.Shuffle):
+        def __init__(self, first, *, offset=0, **more):
+            super().__init__(**more)
+            self.given = first, offset
+
+    with pytest.raises(TypeError, match=r'takes only first by position.* as in Mine\(first, off'):
+        Mine(1, 2)
+    assert Mine(1, offset=2, n=4).given == (1, 2)
+
+
+def test_the_signature_of_an_order_names_its_arguments():
+    assert str(inspect.signature(lx.Blocks)).startswith('(*, n: ')
 
 
 @pytest.mark.parametrize('order', [

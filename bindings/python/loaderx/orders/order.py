@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import os
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -40,6 +42,11 @@ class Order:
     _tables: Optional[bytes] = None    # used only by classes that have a table
     _records: Optional[int] = None     # the number of records that the order is for, if known
     _is_run = False    # whether a loader ends for good after one epoch: a whole training run
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if '__init__' in vars(cls):
+            setattr(cls, '__init__', _naming_arguments(vars(cls)['__init__']))
 
     def __init__(self) -> None:
         raise TypeError('Order is a base class: use Sequential, Shuffle or another order')
@@ -168,6 +175,41 @@ class Order:
     def __reduce__(self) -> Any:
         state = None if self._order is None else (self._order.save(), self.rank, self.world)
         return _rebuild, (type(self), self._first_arguments(), self._arguments(), state)
+
+
+def _naming_arguments(init: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor that explains which arguments are given by name."""
+    parameters = list(inspect.signature(init).parameters.values())[1:]    # without self
+    places = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    named = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
+    if not named or any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        return init    # Python's own error says all there is to say
+
+    @functools.wraps(init)
+    def checked(self: Order, *arguments: Any, **options: Any) -> None:
+        if len(arguments) > len(places):
+            raise TypeError(_explain(type(self), places, named, arguments))
+        init(self, *arguments, **options)
+
+    return checked
+
+
+def _explain(kind: type, places: List[str], named: List[inspect.Parameter],
+             arguments: Tuple[Any, ...]) -> str:
+    """Return the text of the error about arguments that must be given by name."""
+    names = [one.name for one in named]
+    chosen = 'seed' if 'seed' in names else names[0]
+    value = arguments[-1] if isinstance(arguments[-1], int) else '...'
+    example = [*places, *(f'{one.name}=...' for one in named
+                          if one.default is one.empty and one.name != chosen),
+               f'{chosen}={value}']
+    prefix = 'lx.' if kind.__module__.startswith('loaderx.') else ''
+    by_place = f"only {', '.join(places)} by position, and its other" if places else 'its'
+    text = (f"{kind.__name__} takes {by_place} arguments by name ({', '.join(names)}), as in "
+            f"{prefix}{kind.__name__}({', '.join(example)})")
+    if 'n' not in names or places:
+        return text
+    return f"{text}. Without n, the length is that of the loader's source"
 
 
 def _show(value: Any) -> str:
