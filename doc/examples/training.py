@@ -37,7 +37,7 @@ with loader:
         print(f'epoch {epoch}: {100 * correct / len(dataset):.1f} % of {len(dataset)} right, '
               f'{len(loader)} batches')
     stats = loader.stats()
-print(f'{stats["batches"]} batches, {stats["wait_ns"] / 1e6:.1f} ms waited for them')
+print(f'{stats["batches"]} batches. {stats.summary}')
 
 assert correct > 0.95 * len(dataset)
 assert stats['records'] == 5 * len(dataset)

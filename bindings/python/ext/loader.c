@@ -4,10 +4,12 @@
 #include "log.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 typedef struct loader {
     PyObject_HEAD
     lxpy_engine *engine;
+    uint64_t begun_ns, ended_ns; /* when the first call of next() began, and the last one ended */
 } loader;
 
 /* ---- opening */
@@ -244,10 +246,24 @@ static PyObject *loader_iter(PyObject *object)
     return Py_NewRef(object);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static PyObject *loader_next(PyObject *object)
 {
+    loader *self = (loader *)object;
     lxpy_engine *engine = engine_of(object);
-    return engine != NULL ? lxpy_engine_next(engine) : NULL;
+    if (engine == NULL)
+        return NULL;
+    if (self->begun_ns == 0)
+        self->begun_ns = now_ns();
+    PyObject *value = lxpy_engine_next(engine);
+    self->ended_ns = now_ns();
+    return value;
 }
 
 static Py_ssize_t loader_length(PyObject *object)
@@ -317,6 +333,7 @@ static PyObject *loader_restore(PyObject *object, PyObject *argument)
 static PyObject *loader_stats(PyObject *object, PyObject *ignored)
 {
     lx_loader_stats stats;
+    const loader *self = (loader *)object;
     lx_loader *handle = open_handle(object);
     (void)ignored;
     if (handle == NULL)
@@ -324,17 +341,18 @@ static PyObject *loader_stats(PyObject *object, PyObject *ignored)
     lx_loader_get_stats(handle, &stats);
     /* The library counts a batch as returned even if its transform raised an exception, but the
      * user did not get the batch. */
-    uint64_t failures = ((loader *)object)->engine->failures;
+    uint64_t failures = self->engine->failures;
+    uint64_t end = self->ended_ns != 0 ? self->ended_ns : self->begun_ns; /* within the first */
     return Py_BuildValue(
-        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
+        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
         (unsigned long long)(stats.batches - failures), "records",
         (unsigned long long)stats.records, "bytes", (unsigned long long)stats.bytes, "failures",
-        (unsigned long long)(stats.failures + failures), "wait_ns",
-        (unsigned long long)stats.wait_ns, "fill_ns", (unsigned long long)stats.fill_ns,
-        "transform_ns", (unsigned long long)stats.transform_ns, "blocks",
-        (unsigned long long)stats.blocks, "block_bytes", (unsigned long long)stats.block_bytes,
-        "prefetched", (unsigned long long)stats.prefetched, "damaged",
-        (unsigned long long)stats.damaged);
+        (unsigned long long)(stats.failures + failures), "time_ns",
+        (unsigned long long)(end - self->begun_ns), "wait_ns", (unsigned long long)stats.wait_ns,
+        "fill_ns", (unsigned long long)stats.fill_ns, "transform_ns",
+        (unsigned long long)stats.transform_ns, "blocks", (unsigned long long)stats.blocks,
+        "block_bytes", (unsigned long long)stats.block_bytes, "prefetched",
+        (unsigned long long)stats.prefetched, "damaged", (unsigned long long)stats.damaged);
 }
 
 static PyObject *loader_get_closed(PyObject *object, void *ignored)
@@ -364,16 +382,7 @@ static PyMethodDef loader_methods[] = {
     {"_restore", loader_restore, METH_O, NULL},
     {"stats", loader_stats, METH_NOARGS,
      "stats()\n--\n\n"
-     "Return loader statistics.\n\n"
-     "Returns\n-------\ndict\n"
-     "    ``batches``: the number of batches returned. ``records`` and ``bytes``: the numbers of\n"
-     "    records and bytes in these batches and in batches whose transform raised an exception.\n"
-     "    ``failures``: the number of batches that failed. ``wait_ns``: the time for which\n"
-     "    ``next()`` waited for batches. ``fill_ns`` and ``transform_ns``: the time spent filling\n"
-     "    and transforming batches, summed over all threads. ``blocks``: the number of memory\n"
-     "    blocks created. ``block_bytes``: the number of bytes mapped now. ``prefetched``: the\n"
-     "    number of batches that are ready or in preparation now. ``damaged``: the number of\n"
-     "    damaged records that were skipped or read as zeros."},
+     "Return the numbers of ``loaderx.Loader.stats()`` as a dict."},
     {NULL},
 };
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
+from ._loader_stats import LoaderStats
 from ._output_names import choose_output
 from ._outputs import Output
 from .batch import Batch, register_batches
@@ -345,6 +346,35 @@ class Loader(_core.Loader):
             The state is invalid, or was changed after it was saved.
         """
         self._restore(to_json(state))
+
+    def stats(self) -> LoaderStats:
+        """Return statistics since the loader was created; ``print()`` shows who waits for whom.
+
+        Returns
+        -------
+        LoaderStats
+            A dict of numbers, whose `summary` puts them into words. ``batches``: the number of
+            batches returned. ``records`` and ``bytes``: the numbers of records and bytes in these
+            batches and in batches whose transform raised an exception. ``failures``: the number of
+            batches that failed. ``time_ns``: the time from the first call of ``next()`` to the end
+            of the last. ``wait_ns``: the part of it for which ``next()`` waited for batches,
+            including the time in which the caller prepared them itself. ``fill_ns`` and
+            ``transform_ns``: the time spent filling and transforming batches, summed over all
+            threads. ``blocks``: the number of memory blocks created. ``block_bytes``: the number of
+            bytes mapped now. ``prefetched``: the number of batches that are ready or in preparation
+            now. ``damaged``: the number of damaged records that were skipped or read as zeros.
+
+        Examples
+        --------
+        >>> loader = Loader(np.arange(10), batch_size=5)
+        >>> print(loader.stats())
+        No batch was requested yet.
+        >>> for batch in loader:
+        ...     pass
+        >>> loader.stats()['records'], loader.stats().summary[:19]
+        (10, 'The consumer waited')
+        """
+        return LoaderStats(super().stats())
 
     def __enter__(self: _Self) -> _Self:
         return self

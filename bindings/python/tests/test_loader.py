@@ -3,14 +3,17 @@
 
 import gc
 import hashlib
+import json
 import os
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import loaderx as lx
+from loaderx._loader_stats import LoaderStats
 from processes import run_script
 
 N = 1003
@@ -449,8 +452,43 @@ def test_stats_count(data):
     stats = loader.stats()
     assert stats['batches'] == 11 and stats['records'] == N and stats['bytes'] == N * 128
     assert stats['failures'] == 0
-    assert set(stats) == {'batches', 'records', 'bytes', 'failures', 'wait_ns', 'fill_ns',
-                          'transform_ns', 'blocks', 'block_bytes', 'prefetched', 'damaged'}
+    assert set(stats) == {'batches', 'records', 'bytes', 'failures', 'time_ns', 'wait_ns',
+                          'fill_ns', 'transform_ns', 'blocks', 'block_bytes', 'prefetched',
+                          'damaged'}
+    assert 0 < stats['wait_ns'] <= stats['time_ns']
+    assert json.loads(json.dumps(stats)) == stats == eval(repr(stats))
+
+
+def stats_of(time, wait, fill, transform, **more):
+    seconds = {'time_ns': time, 'wait_ns': wait, 'fill_ns': fill, 'transform_ns': transform}
+    return LoaderStats({'failures': 0, 'damaged': 0, **more,
+                        **{name: int(value * 1e9) for name, value in seconds.items()}})
+
+
+@pytest.mark.parametrize('stats, text', [
+    (stats_of(0, 0, 0, 0), 'No batch was requested yet.'),
+    (stats_of(50, 1, 60, 0), 'The consumer waited 2 % of the time (1 of 50 s) for batches: the '
+     'loader keeps up, and the consumer is the limit.'),
+    (stats_of(5, 0.6, 9.87, 1), 'The consumer waited 12 % of the time (0.6 of 5 s) for batches: '
+     'reading is the limit. It took 9.87 s, summed over all threads. More threads,'),
+    (stats_of(5, 4, 1, 9), 'batches: the transform is the limit. It took 9 s, summed over all '
+     'threads, and reading 1 s.'),
+    (stats_of(5, 4, 0.2, 0), 'but preparing them took only 0.2 s. Other users of the executor,'),
+    (stats_of(5, 4, 5, 0, failures=3, damaged=2), ' Failed batches: 3. Damaged records: 2.'),
+])
+def test_stats_say_who_waits_for_whom(stats, text):
+    assert text in stats.summary and str(stats) == stats.summary
+
+
+def test_stats_of_a_slow_consumer_and_of_a_slow_transform(data):
+    loader = lx.Loader(data, batch_size=100)
+    assert str(loader.stats()) == 'No batch was requested yet.'
+    for _ in loader:
+        time.sleep(0.02)
+    assert 'the consumer is the limit' in str(loader.stats())
+    slow = lx.Loader(data, batch_size=100, transform=lambda batch: time.sleep(0.02) or batch)
+    list(slow)
+    assert 'the transform is the limit' in str(slow.stats())
 
 
 def test_damage_fails_only_its_batch(tmp_path):

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The statistics of a loader, as numbers and in words."""
+
+from __future__ import annotations
+
+from typing import Dict, List
+
+__all__ = ['LoaderStats']
+
+# Below this share of the time, waiting for batches is not worth the reader's attention.
+_LITTLE = 0.05
+
+
+class LoaderStats(Dict[str, int]):
+    """The numbers of `Loader.stats`, as a dict whose text, from ``print()``, is the `summary`."""
+
+    __slots__ = ()
+
+    @property
+    def summary(self) -> str:
+        """Who waits for whom, and what may help, in a few sentences."""
+        if self['time_ns'] == 0:
+            return 'No batch was requested yet.'
+        share = min(self['wait_ns'] / self['time_ns'], 1)
+        waited = (f"The consumer waited {100 * share:.0f} % of the time "
+                  f"({_seconds(self['wait_ns'])} of {_seconds(self['time_ns'])} s) for batches: ")
+        return ' '.join([waited + (self._reason_to_wait() if share >= _LITTLE else
+                                   'the loader keeps up, and the consumer is the limit.'),
+                         *self._problems()])
+
+    def _reason_to_wait(self) -> str:
+        fill, transform = self['fill_ns'], self['transform_ns']
+        if fill + transform < self['wait_ns'] / 2:
+            return (f'but preparing them took only {_seconds(fill + transform)} s. Other users of '
+                    'the executor, or other processes, kept the threads busy.')
+        if transform > fill:
+            return (f'the transform is the limit. It took {_seconds(transform)} s, summed over '
+                    f'all threads, and reading {_seconds(fill)} s. Python code runs in one thread '
+                    'at a time: let NumPy do the work, or store its results.')
+        return (f'reading is the limit. It took {_seconds(fill)} s, summed over all threads. More '
+                'threads, larger batches, fewer fields or a faster disk may help.')
+
+    def _problems(self) -> List[str]:
+        return [f'{what} {self[key]}.' for key, what in
+                (('failures', 'Failed batches:'), ('damaged', 'Damaged records:')) if self[key]]
+
+    def __str__(self) -> str:
+        return self.summary
+
+
+def _seconds(nanoseconds: int) -> str:
+    return f'{nanoseconds / 1e9:.3g}'
