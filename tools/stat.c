@@ -12,6 +12,9 @@
 
 enum { OPTION_CHUNKS = OPTION_OWN };
 
+/** The bytes of a value in the tables; see zrecord(5). */
+enum { TABLE_BYTES = 24 };
+
 static const command_option options[] = {
     {OPTION_CHUNKS, "chunks", NULL,
      "also print a table of the chunks and how much of each is live"},
@@ -31,7 +34,8 @@ typedef struct statement {
     lx_field_stats *fields; /**< In the order of the schema. */
     lx_chunk_stats *chunks; /**< @ref chunk_count elements, if they are shown. */
     size_t chunk_count;
-    uint64_t bytes; /**< Bytes of all values, decompressed. */
+    uint64_t bytes;                 /**< Bytes of all values, decompressed. */
+    uint64_t inlined, inline_bytes; /**< The inline values of all fields, and their bytes. */
 } statement;
 
 static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
@@ -67,14 +71,15 @@ static json_t *field_json(const lx_field *field, const lx_field_stats *sums)
     json_t *shape = json_array();
     for (size_t i = 0; i < field->ndim; i++)
         json_array_append_new(shape, report_number(field->shape[i]));
-    return json_pack(
-        "{s:s, s:s, s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", field->name,
-        "dtype", lx_dtype_get_name(field->dtype), "shape", shape, "compress",
-        report_compression(field->compression), "align", (int)field->align, "present",
-        report_number(sums->present), "missing", report_number(sums->missing), "inline",
-        report_number(sums->inlined), "compressed", report_number(sums->compressed), "bytes",
-        report_number(sums->logical_bytes), "stored_bytes", report_number(sums->stored_bytes),
-        "ratio", ratio_or_null(sums->logical_bytes, sums->stored_bytes));
+    return json_pack("{s:s, s:s, s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+                     field->name, "dtype", lx_dtype_get_name(field->dtype), "shape", shape,
+                     "compress", report_compression(field->compression), "align", (int)field->align,
+                     "present", report_number(sums->present), "missing",
+                     report_number(sums->missing), "inline", report_number(sums->inlined),
+                     "inline_bytes", report_number(sums->inline_bytes), "compressed",
+                     report_number(sums->compressed), "bytes", report_number(sums->logical_bytes),
+                     "stored_bytes", report_number(sums->stored_bytes), "ratio",
+                     ratio_or_null(sums->logical_bytes, sums->stored_bytes));
 }
 
 static json_t *chunks_json(const statement *s)
@@ -100,21 +105,22 @@ static lx_status print_json(const statement *s, lx_error *error)
     for (size_t i = 0; i < lx_schema_get_field_count(s->schema); i++)
         json_array_append_new(fields, field_json(lx_schema_get_field(s->schema, i), &s->fields[i]));
     return report_print(
-        json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                  "s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:s, s:s?}",
-                  "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
-                  report_number(s->identity.generation), "sequence",
-                  report_number(s->identity.sequence), "sealed", s->identity.sealed, "length",
-                  report_number(t->length), "fields", fields, "bytes", report_number(s->bytes),
-                  "ratio", ratio_or_null(s->bytes, t->live_bytes), "chunk_records",
-                  report_number(t->chunk_records), "chunk_limit", report_number(t->chunk_limit),
-                  "payloads", report_number(t->payloads), "live_payloads",
-                  report_number(t->live_payloads), "chunk_bytes", report_number(t->chunk_bytes),
-                  "live_bytes", report_number(t->live_bytes), "dead_bytes",
-                  report_number(t->dead_bytes), "live_ratio", t->live_ratio, "utilisation",
-                  t->utilisation, "table_bytes", report_number(t->table_bytes), "log_bytes",
-                  report_number(t->log_bytes), "log_entries", report_number(t->log_entries),
-                  "chunks", chunks_json(s), "access", access_name(s), "network", s->network),
+        json_pack(
+            "{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+            "s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:s, s:s?}",
+            "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
+            report_number(s->identity.generation), "sequence", report_number(s->identity.sequence),
+            "sealed", s->identity.sealed, "length", report_number(t->length), "fields", fields,
+            "bytes", report_number(s->bytes), "ratio", ratio_or_null(s->bytes, t->live_bytes),
+            "inline", report_number(s->inlined), "inline_bytes", report_number(s->inline_bytes),
+            "chunk_records", report_number(t->chunk_records), "chunk_limit",
+            report_number(t->chunk_limit), "payloads", report_number(t->payloads), "live_payloads",
+            report_number(t->live_payloads), "chunk_bytes", report_number(t->chunk_bytes),
+            "live_bytes", report_number(t->live_bytes), "dead_bytes", report_number(t->dead_bytes),
+            "live_ratio", t->live_ratio, "utilisation", t->utilisation, "table_bytes",
+            report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes), "log_entries",
+            report_number(t->log_entries), "chunks", chunks_json(s), "access", access_name(s),
+            "network", s->network),
         error);
 }
 
@@ -205,7 +211,14 @@ static void print_totals(const statement *s)
     if (t->live_bytes != 0)
         printf(": ratio %.2f", (double)s->bytes / (double)t->live_bytes);
     printf("\nutilisation  %.1f%% of the payload capacity of the chunks\n", t->utilisation * 100);
-    printf("tables       %s\n", report_size(t->table_bytes, a));
+    printf("inline       %" PRIu64 " values, %s in total, not in chunks\n", s->inlined,
+           report_size(s->inline_bytes, a));
+    printf("tables       %s", report_size(t->table_bytes, a));
+    if (t->table_bytes != 0)
+        printf(": %d bytes for each value", TABLE_BYTES);
+    if (t->table_bytes != 0 && s->bytes != 0)
+        printf(", and %.1f%% of the size of all values", per_cent(t->table_bytes, s->bytes));
+    putchar('\n');
     printf("log          %s, %" PRIu64 " entries not in the tables\n", report_size(t->log_bytes, a),
            t->log_entries);
     printf("access       %s, because the dataset is on %s%s\n", access_name(s),
@@ -258,8 +271,11 @@ static lx_status collect(statement *s, lx_error *error)
     if (status == LX_OK && (s->json || s->show_chunks))
         status = collect_chunks(s, error);
     dataset_advise_repair(error);
-    for (size_t i = 0; status == LX_OK && i < count; i++)
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
         s->bytes += s->fields[i].logical_bytes;
+        s->inlined += s->fields[i].inlined;
+        s->inline_bytes += s->fields[i].inline_bytes;
+    }
     return status;
 }
 

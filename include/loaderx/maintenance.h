@@ -142,7 +142,8 @@ typedef struct lx_storage_stats {
     uint64_t payloads;      /**< The number of payloads in chunks, live or dead. */
     uint64_t chunk_bytes;   /**< The number of committed bytes in all chunks. */
     uint64_t live_bytes;    /**< The number of chunk bytes that records refer to. */
-    uint64_t table_bytes;   /**< The number of committed bytes in all tables. */
+    uint64_t table_bytes;   /**< The number of committed bytes in all tables: 24 bytes for each
+                                 value, present or missing, that is not only in the WAL yet. */
     uint64_t log_bytes;     /**< The number of valid bytes in the WAL. */
     uint64_t log_entries;   /**< The number of entries in the WAL that are not in the tables yet. */
     double utilisation;     /**< live_payloads / (chunks * chunk_records); 0 if there are no
@@ -167,7 +168,8 @@ typedef struct lx_field_stats {
     uint64_t stored_bytes;  /**< The size of all values in chunks, in bytes. It includes only live
                                  values, because a dataset does not record the field to which dead
                                  bytes belong. */
-    uint64_t reserved[4];   /**< Reserved; zero. */
+    uint64_t inline_bytes;  /**< The size of the values in the table, in bytes. */
+    uint64_t reserved[3];   /**< Reserved; zero. */
 } lx_field_stats;
 
 /**

@@ -13,11 +13,13 @@ def test_json(loaderx, images):
     assert re.fullmatch('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', got.pop('uuid'))
     data, label = got.pop('fields')
     assert data == {'name': 'data', 'dtype': 'uint8', 'shape': [4, 3], 'compress': 'raw',
-                    'align': 4, 'present': 20, 'missing': 0, 'inline': 0, 'compressed': 0,
+                    'align': 4, 'present': 20, 'missing': 0, 'inline': 0,
+                    'inline_bytes': 0, 'compressed': 0,
                     'bytes': 240, 'stored_bytes': 240, 'ratio': 1.0}
     assert label['shape'] == [] and label['inline'] == 20 and label['ratio'] is None
     assert got['path'] == 'images' and got['length'] == 20 and got['sealed'] is False
     assert got['bytes'] == 260 and got['payloads'] == 20
+    assert got['inline'] == got['inline_bytes'] == label['inline_bytes'] == 20
     assert got['chunks'] == [{'id': 0, 'payloads': 20, 'bytes': got['chunk_bytes'],
                               'live_payloads': 20, 'live_bytes': 240, 'dead_bytes': 0}]
     assert got['live_payloads'] == 20 and got['dead_bytes'] == 0
@@ -26,6 +28,7 @@ def test_json(loaderx, images):
     assert set(got) == {'path', 'generation', 'sequence', 'sealed', 'length', 'bytes', 'ratio',
                         'chunk_records', 'chunk_limit', 'payloads', 'live_payloads',
                         'chunk_bytes', 'live_bytes', 'dead_bytes', 'live_ratio', 'utilisation',
+                        'inline', 'inline_bytes',
                         'table_bytes', 'log_bytes', 'log_entries', 'chunks',
                         'access', 'network'}
 
@@ -40,8 +43,11 @@ def test_text(loaderx, images):
         ['data', 'uint8', '(4, 3)', 'raw', '20', '0', '0', '0', '240 bytes', '240 bytes', '1.00'],
         ['label', 'uint8', '()', 'raw', '20', '0', '20', '0', '20 bytes', '0 bytes', '-']]
     assert '\nutilisation  ' in text
+    assert '\ninline       20 values, 20 bytes in total, not in chunks\ntables       0 bytes\n' in text
     loaderx.text('seal', 'images')
-    assert loaderx.text('stat', 'images').startswith('images: 20 records of 2 fields, sealed\n')
+    text = loaderx.text('stat', 'images')
+    assert text.startswith('images: 20 records of 2 fields, sealed\n')
+    assert '\ntables       960 bytes: 24 bytes for each value, and 369.2% of the size of' in text
 
 
 def test_compression_and_chunks(loaderx, folder):
@@ -112,4 +118,6 @@ def test_values_that_vary_are_empty_or_missing(loaderx, varied):
     assert (text['present'], text['missing'], text['compressed']) == (3, 1, 1)
     assert text['bytes'] == 1013 > text['stored_bytes'] > 0
     assert (number['present'], number['missing'], number['inline']) == (3, 1, 3)
+    assert number['inline_bytes'] == number['bytes'] > 0 == number['stored_bytes']
+    assert text['inline'] == 1 and text['inline_bytes'] <= 8
     assert ' varies ' in loaderx.text('stat', 'varied')

@@ -319,7 +319,8 @@ static PyMethodDef dataset_methods[] = {
      "-------\n"
      "dict\n"
      "    The output of ``loaderx stat --json``. Bytes in a chunk are live if a record refers to\n"
-     "    them; `Writer.rebalance` frees dead bytes."},
+     "    them; `Writer.rebalance` frees dead bytes. Values of up to 8 bytes are ``inline``: they\n"
+     "    are in the tables, which take 24 bytes for each value of any size."},
     {"_resolve", lxpy_dataset_resolve, METH_O,
      "_resolve($self, indices)\n--\n\n"
      "Convert indices to an array without negative indices."},

@@ -28,14 +28,14 @@ static PyObject *ratio(uint64_t bytes, uint64_t stored)
 static PyObject *field_stat(const lxpy_field *field, const lx_field *more,
                             const lx_field_stats *sums)
 {
-    return Py_BuildValue("{s:O, s:s, s:O, s:s, s:k, s:K, s:K, s:K, s:K, s:K, s:K, s:N}", "name",
-                         field->name, "dtype", lx_dtype_get_name(field->type), "shape",
-                         field->shape, "compress", lxpy_compression_name(field->compression),
-                         "align", (unsigned long)more->align, "present", NUMBER(sums->present),
-                         "missing", NUMBER(sums->missing), "inline", NUMBER(sums->inlined),
-                         "compressed", NUMBER(sums->compressed), "bytes",
-                         NUMBER(sums->logical_bytes), "stored_bytes", NUMBER(sums->stored_bytes),
-                         "ratio", ratio(sums->logical_bytes, sums->stored_bytes));
+    return Py_BuildValue(
+        "{s:O, s:s, s:O, s:s, s:k, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:N}", "name", field->name,
+        "dtype", lx_dtype_get_name(field->type), "shape", field->shape, "compress",
+        lxpy_compression_name(field->compression), "align", (unsigned long)more->align, "present",
+        NUMBER(sums->present), "missing", NUMBER(sums->missing), "inline", NUMBER(sums->inlined),
+        "inline_bytes", NUMBER(sums->inline_bytes), "compressed", NUMBER(sums->compressed), "bytes",
+        NUMBER(sums->logical_bytes), "stored_bytes", NUMBER(sums->stored_bytes), "ratio",
+        ratio(sums->logical_bytes, sums->stored_bytes));
 }
 
 static PyObject *fields_stat(lxpy_reading *self, const lx_field_stats *sums)
@@ -97,17 +97,19 @@ static PyObject *chunks_stat(lxpy_reading *self)
     return list;
 }
 
-static PyObject *totals_stat(const lx_storage_stats *t, uint64_t bytes)
+/** Returns the sizes of the dataset. @p sum contains the sums of the fields. */
+static PyObject *totals_stat(const lx_storage_stats *t, const lx_field_stats *sum)
 {
     return Py_BuildValue(
-        "{s:K, s:K, s:N, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:K}", "length",
-        NUMBER(t->length), "bytes", NUMBER(bytes), "ratio", ratio(bytes, t->live_bytes),
-        "chunk_records", NUMBER(t->chunk_records), "chunk_limit", NUMBER(t->chunk_limit),
-        "payloads", NUMBER(t->payloads), "live_payloads", NUMBER(t->live_payloads), "chunk_bytes",
-        NUMBER(t->chunk_bytes), "live_bytes", NUMBER(t->live_bytes), "dead_bytes",
-        NUMBER(t->dead_bytes), "live_ratio", t->live_ratio, "utilisation", t->utilisation,
-        "table_bytes", NUMBER(t->table_bytes), "log_bytes", NUMBER(t->log_bytes), "log_entries",
-        NUMBER(t->log_entries));
+        "{s:K, s:K, s:N, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:K}",
+        "length", NUMBER(t->length), "bytes", NUMBER(sum->logical_bytes), "ratio",
+        ratio(sum->logical_bytes, t->live_bytes), "inline", NUMBER(sum->inlined), "inline_bytes",
+        NUMBER(sum->inline_bytes), "chunk_records", NUMBER(t->chunk_records), "chunk_limit",
+        NUMBER(t->chunk_limit), "payloads", NUMBER(t->payloads), "live_payloads",
+        NUMBER(t->live_payloads), "chunk_bytes", NUMBER(t->chunk_bytes), "live_bytes",
+        NUMBER(t->live_bytes), "dead_bytes", NUMBER(t->dead_bytes), "live_ratio", t->live_ratio,
+        "utilisation", t->utilisation, "table_bytes", NUMBER(t->table_bytes), "log_bytes",
+        NUMBER(t->log_bytes), "log_entries", NUMBER(t->log_entries));
 }
 
 /** Adds the access mode and, if there is one, the name of the network file system. Returns -1 with
@@ -127,14 +129,17 @@ static PyObject *stat_entered(lxpy_reading *self, lx_field_stats *sums)
     lx_storage_stats totals;
     lx_dataset_identity identity;
     lx_error error = LX_ERROR_INIT;
-    uint64_t bytes = 0;
+    lx_field_stats sum = {0};
     LXPY_WITHOUT_GIL(lx_dataset_stat(self->handle, &totals, sums, &error));
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
-    for (size_t i = 0; i < self->schema->count; i++)
-        bytes += sums[i].logical_bytes;
+    for (size_t i = 0; i < self->schema->count; i++) {
+        sum.logical_bytes += sums[i].logical_bytes;
+        sum.inlined += sums[i].inlined;
+        sum.inline_bytes += sums[i].inline_bytes;
+    }
     lx_dataset_get_identity(self->handle, &identity);
-    PyObject *all = totals_stat(&totals, bytes);
+    PyObject *all = totals_stat(&totals, &sum);
     if (all != NULL &&
         (put(all, "path", Py_NewRef(self->dataset->path)) < 0 ||
          put(all, "uuid", PyUnicode_FromString(identity.uuid)) < 0 ||

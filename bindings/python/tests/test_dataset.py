@@ -233,7 +233,10 @@ def test_stat(dataset):
     assert stat['length'] == N and stat['uuid'] == dataset.uuid and stat['sealed'] is False
     data, label, text = stat['fields']
     assert data['shape'] == (6, 5) and data['bytes'] == N * 30 and data['present'] == N
-    assert label['inline'] == N and label['stored_bytes'] == 0 and label['ratio'] is None
+    assert label['inline'] == N and label['inline_bytes'] == label['bytes']
+    assert stat['inline_bytes'] == label['bytes'] + text['inline_bytes'] < stat['bytes']
+    assert stat['inline'] == N + text['inline']
+    assert label['stored_bytes'] == 0 and label['ratio'] is None
     assert text['missing'] == TEXTS.count(None) and text['dtype'] == 'bytes'
     assert sum(chunk['payloads'] for chunk in stat['chunks']) == stat['payloads']
     json.dumps(stat)

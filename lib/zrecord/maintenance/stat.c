@@ -12,10 +12,12 @@ static void count_value(const lx__entry *entry, lx_field_stats *field)
     }
     field->present++;
     field->logical_bytes += entry->logical;
-    if (lx__entry_is_inline(entry))
+    if (lx__entry_is_inline(entry)) {
         field->inlined++;
-    else
+        field->inline_bytes += entry->logical;
+    } else {
         field->stored_bytes += entry->physical;
+    }
     field->compressed += lx__entry_is_compressed(entry);
 }
 

@@ -22,6 +22,7 @@ static lx_field_stats wanted_of(int field, uint64_t length)
         if (size == LX_NONE)
             continue;
         wanted.inlined += size <= 8;
+        wanted.inline_bytes += size <= 8 ? size : 0;
         wanted.logical_bytes += size;
         wanted.stored_bytes += size > 8 ? size : 0;
     }
@@ -36,6 +37,7 @@ static void expect_fields(const lx_field_stats *fields, uint64_t length)
         ck_assert_uint_eq(fields[field].present, wanted.present);
         ck_assert_uint_eq(fields[field].missing, wanted.missing);
         ck_assert_uint_eq(fields[field].inlined, wanted.inlined);
+        ck_assert_uint_eq(fields[field].inline_bytes, wanted.inline_bytes);
         ck_assert_uint_eq(fields[field].logical_bytes, wanted.logical_bytes);
         if (raw) {
             ck_assert_uint_eq(fields[field].compressed, 0);
