@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Properties of all subcommands: help, options, exit statuses, completion, manual pages."""
 
+import json
 import os
 import pathlib
 import re
@@ -146,7 +147,7 @@ def complete(loaderx, *words):
     '''
     done = subprocess.run([bash, '-c', script, 'bash', loaderx.command, *words],
                           cwd=loaderx.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=60)
+                          timeout=60, env={**os.environ, 'HOME': str(loaderx.folder / 'home')})
     assert (done.returncode, done.stderr) == (0, b'')
     return done.stdout.decode().split()
 
@@ -170,5 +171,23 @@ def test_completion(loaderx, folder):
     assert complete(loaderx, 'import', 'd', '--compress', 'x', '=', 'f') == ['flate']
     assert complete(loaderx, 'sample', '--seed', '') == []
     assert complete(loaderx, 'blend', '') == complete(loaderx, 'blend', '--set', 'x', '=') == []
+    assert complete(loaderx, 'sample', '--set', '') == []
     assert complete(loaderx, 'split', '') == complete(loaderx, 'split', '--seed', '') == []
     assert complete(loaderx, 'split', '--out', 'im') == ['images']
+
+
+def test_completion_of_fields(loaderx, folder, images):
+    assert complete(loaderx, 'get', 'images', '0', '--field', '') == ['data', 'label']
+    assert complete(loaderx, 'get', 'images/', '0', '--field', 'l') == ['label']
+    assert complete(loaderx, 'copy', 'nowhere', 'images', '--field', 'd') == ['data']
+    assert complete(loaderx, 'export', 'images', '--npy', '') == ['data=', 'label=']
+    assert complete(loaderx, 'export', 'images', '--files', 'd') == ['data=']
+    assert complete(loaderx, 'get', 'nowhere', '0', '--field', '') == []
+    assert complete(loaderx, 'import', 'images', '--append', '--npy', 'x', '=', 'f',
+                    '--compress', '') == ['data=', 'label=', 'x=']
+    meta = folder / 'images' / 'meta.json'
+    meta.write_text(json.dumps(json.loads(meta.read_text()), separators=(',', ':')))
+    assert complete(loaderx, 'get', 'images', '0', '--field', '') == ['data', 'label']
+    (folder / 'home').mkdir()
+    (folder / 'images').rename(folder / 'home' / 'images')
+    assert complete(loaderx, 'get', '~/images', '0', '--field', '') == ['data', 'label']
