@@ -56,11 +56,37 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
     return 0;
 }
 
+bool lxpy_has_axes(PyObject *object)
+{
+    PyObject *number = PyObject_GetAttrString(object, "ndim");
+    bool result = number != NULL && PyLong_Check(number) && PyObject_IsTrue(number) == 1;
+    Py_XDECREF(number);
+    PyErr_Clear();
+    return result;
+}
+
+/** Whether @p object is a tensor that contains one bool. A tensor has __index__(), even for bools
+ * and with axes. */
+static bool is_bool_tensor(PyObject *object)
+{
+    if (PyLong_Check(object) || !PyIndex_Check(object) ||
+        strncmp(Py_TYPE(object)->tp_name, "numpy.", 6) == 0 || lxpy_has_axes(object))
+        return false;
+    PyObject *dtype = PyObject_GetAttrString(object, "dtype");
+    PyObject *text = dtype != NULL ? PyObject_Str(dtype) : NULL;
+    const char *name = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
+    bool result = name != NULL && strcmp(name, "torch.bool") == 0;
+    Py_XDECREF(text);
+    Py_XDECREF(dtype);
+    PyErr_Clear();
+    return result;
+}
+
 bool lxpy_is_bool(PyObject *object)
 {
     const char *type = Py_TYPE(object)->tp_name; /* NumPy 2 renamed numpy.bool_ */
     return PyBool_Check(object) || strcmp(type, "numpy.bool_") == 0 ||
-           strcmp(type, "numpy.bool") == 0;
+           strcmp(type, "numpy.bool") == 0 || is_bool_tensor(object);
 }
 
 int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64_t maximum,

@@ -52,7 +52,8 @@ bool lxpy_is_index(lxpy_state *state, PyObject *object)
     if (PyLong_CheckExact(object))
         return true;
     return PyIndex_Check(object) && !lxpy_is_bool(object) &&
-           !PyObject_TypeCheck(object, (PyTypeObject *)LXPY(state, NDARRAY));
+           !PyObject_TypeCheck(object, (PyTypeObject *)LXPY(state, NDARRAY)) &&
+           !lxpy_has_axes(object);
 }
 
 int lxpy_index_take(PyObject *object, uint64_t length, uint64_t *index)
@@ -315,6 +316,16 @@ static int take_buffer(lxpy_indices *indices, lxpy_state *state, PyObject *objec
     return result;
 }
 
+/** Converts a tensor, whose elements are no Python numbers. */
+static int take_tensor(lxpy_indices *indices, lxpy_state *state, PyObject *object, uint64_t length,
+                       const char *argument)
+{
+    PyObject *array = PyObject_CallOneArg(LXPY(state, ASARRAY), object);
+    int result = array != NULL ? take_buffer(indices, state, array, length, argument) : -1;
+    Py_XDECREF(array);
+    return result;
+}
+
 int lxpy_indices_take(lxpy_indices *indices, lxpy_state *state, PyObject *object, uint64_t length,
                       const char *argument)
 {
@@ -323,5 +334,7 @@ int lxpy_indices_take(lxpy_indices *indices, lxpy_state *state, PyObject *object
     if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object) &&
         !PyList_CheckExact(object) && !lxpy_is_bool(object))
         return take_buffer(indices, state, object, length, argument);
+    if (!PyList_CheckExact(object) && lxpy_has_axes(object))
+        return take_tensor(indices, state, object, length, argument);
     return take_sequence(indices, object, length, argument);
 }

@@ -131,6 +131,9 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
 /** Whether the object is a bool of Python or NumPy, which must not be accepted as a number. */
 bool lxpy_is_bool(PyObject *object);
 
+/** Whether @p object is an array or a tensor with at least one axis. */
+bool lxpy_has_axes(PyObject *object);
+
 /** Converts an int from @p minimum to @p maximum; bools are invalid. TypeError and ValueError name
  * @p argument. */
 int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64_t maximum,

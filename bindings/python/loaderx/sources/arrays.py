@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from .._tables import to_array
 from .records import Concatenable, positions_of
 from .compared import ComparedByValue
 
@@ -61,7 +62,9 @@ class NPDataset(ComparedByValue, Concatenable):
         return len(self.array)
 
     def __getitem__(self, key: Any) -> Any:
-        return self.array[key]
+        if isinstance(key, tuple):
+            return self.array[tuple(to_array(one, 'index') for one in key)]
+        return self.array[to_array(key, 'index')]
 
     def __contains__(self, value: object) -> bool:
         return value in self.array

@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 import numpy as np
 
 from .. import _core
+from .._tables import to_array
 from ..field import Field
 from .compared import ComparedByValue
 
@@ -105,6 +106,7 @@ class Column(ComparedByValue):
         if key[0] is None or key[0] is Ellipsis:
             raise IndexError(f'the first index of a column must select records, unlike {key[0]!r}: '
                              "to use it, index the array of all values, ds['name'][:]")
+        key = (key[0], *(to_array(one, 'index') for one in key[1:]))
         records = self[key[0]]
         if records is None:    # the value is missing
             return None

@@ -9,6 +9,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import _core
+from .._tables import to_array
 from .dataset import Dataset
 from .records import Concatenable, Records, resolved
 from .source import core_of
@@ -101,6 +102,7 @@ class SubsetDataset(Records):
     def __init__(self, dataset: Any, indices: Any) -> None:
         core, self._nameless = core_of(dataset, 'dataset')
         self.dataset = dataset
+        indices = to_array(indices, 'indices')
         self._source = _core.source_subset(core, indices)
         self._indices = indices
 

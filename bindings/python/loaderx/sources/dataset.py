@@ -15,7 +15,7 @@ from ..errors import CorruptError
 from ..executor import Executor
 from ..field import Field
 from .column import Column, Views
-from .records import SEVERAL, has_field
+from .records import has_field, selects_several
 from .stored import Stored
 
 Path = Union[str, bytes, 'os.PathLike[Any]']
@@ -35,7 +35,8 @@ class Dataset(Stored, _core.Dataset):
 
     A dataset is both a sequence of records and a mapping of names to columns. ``ds[5]`` is a
     record, as a dict of values by field name. ``ds[:2]``, ``ds[[0, 1]]`` and ``ds[mask]`` are
-    several records, as the dict of arrays that `gather` returns. ``ds['data']`` is a `Column`.
+    several records, as the dict of arrays that `gather` returns. A torch tensor selects what the
+    equal array selects. ``ds['data']`` is a `Column`.
     Iteration yields records, but ``dict(ds)`` contains the columns by name, and ``'data' in ds``
     tells whether there is a field of that name; a key that is not a str is a TypeError, because
     records are not searched.
@@ -118,7 +119,7 @@ class Dataset(Stored, _core.Dataset):
     def __getitem__(self, key: Any) -> Dict[str, Any]: ...
 
     def __getitem__(self, key: Any) -> Union[Column, Dict[str, Any]]:
-        if isinstance(key, SEVERAL):
+        if selects_several(key):
             return self.gather(key)
         if not isinstance(key, str):
             return self._record(key)

@@ -11,12 +11,18 @@ from typing import (Any, Callable, ClassVar, Dict, Iterable, List, Mapping, Opti
 import numpy as np
 
 from .. import _core
+from .._tables import is_tensor
 
-__all__ = ['SEVERAL', 'BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of',
-           'records_of', 'resolved']
+__all__ = ['BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of', 'records_of',
+           'resolved', 'selects_several']
 
 # The types of the keys that select several records of a dataset.
-SEVERAL = (slice, list, range, np.ndarray)
+_SEVERAL = (slice, list, range, np.ndarray)
+
+
+def selects_several(key: Any) -> bool:
+    """Return whether a key selects several records of a dataset; a tensor of one axis does."""
+    return isinstance(key, _SEVERAL) or (is_tensor(key) and key.ndim != 0)
 
 
 class BatchReadable:
@@ -132,7 +138,7 @@ class Records(Concatenable):
         For a slice, a list of ints or a mask, return several records: a dict of arrays or, if the
         column has no name, an array.
         """
-        if isinstance(index, SEVERAL):
+        if selects_several(index):
             columns = self.gather(index)
             return next(iter(columns.values())) if self._nameless else columns
         try:
