@@ -348,6 +348,9 @@ static PyMethodDef dataset_methods[] = {
     {"_present", FAST lxpy_dataset_present, METH_FASTCALL,
      "_present($self, field, indices)\n--\n\n"
      "Return a bool array that is True for each record with a value."},
+    {"_sizes", FAST lxpy_dataset_sizes, METH_FASTCALL,
+     "_sizes($self, field, indices)\n--\n\n"
+     "Return the uncompressed size of each value, or -1 if it is missing, without reading it."},
     {"_views", FAST lxpy_dataset_views, METH_FASTCALL,
      "_views($self, indices, fields)\n--\n\n"
      "Return views of records in mapped memory, as a dict of lists."},

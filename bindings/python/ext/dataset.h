@@ -98,6 +98,7 @@ PyObject *lxpy_gather_bytes(lxpy_reading *reading, size_t position, const lxpy_i
 PyObject *lxpy_dataset_get(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *lxpy_dataset_record(PyObject *self, PyObject *index);
 PyObject *lxpy_dataset_present(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *lxpy_dataset_sizes(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* views.c */
 PyObject *lxpy_dataset_views(PyObject *self, PyObject *const *args, Py_ssize_t count);

@@ -107,26 +107,46 @@ static PyObject *get_entered(lxpy_reading *self, PyObject *name, PyObject *key)
     return result;
 }
 
-/** Fills @p present with one byte per record. */
+/** Computes one number per value from the offsets and flags of lx_dataset_get_sizes(). */
+typedef void fill_function(void *out, const uint64_t *offsets, const uint8_t *present,
+                           size_t count);
+
+static void fill_present(void *out, const uint64_t *offsets, const uint8_t *present, size_t count)
+{
+    (void)offsets;
+    memcpy(out, present, count);
+}
+
+static void fill_sizes(void *out, const uint64_t *offsets, const uint8_t *present, size_t count)
+{
+    int64_t *sizes = out;
+    for (size_t i = 0; i < count; i++)
+        sizes[i] = present[i] != 0 ? (int64_t)(offsets[i + 1] - offsets[i]) : -1;
+}
+
 static int measure(lxpy_reading *self, size_t position, const lxpy_indices *indices,
-                   uint8_t *present)
+                   fill_function *fill, void *out)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t *offsets = PyMem_Malloc((indices->count + 1) * sizeof *offsets);
-    if (offsets == NULL) {
+    uint8_t *present = PyMem_Malloc(indices->count + 1);
+    if (offsets == NULL || present == NULL)
         PyErr_NoMemory();
-        return -1;
-    }
-    LXPY_WITHOUT_GIL(lx_dataset_get_sizes(self->handle, position, indices->numbers, indices->count,
-                                          offsets, present, &error));
+    else
+        LXPY_WITHOUT_GIL(lx_dataset_get_sizes(self->handle, position, indices->numbers,
+                                              indices->count, offsets, present, &error));
+    if (error.status != LX_OK)
+        lxpy_raise(self->state, &error);
+    int result = PyErr_Occurred() ? -1 : 0;
+    if (result == 0)
+        fill(out, offsets, present, indices->count);
     PyMem_Free(offsets);
-    if (error.status == LX_OK)
-        return 0;
-    lxpy_raise(self->state, &error);
-    return -1;
+    PyMem_Free(present);
+    return result;
 }
 
-static PyObject *present_entered(lxpy_reading *self, PyObject *name, PyObject *which)
+static PyObject *measure_entered(lxpy_reading *self, PyObject *name, PyObject *which,
+                                 lx_dtype dtype, fill_function *fill)
 {
     lxpy_indices indices;
     Py_ssize_t position = lxpy_schema_find(self->schema, name);
@@ -135,14 +155,24 @@ static PyObject *present_entered(lxpy_reading *self, PyObject *name, PyObject *w
         return NULL;
     lxpy_target t = {NULL, {0}};
     PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)indices.count), *result = NULL;
-    if (lxpy_target_make(&t, self->state, shape, self->state->dtypes[LX_BOOL]) == 0) {
-        if (measure(self, (size_t)position, &indices, t.view.buf) == 0)
+    if (lxpy_target_make(&t, self->state, shape, self->state->dtypes[dtype]) == 0) {
+        if (measure(self, (size_t)position, &indices, fill, t.view.buf) == 0)
             result = Py_NewRef(t.object);
         lxpy_target_drop(&t);
     }
     Py_XDECREF(shape);
     lxpy_indices_clear(&indices);
     return result;
+}
+
+static PyObject *present_entered(lxpy_reading *self, PyObject *name, PyObject *which)
+{
+    return measure_entered(self, name, which, LX_BOOL, fill_present);
+}
+
+static PyObject *sizes_entered(lxpy_reading *self, PyObject *name, PyObject *which)
+{
+    return measure_entered(self, name, which, LX_INT64, fill_sizes);
 }
 
 /** Calls @p entered with the two arguments of the method @p method. */
@@ -170,4 +200,10 @@ PyObject *lxpy_dataset_present(PyObject *object, PyObject *const *args, Py_ssize
 {
     static const char *const names[] = {"field", "indices", NULL};
     return read_field(object, args, count, "_present", names, present_entered);
+}
+
+PyObject *lxpy_dataset_sizes(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"field", "indices", NULL};
+    return read_field(object, args, count, "_sizes", names, sizes_entered);
 }

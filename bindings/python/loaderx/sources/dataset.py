@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from types import MappingProxyType
 from typing import (Any, Callable, Dict, Iterable, Iterator, KeysView, List, Literal, Mapping,
@@ -15,6 +16,7 @@ from ..errors import CorruptError
 from ..executor import Executor
 from ..field import Field
 from .column import Column, Views
+from .preview import preview
 from .records import has_field, selects_several
 from .stored import Stored
 
@@ -39,7 +41,8 @@ class Dataset(Stored, _core.Dataset):
     equal array selects. ``ds['data']`` is a `Column`.
     Iteration yields records, but ``dict(ds)`` contains the columns by name, and ``'data' in ds``
     tells whether there is a field of that name; a key that is not a str is a TypeError, because
-    records are not searched.
+    records are not searched. Notebooks show a table of the first five records, with small images;
+    values of more than 4 KiB, or images of more than 256 KiB, are not read for it.
 
     The dataset shows the fields that existed when it was opened, under their names at that time.
     Fields added later are not visible. Once one of its fields has been dropped, the dataset can no
@@ -298,6 +301,11 @@ class Dataset(Stored, _core.Dataset):
 
     def __exit__(self, *details: object) -> None:
         self.close()
+
+    def _repr_html_(self) -> str:
+        if self.closed:
+            return f'<code>{html.escape(repr(self))}</code>'
+        return preview(self.pin(), self._fields)
 
     def __repr__(self) -> str:
         if self.closed:

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""A small HTML table of the first records of a dataset, which notebooks show."""
+
+from __future__ import annotations
+
+import base64
+import html
+import struct
+import zlib
+from typing import Any, List, Mapping
+
+import numpy as np
+
+from .. import _core
+from ..errors import CorruptError
+from ..field import Field
+
+__all__ = ['preview']
+
+# The limits of a table: the work and the page stay small, whatever the dataset.
+_ROWS = 5
+_COLUMNS = 12
+_TEXT = 80                # characters in a cell
+_VALUE = 4096             # bytes of a value that is read, and is no image
+_IMAGE = 256 << 10        # bytes of an image that is read
+_SIDES = 8, 64            # pixels of an image: the fewest it has, and the most that are shown
+
+
+def preview(dataset: _core.Dataset, fields: Mapping[str, Field]) -> str:
+    """Return the first records of a dataset as HTML; large values are not read."""
+    shown = list(fields.items())[:_COLUMNS]
+    rows = range(min(len(dataset), _ROWS))
+    columns = [_column(dataset, name, field, rows) for name, field in shown]
+    head = ''.join(f'<th>{_escape(name)}<br><small>{_escape(_kind(field))}</small></th>'
+                   for name, field in shown)
+    body = ''.join(f'<tr><th>{row}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+                   for row, cells in zip(rows, zip(*columns)))
+    path = html.escape(dataset.path.encode('utf-8', 'replace').decode())
+    return (f'<div><p>Dataset <code>{path}</code>: {len(dataset):,} records'
+            f'{_omissions(len(dataset), len(fields))}</p><table><thead><tr><th></th>{head}</tr>'
+            f'</thead><tbody>{body}</tbody></table></div>')
+
+
+def _omissions(records: int, fields: int) -> str:
+    omitted = [f'the first {_ROWS} are shown'] if records > _ROWS else []
+    if fields > _COLUMNS:
+        omitted.append(f'the first {_COLUMNS} of {fields} fields')
+    return f' ({", ".join(omitted)})' if omitted else ''
+
+
+def _column(dataset: _core.Dataset, name: str, field: Field, rows: range) -> List[str]:
+    """Return the cells of a field."""
+    try:
+        sizes = dataset._sizes(name, rows).tolist()
+    except (CorruptError, OSError):
+        return ['<em>damaged</em>'] * len(rows)
+    return [_cell(dataset, name, field, row, size) for row, size in zip(rows, sizes)]
+
+
+def _cell(dataset: _core.Dataset, name: str, field: Field, row: int, size: int) -> str:
+    if size < 0:
+        return '<em>missing</em>'
+    if size > (_IMAGE if _is_image(field) else _VALUE):
+        return f'<em>{size:,} bytes</em>'
+    try:
+        value = dataset._get(name, row)
+    except (CorruptError, OSError):
+        return '<em>damaged</em>'
+    if value is None:    # on_damage='zeros' treats a damaged value as missing
+        return '<em>missing</em>'
+    if _is_image(field):
+        return _image(value)
+    return _escape(_text(value))
+
+
+def _kind(field: Field) -> str:
+    if field.dtype is bytes:
+        return 'bytes'
+    return f'{field.dtype}{list(field.shape)}' if field.shape else str(field.dtype)
+
+
+def _escape(text: str) -> str:
+    return html.escape(text if len(text) <= _TEXT else f'{text[:_TEXT]}…')
+
+
+def _text(value: Any) -> str:
+    """Return a value as text: bytes as UTF-8 if they are printable."""
+    if isinstance(value, bytes):
+        try:
+            text = value.decode()
+        except UnicodeDecodeError:
+            return repr(value)
+        return text if all(char.isprintable() or char.isspace() for char in text) else repr(value)
+    if np.ndim(value) == 0:
+        return str(value)
+    return np.array2string(value, separator=', ', threshold=8, edgeitems=2).replace('\n', '')
+
+
+def _is_image(field: Field) -> bool:
+    """Return whether values are grey or RGB images with rows of at least a few pixels."""
+    shape = field.shape
+    return (field.dtype is not bytes and field.dtype == np.uint8 and min(shape[:2], default=0)
+            >= _SIDES[0] and (len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))))
+
+
+def _image(pixels: np.ndarray[Any, Any]) -> str:
+    step = -(-max(pixels.shape[:2]) // _SIDES[1])
+    shown = pixels[::step, ::step]
+    content = base64.b64encode(_png(shown)).decode()
+    return (f'<img src="data:image/png;base64,{content}" width="{shown.shape[1]}" '
+            f'height="{shown.shape[0]}">')
+
+
+def _png(pixels: np.ndarray[Any, Any]) -> bytes:
+    """Encode uint8 pixels of shape (height, width), (height, width, 1) or (height, width, 3)."""
+    height, width = pixels.shape[:2]
+    colour = 2 if pixels.ndim == 3 and pixels.shape[2] == 3 else 0    # RGB or grey
+    lines = np.zeros((height, 1 + pixels.size // height), np.uint8)    # 0: the line is not filtered
+    lines[:, 1:] = pixels.reshape(height, -1)
+    header = struct.pack('>IIBBBBB', width, height, 8, colour, 0, 0, 0)
+    return b''.join([b'\x89PNG\r\n\x1a\n', _chunk(b'IHDR', header),
+                     _chunk(b'IDAT', zlib.compress(lines.tobytes())), _chunk(b'IEND', b'')])
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return (struct.pack('>I', len(content)) + kind + content
+            + struct.pack('>I', zlib.crc32(kind + content)))
