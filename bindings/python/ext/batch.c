@@ -131,6 +131,26 @@ static int set_real(lxpy_state *state, PyObject *dict, const lx_batch *batch)
     return result;
 }
 
+/** Sets the attributes that tell which records are in the batch. */
+static int set_origin(lxpy_state *state, PyObject *dict, const lx_batch *batch)
+{
+    lxpy_target target;
+    uint64_t rows = lx_batch_get_row_count(batch);
+    PyObject *position = PyLong_FromUnsignedLongLong(lx_batch_get_position(batch));
+    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)rows);
+    int result = -1;
+    if (position != NULL && PyObject_SetAttr(dict, LXPY(state, POSITION), position) == 0 &&
+        shape != NULL && lxpy_target_make(&target, state, shape, state->dtypes[LX_INT64]) == 0) {
+        /* no source of 2**63 records or more contains data */
+        memcpy(target.view.buf, lx_batch_get_indices(batch), (size_t)rows * sizeof(int64_t));
+        result = PyObject_SetAttr(dict, LXPY(state, INDEX), target.object);
+        lxpy_target_drop(&target);
+    }
+    Py_XDECREF(position);
+    Py_XDECREF(shape);
+    return result;
+}
+
 PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch *batch)
 {
     PyObject *names, *shapes;
@@ -151,7 +171,7 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     /* the Memory still owns the batch */
     if (dict != NULL && columns->keyed && add_keys(state, dict, columns->seed, batch) < 0)
         Py_CLEAR(dict);
-    if (dict != NULL && set_real(state, dict, batch) < 0)
+    if (dict != NULL && (set_real(state, dict, batch) < 0 || set_origin(state, dict, batch) < 0))
         Py_CLEAR(dict);
     Py_XDECREF(memory);
     Py_DECREF(names);

@@ -46,6 +46,8 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(LOG)              /**< loaderx._logging.log */                                               \
     X(BATCH)            /**< loaderx.batch.Batch */                                                \
     X(REAL)             /**< the str 'real' */                                                     \
+    X(INDEX)            /**< the str 'index' */                                                    \
+    X(POSITION)         /**< the str 'position' */                                                 \
     X(COLUMNS_OF)       /**< loaderx._tables.columns_of */                                         \
     X(MEMORY_TYPE)                                                                                 \
     X(ORDER_TYPE)                                                                                  \

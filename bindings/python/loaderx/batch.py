@@ -22,24 +22,33 @@ class Batch(Dict[str, Any]):
     real : array of bool
         Whether each record counts. False marks padding: records that are repeated so that all ranks
         have the same number of batches. An evaluation must leave them out.
+    index : array of int64
+        The index of each record in the source: ``source[batch.index]`` reads them again.
+    position : int
+        The position in the global order at which the batches of all ranks for this step begin:
+        ``loader.seek(batch.position)`` returns to them.
 
     Examples
     --------
     >>> ds = {'label': np.arange(5)}
     >>> for batch in Loader(ds, batch_size=2, rank=1, world=2):
-    ...     print(batch['label'], batch.real)
-    [1 3] [ True  True]
-    [0] [False]
+    ...     print(batch['label'], batch.real, batch.index, batch.position)
+    [1 3] [ True  True] [1 3] 0
+    [0] [False] [0] 4
     """
 
-    __slots__ = ('real',)
+    __slots__ = ('real', 'index', 'position')
 
     real: np.ndarray[Any, np.dtype[np.bool_]]
+    index: np.ndarray[Any, np.dtype[np.int64]]
+    position: int
 
     def with_values(self, values: Dict[str, Any]) -> Batch:
         """Return a batch with other values and the same attributes."""
         made = Batch(values)
         made.real = self.real
+        made.index = self.index
+        made.position = self.position
         return made
 
 

@@ -228,12 +228,44 @@ def test_no_rank_drops_a_batch_of_damaged_records(tmp_path):
         assert [batch.real.tolist() for batch in ranks[1]] == [[False], [True, True]]
 
 
+@pytest.mark.parametrize('threads', [0, 2])
+@pytest.mark.parametrize('order', [lx.Shuffle(seed=3), lx.Random(seed=3), lx.Sequential(),
+                                   lx.Budgeted(lx.Shuffle(seed=3), np.arange(N) % 7 + 1, 40)])
+def test_batches_know_their_records(data, order, threads):
+    size = {} if isinstance(order, lx.Budgeted) else {'batch_size': 16}
+    for rank in range(3):
+        loader = lx.Loader(data, order=order, rank=rank, world=3, epochs=2, threads=threads,
+                           start=7 * 48 if size else 0, **size)
+        at = loader.tell()
+        for batch in loader:
+            assert batch.index.dtype == np.int64 and batch.position == at
+            assert np.array_equal(batch.index, batch['label'])
+            at = loader.tell()
+    loader.seek(batch.position)
+    assert np.array_equal(next(loader).index, batch.index)
+
+
+def test_records_of_a_batch_with_damage_and_after_a_transform(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64', (100,))}) as writer:
+        writer.extend(x=np.arange(8)[:, None] * np.ones(100, np.int64))
+    chunk, = (tmp_path / 'd' / 'chunk').iterdir()
+    content = bytearray(chunk.read_bytes())
+    content[content.find(np.full(100, 3).tobytes())] ^= 64
+    chunk.write_bytes(content)
+    loader = lx.Loader(tmp_path / 'd', batch_size=4, on_damage='skip',
+                       transform=lambda batch: batch.with_values({'sum': batch['x'].sum(1)}))
+    assert [batch.index.tolist() for batch in loader] == [[0, 1, 2], [4, 5, 6, 7]]
+    loader.seek(0)
+    assert [batch.position for batch in loader] == [0, 4]
+
+
 def test_batches_are_dicts_with_attributes(data):
     batch = next(lx.Loader(data, batch_size=3))
     assert isinstance(batch, dict) and type(batch) is lx.Batch
     assert batch.real.tolist() == [True] * 3
     again = pickle.loads(pickle.dumps(batch))
     assert again.real.tolist() == [True] * 3 and again.keys() == batch.keys()
+    assert again.index.tolist() == [0, 1, 2] and again.position == 0
     assert not hasattr(type(batch)(batch), 'real')
     made = lx.Loader(data, batch_size=3, transform=lambda batch: batch).__next__()
     assert made.real.tolist() == [True] * 3
