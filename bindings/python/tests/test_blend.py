@@ -4,6 +4,7 @@
 import copy
 import gc
 import json
+import math
 import pickle
 import sys
 
@@ -51,6 +52,59 @@ def test_weights_are_the_lengths_by_default():
     by_hand = lx.Blend(PARTS, (100, 50, np.float32(30)))
     assert np.array_equal(order.take(360), by_hand.take(360))
     assert by_hand.state_dict()['order'] == order.state_dict()['order']
+
+
+@pytest.mark.parametrize('temperature, weights', [
+    # Nearest float64 of roots of 100, 50 and 30, from 30 digits found with integers.
+    (1, [100.0, 50.0, 30.0]),
+    (2, [10.0, math.isqrt(50 * 10**60) / 10**30, math.isqrt(30 * 10**60) / 10**30]),
+    (4, [math.isqrt(100 * 10**60) ** 0.5 / 10**15, math.isqrt(math.isqrt(50 * 10**120)) / 10**30,
+         math.isqrt(math.isqrt(30 * 10**120)) / 10**30]),
+    (0.5, [10000.0, 2500.0, 900.0]),
+    (1e300, [1.0, 1.0, 1.0]),
+])
+def test_a_temperature_gives_powers_of_the_lengths(temperature, weights):
+    order = lx.Blend(PARTS, temperature=temperature, n=5000)
+    by_hand = lx.Blend(PARTS, weights, n=5000)
+    assert np.array_equal(order.take(10_000), by_hand.take(10_000))
+    assert by_hand.state_dict()['order'] == order.state_dict()['order']
+    shares = order.counts(0, 5000) / 5000
+    lengths = np.array([100, 50, 30]) ** (1 / temperature)
+    assert np.allclose(shares, lengths / lengths.sum(), atol=1 / 5000)
+    again = pickle.loads(pickle.dumps(order))
+    assert again.state_dict() == order.state_dict() and f'temperature={temperature}' in repr(again)
+
+
+def test_a_temperature_replaces_weights_of_none_only():
+    order = lx.Blend(PARTS, temperature=2, n=400, schedule={100: [1, 0, 0], 200: None})
+    by_hand = lx.Blend(PARTS, [10, 50**0.5, 30**0.5], n=400,
+                       schedule={100: [1, 0, 0], 200: [10, 50**0.5, 30**0.5]})
+    assert np.array_equal(order.take(400), by_hand.take(400))
+    greedy = lx.Blend(PARTS, temperature=2, n=400, method='greedy')
+    assert np.array_equal(greedy.take(400), lx.Blend(PARTS, [10, 50**0.5, 30**0.5], n=400,
+                                                     method='greedy').take(400))
+
+
+def test_a_temperature_takes_the_lengths_of_the_loader():
+    parts = [lx.Shuffle(seed=1), lx.Slice(lx.Shuffle(seed=2), 0, 25)]
+    loader = lx.Loader(np.arange(100), batch_size=5, order=lx.Blend(parts, temperature=2, n=30))
+    by_hand = lx.Loader(np.arange(100), batch_size=5, order=lx.Blend(parts, [2, 1], n=30))
+    assert labels(loader) == labels(by_hand)
+
+
+@pytest.mark.parametrize('arguments, error, text', [
+    ({'temperature': 0}, ValueError, 'temperature must be above 0'),
+    ({'temperature': -1}, ValueError, 'temperature must be finite and not negative'),
+    ({'temperature': math.inf}, ValueError, 'temperature must be finite'),
+    ({'temperature': '2'}, TypeError, 'temperature must be a number'),
+    ({'temperature': 1e-3}, ValueError, r'temperature is too small: 100 \*\* \(1 / 0.001\)'),
+    ({'temperature': 2, 'weights': [1, 1, 1]}, ValueError, 'mutually exclusive'),
+    ({'temperature': 2, 'schedule': {0: [1, 1, 1], 9: [1, 0, 0]}}, ValueError, 'no effect'),
+    ({'temperature': 2, 'method': 'exhaustive'}, ValueError, 'temperature must not be given'),
+])
+def test_rejects_temperatures(arguments, error, text):
+    with pytest.raises(error, match=text):
+        lx.Blend(PARTS, **arguments)
 
 
 def test_returns_plain_indices_without_offsets():

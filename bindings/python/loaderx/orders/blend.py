@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import decimal
+import math
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -55,6 +57,11 @@ class Blend(_Combined):
         A curriculum, which changes the weights at given offsets within each epoch:
         ``{offset: weights}``, or pairs ``(offset, weights)`` with ascending offsets. If the offset
         0 is given, omit `weights`. Weights of None are proportional to the lengths of the parts.
+    temperature : float, optional
+        A number T above 0: weights that are None are ``length ** (1 / T)`` for each part, instead
+        of ``length``. 1 keeps the proportions of the lengths, larger numbers raise the shares of
+        short parts, and numbers below 1 lower them. The powers are rounded to float64 from 50
+        decimal digits, so they are the same on every machine.
     method : {'closed', 'greedy', 'exhaustive'}
         The rule that assigns positions to parts. 'closed': this library's own rule, described
         above. The other two methods reproduce Megatron-LM exactly, so that you can continue a
@@ -92,6 +99,7 @@ class Blend(_Combined):
         exhausted: str = 'repeat',
         schedule: Union[Mapping[int, _WeightsArgument], Sequence[Tuple[int, _WeightsArgument]],
                         None] = None,
+        temperature: Optional[float] = None,
         method: str = 'closed',
         tables: Folder = None,
     ) -> None:
@@ -103,6 +111,8 @@ class Blend(_Combined):
         self._schedule = _take_schedule(schedule, len(entries))
         if self._schedule and self._schedule[0][0] == 0 and weights is not None:
             raise ValueError('weights and a schedule with offset 0 are mutually exclusive')
+        self._temperature = None if temperature is None else number('temperature', temperature)
+        self._check_temperature()
         self._n = None if n is None else natural('n', n, minimum=1)
         self._offsets = None if offsets is None else _take_offsets(offsets, len(entries))
         _take_word('method', method, _METHODS)
@@ -111,6 +121,19 @@ class Blend(_Combined):
         self._exhausted = exhausted
         self._check_method()
         self._set_parts(*(_part(f'parts[{i}]', part) for i, part in enumerate(entries)))
+
+    def _check_temperature(self) -> None:
+        """Raise ValueError for a temperature that is not above 0, or that has no effect."""
+        if self._temperature is None:
+            return
+        if self._temperature == 0:
+            raise ValueError('temperature must be above 0')
+        if self._weights is not None:
+            raise ValueError('weights and temperature are mutually exclusive: pass only one of '
+                             'them')
+        if self._schedule and self._schedule[0][0] == 0 and all(
+                weights is not None for _, weights in self._schedule):
+            raise ValueError('temperature has no effect: the schedule contains all weights')
 
     def _check_method(self) -> None:
         """Raise ValueError for arguments that the method does not accept."""
@@ -123,7 +146,8 @@ class Blend(_Combined):
             return
         if self._exhausted == 'stop':
             raise ValueError("exhausted must be 'redistribute' with the method 'exhaustive'")
-        for name, value in ('weights', self._weights), ('n', self._n):
+        for name, value in (('weights', self._weights), ('n', self._n),
+                            ('temperature', self._temperature)):
             if value is not None:
                 raise ValueError(f"{name} must not be given with the method 'exhaustive'")
 
@@ -155,7 +179,7 @@ class Blend(_Combined):
         if self._n is None and together > UINT64_MAX:
             raise ValueError('n must be given: the parts have more than 2**64 - 1 positions in '
                              'total')
-        by_length = tuple(map(float, lengths))
+        by_length = _powers(lengths, 1 if self._temperature is None else self._temperature)
         weightings = list(self._schedule)
         if not weightings or weightings[0][0] != 0:
             weightings.insert(0, (0, self._weights))
@@ -172,7 +196,9 @@ class Blend(_Combined):
                 raise ValueError(f'n must be at most {_MAX} with the method {self._method!r}, '
                                  f'not {length}')
             exhausted = 'redistribute' if self._method == 'exhaustive' else exhausted
-            first = self._divide(lengths if first is None else first)
+            # ints, because a sum of floats would be rounded
+            own = lengths if self._temperature is None else by_length
+            first = self._divide(own if first is None else first)
         return _core.blend(tuple(parts), self._offsets, by_length if first is None else first,
                            tuple(others), self._n or 0, exhausted, self._method != 'closed',
                            self._tables)
@@ -201,6 +227,7 @@ class Blend(_Combined):
             'offsets': None if self._offsets is None else list(self._offsets),
             'exhausted': None if self._exhausted == 'repeat' else self._exhausted,
             'schedule': schedule or None,
+            'temperature': self._temperature,
             'method': None if self._method == 'closed' else self._method,
         }
         return {**{name: value for name, value in entries.items() if value is not None},
@@ -228,6 +255,23 @@ def _take_weights(name: str, values: Any, count: int) -> _Weights:
     if not any(weights):
         raise ValueError(f'{name} must have at least one positive number')
     return weights
+
+
+def _powers(lengths: List[int], temperature: float) -> Tuple[float, ...]:
+    """Return ``length ** (1 / temperature)`` of each length, the same on every machine.
+
+    The functions of C libraries round powers in different ways, which would change an order.
+    """
+    if temperature == 1:
+        return tuple(map(float, lengths))
+    context = decimal.Context(prec=50, Emin=-decimal.MAX_EMAX // 4, Emax=decimal.MAX_EMAX // 4,
+                              traps=[])
+    exponent = context.divide(decimal.Decimal(1), decimal.Decimal(temperature))
+    powers = tuple(float(context.power(decimal.Decimal(n), exponent)) for n in lengths)
+    if max(powers) == math.inf:
+        raise ValueError(f'temperature is too small: {max(lengths)} ** (1 / {temperature}) exceeds '
+                         'the range of float64')
+    return powers
 
 
 def _take_schedule(schedule: Any, count: int) -> Tuple[Tuple[int, _Weights], ...]:
