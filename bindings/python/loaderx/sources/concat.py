@@ -118,3 +118,6 @@ class SubsetDataset(Records):
 
     def __repr__(self) -> str:
         return f'SubsetDataset({self.dataset!r}, {len(self)} indices)'
+
+
+Concatenable._select = SubsetDataset

@@ -17,8 +17,9 @@ from ..executor import Executor
 from ..field import Field
 from .column import Column, Views
 from .preview import preview
-from .records import has_field, selects_several
+from .records import Concatenable, has_field, selects_several
 from .stored import Stored
+from .where import Condition, find_records
 
 Path = Union[str, bytes, 'os.PathLike[Any]']
 Verify = Literal['first', 'always', 'never']
@@ -165,6 +166,44 @@ class Dataset(Stored, _core.Dataset):
         pinned._fields = self._fields
         pinned._opened = self._opened[0], {**self._opened[1], 'live': False}
         return pinned
+
+    def where(self, condition: Condition) -> Any:
+        """Return the records that meet a condition as a dataset, which a `Loader` can read.
+
+        The condition is evaluated once. The result is a list of indices: it costs 4 or 8 bytes of
+        memory per record, and reads this snapshot, even if the dataset is refreshed or live.
+
+        Parameters
+        ----------
+        condition : callable or array of bool
+            A mask of all records; or a function that is called with the columns of up to 1024
+            adjacent records, a mapping of names to arrays (lists for bytes fields), and returns a
+            mask of these records. Only the fields that it looks up are read.
+
+        Returns
+        -------
+        SubsetDataset
+            The records, in their order in this dataset.
+
+        Raises
+        ------
+        ValueError
+            The mask has the wrong length; or the function looks up a field whose value is missing
+            in a record: pass a mask, which decides about missing values.
+
+        Examples
+        --------
+        >>> with create('digits', {'label': Field('int64')}) as writer:
+        ...     first = writer.extend(label=[7, 3, 7, 1])
+        >>> ds = open('digits')
+        >>> sevens = ds.where(lambda columns: columns['label'] == 7)
+        >>> len(sevens), sevens.gather([0, 1])
+        (2, {'label': array([7, 7])})
+        >>> len(ds.where(ds['label'][:] > 1))
+        3
+        """
+        state = self.pin()    # a later refresh or change must not give the indices other records
+        return Concatenable._select(state, find_records(state, self._fields, condition))
 
     def views(self, indices: Any, fields: Optional[Iterable[str]] = None) -> Views:
         """Return views of records without copying them, for use in a with-block.

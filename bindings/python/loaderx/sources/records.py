@@ -63,6 +63,8 @@ class Concatenable(BatchReadable):
     # Concatenates datasets. The module of ConcatDataset, which derives from this class, sets this
     # attribute to ConcatDataset.
     _concatenate: ClassVar[Callable[[Sequence[Any]], Any]]
+    # Likewise for SubsetDataset.
+    _select: ClassVar[Callable[[Any, Any], Any]]
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Concatenable) and not (
