@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/read/present.h"
+
+#include "base/error.h"
+#include "zrecord/read/refresh.h"
+#include "zrecord/read/value-rows.h"
+
+/** Reads one row after the other. In nearly all of them, the first half alone is not zero, which
+ * means that the value is not missing. */
+static void mark_mapped(const lx__snapshot *snapshot, size_t field, const uint64_t *indices,
+                        size_t count, uint8_t *present)
+{
+    const uint8_t *rows = snapshot->columns[field].offsets;
+    uint64_t end = snapshot->state.overlay.depth == 0 ? snapshot->state.rows : 0;
+    for (size_t i = 0; i < count; i++) {
+        lx__value value;
+        present[i] = 1;
+        if (i + LX__ROWS_AHEAD < count && indices[i + LX__ROWS_AHEAD] < end)
+            __builtin_prefetch(rows + indices[i + LX__ROWS_AHEAD] * LX__OFFSET_ROW);
+        if (indices[i] < end && lx__load_le64(rows + indices[i] * LX__OFFSET_ROW) != 0)
+            continue;
+        lx__snapshot_load(snapshot, field, indices[i], &value);
+        present[i] = !lx__entry_is_missing(&value.entry);
+    }
+}
+
+/** Reads rows by pread, those of a block together. */
+static lx_status mark_read(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
+                           size_t count, uint8_t *present, lx_error *error)
+{
+    lx__loaded loaded[LX__VALUE_BLOCK];
+    lx__value_reader reader = lx__value_reader_of(snapshot);
+    lx_status status = LX_OK;
+    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
+        here = count - at < LX__VALUE_BLOCK ? count - at : LX__VALUE_BLOCK;
+        status = lx__value_load_block(&reader, field, indices + at, here, false, loaded, error);
+        for (size_t i = 0; status == LX_OK && i < here; i++) {
+            lx__value value = {.entry = loaded[i].entry};
+            if (loaded[i].lost)
+                status = lx__value_load(&reader, field, indices[at + i], &value, error);
+            present[at + i] = !lx__entry_is_missing(&value.entry);
+        }
+    }
+    lx__value_reader_end(&reader);
+    return status;
+}
+
+lx_status lx__dataset_mark_present(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                   size_t count, uint8_t *present, lx_error *error)
+{
+    lx__snapshot *snapshot;
+    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        if (indices[i] >= snapshot->state.length)
+            status = lx__fail_index(snapshot, field, indices[i], error);
+    if (status == LX_OK && snapshot->store->access == LX_ACCESS_MMAP)
+        mark_mapped(snapshot, field, indices, count, present);
+    else if (status == LX_OK)
+        status = mark_read(snapshot, field, indices, count, present, error);
+    lx__snapshot_unref(snapshot);
+    return status;
+}
