@@ -38,7 +38,8 @@ static lx_status choose_columns(lx__layout *layout, char *const *fields, size_t 
     layout->count = field_count != 0 ? field_count : lx_source_get_column_count(layout->source);
     layout->positions = lx__alloc_array(layout->count, sizeof *layout->positions);
     layout->starts = lx__alloc_array(layout->count, sizeof *layout->starts);
-    if (layout->positions == NULL || layout->starts == NULL)
+    layout->missing = lx__alloc_array(layout->count, sizeof *layout->missing);
+    if (layout->positions == NULL || layout->starts == NULL || layout->missing == NULL)
         return lx__fail_memory(error, "a loader");
     for (size_t i = 0; status == LX_OK && i < layout->count; i++) {
         if (field_count == 0)
@@ -54,14 +55,18 @@ static lx_status choose_columns(lx__layout *layout, char *const *fields, size_t 
     return status;
 }
 
-/** Reserves @p bytes per record at the end of the layout; false if the batch becomes too large. */
-static bool lay_out(lx__layout *layout, uint64_t bytes, uint64_t *start)
+lx_status lx__layout_add(lx__layout *layout, uint64_t bytes, uint64_t *start, lx_error *error)
 {
     uint64_t all;
     *start = lx__align_up(layout->bytes, COLUMN_ALIGN);
-    return lx__multiply_fits(bytes, layout->batch_rows, &all) &&
-           lx__add_fits(*start, all, &layout->bytes) && layout->bytes <= LX__BATCH_MAX &&
-           layout->bytes <= SIZE_MAX / 4;
+    if (lx__multiply_fits(bytes, layout->batch_rows, &all) &&
+        lx__add_fits(*start, all, &layout->bytes) && layout->bytes <= LX__BATCH_MAX &&
+        layout->bytes <= SIZE_MAX / 4)
+        return LX_OK;
+    return lx_fail(error, LX_ERR_LIMIT,
+                   "a batch of %llu records is too large: use a smaller batch_size, or "
+                   "select fewer columns",
+                   (unsigned long long)layout->batch_rows);
 }
 
 lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fields,
@@ -69,7 +74,6 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
 {
     *layout = (lx__layout){.source = lx_source_ref(source), .batch_rows = batch_rows};
     lx_status status = choose_columns(layout, fields, field_count, error);
-    bool fits = true;
     for (size_t i = 0; status == LX_OK && i < layout->count; i++) {
         const lx_column_info *column = lx_source_get_column(source, layout->positions[i]);
         if (column->size == LX_NONE) {
@@ -79,20 +83,19 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
             lx_error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
             break;
         }
-        fits = fits && lay_out(layout, column->size, &layout->starts[i]);
+        status = lx__layout_add(layout, column->size, &layout->starts[i], error);
         layout->record_bytes += column->size;
     }
-    if (status == LX_OK && (!fits || !lay_out(layout, sizeof(uint64_t), &layout->indices_start)))
-        status = lx_fail(error, LX_ERR_LIMIT,
-                         "a batch of %llu records is too large: use a smaller batch_size, or "
-                         "select fewer columns",
-                         (unsigned long long)batch_rows);
-    return status;
+    return status == LX_OK ? lx__layout_add(layout, sizeof(uint64_t), &layout->indices_start, error)
+                           : status;
 }
 
 void lx__layout_free(lx__layout *layout)
 {
     lx_source_unref(layout->source);
+    for (size_t i = 0; layout->missing != NULL && i < layout->count; i++)
+        lx__free(layout->missing[i].value);
+    lx__free(layout->missing);
     lx__free(layout->positions);
     lx__free(layout->starts);
 }
@@ -341,6 +344,14 @@ const lx_column *lx_batch_find_column(const lx_batch *batch, const char *name)
         if (strcmp(batch->columns[i].name, name) == 0)
             return &batch->columns[i];
     return NULL;
+}
+
+const uint8_t *lx_batch_get_present(const lx_batch *batch, size_t position)
+{
+    const lx__layout *layout = &batch->batch_pool->layout;
+    return position < layout->count && layout->missing[position].policy == LX_MISSING_MASK
+               ? batch->data + layout->missing[position].start
+               : NULL;
 }
 
 void *lx_batch_get_result(const lx_batch *batch)

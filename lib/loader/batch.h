@@ -20,20 +20,29 @@
 #include <stdatomic.h>
 
 #include <loaderx/batch.h>
+#include <loaderx/loader.h>
 
 /** Maximum size of a batch's memory. */
 #define LX__BATCH_MAX ((uint64_t)1 << 46)
+
+/** What to do with the missing values of a column. */
+typedef struct lx__missing_column {
+    lx_missing_policy policy;
+    uint8_t *value; /**< Owned; replaces missing values. NULL: none. */
+    uint64_t start; /**< With MASK, the offset of the marks in a batch's memory. */
+} lx__missing_column;
 
 /** The memory layout that all batches of a loader share, for the selected columns. */
 typedef struct lx__layout {
     lx_source *source; /**< Owned reference; the source owns the names and shapes. */
     size_t *positions; /**< Positions of the columns in the source, in the requested order. */
     size_t count;
-    uint64_t batch_rows;    /**< Maximum number of records per batch. */
-    uint64_t *starts;       /**< Offset of each column in a batch's memory. */
-    uint64_t indices_start; /**< Offset of the record indices. */
-    uint64_t bytes;         /**< Size of a batch's memory. */
-    uint64_t record_bytes;  /**< Bytes per record, over all columns. */
+    uint64_t batch_rows;         /**< Maximum number of records per batch. */
+    uint64_t *starts;            /**< Offset of each column in a batch's memory. */
+    lx__missing_column *missing; /**< One for each column. */
+    uint64_t indices_start;      /**< Offset of the record indices. */
+    uint64_t bytes;              /**< Size of a batch's memory. */
+    uint64_t record_bytes;       /**< Bytes per record, over all columns. */
 } lx__layout;
 
 typedef struct lx__batch_pool {
@@ -71,6 +80,9 @@ struct lx_batch {
  * layout of a batch. */
 lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fields,
                           size_t field_count, uint64_t batch_rows, lx_error *error);
+
+/** Reserves @p bytes per record at the end of the layout. */
+lx_status lx__layout_add(lx__layout *layout, uint64_t bytes, uint64_t *start, lx_error *error);
 
 /** Frees a layout that was not passed to a batch pool. */
 void lx__layout_free(lx__layout *layout);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "executor/executor.h"
 #include "executor/task.h"
+#include "loader/missing-values.h"
 #include "sampler/core/rank-slice.h"
 
 const lx_loader_options lx__loader_defaults = {
@@ -32,6 +33,7 @@ void lx_loader_options_free(lx_loader_options *options)
     lx_order_unref(options->order);
     lx_executor_unref(options->executor);
     free_fields(options->fields, options->field_count);
+    lx__missing_rules_clear(options);
     lx__free(options);
 }
 

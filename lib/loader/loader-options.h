@@ -8,6 +8,14 @@
 
 #include <loaderx/loader.h>
 
+/** What to do with the missing values of a column. */
+typedef struct lx__missing_rule {
+    char *column; /**< Owned; NULL: every column that has no rule of its own. */
+    lx_missing_policy policy;
+    uint8_t *value; /**< Owned; replaces missing values. NULL: none. */
+    size_t size;    /**< Size of @ref value in bytes. */
+} lx__missing_rule;
+
 struct lx_loader_options {
     uint64_t batch_size;
     bool batch_size_set;
@@ -25,6 +33,8 @@ struct lx_loader_options {
     lx_executor *executor; /**< Owned reference; NULL: the loader opens its own. */
     uint64_t prefetch_bytes;
     lx_damage_policy damage;
+    lx__missing_rule *missing; /**< At most one for each column. */
+    size_t missing_count;
     lx_transform_function transform;
     void *transform_user;
 };

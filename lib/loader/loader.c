@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "executor/executor.h"
 #include "loader/loader-private.h"
+#include "loader/missing-values.h"
 #include "loader/sources/source.h"
 
 /* ---- opening and closing */
@@ -57,6 +58,10 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
     uint64_t rows = lx__batch_schedule_max_rows(&loader->schedule);
     lx_status status = lx__layout_init(&layout, loader->source, options->fields,
                                        options->field_count, rows, error);
+    if (status == LX_OK)
+        status = lx__missing_lay_out(&layout, options, error);
+    if (status == LX_OK)
+        status = lx__missing_check(&layout, error);
     if (status == LX_OK)
         status = lx__pipeline_open(&loader->pipeline, loader->executor, &layout,
                                    options->prefetch_bytes, options->transform,
@@ -247,12 +252,13 @@ static lx_status pad_empty(lx_loader *loader, lx_batch **batch, uint64_t end, lx
     lx_status status = lx__source_pin(loader->source, &source, &why);
     if (status == LX_OK) {
         status = repeat_record(loader, source, *batch, end, &why);
+        lx__batch_set_rows(*batch, status == LX_OK);
+        if (status == LX_OK)
+            status = lx__missing_apply(source, *batch, &why);
         lx_source_unref(source);
     }
-    if (status == LX_OK) {
-        lx__batch_set_rows(*batch, 1);
+    if (status == LX_OK)
         status = lx__pipeline_transform(&loader->pipeline, *batch, &why);
-    }
     if (status == LX_OK)
         return LX_OK;
     lx__error_propagate(error, &why);

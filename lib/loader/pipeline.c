@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "executor/executor.h"
 #include "loader/damaged-records.h"
+#include "loader/missing-values.h"
 #include "loader/sources/source.h"
 
 /* Bytes that are worth handing to a thread: a few microseconds of copying. */
@@ -142,6 +143,14 @@ static void release_job(lx__job *job)
     lx_source_unref(source);
 }
 
+static void apply_missing(lx__job *job)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_status status = lx__missing_apply(job->source, job->batch, &error);
+    if (status != LX_OK)
+        record_failure(job, 0, status, &error);
+}
+
 /** Runs after the last part, after a failure, or after cancellation. */
 static void finish(lx__task *task, bool canceled)
 {
@@ -154,9 +163,11 @@ static void finish(lx__task *task, bool canceled)
                 "close the loader first");
         record_failure(job, 0, LX_ERR_STATE, &error);
     }
-    release_job(job);
     if (job->status == LX_OK && job->any_damaged)
         lx__damaged_records_finish(job->batch, pipeline->damage, job->damaged);
+    if (job->status == LX_OK)
+        apply_missing(job);
+    release_job(job);
     /* The consumer gives a batch without records one that it repeats. */
     if (job->status == LX_OK && job->batch->rows != 0) {
         lx_error error = LX_ERROR_INIT;

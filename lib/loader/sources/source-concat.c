@@ -182,6 +182,49 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
 }
 
+/* ---- missing values */
+
+static bool may_be_missing(const lx_source *source, size_t column)
+{
+    const lx__parts_source *parts = (const lx__parts_source *)source;
+    for (size_t i = 0; i < parts->part_count; i++)
+        if (lx__source_may_be_missing(parts->parts[i], column))
+            return true;
+    return false;
+}
+
+static lx_status mark_block(const concat_source *self, size_t column, const block *b,
+                            uint8_t *present, lx_error *error)
+{
+    uint64_t indices[BLOCK];
+    uint8_t marks[BLOCK];
+    lx_status status = LX_OK;
+    for (size_t first = 0, end; status == LX_OK && first < b->count; first = end) {
+        uint32_t part = b->part[b->sorted[first]];
+        for (end = first; end < b->count && b->part[b->sorted[end]] == part; end++)
+            indices[end - first] = b->index[b->sorted[end]];
+        status = lx__source_mark_present(self->parts.parts[part], column, indices, end - first,
+                                         marks, error);
+        for (size_t i = first; status == LX_OK && i < end; i++)
+            present[b->sorted[i]] = marks[i - first];
+    }
+    return status;
+}
+
+static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,
+                              size_t count, uint8_t *present, lx_error *error)
+{
+    const concat_source *self = (const concat_source *)source;
+    lx_status status = LX_OK;
+    block b;
+    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
+        here = count - at < BLOCK ? count - at : BLOCK;
+        make_block(self, indices + at, here, &b);
+        status = mark_block(self, column, &b, present + at, error);
+    }
+    return status;
+}
+
 /* ---- class */
 
 static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
@@ -201,6 +244,8 @@ static void dispose(lx_source *source)
 
 static const lx__source_class class = {.kind = "concat",
                                        .fill = fill,
+                                       .may_be_missing = may_be_missing,
+                                       .mark_present = mark_present,
                                        .describe = lx__source_parts_describe,
                                        .snapshot_id = lx__source_parts_snapshot_id,
                                        .pin = pin,

@@ -31,6 +31,28 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
 }
 
+static bool may_be_missing(const lx_source *source, size_t column)
+{
+    return lx__source_may_be_missing(((const lx__parts_source *)source)->parts[0], column);
+}
+
+static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,
+                              size_t count, uint8_t *present, lx_error *error)
+{
+    const subset_source *self = (const subset_source *)source;
+    uint64_t places[LX__SOURCE_BLOCK];
+    lx_status status = LX_OK;
+    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
+        here = count - at < LX__SOURCE_BLOCK ? count - at : LX__SOURCE_BLOCK;
+        memcpy(places, indices + at, here * sizeof *places);
+        status = lx__index_table_map(self->table, places, here, error);
+        if (status == LX_OK)
+            status = lx__source_mark_present(self->parts.parts[0], column, places, here,
+                                             present + at, error);
+    }
+    return status;
+}
+
 static int describe(const lx_source *source, json_t *object)
 {
     int failed = lx__source_parts_describe(source, object);
@@ -59,6 +81,8 @@ static void dispose(lx_source *source)
 
 static const lx__source_class class = {.kind = "subset",
                                        .fill = fill,
+                                       .may_be_missing = may_be_missing,
+                                       .mark_present = mark_present,
                                        .describe = describe,
                                        .snapshot_id = lx__source_parts_snapshot_id,
                                        .pin = pin,

@@ -20,6 +20,28 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return status;
 }
 
+/** Returns the part that has a column, and replaces the column's position by that in the part. */
+static lx_source *part_of(const lx_source *source, size_t *column)
+{
+    lx_source **part = ((const lx__parts_source *)source)->parts;
+    for (; *column >= (*part)->column_count; part++)
+        *column -= (*part)->column_count;
+    return *part;
+}
+
+static bool may_be_missing(const lx_source *source, size_t column)
+{
+    const lx_source *part = part_of(source, &column);
+    return lx__source_may_be_missing(part, column);
+}
+
+static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,
+                              size_t count, uint8_t *present, lx_error *error)
+{
+    lx_source *part = part_of(source, &column);
+    return lx__source_mark_present(part, column, indices, count, present, error);
+}
+
 static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
 {
     return lx__source_parts_pin(source, sizeof(lx__parts_source), pinned, error);
@@ -27,6 +49,8 @@ static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
 
 static const lx__source_class class = {.kind = "zip",
                                        .fill = fill,
+                                       .may_be_missing = may_be_missing,
+                                       .mark_present = mark_present,
                                        .describe = lx__source_parts_describe,
                                        .snapshot_id = lx__source_parts_snapshot_id,
                                        .pin = pin,

@@ -7,6 +7,7 @@
 #include "sampler/core/saved-state.h"
 #include "zrecord/read/dataset-open.h"
 #include "zrecord/read/dataset.h"
+#include "zrecord/read/present.h"
 
 typedef struct zrecord_source {
     lx_source source;
@@ -23,6 +24,19 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
             status = lx_dataset_gather(self->dataset, i, indices, count, targets[i].data,
                                        targets[i].stride, error);
     return status;
+}
+
+static bool may_be_missing(const lx_source *source, size_t column)
+{
+    (void)source, (void)column;
+    return true;
+}
+
+static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,
+                              size_t count, uint8_t *present, lx_error *error)
+{
+    return lx__dataset_mark_present(((zrecord_source *)source)->dataset, column, indices, count,
+                                    present, error);
 }
 
 static int describe(const lx_source *source, json_t *object)
@@ -70,6 +84,8 @@ static void dispose(lx_source *source)
 
 static const lx__source_class class = {.kind = "zrecord",
                                        .fill = fill,
+                                       .may_be_missing = may_be_missing,
+                                       .mark_present = mark_present,
                                        .describe = describe,
                                        .snapshot_id = snapshot_id,
                                        .pin = pin,

@@ -115,6 +115,22 @@ lx_status lx__source_check_names(const lx_source *source, lx_error *error)
     return LX_OK;
 }
 
+/* ---- missing values */
+
+bool lx__source_may_be_missing(const lx_source *source, size_t column)
+{
+    return source->class->may_be_missing != NULL && source->class->may_be_missing(source, column);
+}
+
+lx_status lx__source_mark_present(lx_source *source, size_t column, const uint64_t *indices,
+                                  size_t count, uint8_t *present, lx_error *error)
+{
+    if (lx__source_may_be_missing(source, column))
+        return source->class->mark_present(source, column, indices, count, present, error);
+    memset(present, 1, count);
+    return LX_OK;
+}
+
 /* ---- saved states */
 
 json_t *lx__columns_to_json(const lx_source *source)

@@ -28,6 +28,14 @@ typedef struct lx__source_class {
     lx_status (*fill)(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error);
 
+    /** Whether values of a column may be missing; NULL if none ever is. */
+    bool (*may_be_missing)(const lx_source *source, size_t column);
+
+    /** Finds out which records have a value in a column, which may have missing values: sets the
+     * record's byte to 0 if its value is missing, otherwise to 1. Called with valid indices. */
+    lx_status (*mark_present)(lx_source *source, size_t column, const uint64_t *indices,
+                              size_t count, uint8_t *present, lx_error *error);
+
     /** Adds members to @p object that identify the data. Returns 0, or -1 when out of memory. */
     int (*describe)(const lx_source *source, json_t *object);
 
@@ -67,6 +75,14 @@ lx_status lx__source_new_pinned(lx_source *source, size_t size, lx_source **pinn
 /** Returns the source to read a batch from: @p source, or a snapshot of its newest state if it is
  * live. Release the result with lx_source_unref(). */
 lx_status lx__source_pin(lx_source *source, lx_source **pinned, lx_error *error);
+
+/** Whether values of a column may be missing. A missing value reads as zeros. */
+bool lx__source_may_be_missing(const lx_source *source, size_t column);
+
+/** Finds out which records have a value in a column: sets the record's byte to 0 if its value is
+ * missing, otherwise to 1. */
+lx_status lx__source_mark_present(lx_source *source, size_t column, const uint64_t *indices,
+                                  size_t count, uint8_t *present, lx_error *error);
 
 /** Sets column @p position to a copy of @p column, and computes its size. */
 LX_API lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,

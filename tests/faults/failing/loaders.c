@@ -196,6 +196,7 @@ static lx_status look_at(lx_batch *batch, void *user, lx_error *error)
 static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threads)
 {
     static const char *const fields[] = {"image", "label"};
+    static const uint64_t label = 0;
     lx_loader_options *options;
     lx_loader *loader = NULL;
     if (!TRY_NEW(run, options, lx_loader_options_new()))
@@ -207,6 +208,9 @@ static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threa
         !TRY(run, lx_loader_options_set_start(options, 0, &run->error)) ||
         !TRY(run, lx_loader_options_set_reader_count(options, threads, &run->error)) ||
         !TRY(run, lx_loader_options_set_damage_policy(options, LX_DAMAGE_RAISE, &run->error)) ||
+        !TRY(run, lx_loader_options_set_missing(options, NULL, LX_MISSING_MASK, &run->error)) ||
+        (dataset && !TRY(run, lx_loader_options_set_missing_value(options, "label", &label, 8,
+                                                                  &run->error))) ||
         !TRY(run, lx_loader_options_set_transform(options, threads != 0 ? look_at : NULL, NULL,
                                                   &run->error)) ||
         (dataset && !TRY(run, lx_loader_options_set_columns(options, fields, 2, &run->error))) ||
