@@ -151,6 +151,37 @@ static int set_origin(lxpy_state *state, PyObject *dict, const lx_batch *batch)
     return result;
 }
 
+static int add_present(lxpy_state *state, PyObject *present, PyObject *name, PyObject *shape,
+                       const uint8_t *marks, uint64_t rows)
+{
+    lxpy_target target;
+    if (lxpy_target_make(&target, state, shape, state->dtypes[LX_BOOL]) < 0)
+        return -1;
+    memcpy(target.view.buf, marks, (size_t)rows);
+    int result = PyDict_SetItem(present, name, target.object);
+    lxpy_target_drop(&target);
+    return result;
+}
+
+/** Sets the attribute that tells present values from missing ones, for the columns that have
+ * marks. */
+static int set_present(lxpy_state *state, PyObject *dict, PyObject *names, const lx_batch *batch)
+{
+    uint64_t rows = lx_batch_get_row_count(batch);
+    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)rows), *present = PyDict_New();
+    int result = shape != NULL && present != NULL ? 0 : -1;
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(names); i++) {
+        const uint8_t *marks = lx_batch_get_present(batch, (size_t)i);
+        if (marks != NULL)
+            result = add_present(state, present, PyTuple_GET_ITEM(names, i), shape, marks, rows);
+    }
+    if (result == 0)
+        result = PyObject_SetAttr(dict, LXPY(state, PRESENT), present);
+    Py_XDECREF(shape);
+    Py_XDECREF(present);
+    return result;
+}
+
 PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch *batch)
 {
     PyObject *names, *shapes;
@@ -171,7 +202,8 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     /* the Memory still owns the batch */
     if (dict != NULL && columns->keyed && add_keys(state, dict, columns->seed, batch) < 0)
         Py_CLEAR(dict);
-    if (dict != NULL && (set_real(state, dict, batch) < 0 || set_origin(state, dict, batch) < 0))
+    if (dict != NULL && (set_real(state, dict, batch) < 0 || set_origin(state, dict, batch) < 0 ||
+                         set_present(state, dict, names, batch) < 0))
         Py_CLEAR(dict);
     Py_XDECREF(memory);
     Py_DECREF(names);

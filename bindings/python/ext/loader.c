@@ -17,7 +17,7 @@ typedef struct loader {
 /** The arguments that the Python class passes. The numbers are in range. */
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
-    PyObject *on_damage, *keys;
+    PyObject *on_damage, *keys, *missing;
     unsigned long long batch_size, epochs, start, rank, world, end;
     int drop_last, uneven;
 } arguments;
@@ -78,6 +78,41 @@ static int set_damage(lx_loader_options *options, PyObject *on_damage, lx_error 
     return 0;
 }
 
+/** Sets the rule for one field: a policy, or the bytes of a value. */
+static int set_missing_of(lx_loader_options *options, PyObject *rule, lx_error *error)
+{
+    /* The names, in the order of lx_missing_policy. */
+    static const char *const names[] = {"raise", "zeros", "mask", NULL};
+    PyObject *name, *what;
+    int policy;
+    if (!PyArg_ParseTuple(rule, "UO", &name, &what))
+        return -1;
+    const char *text = lxpy_text(name, "missing");
+    if (text == NULL)
+        return -1;
+    if (PyBytes_Check(what)) {
+        lx_loader_options_set_missing_value(options, text, PyBytes_AS_STRING(what),
+                                            (size_t)PyBytes_GET_SIZE(what), error);
+        return 0;
+    }
+    if (lxpy_choice(what, "missing", names, &policy) < 0)
+        return -1;
+    lx_loader_options_set_missing(options, text, (lx_missing_policy)policy, error);
+    return 0;
+}
+
+static int set_missing(lx_loader_options *options, PyObject *rules, lx_error *error)
+{
+    int result = 0;
+    if (rules != NULL && !PyTuple_Check(rules)) {
+        PyErr_SetString(PyExc_TypeError, "missing must be a tuple");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; rules != NULL && result == 0 && i < PyTuple_GET_SIZE(rules); i++)
+        result = set_missing_of(options, PyTuple_GET_ITEM(rules, i), error);
+    return result;
+}
+
 /** Creates the options. Returns NULL with an exception on failure. */
 static lx_loader_options *make_options(lxpy_state *state, const arguments *params)
 {
@@ -96,7 +131,8 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *param
     lx_loader_options_set_uneven(options, params->uneven != 0, &error);
     if (set_fields(options, params->fields, &error) == 0 &&
         set_threads(state, options, params, &error) == 0 &&
-        set_damage(options, params->on_damage, &error) == 0) {
+        set_damage(options, params->on_damage, &error) == 0 &&
+        set_missing(options, params->missing, &error) == 0) {
         if (error.status == LX_OK)
             return options;
         lxpy_raise(state, &error);
@@ -109,6 +145,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 {
     arguments params;
     params.end = UINT64_MAX;
+    params.missing = NULL;
     uint64_t seed;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL)
@@ -117,11 +154,12 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "Loader takes positional arguments only");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOO|K", &params.source, &params.order, &params.fields,
-                          &params.batch_size, &params.epochs, &params.start, &params.rank,
-                          &params.world, &params.drop_last, &params.uneven, &params.threads,
-                          &params.executor, &params.prefetch_bytes, &params.transform,
-                          &params.on_damage, &params.keys, &params.end) ||
+    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOO|KO", &params.source, &params.order,
+                          &params.fields, &params.batch_size, &params.epochs, &params.start,
+                          &params.rank, &params.world, &params.drop_last, &params.uneven,
+                          &params.threads, &params.executor, &params.prefetch_bytes,
+                          &params.transform, &params.on_damage, &params.keys, &params.end,
+                          &params.missing) ||
         (params.keys != Py_None && lxpy_uint64(params.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
     lx_loader_options *options = make_options(state, &params);

@@ -48,6 +48,7 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(REAL)             /**< the str 'real' */                                                     \
     X(INDEX)            /**< the str 'index' */                                                    \
     X(POSITION)         /**< the str 'position' */                                                 \
+    X(PRESENT)          /**< the str 'present' */                                                  \
     X(COLUMNS_OF)       /**< loaderx._tables.columns_of */                                         \
     X(MEMORY_TYPE)                                                                                 \
     X(ORDER_TYPE)                                                                                  \

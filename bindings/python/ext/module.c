@@ -44,6 +44,7 @@ static int keep_imports(lxpy_state *state)
         (LXPY(state, REAL) = PyUnicode_InternFromString("real")) == NULL ||
         (LXPY(state, INDEX) = PyUnicode_InternFromString("index")) == NULL ||
         (LXPY(state, POSITION) = PyUnicode_InternFromString("position")) == NULL ||
+        (LXPY(state, PRESENT) = PyUnicode_InternFromString("present")) == NULL ||
         keep(state, LXPY_COLUMNS_OF, "loaderx._tables", "columns_of") < 0 ||
         (LXPY(state, CASTING) = PyUnicode_InternFromString("casting")) == NULL ||
         keep(state, LXPY_NDARRAY, "numpy", "ndarray") < 0 ||

@@ -27,6 +27,8 @@ class Batch(Dict[str, Any]):
     position : int
         The position in the global order at which the batches of all ranks for this step begin:
         ``loader.seek(batch.position)`` returns to them.
+    present : dict
+        With ``missing='mask'``, an array of bool for each field: whether each record has a value.
 
     Examples
     --------
@@ -37,11 +39,12 @@ class Batch(Dict[str, Any]):
     [0] [False] [0] 4
     """
 
-    __slots__ = ('real', 'index', 'position')
+    __slots__ = ('real', 'index', 'position', 'present')
 
     real: np.ndarray[Any, np.dtype[np.bool_]]
     index: np.ndarray[Any, np.dtype[np.int64]]
     position: int
+    present: Dict[str, np.ndarray[Any, np.dtype[np.bool_]]]
 
     def with_values(self, values: Dict[str, Any]) -> Batch:
         """Return a batch with other values and the same attributes."""
@@ -49,6 +52,7 @@ class Batch(Dict[str, Any]):
         made.real = self.real
         made.index = self.index
         made.position = self.position
+        made.present = self.present
         return made
 
 

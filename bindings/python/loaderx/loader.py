@@ -12,6 +12,7 @@ import numpy as np
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
 from ._loader_stats import LoaderStats
+from ._missing import missing_rules
 from ._output_names import choose_output
 from ._outputs import Output
 from .batch import Batch, register_batches
@@ -200,6 +201,15 @@ class Loader(_core.Loader):
         epoch, and ``batch.real`` marks it. 'zeros': zeros replace the values that cannot be read.
         ``stats()['damaged']`` counts the damaged records. If the dataset itself was opened with
         ``on_damage='zeros'``, it reports no damage to the loader.
+    missing : {'raise', 'zeros', 'mask'}, number, array or dict
+        What to do with missing values, which only datasets have. 'raise': the loader is not created
+        if a record of the source has no value in a field that the loader reads; ValueError names
+        the field and the record. (If a value of a live dataset becomes missing later, ``next()``
+        raises ValueError instead of returning the batch that contains it.) 'mask': zeros stand for
+        missing values, and ``batch.present[field]`` tells which values are present. 'zeros': zeros
+        stand for missing values, without a trace. A number or an array replaces missing values. A
+        dict says what to do for each of some fields, by name; for the others, 'raise' applies. To
+        leave out the records instead, read a `SubsetDataset`.
     keys : int, optional
         The seed of ``batch['keys']``, an additional uint64 array of shape ``(records, 2)`` with a
         random key for each record; None: no keys. A key depends only on the seed, the epoch and the
@@ -250,6 +260,7 @@ class Loader(_core.Loader):
         prefetch_bytes: Optional[int] = None,
         transform: Optional[Callable[[Batch], Any]] = None,
         on_damage: str = 'raise',
+        missing: Any = 'raise',
         keys: Optional[int] = None,
         out: Union[str, Output] = 'numpy',
     ) -> _Self:
@@ -289,12 +300,12 @@ class Loader(_core.Loader):
         count = 0 if epochs is None else natural('epochs', epochs, minimum=1)
         ends = order._is_run and count != 0
         end = min(count * order_core.length, UINT64_MAX) if ends else UINT64_MAX
+        columns = {name: (dtype, shape) for name, dtype, shape in core.columns
+                   if name in names and dtype is not None}
         if transform is None:
-            output.check({name: (dtype, shape) for name, dtype, shape in core.columns
-                          if name in names and dtype is not None},
-                         _sizes(order_core.length, None if isinstance(order, Budgeted)
-                                else batch_size or 1, rank, world,
-                                'dropped' if drop_last else 'uneven' if uneven else 'padded'))
+            output.check(columns, _sizes(
+                order_core.length, None if isinstance(order, Budgeted) else batch_size or 1, rank,
+                world, 'dropped' if drop_last else 'uneven' if uneven else 'padded'))
         register_batches()
         made = super().__new__(
             cls,
@@ -315,6 +326,7 @@ class Loader(_core.Loader):
             on_damage,
             keys,
             end,
+            missing_rules(missing, columns),
         )
         sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
         made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Loaders over datasets with missing values: nothing is read as zeros unless the caller says so."""
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+N = 1000
+
+
+def lacks(index):
+    return index % 7 == 3
+
+
+@pytest.fixture(params=['updates', 'tables', 'sealed'])
+def path(request, tmp_path):
+    """Create labels, of which one in seven is missing, and images, which are complete."""
+    images = np.arange(N, dtype=np.uint8).repeat(6).reshape(N, 2, 3)
+    labels = [None if lacks(i) else i for i in range(N)]
+    w = lx.create(tmp_path / 'd', {'label': lx.Field('int64'), 'image': lx.Field('uint8', (2, 3))})
+    step = 20 if request.param == 'updates' else N
+    for i in range(0, N, step):
+        w.extend({'label': labels[i:i + step], 'image': images[i:i + step]})
+        w.commit()
+    if request.param == 'sealed':
+        w.seal()
+    w.close()
+    return tmp_path / 'd'
+
+
+def test_a_missing_label_is_not_class_0(path):
+    with lx.open(path) as dataset:
+        with pytest.raises(ValueError, match="missing.*'label'|'label'.*missing") as caught:
+            lx.Loader(dataset, batch_size=10)
+        assert 'record 3' in str(caught.value) and 'mask' in str(caught.value)
+        with lx.Loader(dataset, fields=['image'], batch_size=N) as loader:
+            assert next(loader)['image'][:, 1, 1].tolist() == [i % 256 for i in range(N)]
+
+
+@pytest.mark.parametrize('threads', [0, 3])
+def test_masks_tell_what_is_present(path, threads):
+    with lx.open(path) as dataset, lx.Loader(
+            dataset, batch_size=64, order=lx.Shuffle(seed=5), missing='mask', threads=threads,
+            transform=lambda batch: batch) as loader:
+        seen = 0
+        for batch in loader:
+            assert set(batch.present) == {'label', 'image'} and batch.present['image'].all()
+            present = batch.present['label']
+            assert present.dtype == np.bool_ and (batch['label'][~present] == 0).all()
+            assert not lacks(batch['label'][present]).any()
+            seen += present.sum()
+        assert seen == N - sum(map(lacks, range(N)))
+
+
+def test_masks_remain_arrays_of_numpy(path):
+    pytest.importorskip('torch')
+    with lx.open(path) as dataset, lx.Loader(
+            dataset, batch_size=8, missing={'label': 'mask'}, out='torch') as loader:
+        batch = next(loader)
+        assert batch['label'].tolist() == [0, 1, 2, 0, 4, 5, 6, 7]
+        assert batch.present['label'].tolist() == [not lacks(i) for i in range(8)]
+        assert list(batch.present) == ['label']
+
+
+@pytest.mark.parametrize('missing, label', [
+    ('zeros', 0), (-1, -1), (np.int32(-100), -100), ({'label': 7}, 7), ({'label': True}, 1),
+    ({'label': 'zeros'}, 0), ({'label': np.array(5), 'image': 'raise'}, 5),
+])
+def test_a_value_replaces_missing_ones(path, missing, label):
+    if missing in (-1, -100):
+        missing = {'label': missing}
+    with lx.open(path) as dataset, lx.Loader(dataset, batch_size=N, missing=missing) as loader:
+        batch = next(loader)
+        assert batch['label'].tolist() == [label if lacks(i) else i for i in range(N)]
+        assert batch.present == {}
+
+
+def test_arrays_replace_missing_images(tmp_path):
+    wanted = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    with lx.create(tmp_path / 'd', {'image': lx.Field('uint8', (2, 3))}) as w:
+        w.append({'image': None})
+        w.append({'image': wanted + 1})
+    with lx.open(tmp_path / 'd') as dataset:
+        for missing, first in (wanted, wanted), (9, np.full((2, 3), 9)):
+            with lx.Loader(dataset, batch_size=2, missing=missing) as loader:
+                assert (next(loader)['image'] == [first, wanted + 1]).all()
+
+
+@pytest.mark.parametrize('missing, error, text', [
+    ('zero', ValueError, "missing: 'zero' for the field 'label' is none of 'raise'"),
+    ({'caption': 'mask'}, ValueError, "missing: 'caption' is not a field"),
+    ({'label': 0.5}, TypeError, "missing: field 'label'"),
+    ({'label': [1, 2]}, ValueError, "missing: field 'label'"),
+    (-1, ValueError, "missing: field 'image': -1 does not fit in uint8"),
+    (None, TypeError, 'missing: '),
+    ({'label': None}, TypeError, 'missing: '),
+])
+def test_refuses_invalid_arguments(path, missing, error, text):
+    with lx.open(path) as dataset, pytest.raises(error) as caught:
+        lx.Loader(dataset, missing=missing)
+    assert text in str(caught.value)
+
+
+def test_combined_sources(path):
+    with lx.open(path) as dataset:
+        chosen = np.flatnonzero(dataset['label'].present(np.arange(N)))
+        complete = lx.SubsetDataset(dataset, chosen)
+        with lx.Loader(complete, batch_size=len(chosen)) as loader:
+            assert (next(loader)['label'] == chosen).all()
+        both = lx.ConcatDataset([complete, dataset])
+        with pytest.raises(ValueError, match=f'record {len(chosen) + 3}'):
+            lx.Loader(both)
+        with lx.Loader(both, batch_size=N + len(chosen), missing='mask') as loader:
+            present = next(loader).present['label']
+            assert present[:len(chosen)].all()
+            assert (present[len(chosen):] == [not lacks(i) for i in range(N)]).all()
+        with pytest.raises(ValueError, match="'x'"):
+            lx.Loader({'x': np.zeros(N)}, missing={'label': 0})
+
+
+def test_a_live_dataset_that_loses_a_value(tmp_path):
+    w = lx.create(tmp_path / 'd', {'label': lx.Field('int64')})
+    w.extend({'label': np.arange(20)})
+    w.commit()
+    with lx.open(tmp_path / 'd', live=True) as dataset, \
+            lx.Loader(dataset, batch_size=5, epochs=None) as loader:
+        assert next(loader)['label'].tolist() == [0, 1, 2, 3, 4]
+        w[8] = {'label': None}
+        w.commit()
+        with pytest.raises(ValueError, match='record 8'):
+            next(loader)
+        assert next(loader)['label'].tolist() == [10, 11, 12, 13, 14]
+        w[8] = {'label': 8}
+        w.commit()
+        loader.seek(5)
+        assert next(loader)['label'].tolist() == [5, 6, 7, 8, 9]
+    w.close()
+
+
+def test_an_added_field_is_missing(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as w:
+        w.extend({'x': np.arange(5)})
+        w.add_field('y', lx.Field('float32'))
+    with lx.open(tmp_path / 'd') as dataset:
+        with pytest.raises(ValueError, match="'y'"):
+            lx.Loader(dataset)
+        with lx.Loader(dataset, batch_size=5, missing={'y': np.nan}) as loader:
+            assert np.isnan(next(loader)['y']).all()
