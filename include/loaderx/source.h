@@ -320,6 +320,24 @@ LX_API const lx_column_info *lx_source_get_column(const lx_source *source, size_
 LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
                                 const lx_target *targets, lx_error *error);
 
+/**
+ * Does what lx_source_fill() does, and tells which values are present: lx_source_fill() copies
+ * zeros for missing values. Of a live dataset, it reads one snapshot.
+ *
+ * @param[in]  source   The source.
+ * @param[in]  indices  @p count record indices, in any order; repeats are allowed.
+ * @param[in]  count    The number of records.
+ * @param[in]  targets  One target per column.
+ * @param[out] present  One pointer per column; NULL if the column is not needed. The memory receives
+ *                      a byte for each record: 0 if the value is missing, otherwise 1.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @return Any status that lx_source_fill() returns.
+ */
+LX_API lx_status lx_source_fill_present(lx_source *source, const uint64_t *indices, size_t count,
+                                        const lx_target *targets, uint8_t *const *present,
+                                        lx_error *error);
+
 /** @} */
 
 LX_END_DECLS

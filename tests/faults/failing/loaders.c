@@ -304,6 +304,7 @@ static void load_nothing(struct run *run)
 static void fill(struct run *run)
 {
     uint64_t indices[BATCH], numbers[3][BATCH * 2];
+    uint8_t labels[BATCH], *present[PLAIN_KINDS + 2] = {[PLAIN_LABEL] = labels};
     lx_dataset *dataset;
     lx_source *source = open_zip(run);
     if (source != NULL) {
@@ -312,7 +313,8 @@ static void fill(struct run *run)
             targets[i == 0 ? PLAIN_LABEL : PLAIN_KINDS + i - 1] = (lx_target){numbers[i], 8};
         for (uint64_t i = 0; i < BATCH; i++)
             indices[i] = i * 5 % LENGTH;
-        if (TRY(run, lx_source_fill(source, indices, BATCH, targets, &run->error)) &&
+        if (TRY(run,
+                lx_source_fill_present(source, indices, BATCH, targets, present, &run->error)) &&
             memcmp(numbers[1], numbers[2], BATCH * 8) != 0)
             run_fail(run, "two columns that are equal are not");
         lx_source_unref(source);

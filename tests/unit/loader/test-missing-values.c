@@ -274,6 +274,35 @@ START_TEST(combined_sources_know_what_is_missing)
 }
 END_TEST
 
+START_TEST(records_are_read_with_their_marks)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    const uint64_t indices[] = {3, 100, 4}, beyond = LENGTH;
+    uint64_t labels[3];
+    uint8_t images[3][WIDTH], marks[2][3];
+    const lx_target targets[] = {{labels, 8}, {images, WIDTH}};
+    uint8_t *const present[] = {marks[0], marks[1]}, *const none[] = {NULL, NULL};
+    write_dataset(LENGTH);
+    for (int live = 0; live < 2; live++) {
+        lx_source *source = open_source((struct placed){.access = LX_ACCESS_MMAP, .live = live});
+        unit_ok(lx_source_fill_present(source, indices, 3, targets, present, &error));
+        ck_assert_mem_eq(marks[0], "\0\1\1", 3);
+        ck_assert_mem_eq(marks[1], "\1\0\1", 3);
+        ck_assert_uint_eq(labels[2], 4);
+        unit_ok(lx_source_fill_present(source, indices, 3, targets, none, &error));
+        unit_fails(lx_source_fill_present(source, &beyond, 1, targets, present, &error),
+                   LX_ERR_RANGE);
+        unit_refuses_null(lx_source_fill_present(NULL, indices, 3, targets, present, &error),
+                          "source");
+        unit_refuses_null(lx_source_fill_present(source, indices, 3, targets, NULL, &error),
+                          "present");
+        lx_source_unref(source);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_batch_fails_if_a_value_of_a_live_dataset_becomes_missing)
 {
     char *scratch = scratch_make();
@@ -338,5 +367,6 @@ END_TEST
 UNIT_MAIN("loader/missing-values", a_missing_value_is_refused_by_default,
           missing_values_are_marked_or_replaced, zeros_are_read_only_if_they_are_asked_for,
           options_must_fit_the_columns, combined_sources_know_what_is_missing,
+          records_are_read_with_their_marks,
           a_batch_fails_if_a_value_of_a_live_dataset_becomes_missing,
           skipped_records_are_not_marked)
