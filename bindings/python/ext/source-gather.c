@@ -43,34 +43,93 @@ static int add_target(lxpy_state *state, PyObject *arrays, const lx_column_info 
     return result;
 }
 
-static PyObject *gather_taken(lxpy_source *self, const lxpy_indices *indices, PyObject *fields)
+/** What a call of gather() reads: for each column, the destination and the marks of its records. */
+typedef struct gathering {
+    size_t columns;
+    lx_target *targets;
+    uint8_t **present; /**< Pointers into @ref marks. */
+    uint8_t *marks;
+    PyObject *arrays;
+} gathering;
+
+static int start(gathering *g, const lxpy_source *self, size_t rows)
+{
+    g->columns = lx_source_get_column_count(self->handle);
+    g->targets = calloc(g->columns + 1, sizeof *g->targets);
+    g->present = calloc(g->columns + 1, sizeof *g->present);
+    g->marks = calloc(g->columns + 1, rows + 1);
+    if (g->targets == NULL || g->present == NULL || g->marks == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    g->arrays = PyDict_New();
+    return g->arrays != NULL ? 0 : -1;
+}
+
+static void end(gathering *g)
+{
+    free(g->targets);
+    free(g->present);
+    free(g->marks);
+    Py_CLEAR(g->arrays);
+}
+
+/** Adds to @p lacking, by name, which values of a column are present, unless all of them are. */
+static int add_lacking(lxpy_state *state, PyObject *lacking, const char *name,
+                       const uint8_t *present, size_t rows)
+{
+    lxpy_target made;
+    if (memchr(present, 0, rows) == NULL)
+        return 0;
+    PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)rows);
+    int result = lxpy_target_make(&made, state, shape, state->dtypes[LX_BOOL]);
+    Py_XDECREF(shape);
+    if (result < 0)
+        return -1;
+    memcpy(made.view.buf, present, rows);
+    result = PyDict_SetItemString(lacking, name, made.object);
+    lxpy_target_drop(&made);
+    return result;
+}
+
+static int read_records(gathering *g, const lxpy_source *self, const lxpy_indices *indices,
+                        PyObject *lacking)
 {
     lx_error error = LX_ERROR_INIT;
-    size_t count = lx_source_get_column_count(self->handle);
-    PyObject *arrays = PyDict_New();
-    lx_target *targets = calloc(count + 1, sizeof *targets);
-    int result = arrays != NULL ? 0 : -1;
-    if (targets == NULL) {
-        PyErr_NoMemory();
-        result = -1;
+    int result = 0;
+    LXPY_WITHOUT_GIL(lx_source_fill_present(self->handle, indices->numbers, indices->count,
+                                            g->targets, g->present, &error));
+    if (error.status != LX_OK) {
+        lxpy_raise(self->state, &error);
+        return -1;
     }
-    for (size_t i = 0; result == 0 && i < count; i++) {
+    for (size_t i = 0; result == 0 && i < g->columns; i++)
+        if (g->present[i] != NULL)
+            result = add_lacking(self->state, lacking, lx_source_get_column(self->handle, i)->name,
+                                 g->present[i], indices->count);
+    return result;
+}
+
+/** Reads the columns named in @p fields. Unless @p lacking is None, adds to it, by name, which
+ * values are present, for the columns that lack some. */
+static PyObject *gather_taken(lxpy_source *self, const lxpy_indices *indices, PyObject *fields,
+                              PyObject *lacking)
+{
+    gathering g = {0};
+    int result = start(&g, self, indices->count);
+    for (size_t i = 0; result == 0 && i < g.columns; i++) {
         const lx_column_info *column = lx_source_get_column(self->handle, i);
         int wanted = fields == Py_None ? 1 : is_wanted(fields, column->name);
-        result = wanted <= 0 ? wanted
-                             : add_target(self->state, arrays, column, indices->count, &targets[i]);
+        if (wanted > 0 && lacking != Py_None)
+            g.present[i] = g.marks + i * indices->count;
+        result = wanted <= 0
+                     ? wanted
+                     : add_target(self->state, g.arrays, column, indices->count, &g.targets[i]);
     }
-    if (result == 0) {
-        LXPY_WITHOUT_GIL(
-            lx_source_fill(self->handle, indices->numbers, indices->count, targets, &error));
-        if (error.status != LX_OK) {
-            lxpy_raise(self->state, &error);
-            result = -1;
-        }
-    }
-    free(targets);
-    if (result < 0)
-        Py_CLEAR(arrays);
+    if (result == 0)
+        result = read_records(&g, self, indices, lacking);
+    PyObject *arrays = result == 0 ? Py_NewRef(g.arrays) : NULL;
+    end(&g);
     return arrays;
 }
 
@@ -78,14 +137,16 @@ PyObject *lxpy_source_gather(PyObject *object, PyObject *const *args, Py_ssize_t
 {
     lxpy_source *self = (lxpy_source *)object;
     lxpy_indices indices;
-    if (count != 2 || (args[1] != Py_None && !PyTuple_Check(args[1]))) {
-        PyErr_SetString(PyExc_TypeError, "gather() takes indices, and a tuple of names or None");
+    if (count != 3 || (args[1] != Py_None && !PyTuple_Check(args[1])) ||
+        (args[2] != Py_None && !PyDict_Check(args[2]))) {
+        PyErr_SetString(PyExc_TypeError, "gather() takes indices, a tuple of names or None, and a "
+                                         "dict or None");
         return NULL;
     }
     if (lxpy_indices_take(&indices, self->state, args[0], lx_source_get_length(self->handle),
                           "indices") < 0)
         return NULL;
-    PyObject *result = gather_taken(self, &indices, args[1]);
+    PyObject *result = gather_taken(self, &indices, args[1], args[2]);
     lxpy_indices_clear(&indices);
     return result;
 }

@@ -147,3 +147,26 @@ def test_an_added_field_is_missing(tmp_path):
             lx.Loader(dataset)
         with lx.Loader(dataset, batch_size=5, missing={'y': np.nan}) as loader:
             assert np.isnan(next(loader)['y']).all()
+
+
+def test_records_of_combined_datasets_contain_none(path):
+    with lx.open(path) as dataset:
+        chosen = lx.SubsetDataset(dataset, [4, 3])
+        both = lx.ConcatDataset([chosen, dataset])
+        assert [r['label'] for r in (chosen[0], chosen[1], both[1], dataset[3])] == \
+            [4, None, None, None]
+        assert [r['label'] for r in both.__getitems__([0, 1, 5])] == [4, None, None]
+        assert both[1]['image'].tolist() == dataset[3]['image'].tolist()
+        assert both.gather([0, 1])['label'].tolist() == [4, 0]
+
+
+@pytest.mark.parametrize('workers', [0, 2])
+def test_torch_raises_as_well(path, workers):
+    pytest.importorskip('torch')
+    from loaderx.torch import DataLoader, Subset
+    with lx.open(path) as dataset:
+        with pytest.raises(ValueError, match="'label'.*record 3.*missing"):
+            next(iter(DataLoader(dataset, batch_size=10, num_workers=workers)))
+        chosen = Subset(dataset, np.flatnonzero(dataset['label'].present(np.arange(N))))
+        batch = next(iter(DataLoader(chosen, batch_size=10, num_workers=workers)))
+        assert batch['label'].tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 9, 11]

@@ -14,7 +14,7 @@ from .. import _core
 from .._tables import is_tensor
 
 __all__ = ['BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of', 'records_of',
-           'resolved', 'selects_several']
+           'resolved', 'selects_several', 'with_none']
 
 # The types of the keys that select several records of a dataset.
 _SEVERAL = (slice, list, range, np.ndarray)
@@ -123,7 +123,7 @@ class Records(Concatenable):
         TypeError
             A field is a bytes field, whose values differ in length.
         """
-        return self._source.gather(indices, None if fields is None else self._chosen(fields))
+        return self._source.gather(indices, None if fields is None else self._chosen(fields), None)
 
     def _chosen(self, fields: Sequence[str]) -> Any:
         if isinstance(fields, (str, bytes)):
@@ -158,7 +158,11 @@ class Records(Concatenable):
         if any(dtype is None for _, dtype, _ in self._source.columns):
             return self._read_from_parts(indices)
         positions = positions_of(indices)
-        return records_of(self._source.gather(positions, None), len(positions), self._nameless)
+        lacking: Dict[str, Any] = {}
+        columns = self._source.gather(positions, None, lacking)
+        for name, present in lacking.items():
+            columns[name] = with_none(columns[name], present)
+        return records_of(columns, len(positions), self._nameless)
 
     def _recipe(self) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
         """Return the function that unpickling calls to create a copy, and its arguments."""
@@ -207,6 +211,11 @@ def resolved(indices: Sequence[int], length: int) -> np.ndarray[Any, np.dtype[np
     if len(wrong):
         raise IndexError(f'index {positions[wrong[0]]} is out of range: the length is {length}')
     return np.where(positions < 0, positions + length, positions)
+
+
+def with_none(values: Any, present: Any) -> List[Any]:
+    """Return a list of the values, with None for those that are missing."""
+    return [value if is_present else None for value, is_present in zip(values, present)]
 
 
 def records_of(columns: Mapping[str, Any], count: int, nameless: bool = False) -> List[Any]:

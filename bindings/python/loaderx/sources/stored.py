@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Sequence, Tuple, Type
 
 from ..errors import LoaderxError
-from .records import Concatenable, positions_of, records_of
+from .records import Concatenable, positions_of, records_of, with_none
 
 __all__ = ['Stored']
 
@@ -28,8 +28,7 @@ class Stored(Concatenable):
                 continue    # a bytes column already contains None for missing values
             present = state._present(name, positions)
             if not present.all():
-                columns[name] = [value if is_present else None
-                                 for value, is_present in zip(columns[name], present)]
+                columns[name] = with_none(columns[name], present)
         return records_of(columns, len(positions))
 
     def __reduce__(self) -> Any:
