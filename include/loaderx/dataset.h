@@ -143,6 +143,20 @@ LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool l
                                              lx_error *error);
 
 /**
+ * Sets the number of records to show: the first @p length records of the dataset. #LX_NONE, the
+ * default, shows all records. With the length that a dataset had when the state of a loader was
+ * saved, a run continues with the same samples after records were appended.
+ *
+ * Later refreshes show no more records either, but may show fewer, if records were deleted.
+ * lx_dataset_stat(), lx_dataset_verify() and lx_dataset_backup() process the whole dataset.
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_dataset_options_set_length(lx_dataset_options *options, uint64_t length,
+                                               lx_error *error);
+
+/**
  * Sets the executor whose readers verify the records in lx_dataset_verify(). With NULL, the
  * default, lx_dataset_verify() opens an executor for the call.
  *
@@ -216,6 +230,8 @@ typedef struct lx_dataset lx_dataset;
  *                             sealed: seal it on the machine that wrote it, or copy it to a local
  *                             disk.
  * @retval LX_ERR_BUSY         The dataset is being removed.
+ * @retval LX_ERR_MISMATCH     The dataset has fewer records than lx_dataset_options_set_length()
+ *                             requested.
  * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields, or a table that is
  *                             too large to be memory-mapped on this machine.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.

@@ -9,7 +9,7 @@ static const char *const damage_names[] = {"raise", "zeros", NULL};
 
 /** The arguments of a dataset. An argument that was not passed is NULL. */
 typedef struct arguments {
-    PyObject *path, *verify, *durable, *live, *on_damage, *access, *executor;
+    PyObject *path, *verify, *durable, *live, *on_damage, *access, *executor, *length;
 } arguments;
 
 /* ---------------------------------------------------------------- open, close */
@@ -18,6 +18,7 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *para
 {
     int when = LX_VERIFY_FIRST, damage = LX_DAMAGE_RAISE, access = LX_ACCESS_AUTO;
     bool durable = false, live = false;
+    uint64_t length = LX_NONE;
     lx_executor *executor;
     if ((params->verify != NULL &&
          lxpy_choice(params->verify, "verify", verify_names, &when) < 0) ||
@@ -27,6 +28,8 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *para
          lxpy_choice(params->on_damage, "on_damage", damage_names, &damage) < 0) ||
         (params->access != NULL &&
          lxpy_choice(params->access, "access", access_names, &access) < 0) ||
+        (params->length != NULL && params->length != Py_None &&
+         lxpy_uint64(params->length, "length", 0, UINT64_MAX - 1, &length) < 0) ||
         lxpy_executor_get(state, params->executor, "executor", &executor) < 0)
         return NULL;
     lx_dataset_options *options = lx_dataset_options_new();
@@ -37,6 +40,7 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *para
     lx_dataset_options_set_verify_policy(options, (lx_verify_policy)when, error);
     lx_dataset_options_set_durable(options, durable, error);
     lx_dataset_options_set_live(options, live, error);
+    lx_dataset_options_set_length(options, length, error);
     lx_dataset_options_set_damage_policy(options, (lx_damage_policy)damage, error);
     lx_dataset_options_set_access(options, (lx_access)access, error);
     lx_dataset_options_set_executor(options, executor, error);
@@ -98,14 +102,14 @@ static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset
 
 static PyObject *dataset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path",      "verify", "durable",  "live",
-                            "on_damage", "access", "executor", NULL};
-    arguments params = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    static char *names[] = {"path",   "verify",   "durable", "live", "on_damage",
+                            "access", "executor", "length",  NULL};
+    arguments params = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     lxpy_state *state = lxpy_state_find(type);
-    if (state == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOO:Dataset", names, &params.path,
-                                     &params.verify, &params.durable, &params.live,
-                                     &params.on_damage, &params.access, &params.executor))
+    if (state == NULL || !PyArg_ParseTupleAndKeywords(
+                             args, kwargs, "O|$OOOOOOO:Dataset", names, &params.path,
+                             &params.verify, &params.durable, &params.live, &params.on_damage,
+                             &params.access, &params.executor, &params.length))
         return NULL;
     PyObject *path = lxpy_path(params.path, "path");
     lx_dataset *handle = path != NULL ? open_handle(state, path, &params) : NULL;

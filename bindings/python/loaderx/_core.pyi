@@ -48,7 +48,8 @@ class Executor:
 class Dataset:
     def __new__(cls, path: _Path, *, verify: str = 'first', durable: bool = False,
                 live: bool = False, on_damage: str = 'raise', access: str = 'auto',
-                executor: Optional[Executor] = None) -> Dataset: ...
+                executor: Optional[Executor] = None,
+                length: Optional[int] = None) -> Dataset: ...
     @classmethod
     def _remove(cls, path: _Path, /) -> None: ...
     @classmethod

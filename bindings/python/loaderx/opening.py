@@ -109,7 +109,7 @@ def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Wr
 def open(path: Path, mode: Literal['r'] = 'r', *, verify: Optional[Verify] = None,
          durable: Optional[bool] = None, live: Optional[bool] = None,
          on_damage: Optional[OnDamage] = None, access: Optional[Access] = None,
-         executor: Optional[Executor] = None) -> Dataset: ...
+         executor: Optional[Executor] = None, length: Optional[int] = None) -> Dataset: ...
 
 
 @overload
@@ -121,7 +121,8 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
          durable: Optional[bool] = None, live: Optional[bool] = None,
          on_damage: Optional[OnDamage] = None, access: Optional[Access] = None,
          durability: Optional[Durability] = None, level: Optional[int] = None,
-         executor: Optional[Executor] = None) -> Union[Dataset, Writer]:
+         executor: Optional[Executor] = None,
+         length: Optional[int] = None) -> Union[Dataset, Writer]:
     """Open a dataset.
 
     Parameters
@@ -147,6 +148,8 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         For writing: the compression level of flate; see `create`.
     executor : Executor, optional
         For writing: the executor whose threads write. For reading: see `Dataset`.
+    length : int, optional
+        For reading: the number of records to show; see `Dataset`.
 
     Returns
     -------
@@ -163,7 +166,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         The dataset is damaged.
     """
     reading: Dict[str, Any] = {'verify': verify, 'durable': durable, 'live': live,
-                               'on_damage': on_damage, 'access': access}
+                               'on_damage': on_damage, 'access': access, 'length': length}
     writing = {'durability': durability, 'level': level}
     if mode == 'r':
         _reject(writing, "'a' and 'r+'")

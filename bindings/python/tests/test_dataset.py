@@ -512,3 +512,45 @@ def test_a_loader_keeps_its_state(tmp_path):
     assert np.concatenate([batch['label'] for batch in loader]).tolist() == LABELS.tolist()
     with pytest.raises(lx.LoaderxError, match='closed'):
         dataset[0]
+
+
+def test_a_dataset_shows_its_first_records(tmp_path):
+    path = make(tmp_path / 'd')
+    dataset = lx.Dataset(path, length=10)
+    assert len(dataset) == 10
+    assert dataset['label'][:].tolist() == LABELS[:10].tolist()
+    assert dataset[-1]['label'] == LABELS[9]
+    assert [record['text'] for record in dataset] == TEXTS[:10]
+    for read in (lambda: dataset[10], lambda: dataset.gather([10]),
+                 lambda: dataset['text'][[10]], lambda: dataset.views([10]),
+                 lambda: dataset.export('label', tmp_path / 'l.npy', indices=[10])):
+        with pytest.raises(IndexError):
+            read()
+    assert dataset.export('label', tmp_path / 'l.npy')['records'] == 10
+    assert len(pickle.loads(pickle.dumps(dataset))) == 10
+    assert len(lx.Dataset(path, length=0)) == 0
+    assert len(lx.open(path, length=N)) == len(lx.Dataset(path, length=None)) == N
+
+
+def test_a_dataset_shows_no_more_records_later(tmp_path):
+    path = make(tmp_path / 'd')
+    dataset, live = lx.Dataset(path, length=10), lx.Dataset(path, live=True, length=N)
+    with lx.open(path, 'r+') as writer:
+        writer.append(data=None, label=1, text=None)
+    assert dataset.refresh() and len(dataset) == len(dataset.pin()) == 10
+    assert len(live) == N
+    with lx.open(path, 'r+') as writer:
+        del writer[5:]
+    assert dataset.refresh() and len(dataset) == len(live) == 5
+
+
+def test_the_length_to_show_is_checked(tmp_path):
+    path = make(tmp_path / 'd')
+    with pytest.raises(ValueError, match=f'd: length is {N + 1}, but the dataset has only {N} '):
+        lx.Dataset(path, length=N + 1)
+    with pytest.raises(TypeError, match='length'):
+        lx.Dataset(path, length='10')
+    with pytest.raises(ValueError, match='length'):
+        lx.Dataset(path, length=-1)
+    with pytest.raises(ValueError, match="length requires mode 'r'"):
+        lx.open(path, 'a', length=3)

@@ -159,7 +159,7 @@ static lx_status check_indices(const copying *c, const uint64_t *indices, uint64
                                lx_error *error)
 {
     lx_status status = lx__writer_usable(c->writer, error);
-    uint64_t length = c->from->state.length;
+    uint64_t length = c->from->length;
     if (status == LX_OK && count > LX__LENGTH_MAX - c->writer->length)
         return lx_fail(
             error, LX_ERR_LIMIT,
@@ -204,7 +204,7 @@ lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const uint64_t *in
         return status;
     }
     if (indices == NULL && count == LX_NONE)
-        count = c.from->state.length;
+        count = c.from->length;
     c.reader = lx__value_reader_of(c.from);
     status = copy(&c, from->schema, indices, count, first, error);
     end(&c);

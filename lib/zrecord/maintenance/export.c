@@ -54,9 +54,9 @@ static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records
     e->reader.snapshot = e->from;
     e->reader.by_pread = true;
     const uint64_t *indices = e->options->indices;
-    e->count = indices != NULL ? e->options->count : e->from->state.length;
+    e->count = indices != NULL ? e->options->count : e->from->length;
     for (uint64_t i = 0; indices != NULL && i < e->count; i++)
-        if (indices[i] >= e->from->state.length)
+        if (indices[i] >= e->from->length)
             return lx__fail_index(e->from, e->field, indices[i], error);
     e->result.first_missing = LX_NONE;
     e->block_records = block_records;

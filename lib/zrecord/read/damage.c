@@ -34,7 +34,7 @@ static lx_status probe_record(lx__checker *checker, const size_t *fields, size_t
 {
     lx_status status = LX_OK;
     *damaged = 0;
-    if (index >= checker->snapshot->state.length)
+    if (index >= checker->snapshot->length)
         return lx__fail_index(checker->snapshot, fields != NULL ? fields[0] : 0, index, error);
     for (size_t i = 0; status == LX_OK && *damaged == 0 && i < field_count; i++)
         status = probe_value(checker, fields != NULL ? fields[i] : i, index, damaged, error);

@@ -17,7 +17,7 @@ lx_dataset_options *lx_dataset_options_new(void)
 {
     lx_dataset_options *options = lx__alloc(sizeof *options);
     if (options != NULL)
-        *options = (lx_dataset_options){.verify = LX_VERIFY_FIRST};
+        *options = (lx_dataset_options){.verify = LX_VERIFY_FIRST, .length = LX_NONE};
     return options;
 }
 
@@ -57,6 +57,15 @@ lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool live, lx
     return LX_OK;
 }
 
+lx_status lx_dataset_options_set_length(lx_dataset_options *options, uint64_t length,
+                                        lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->length = length;
+    return LX_OK;
+}
+
 lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_executor *executor,
                                           lx_error *error)
 {
@@ -74,6 +83,7 @@ static lx_status make_handle(const char *path, const lx_dataset_options *options
     lx_dataset *made = lx__alloc_array(1, sizeof *made);
     if (made == NULL)
         return lx__fail_memory(error, "a dataset");
+    made->options.length = LX_NONE;
     if (options != NULL)
         made->options = *options;
     if (made->options.executor != NULL)
@@ -110,6 +120,19 @@ static lx_status make_damage_counter(lx_dataset *dataset, lx_error *error)
     return LX_OK;
 }
 
+/** Fails if a dataset that was just opened lacks some of the records to show. */
+static lx_status check_length(const lx_dataset *dataset, lx_error *error)
+{
+    uint64_t wanted = dataset->options.length, length = dataset->snapshot->length;
+    if (wanted == LX_NONE || wanted == length)
+        return LX_OK;
+    lx_status status = lx_fail(error, LX_ERR_MISMATCH,
+                               "length is %llu, but the dataset has only %llu records",
+                               (unsigned long long)wanted, (unsigned long long)length);
+    lx_error_locate(error, dataset->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, lx_dataset **dataset,
                           lx_error *error)
 {
@@ -125,6 +148,8 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, l
     }
     if (status == LX_OK)
         status = lx__dataset_load(opened, &opened->snapshot, error);
+    if (status == LX_OK)
+        status = check_length(opened, error);
     if (status != LX_OK) {
         lx_dataset_close(opened);
         return status;
@@ -185,7 +210,7 @@ void lx_dataset_close(lx_dataset *dataset)
 uint64_t lx_dataset_get_length(lx_dataset *dataset)
 {
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
-    uint64_t length = snapshot->state.length;
+    uint64_t length = snapshot->length;
     lx__snapshot_unref(snapshot);
     return length;
 }

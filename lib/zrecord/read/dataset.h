@@ -14,6 +14,7 @@ struct lx_dataset_options {
     lx_verify_policy verify;
     bool durable;
     bool live;
+    uint64_t length; /**< Maximum number of records to show; LX_NONE: all. */
     lx_damage_policy damage;
     lx_access access;
     lx_executor *executor; /**< Options own a reference; a dataset has only a hold, which keeps the

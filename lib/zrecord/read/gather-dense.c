@@ -55,7 +55,7 @@ static dense start(lx__snapshot *snapshot, lx__damage_counter *damages, size_t f
         .head = NO_HEAD,
         .column = column,
         .field = field,
-        .length = snapshot->state.length,
+        .length = snapshot->length,
         .rows = snapshot->state.rows,
         .size = (uint32_t)column->rules->size,
         .align_mask = column->rules->align - 1,

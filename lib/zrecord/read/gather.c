@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) lx_status find(lx__value_reader *re
                                                             const lx__loaded *loaded,
                                                             lx__value *value, lx_error *error)
 {
-    if (index >= reader->snapshot->state.length)
+    if (index >= reader->snapshot->length)
         return lx__fail_index(reader->snapshot, field, index, error);
     if (loaded == NULL || loaded->lost)
         return lx__value_find(reader, field, index, value, error);
@@ -119,9 +119,9 @@ static inline __attribute__((always_inline)) lx_status find(lx__value_reader *re
 lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t index,
                          lx_error *error)
 {
-    lx_status status =
-        lx_fail(error, LX_ERR_RANGE, "index %llu is out of range: the length is %llu",
-                (unsigned long long)index, (unsigned long long)snapshot->state.length);
+    lx_status status = lx_fail(error, LX_ERR_RANGE,
+                               "index %llu is out of range: the length is %llu",
+                               (unsigned long long)index, (unsigned long long)snapshot->length);
     lx_error_locate(error, snapshot->store->directory.path,
                     lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
     return status;
@@ -230,7 +230,7 @@ static void list_value(gather *g, size_t i)
     lx__value value;
     const lx__loaded *loaded = &g->loaded[i];
     g->copied[i] = false;
-    if (g->indices[i] >= g->reader.snapshot->state.length || loaded->lost ||
+    if (g->indices[i] >= g->reader.snapshot->length || loaded->lost ||
         find(&g->reader, g->field, g->indices[i], loaded, &value, NULL) != LX_OK ||
         size_of(g->rules, &value.entry) != room_of(g, i))
         return;

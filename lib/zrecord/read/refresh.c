@@ -69,7 +69,10 @@ static lx_status replay_all(const lx_dataset *dataset, lx__store *store, lx__sto
     }
     if (former != NULL)
         lx__store_inherit(store, former, state.chunks, state.chunk_count);
-    return lx__snapshot_new(store, &state, snapshot, error);
+    status = lx__snapshot_new(store, &state, snapshot, error);
+    if (status == LX_OK)
+        lx__snapshot_limit(*snapshot, dataset->options.length);
+    return status;
 }
 
 /**
@@ -132,7 +135,10 @@ static lx_status read_new_frames(const lx_dataset *dataset, const lx__snapshot *
         lx__state_free(&state);
         return status;
     }
-    return lx__snapshot_next(now, &state, &found->snapshot, error);
+    status = lx__snapshot_next(now, &state, &found->snapshot, error);
+    if (status == LX_OK)
+        lx__snapshot_limit(found->snapshot, dataset->options.length);
+    return status;
 }
 
 /** Fails if the path now leads to a different dataset. If it leads nowhere, the dataset was moved
@@ -279,7 +285,7 @@ lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanosec
         if (status != LX_OK)
             return status;
         lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
-        bool about = snapshot->state.length >= length;
+        bool about = snapshot->length >= length;
         lx__snapshot_unref(snapshot);
         if (about)
             return LX_OK;

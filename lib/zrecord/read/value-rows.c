@@ -54,7 +54,7 @@ static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64
     const lx__overlay *overlay = &snapshot->state.overlay;
     for (size_t i = 0; i < count; i++) {
         loaded[i] = (lx__loaded){0};
-        if (indices[i] >= snapshot->state.length)
+        if (indices[i] >= snapshot->length)
             continue;
         if (overlay->depth != 0)
             loaded[i].update = lx__overlay_find_update(overlay, (uint32_t)field, indices[i]);

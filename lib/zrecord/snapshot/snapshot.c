@@ -155,6 +155,7 @@ static lx_status make(lx__store *store, const lx__snapshot *before, lx__state *s
     made->fetcher.fetch = fetch_mapped;
     made->store = lx__store_ref(store);
     made->state = *state;
+    made->length = state->length;
     *state = (lx__state){0};
     lx_status status = map_columns(made, before, error);
     if (status == LX_OK)
@@ -176,6 +177,12 @@ lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__sn
                             lx_error *error)
 {
     return make(before->store, before, state, snapshot, error);
+}
+
+void lx__snapshot_limit(lx__snapshot *snapshot, uint64_t length)
+{
+    if (length < snapshot->length)
+        snapshot->length = length;
 }
 
 lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot **snapshot,

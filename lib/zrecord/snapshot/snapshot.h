@@ -26,6 +26,7 @@ typedef struct lx__snapshot {
     atomic_size_t references;
     lx__store *store;
     lx__state state;
+    uint64_t length; /**< Number of records that the reader sees: at most state.length. */
     /** @name Shared with the previous and the next snapshot if unchanged */
     /** @{ */
     lx__column *columns; /**< One per field. */
@@ -63,6 +64,9 @@ lx_status lx__snapshot_new(lx__store *store, lx__state *state, lx__snapshot **sn
  * same store. The new snapshot shares everything that has not changed. */
 lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__snapshot **snapshot,
                             lx_error *error);
+
+/** Makes a new snapshot, which no other thread uses yet, show at most @p length records. */
+void lx__snapshot_limit(lx__snapshot *snapshot, uint64_t length);
 
 /** Makes a snapshot that has @p size bytes of memory but no state, for a view of copied values. */
 lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot **snapshot,

@@ -256,6 +256,7 @@ static lx_dataset *open_placed(struct run *run, lx_verify_policy verification, b
         !TRY(run, lx_dataset_options_set_damage_policy(options, LX_DAMAGE_RAISE, &run->error)) ||
         !TRY(run,
              lx_dataset_options_set_live(options, verification == LX_VERIFY_NEVER, &run->error)) ||
+        !TRY(run, lx_dataset_options_set_length(options, LX_NONE, &run->error)) ||
         !TRY(run, lx_dataset_options_set_executor(options, executor, &run->error)) ||
         !TRY(run, lx_dataset_options_set_access(options, access, &run->error)) ||
         !TRY(run, lx_dataset_open(run->path, options, &dataset, &run->error)))

@@ -76,6 +76,11 @@ class Dataset(Stored, _core.Dataset):
         file systems and 'pread' on network file systems, where only sealed datasets can be read.
     executor : Executor, optional
         The threads that run `verify`. By default, `verify` uses one thread per CPU.
+    length : int, optional
+        The number of records to show: the first `length` records, even if more are appended; by
+        default, all records. With the length that the dataset had when a state was saved, a run
+        continues with the same samples after records were appended. `stat`, `verify` and `backup`
+        process the whole dataset.
 
     Examples
     --------
@@ -91,6 +96,8 @@ class Dataset(Stored, _core.Dataset):
     (['x'], True)
     >>> ds['x'][[2, 0]].tolist()
     [[4, 5], [0, 1]]
+    >>> len(Dataset('numbers', length=2))
+    2
     """
 
     __slots__ = ('_fields', '_opened')
@@ -99,12 +106,13 @@ class Dataset(Stored, _core.Dataset):
 
     def __init__(self, path: Path, *, verify: Verify = 'first', durable: bool = False,
                  live: bool = False, on_damage: OnDamage = 'raise',
-                 access: Access = 'auto', executor: Optional[Executor] = None) -> None:
+                 access: Access = 'auto', executor: Optional[Executor] = None,
+                 length: Optional[int] = None) -> None:
         self._fields = MappingProxyType({name: Field(dtype, shape, compress)
                                          for name, dtype, shape, compress in self._describe()})
         self._opened = os.path.abspath(os.fsdecode(path)), {
             'verify': verify, 'durable': durable, 'live': live, 'on_damage': on_damage,
-            'access': access}
+            'access': access, 'length': length}
 
     @property
     def fields(self) -> Mapping[str, Field]:

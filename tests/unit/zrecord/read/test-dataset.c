@@ -432,6 +432,56 @@ START_TEST(leaves_no_descriptor_open)
 }
 END_TEST
 
+/** Opens a dataset that shows @p length records. */
+static lx_status open_first(uint64_t length, bool live, lx_dataset **dataset, lx_error *failure)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_dataset_options_set_length(options, length, &error));
+    unit_ok(lx_dataset_options_set_live(options, live, &error));
+    lx_status status = lx_dataset_open("d", options, dataset, failure);
+    lx_dataset_options_free(options);
+    return status;
+}
+
+START_TEST(shows_only_the_first_records)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx_dataset *dataset, *live, *pinned;
+    uint64_t label, index = 8;
+    records_make("d", 10, 5);
+    ck_assert_int_eq(open_first(16, false, &dataset, &error), LX_ERR_MISMATCH);
+    ck_assert_str_eq(error.message, "length is 16, but the dataset has only 15 records");
+    error = (lx_error)LX_ERROR_INIT;
+    unit_ok(open_first(LX_NONE, false, &dataset, &error));
+    expect_records(dataset, 15);
+    lx_dataset_close(dataset);
+    unit_ok(open_first(8, false, &dataset, &error));
+    unit_ok(open_first(15, true, &live, &error));
+    expect_records(dataset, 8);
+    unit_fails(lx_dataset_gather(dataset, LABEL, &index, 1, &label, 8, &error), LX_ERR_RANGE);
+    error = (lx_error)LX_ERROR_INIT;
+
+    lx_writer *writer = records_reopen("d", NULL);
+    records_append(writer, 3);
+    commit(writer);
+    unit_ok(lx_dataset_refresh(dataset, NULL, &error));
+    unit_ok(lx_dataset_pin(dataset, &pinned, &error));
+    expect_records(dataset, 8);
+    expect_records(pinned, 8);
+    expect_records(live, 15);
+    unit_ok(lx_writer_truncate(writer, 12, &error));
+    close_writer(writer);
+    expect_records(live, 12);
+    expect_records(dataset, 8);
+    lx_dataset_close(pinned);
+    lx_dataset_close(live);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
@@ -441,6 +491,7 @@ START_TEST(rejects_null_by_name)
                       "options");
     unit_refuses_null(lx_dataset_options_set_durable(NULL, true, &error), "options");
     unit_refuses_null(lx_dataset_options_set_live(NULL, true, &error), "options");
+    unit_refuses_null(lx_dataset_options_set_length(NULL, 1, &error), "options");
     unit_refuses_null(lx_dataset_pin(NULL, &dataset, &error), "dataset");
     unit_refuses_null(lx_dataset_wait(NULL, 0, 0, &error), "dataset");
     unit_refuses_null(lx_dataset_open(NULL, NULL, &dataset, &error), "path");
@@ -466,4 +517,5 @@ UNIT_MAIN("zrecord/dataset", reports_why_opening_fails, rejects_newer_formats_by
           sees_commits_of_another_process, durable_shows_only_data_that_survives_a_power_loss,
           durable_works_on_file_systems_without_sync, reports_a_meta_json_of_another_dataset,
           a_failed_refresh_keeps_the_old_snapshot, reads_changes_and_deletes_of_later_versions,
-          skips_updates_of_unknown_fields, leaves_no_descriptor_open, rejects_null_by_name)
+          skips_updates_of_unknown_fields, leaves_no_descriptor_open, shows_only_the_first_records,
+          rejects_null_by_name)
