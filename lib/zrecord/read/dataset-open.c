@@ -218,11 +218,6 @@ uint64_t lx_dataset_get_length(lx_dataset *dataset)
 void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *identity)
 {
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
-    const lx__meta *meta = &snapshot->store->meta;
-    *identity = (lx_dataset_identity){.generation = meta->generation,
-                                      .sequence = snapshot->state.position.sequence - 1,
-                                      .checksum = snapshot->state.position.crc,
-                                      .sealed = meta->sealed};
-    memcpy(identity->uuid, meta->uuid_text, sizeof meta->uuid_text);
+    lx__snapshot_identify(snapshot, identity);
     lx__snapshot_unref(snapshot);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/snapshot/snapshot.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/pages.h"
@@ -185,6 +187,16 @@ void lx__snapshot_limit(lx__snapshot *snapshot, uint64_t length)
         snapshot->length = length;
 }
 
+void lx__snapshot_identify(const lx__snapshot *snapshot, lx_dataset_identity *identity)
+{
+    const lx__meta *meta = &snapshot->store->meta;
+    *identity = (lx_dataset_identity){.generation = meta->generation,
+                                      .sequence = snapshot->state.position.sequence - 1,
+                                      .checksum = snapshot->state.position.crc,
+                                      .sealed = meta->sealed};
+    memcpy(identity->uuid, meta->uuid_text, sizeof meta->uuid_text);
+}
+
 lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot **snapshot,
                                   lx_error *error)
 {
@@ -219,6 +231,7 @@ void lx__snapshot_unref(lx__snapshot *snapshot)
     lx__shared_unref(snapshot->columns);
     lx__shared_unref(snapshot->chunk_positions);
     lx__shared_unref((void *)snapshot->chunk_data);
+    lx__free(atomic_load_explicit(&snapshot->row_digests, memory_order_relaxed));
     lx__pages_free(snapshot->memory, snapshot->memory_size);
     lx__store_unref(snapshot->store);
     lx__free(snapshot);

@@ -37,6 +37,7 @@ typedef struct lx__snapshot {
     /** @} */
     uint32_t first_chunk;
     uint32_t chunk_span;
+    _Atomic(uint64_t *) row_digests; /**< See row-digest.h; NULL: not computed yet. */
     uint8_t *memory; /**< The copied values of a view. A snapshot with memory uses no other members
                           except store and references. */
     size_t memory_size;
@@ -67,6 +68,9 @@ lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__sn
 
 /** Makes a new snapshot, which no other thread uses yet, show at most @p length records. */
 void lx__snapshot_limit(lx__snapshot *snapshot, uint64_t length);
+
+/** Returns the identity of a snapshot. */
+void lx__snapshot_identify(const lx__snapshot *snapshot, lx_dataset_identity *identity);
 
 /** Makes a snapshot that has @p size bytes of memory but no state, for a view of copied values. */
 lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot **snapshot,
