@@ -439,9 +439,16 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
  * Moves to the position of a saved state. The batch size, the world and the number of threads may
  * differ from those of the loader that saved the state. The cost does not depend on the position.
  *
+ * If records were appended to a dataset in the meantime, open the dataset with the length that it
+ * had (lx_dataset_options_set_length()). If records in the loader's columns were changed or
+ * deleted, the call fails; lx_loader_restore_changed() continues nevertheless. If the tables of the
+ * dataset were written anew (lx_writer_rebalance(), lx_writer_checkpoint(), lx_writer_seal()), the
+ * library cannot tell: it logs a warning and continues. The records of a live dataset may change,
+ * so they are not compared.
+ *
  * @retval LX_OK               The next batch begins at that position.
- * @retval LX_ERR_MISMATCH     The state belongs to a different order or source; the error names the
- *                             difference.
+ * @retval LX_ERR_MISMATCH     The state belongs to a different order or source, or records were
+ *                             appended, changed or deleted; the error names the difference.
  * @retval LX_ERR_UNSUPPORTED  The state was saved in an unsupported format version.
  * @retval LX_ERR_CORRUPT      @p text is not a state, or was modified.
  * @retval LX_ERR_FORKED       The loader belongs to the parent process.
@@ -449,6 +456,14 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
  * @retval LX_ERR_NOMEM        Out of memory.
  */
 LX_API lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error *error);
+
+/**
+ * Like lx_loader_restore(), but does not fail if records changed after the state was saved: the run
+ * continues at the same position, with the records as they are now.
+ *
+ * @return Any status that lx_loader_restore() returns.
+ */
+LX_API lx_status lx_loader_restore_changed(lx_loader *loader, const char *text, lx_error *error);
 
 /** The statistics of a loader. */
 typedef struct lx_loader_stats {

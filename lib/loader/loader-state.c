@@ -3,32 +3,39 @@
 #include "sampler/core/order-json.h"
 #include "sampler/core/saved-state.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "loader/loader-private.h"
+#include "loader/sources/dataset-state.h"
 #include "loader/sources/source.h"
 
 #define STATE_VERSION 1
 #define WHAT "loader"
 
-/** Restoring uses only the position, the order and the source; the other members are
- * informational. */
-static json_t *make_state(const lx_loader *loader)
+/** Makes a state. Restoring ignores the options in it, which are informational. */
+static lx_status make_state(const lx_loader *loader, json_t **state, lx_error *error)
 {
-    json_t *state = lx__state_new(WHAT, STATE_VERSION);
+    json_t *datasets;
+    lx_status status = lx__dataset_states_new(loader->source, &datasets, error);
+    if (status != LX_OK)
+        return status;
+    json_t *made = lx__state_new(WHAT, STATE_VERSION);
     uint64_t position = atomic_load_explicit(&loader->position, memory_order_relaxed);
-    int failed = json_object_set_new(state, "position", lx__state_number(position));
-    failed |= json_object_set_new(state, "order", lx__order_to_json(loader->order));
-    failed |= json_object_set_new(state, "source", lx__source_to_json(loader->source));
-    failed |= json_object_set_new(state, "frame", lx__source_snapshot_id(loader->source));
-    failed |= json_object_set_new(state, "batch_size",
+    int failed = json_object_set_new(made, "position", lx__state_number(position));
+    failed |= json_object_set_new(made, "order", lx__order_to_json(loader->order));
+    failed |= json_object_set_new(made, "source", lx__source_to_json(loader->source));
+    failed |= json_object_set_new(made, "datasets", datasets);
+    failed |= json_object_set_new(made, "batch_size",
                                   lx__state_number(loader->schedule.batch_size));
-    failed |= json_object_set_new(state, "world", lx__state_number(loader->schedule.shard.world));
-    failed |= json_object_set_new(state, "threads",
+    failed |= json_object_set_new(made, "world", lx__state_number(loader->schedule.shard.world));
+    failed |= json_object_set_new(made, "threads",
                                   lx__state_number(lx_executor_get_reader_count(loader->executor)));
-    if (failed == 0)
-        return state;
-    json_decref(state);
-    return NULL;
+    if (failed == 0) {
+        *state = made;
+        return LX_OK;
+    }
+    json_decref(made);
+    return lx__fail_memory(error, "a state");
 }
 
 lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size, size_t *length,
@@ -38,10 +45,11 @@ lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size, size_
         return lx__fail_null(error, "loader");
     if (text == NULL && size != 0)
         return lx__fail_null(error, "text");
-    json_t *state = make_state(loader);
-    if (state == NULL)
-        return lx__fail_memory(error, "a state");
-    lx_status status = lx__state_write(state, text, size, length, error);
+    json_t *state = NULL;
+    lx_status status = make_state(loader, &state, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__state_write(state, text, size, length, error);
     json_decref(state);
     return status;
 }
@@ -56,7 +64,40 @@ static lx_status match_source(const lx_loader *loader, const json_t *state, lx_e
     return status;
 }
 
-lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error *error)
+/** Compares the records with those that the run has read so far, in the columns of the loader. */
+static lx_status match_records(const lx_loader *loader, const json_t *datasets, lx_error *error)
+{
+    const lx__layout *layout = &loader->batch_pool->layout;
+    bool *wanted = lx__alloc_array(lx_source_get_column_count(loader->source) + 1, sizeof *wanted);
+    if (wanted == NULL)
+        return lx__fail_memory(error, "a state");
+    for (size_t i = 0; i < layout->count; i++)
+        wanted[layout->positions[i]] = true;
+    lx_status status = lx__dataset_states_match_records(loader->source, wanted, datasets, error);
+    lx__free(wanted);
+    return status;
+}
+
+/** Checks that the state belongs to the loader. The lengths of the datasets come first, because
+ * the lengths of the order and the source follow from them. */
+static lx_status match_state(const lx_loader *loader, const json_t *state, bool changed,
+                             lx_error *error)
+{
+    const json_t *datasets = json_object_get(state, "datasets");
+    lx_status status = lx__dataset_states_match_lengths(loader->source, datasets, error);
+    if (status == LX_OK)
+        status = lx__order_match_json(loader->order, json_object_get(state, "order"), error);
+    if (status == LX_OK)
+        status = match_source(loader, state, error);
+    if (status == LX_OK)
+        status = lx__state_check(state, error);
+    if (status == LX_OK && !json_is_array(datasets))
+        status = lx_fail(error, LX_ERR_CORRUPT, "\"datasets\" is missing");
+    return status == LX_OK && !changed ? match_records(loader, datasets, error) : status;
+}
+
+/** @param changed  Whether records may have changed. */
+static lx_status restore(lx_loader *loader, const char *text, bool changed, lx_error *error)
 {
     json_t *state;
     uint64_t position;
@@ -65,15 +106,21 @@ lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error *error
     lx_status status = lx__state_parse(text, WHAT, STATE_VERSION, &state, error);
     if (status != LX_OK)
         return status;
-    status = lx__order_match_json(loader->order, json_object_get(state, "order"), error);
-    if (status == LX_OK)
-        status = match_source(loader, state, error);
-    if (status == LX_OK)
-        status = lx__state_check(state, error);
+    status = match_state(loader, state, changed, error);
     if (status == LX_OK)
         status = lx__state_get_number(state, "position", &position, error);
     if (status == LX_OK)
         status = lx_loader_seek(loader, position, error);
     json_decref(state);
     return status;
+}
+
+lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error *error)
+{
+    return restore(loader, text, false, error);
+}
+
+lx_status lx_loader_restore_changed(lx_loader *loader, const char *text, lx_error *error)
+{
+    return restore(loader, text, true, error);
 }

@@ -85,7 +85,11 @@ DATASET = {'kind': 'zrecord', 'length': LENGTH, 'uuid': '88b2594f-3a1b-45a0-a250
            'dataset': 'rows'}
 # Bytes of its images, some of which are missing.
 IMAGE_LENGTHS = [0 if i in {4, 19, 23, 24, 43, 47, 58} else 12 for i in range(LENGTH)]
-FRAME = {'generation': 0, 'epoch': 3, 'crc': 450095994}
+# In states: the digests are those of the records in LOG, from 50 on, and of no updates before.
+READ = {'uuid': DATASET['uuid'], 'length': LENGTH, 'generation': 0, 'sequence': 3,
+        'checksum': 450095994, 'tables': 0, 'rows': 50,
+        'fields': {'0': '628e7ff8', '1': '53df5cbc', '2': 'cc955b6d', '3': 'fbfe2496',
+                   '4': '03db7027'}}
 
 
 def own(length, identity):
@@ -133,31 +137,31 @@ def of_sources(kind, length, sources, **more):
 
 
 def loaders():
-    """Names, sources, the frames in their states, orders, and positions."""
+    """Names, sources, the datasets that they read, orders, and positions."""
     plain_own, other = own(60, 'version 1'), own(25, '')
-    yield 'own', plain_own, None, shuffle_of(60, 42), 4 * 60 + 50
-    yield 'npy', array('npy', 40, 'float32', [2]), None, shuffle_of(40, 42), 35
-    yield 'flat', array('flat', 30, 'int16', [3, 2]), None, plain(30), 64
-    yield 'tokens', tokens(1000, 24, 'uint16'), None, shuffle_of(41, 42), 41 * 5 + 30
-    yield ('field', of_field(DATASET, 'image', 0, 'uint8', IMAGE_LENGTHS, 24), [FRAME],
+    yield 'own', plain_own, [], shuffle_of(60, 42), 4 * 60 + 50
+    yield 'npy', array('npy', 40, 'float32', [2]), [], shuffle_of(40, 42), 35
+    yield 'flat', array('flat', 30, 'int16', [3, 2]), [], plain(30), 64
+    yield 'tokens', tokens(1000, 24, 'uint16'), [], shuffle_of(41, 42), 41 * 5 + 30
+    yield ('field', of_field(DATASET, 'image', 0, 'uint8', IMAGE_LENGTHS, 24), [READ],
            shuffle_of((sum(IMAGE_LENGTHS) - 1) // 24, 42), 50)
-    yield ('packed', documents('packed', [3, 12, 0, 2, 5, 4], 'uint32', 6, 26, capacity=5), None,
+    yield ('packed', documents('packed', [3, 12, 0, 2, 5, 4], 'uint32', 6, 26, capacity=5), [],
            shuffle_of(6, 42), 6 * 3 + 2)
     yield ('joined', documents('joined', [2, 0, 4] * 8, 'uint16', 17, 72, sequence_length=4,
-                               separator=9), None, shuffle_of(17, 42), 17 * 2 + 5)
+                               separator=9), [], shuffle_of(17, 42), 17 * 2 + 5)
     yield ('megatron', megatron([9, 3, 12, 0, 2, 5, 4], 1, 5, sequence_length=4, extra_token=True,
-                                partial=False, epochs=3, separate=True, seed=1234), None,
+                                partial=False, epochs=3, separate=True, seed=1234), [],
            shuffle_of(16, 42), 16 * 2 + 3)
-    yield 'zrecord', DATASET, FRAME, shuffle_of(LENGTH, 42), LENGTH * 7 + 50
-    yield ('concat', of_sources('concat', 85, [plain_own, other]), [None, None],
+    yield 'zrecord', DATASET, [READ], shuffle_of(LENGTH, 42), LENGTH * 7 + 50
+    yield ('concat', of_sources('concat', 85, [plain_own, other]), [],
            concat_of([shuffle_of(60, 1), shuffle_of(25, 2)], [0, 60]), 85 + 55)
     yield ('subset', of_sources('subset', 30, [plain_own], table=[59 - 2 * i for i in range(30)]),
-           [None], shuffle_of(30, 42), 90 + 25)
-    yield ('zip', of_sources('zip', 60, [plain_own, array('npy', 60, 'int64', [])]), [None, None],
+           [], shuffle_of(30, 42), 90 + 25)
+    yield ('zip', of_sources('zip', 60, [plain_own, array('npy', 60, 'int64', [])]), [],
            weighted_of([1 + i % 3 for i in range(60)], 60, 42), 60 * 3 + 7)
-    yield ('mixture', of_sources('concat', 85, [plain_own, other]), [None, None],
+    yield ('mixture', of_sources('concat', 85, [plain_own, other]), [],
            blend_of([shuffle_of(60, 1), shuffle_of(25, 2)], [0.7, 0.3], 'redistribute', None,
                     [0, 60], {30: [0.2, 0.8]}), 85 * 2 + 25)
     both = of_sources('zip', LENGTH, [DATASET, array('npy', LENGTH, 'int64', [])])
     yield ('within', of_sources('subset', 30, [both], table=[i * i % LENGTH for i in range(30)]),
-           [[FRAME, None]], bucketed_of([i * i % 7 for i in range(30)], 4, 16, 42), 30 + 20)
+           [READ], bucketed_of([i * i % 7 for i in range(30)], 4, 16, 42), 30 + 20)

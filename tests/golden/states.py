@@ -66,9 +66,9 @@ def of_samplers():
 
 def of_loaders():
     """The states of loaders, by their names."""
-    for name, source, frame, order, position in loaders():
+    for name, source, datasets, order, position in loaders():
         state = {'state': 'loader', 'version': 1, 'position': position, 'order': in_state(order),
-                 'source': source_in_state(source), 'frame': frame,
+                 'source': source_in_state(source), 'datasets': datasets,
                  'batch_size': position % 9 + 1, 'world': position % 4 + 1,
                  'threads': position % 3}
         yield 'loaders/' + name, {'order': to_json(order), 'source': to_json(source),

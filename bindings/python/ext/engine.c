@@ -287,14 +287,17 @@ int lxpy_engine_continue(lxpy_engine *self)
     return 0;
 }
 
-int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
+/** Moves to a position or, if @p text is not NULL, to that of a state; @p changed tells whether
+ * records may have changed since. */
+static int move_to(lxpy_engine *self, uint64_t position, const char *text, bool changed)
 {
     lx_error error = LX_ERROR_INIT;
     if (enter(self) < 0)
         return -1;
     lx_loader *loader = self->loader;
     if (text != NULL)
-        LXPY_WITHOUT_GIL(lx_loader_restore(loader, text, &error));
+        LXPY_WITHOUT_GIL(changed ? lx_loader_restore_changed(loader, text, &error)
+                                 : lx_loader_restore(loader, text, &error));
     else
         LXPY_WITHOUT_GIL(lx_loader_seek(loader, position, &error));
     /* The library has dropped all prepared batches, so nothing refers to their results. This thread
@@ -316,6 +319,16 @@ int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
         return 0;
     lxpy_raise(self->state, &error);
     return -1;
+}
+
+int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
+{
+    return move_to(self, position, text, false);
+}
+
+int lxpy_engine_restore_changed(lxpy_engine *self, const char *text)
+{
+    return move_to(self, 0, text, true);
 }
 
 /** Returns what next() returns for @p batch, or NULL with an exception. Releases @p batch. */

@@ -78,6 +78,9 @@ PyObject *lxpy_engine_next(lxpy_engine *engine);
  * with an exception set on failure. */
 int lxpy_engine_seek(lxpy_engine *engine, uint64_t position, const char *text);
 
+/** Moves to the position of a state, even if records have changed since it was saved. */
+int lxpy_engine_restore_changed(lxpy_engine *engine, const char *text);
+
 /** Registers an exit function that closes all engines while their threads can still use the
  * interpreter. */
 int lxpy_engine_watch_exit(void);

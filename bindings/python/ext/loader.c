@@ -357,11 +357,23 @@ static PyObject *loader_save(PyObject *object, PyObject *ignored)
     return handle != NULL ? lxpy_save(engine->state, save, handle) : NULL;
 }
 
-static PyObject *loader_restore(PyObject *object, PyObject *argument)
+static PyObject *loader_restore(PyObject *object, PyObject *args)
 {
+    /* The names, in the order of their numbers. */
+    static const char *const names[] = {"raise", "allow", NULL};
+    PyObject *state, *changed;
+    int allowed;
     lxpy_engine *engine = engine_of(object);
-    const char *text = engine != NULL ? lxpy_text(argument, "state") : NULL;
-    if (text == NULL || lxpy_engine_seek(engine, 0, text) < 0)
+    if (engine == NULL || !PyArg_ParseTuple(args, "OO", &state, &changed) ||
+        lxpy_choice(changed, "changed", names, &allowed) < 0)
+        return NULL;
+    const char *text = lxpy_text(state, "state");
+    if (text == NULL)
+        return NULL;
+    int result = allowed ? lxpy_engine_restore_changed(engine, text)
+                         : lxpy_engine_seek(engine, 0, text);
+    lxpy_log_pass_on(engine->state);
+    if (result < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -417,7 +429,7 @@ static PyMethodDef loader_methods[] = {
      "tell()\n--\n\n"
      "Return the position after the last returned batch, in samples over all ranks."},
     {"_save", loader_save, METH_NOARGS, NULL},
-    {"_restore", loader_restore, METH_O, NULL},
+    {"_restore", loader_restore, METH_VARARGS, NULL},
     {"stats", loader_stats, METH_NOARGS,
      "stats()\n--\n\n"
      "Return the numbers of ``loaderx.Loader.stats()`` as a dict."},

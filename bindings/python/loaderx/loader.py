@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import json
-from typing import (Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar,
-                    Union)
+from typing import (Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Type,
+                    TypeVar, Union)
 
 import numpy as np
 
@@ -342,22 +342,36 @@ class Loader(_core.Loader):
         state: Dict[str, Any] = json.loads(self._save())
         return state
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any], *,
+                        changed: Literal['raise', 'allow'] = 'raise') -> None:
         """Seek to the position in a saved state, in constant time.
 
         The batch size, the world and the number of threads may differ from those of the loader that
         saved the state.
 
+        Parameters
+        ----------
+        state : dict
+            A dict that `state_dict` returned.
+        changed : {'raise', 'allow'}
+            What to do if records that the loader reads were changed or deleted after the state was
+            saved. 'raise': raise ValueError. 'allow': continue with the records as they are now. If
+            the tables of a dataset were written anew in the meantime (by a rebalance, a seal or a
+            checkpoint), changes cannot be found, and a warning is logged instead. The records of a
+            live dataset are not compared.
+
         Raises
         ------
         ValueError
-            The state belongs to a different order or source; the message names the difference.
+            The state belongs to a different order or source, or records changed; the message names
+            the difference. If records were appended to a dataset, open it with the `length` that
+            the message names, and the run continues with the same samples.
         LoaderxError
             The state was saved in an unsupported format version.
         CorruptError
             The state is invalid, or was changed after it was saved.
         """
-        self._restore(to_json(state))
+        self._restore(to_json(state), changed)
 
     def stats(self) -> LoaderStats:
         """Return statistics since the loader was created; ``print()`` shows who waits for whom.

@@ -247,7 +247,7 @@ static const lx__source_class class = {.kind = "concat",
                                        .may_be_missing = may_be_missing,
                                        .mark_present = mark_present,
                                        .describe = lx__source_parts_describe,
-                                       .snapshot_id = lx__source_parts_snapshot_id,
+                                       .visit_datasets = lx__source_parts_visit,
                                        .pin = pin,
                                        .dispose = dispose};
 

@@ -66,16 +66,14 @@ int lx__source_parts_describe(const lx_source *source, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-json_t *lx__source_parts_snapshot_id(const lx_source *source)
+lx_status lx__source_parts_visit(const lx_source *source, const bool *wanted,
+                                 lx__dataset_visit *visit, void *user, lx_error *error)
 {
     const lx__parts_source *self = (const lx__parts_source *)source;
-    json_t *ids = json_array();
-    for (size_t i = 0; ids != NULL && i < self->part_count; i++)
-        if (json_array_append_new(ids, lx__source_snapshot_id(self->parts[i])) != 0) {
-            json_decref(ids);
-            return NULL;
-        }
-    return ids;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < self->part_count; i++)
+        status = lx__source_visit_datasets(self->parts[i], wanted, visit, user, error);
+    return status;
 }
 
 void lx__source_parts_dispose(lx_source *source)

@@ -40,7 +40,8 @@ lx_status lx__source_fill_blocks(lx_source *source, const uint64_t *indices, siz
 /** @name Functions of a class */
 /** @{ */
 int lx__source_parts_describe(const lx_source *source, json_t *object);
-json_t *lx__source_parts_snapshot_id(const lx_source *source);
+lx_status lx__source_parts_visit(const lx_source *source, const bool *wanted,
+                                 lx__dataset_visit *visit, void *user, lx_error *error);
 void lx__source_parts_dispose(lx_source *source);
 
 /** Takes a snapshot of each live part, one after the other, because no single snapshot spans

@@ -47,12 +47,25 @@ static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
     return lx__source_parts_pin(source, sizeof(lx__parts_source), pinned, error);
 }
 
+static lx_status visit_datasets(const lx_source *source, const bool *wanted,
+                                lx__dataset_visit *visit, void *user, lx_error *error)
+{
+    const lx__parts_source *self = (const lx__parts_source *)source;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < self->part_count; i++) {
+        status = lx__source_visit_datasets(self->parts[i], wanted, visit, user, error);
+        if (wanted != NULL)
+            wanted += self->parts[i]->column_count;
+    }
+    return status;
+}
+
 static const lx__source_class class = {.kind = "zip",
                                        .fill = fill,
                                        .may_be_missing = may_be_missing,
                                        .mark_present = mark_present,
                                        .describe = lx__source_parts_describe,
-                                       .snapshot_id = lx__source_parts_snapshot_id,
+                                       .visit_datasets = visit_datasets,
                                        .pin = pin,
                                        .dispose = lx__source_parts_dispose};
 

@@ -46,18 +46,14 @@ static int describe(const lx_source *source, json_t *object)
     return json_object_set_new(object, "uuid", json_string(identity.uuid));
 }
 
-json_t *lx__source_dataset_snapshot_id(lx_dataset *dataset)
+static lx_status visit_datasets(const lx_source *source, const bool *wanted,
+                                lx__dataset_visit *visit, void *user, lx_error *error)
 {
-    lx_dataset_identity identity;
-    lx_dataset_get_identity(dataset, &identity);
-    return json_pack("{s:o, s:o, s:I}", "generation", lx__state_number(identity.generation),
-                     "epoch", lx__state_number(identity.sequence), "crc",
-                     (json_int_t)identity.checksum);
-}
-
-static json_t *snapshot_id(const lx_source *source)
-{
-    return lx__source_dataset_snapshot_id(((const zrecord_source *)source)->dataset);
+    const lx__dataset_use use = {.dataset = ((const zrecord_source *)source)->dataset,
+                                 .length = source->length,
+                                 .only = SIZE_MAX,
+                                 .wanted = wanted};
+    return visit(user, &use, error);
 }
 
 static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
@@ -87,7 +83,7 @@ static const lx__source_class class = {.kind = "zrecord",
                                        .may_be_missing = may_be_missing,
                                        .mark_present = mark_present,
                                        .describe = describe,
-                                       .snapshot_id = snapshot_id,
+                                       .visit_datasets = visit_datasets,
                                        .pin = pin,
                                        .dispose = dispose};
 

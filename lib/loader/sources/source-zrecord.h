@@ -8,14 +8,9 @@
 
 #include <loaderx/source.h>
 
-#include "base/json.h"
-
 /** Opens the dataset at @p path and creates a source over the dataset; freeing the source closes
  * the dataset. */
 lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
                                   lx_source **source, lx_error *error);
-
-/** Returns the identity of a dataset's snapshot, or NULL when out of memory. */
-json_t *lx__source_dataset_snapshot_id(lx_dataset *dataset);
 
 #endif

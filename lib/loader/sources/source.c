@@ -163,9 +163,12 @@ json_t *lx__source_to_json(const lx_source *source)
     return NULL;
 }
 
-json_t *lx__source_snapshot_id(const lx_source *source)
+lx_status lx__source_visit_datasets(const lx_source *source, const bool *wanted,
+                                    lx__dataset_visit *visit, void *user, lx_error *error)
 {
-    return source->class->snapshot_id != NULL ? source->class->snapshot_id(source) : json_null();
+    return source->class->visit_datasets != NULL
+               ? source->class->visit_datasets(source, wanted, visit, user, error)
+               : LX_OK;
 }
 
 /* ---- public functions */

@@ -19,6 +19,17 @@
 /** Maximum length of a column name, without the NUL. */
 #define LX__COLUMN_NAME_MAX 64
 
+/** A dataset that a source reads. */
+typedef struct lx__dataset_use {
+    lx_dataset *dataset; /**< NULL in a source without data. */
+    json_t *state;       /**< If @ref dataset is NULL, the dataset in saved states; borrowed. */
+    uint64_t length;     /**< Number of records that the source reads. */
+    size_t only;         /**< The only field that is read; SIZE_MAX: those in @ref wanted. */
+    const bool *wanted;  /**< Whether each field is read; NULL: all are. */
+} lx__dataset_use;
+
+typedef lx_status lx__dataset_visit(void *user, const lx__dataset_use *use, lx_error *error);
+
 /** The functions of one kind of source. */
 typedef struct lx__source_class {
     const char *kind; /**< Name of the kind in saved states. */
@@ -39,9 +50,11 @@ typedef struct lx__source_class {
     /** Adds members to @p object that identify the data. Returns 0, or -1 when out of memory. */
     int (*describe)(const lx_source *source, json_t *object);
 
-    /** Returns the identity of the data's snapshot, which a saved state records but does not
-     * compare; NULL if the data has no snapshots. */
-    json_t *(*snapshot_id)(const lx_source *source);
+    /** Calls @p visit for each dataset that the source reads, always in the same order, and returns
+     * its first failure. @p wanted tells for each column whether it is read; NULL: all are. NULL if
+     * the source reads no datasets. */
+    lx_status (*visit_datasets)(const lx_source *source, const bool *wanted,
+                                lx__dataset_visit *visit, void *user, lx_error *error);
 
     /** Creates a source over one snapshot of live data, with lx__source_new_pinned(); NULL if the
      * data is never live. */
@@ -98,8 +111,8 @@ json_t *lx__source_to_json(const lx_source *source);
  * of memory. */
 json_t *lx__columns_to_json(const lx_source *source);
 
-/** Returns the identity of the data's snapshot, or JSON null if the data has no snapshot. Returns
- * NULL when out of memory. */
-json_t *lx__source_snapshot_id(const lx_source *source);
+/** Calls @p visit for each dataset that the source reads; see the function of the class. */
+lx_status lx__source_visit_datasets(const lx_source *source, const bool *wanted,
+                                    lx__dataset_visit *visit, void *user, lx_error *error);
 
 #endif

@@ -133,9 +133,12 @@ static int describe(const lx_source *source, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-static json_t *snapshot_id(const lx_source *source)
+static lx_status visit_datasets(const lx_source *source, const bool *wanted,
+                                lx__dataset_visit *visit, void *user, lx_error *error)
 {
-    return lx__tokens_snapshot_id(((const joined_source *)source)->format.tokens);
+    (void)wanted;
+    return lx__tokens_visit_datasets(((const joined_source *)source)->format.tokens, visit, user,
+                                     error);
 }
 
 static void dispose(lx_source *source)
@@ -148,7 +151,7 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {.kind = "joined",
                                        .fill = fill,
                                        .describe = describe,
-                                       .snapshot_id = snapshot_id,
+                                       .visit_datasets = visit_datasets,
                                        .dispose = dispose};
 
 /* ---- construction */

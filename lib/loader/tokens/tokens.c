@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "loader/sources/source-zrecord.h"
 #include "loader/sources/source.h"
 #include "loader/tokens/prefetch-pages.h"
 #include "loader/tokens/token-file-open.h"
@@ -288,17 +287,17 @@ int lx__tokens_describe(const lx_tokens *tokens, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-json_t *lx__tokens_snapshot_id(const lx_tokens *tokens)
+lx_status lx__tokens_visit_datasets(const lx_tokens *tokens, lx__dataset_visit *visit, void *user,
+                                    lx_error *error)
 {
-    json_t *ids = json_array();
-    int failed = ids == NULL;
-    for (size_t i = 0; i < tokens->part_count; i++) {
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < tokens->part_count; i++) {
         const lx__token_field *field = tokens->parts[i].file->field;
-        if (field != NULL)
-            failed |= json_array_append_new(ids, lx__source_dataset_snapshot_id(field->dataset));
+        if (field == NULL)
+            continue;
+        const lx__dataset_use use = {
+            .dataset = field->dataset, .length = field->documents, .only = field->position};
+        status = visit(user, &use, error);
     }
-    if (failed == 0 && json_array_size(ids) != 0)
-        return ids;
-    json_decref(ids);
-    return failed != 0 ? NULL : json_null();
+    return status;
 }

@@ -6,6 +6,7 @@
 #ifndef LX_LOADER_TOKENS_H
 #define LX_LOADER_TOKENS_H
 
+#include "loader/sources/source.h"
 #include "loader/tokens/token-file.h"
 #include "loader/tokens/widen.h"
 
@@ -36,8 +37,8 @@ LX_API void lx__tokens_prefetch(const lx_tokens *tokens, uint64_t first, uint64_
  * nothing. Returns 0, or -1 when out of memory. */
 LX_API int lx__tokens_describe(const lx_tokens *tokens, json_t *object);
 
-/** Returns the identities of the fields' snapshots, or JSON null if there are no fields. Returns
- * NULL when out of memory. */
-LX_API json_t *lx__tokens_snapshot_id(const lx_tokens *tokens);
+/** Calls @p visit for the dataset of each field among the parts. */
+LX_API lx_status lx__tokens_visit_datasets(const lx_tokens *tokens, lx__dataset_visit *visit,
+                                           void *user, lx_error *error);
 
 #endif

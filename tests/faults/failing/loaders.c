@@ -279,7 +279,7 @@ static void pass_state(struct run *run, lx_loader *idle, lx_loader *reading)
         run_fail(run, "a batch without data has columns");
     lx_batch_unref(batch);
     if (TRY(run, lx_loader_save(idle, text, sizeof text, NULL, &run->error)) &&
-        TRY(run, lx_loader_restore(reading, text, &run->error)) &&
+        TRY(run, lx_loader_restore_changed(reading, text, &run->error)) &&
         lx_loader_tell(reading) != lx_loader_tell(idle))
         run_fail(run, "it was restored to another place");
 }

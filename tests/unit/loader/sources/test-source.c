@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "loader/sources/dataset-state.h"
 #include "loader/sources/source.h"
 
 #include <sys/stat.h>
@@ -110,11 +111,10 @@ START_TEST(states_identify_the_data)
     check_json(zip, "{\"kind\":\"zip\",\"length\":2,\"sources\":[{\"columns\":[{\"dtype\":"
                     "\"float64\",\"name\":\"data\",\"shape\":[1]}],\"kind\":\"npy\",\"length\":2}"
                     "]}");
-    json_t *frame = lx__source_snapshot_id(file), *frames = lx__source_snapshot_id(zip);
-    ck_assert(json_is_null(frame));
-    ck_assert_uint_eq(json_array_size(frames), 1);
-    json_decref(frame);
-    json_decref(frames);
+    json_t *datasets;
+    unit_ok(lx__dataset_states_new(zip, &datasets, &error));
+    ck_assert(json_is_array(datasets) && json_array_size(datasets) == 0);
+    json_decref(datasets);
     lx_source_unref(file);
     lx_source_unref(zip);
     scratch_remove(scratch);

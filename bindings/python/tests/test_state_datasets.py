@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""Resuming a run whose dataset was changed after its state was saved."""
+import logging
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+N = 100
+
+
+def make(path, count=N, first=0):
+    with lx.create(path, {'x': lx.Field('int64', (2,)), 'y': lx.Field('int32')}) as writer:
+        writer.extend(columns(count, first))
+    return str(path)
+
+
+def columns(count, first=0):
+    labels = np.arange(first, first + count)
+    return {'x': np.stack([labels * 2, labels * 3], 1), 'y': labels.astype(np.int32)}
+
+
+def append(path, count=20, first=1000):
+    with lx.open(path, 'a') as writer:
+        writer.extend(columns(count, first))
+
+
+def change(path, index, fields=('x', 'y')):
+    values = {name: column[0] for name, column in columns(1, 5000).items()}
+    with lx.open(path, 'r+') as writer:
+        writer[index] = {name: values[name] for name in fields}
+
+
+def rest(loader):
+    return np.concatenate([batch['y'] for batch in loader]).tolist()
+
+
+def a_state(source, order=None, **options):
+    """Return a state in mid-epoch, and the labels that follow it."""
+    loader = lx.Loader(source, batch_size=16, order=order, **options)
+    for _ in range(2):
+        next(loader)
+    state = loader.state_dict()
+    return state, rest(loader)
+
+
+def resumed(source, state, order=None, changed='raise', **options):
+    loader = lx.Loader(source, batch_size=16, order=order, **options)
+    loader.load_state_dict(state, changed=changed)
+    return rest(loader)
+
+
+def test_a_grown_dataset_resumes_on_its_old_length(tmp_path):
+    path = make(tmp_path / 'd')
+    order = lx.Shuffle(seed=1)
+    state, expected = a_state(lx.Dataset(path), order)
+    append(path)
+    with pytest.raises(ValueError, match=r'd: the dataset has 120 records, but had 100 when the '
+                                         r'state was saved: .* length=100; otherwise'):
+        resumed(lx.Dataset(path), state, order)
+    assert resumed(lx.Dataset(path, length=100), state, order) == expected
+    assert resumed(lx.open(path, length=100), state, order) == expected
+
+
+@pytest.mark.parametrize('order', [
+    None, lx.Shuffle(seed=2), lx.Random(seed=3), lx.Blocks(block=8, seed=4),
+    lx.Sequential(window=4, stride=2)])
+def test_every_order_continues_on_the_old_length(tmp_path, order):
+    path = make(tmp_path / 'd')
+    state, expected = a_state(lx.Dataset(path), order)
+    append(path)
+    assert resumed(lx.Dataset(path, length=N), state, order) == expected
+
+
+def test_mixtures_and_combined_sources_continue_on_the_old_length(tmp_path):
+    one, two = make(tmp_path / 'one'), make(tmp_path / 'two', 50, 500)
+
+    def combined(**lengths):
+        parts = [lx.Dataset(path, length=lengths.get(name))
+                 for name, path in [('one', one), ('two', two)]]
+        both = lx.ConcatDataset(parts)
+        return both, lx.SubsetDataset(both, np.arange(0, 150, 3))
+
+    blend = lx.Blend([lx.Shuffle(n=100, seed=1), lx.Shuffle(n=50, seed=2)], [0.7, 0.3])
+    both, subset = combined()
+    state, expected = a_state(both, blend)
+    of_subset, expected_of_subset = a_state(subset)
+    append(two)
+    both, subset = combined()
+    for source, saved, order in [(both, state, blend), (subset, of_subset, None)]:
+        with pytest.raises(ValueError, match='two: the dataset has 70 records.* length=50'):
+            resumed(source, saved, order)
+    both, subset = combined(two=50)
+    assert resumed(both, state, blend) == expected
+    assert resumed(subset, of_subset) == expected_of_subset
+
+
+def test_joined_columns_continue_on_the_old_length(tmp_path):
+    path, other = make(tmp_path / 'd'), np.arange(N)
+    state, expected = a_state((lx.Dataset(path), other))
+    append(path)
+    with pytest.raises(ValueError, match='length=100'):
+        resumed((lx.Dataset(path), np.arange(N + 20)), state)
+    assert resumed((lx.Dataset(path, length=N), other), state) == expected
+
+
+def test_tokens_in_a_field_continue_on_the_old_length(tmp_path):
+    path = str(tmp_path / 'd')
+    with lx.create(path, {'ids': lx.Field(bytes)}) as writer:
+        for i in range(40):
+            writer.append(ids=np.arange(i, i + 9, dtype=np.uint16).tobytes())
+
+    def tokens(length=None):
+        return lx.TokenDataset(lx.Tokens(lx.Dataset(path, length=length)['ids'], 'uint16'), 8)
+
+    loader = lx.Loader(tokens(), batch_size=4)
+    next(loader)
+    state = loader.state_dict()
+    expected = [next(iter(batch.values())).tolist() for batch in loader]
+    with lx.open(path, 'a') as writer:
+        writer.append(ids=np.arange(9, dtype=np.uint16).tobytes())
+    with pytest.raises(ValueError, match='length=40'):
+        lx.Loader(tokens(), batch_size=4).load_state_dict(state)
+    again = lx.Loader(tokens(40), batch_size=4)
+    again.load_state_dict(state)
+    assert [next(iter(batch.values())).tolist() for batch in again] == expected
+    with lx.open(path, 'r+') as writer:
+        writer[3] = {'ids': np.arange(20, 29, dtype=np.uint16).tobytes()}
+    with pytest.raises(ValueError, match="field 'ids'.*changed='allow'"):
+        lx.Loader(tokens(40), batch_size=4).load_state_dict(state)
+
+
+def test_a_shrunken_dataset_is_reported(tmp_path):
+    path = make(tmp_path / 'd')
+    state, _ = a_state(lx.Dataset(path))
+    with lx.open(path, 'r+') as writer:
+        del writer[99]
+    with pytest.raises(ValueError, match='only 99 records, but had 100'):
+        resumed(lx.Dataset(path), state)
+    with pytest.raises(ValueError, match='length is 100, but the dataset has only 99 records'):
+        lx.Dataset(path, length=100)
+
+
+def test_another_dataset_is_reported_as_such(tmp_path):
+    state, _ = a_state(lx.Dataset(make(tmp_path / 'd')))
+    with pytest.raises(ValueError, match='uuid'):
+        resumed(lx.Dataset(make(tmp_path / 'e')), state)
+
+
+def delete_and_append(path):
+    with lx.open(path, 'r+') as writer:
+        del writer[3]
+    append(path, 1)
+
+
+def replace_the_last(path):
+    with lx.open(path, 'r+') as writer:
+        del writer[99]
+        writer.extend(columns(1, 2000))
+
+
+def delete_and_grow(path):
+    with lx.open(path, 'r+') as writer:
+        del writer[3]
+    append(path, 30)
+
+
+def change_and_append(path):
+    change(path, 7)
+    append(path, 3)
+
+
+CHANGES = [delete_and_append, replace_the_last, delete_and_grow, change_and_append,
+           lambda path: change(path, 0), lambda path: change(path, 99, ('y',))]
+
+
+@pytest.mark.parametrize('access', ['mmap', 'pread'])
+@pytest.mark.parametrize('number', range(len(CHANGES)))
+def test_changed_records_are_reported(tmp_path, number, access):
+    path = make(tmp_path / 'd')
+    state, before = a_state(lx.Dataset(path, access=access))
+    CHANGES[number](path)
+    dataset = lx.Dataset(path, length=N, access=access)
+    with pytest.raises(ValueError, match="d, field '[xy]': records changed after the state was "
+                                         "saved.* changed='allow'"):
+        resumed(dataset, state)
+    now = resumed(dataset, state, changed='allow')
+    assert len(now) == len(before)
+    again, _ = a_state(dataset)
+    assert resumed(dataset, again) == now
+
+
+@pytest.mark.parametrize('access', ['mmap', 'pread'])
+def test_appends_of_any_size_change_nothing(tmp_path, access):
+    path = make(tmp_path / 'd')
+    change(path, 5)
+    state, expected = a_state(lx.Dataset(path, access=access))
+    for count in (1, 3, 20_000, 1):
+        append(path, count)
+        assert resumed(lx.Dataset(path, length=N, access=access), state) == expected
+    with lx.open(path, 'r+') as writer:
+        del writer[N + 1]    # the last record takes its place
+        writer[N] = {'y': 3}
+    assert resumed(lx.Dataset(path, length=N, access=access), state) == expected
+
+
+def test_records_change_only_in_the_fields_that_are_read(tmp_path):
+    path = make(tmp_path / 'd')
+    state, expected = a_state(lx.Dataset(path), fields=['y'])
+    change(path, 50, ('x',))
+    assert resumed(lx.Dataset(path), state, fields=['y']) == expected
+    with pytest.raises(ValueError, match="field 'x'"):
+        resumed(lx.Dataset(path), state)
+    with lx.open(path, 'r+') as writer:
+        writer.add_field('z', lx.Field('uint8'))
+        writer[4] = {'z': 1}
+    assert resumed(lx.Dataset(path), state, fields=['y', 'z']) == expected
+
+
+def test_a_state_of_changed_records_resumes(tmp_path):
+    path = make(tmp_path / 'd')
+    for index in (3, 99, 50):
+        change(path, index)
+        state, expected = a_state(lx.Dataset(path))
+        append(path, 1)
+        with lx.open(path, 'r+') as writer:
+            del writer[100]
+        assert resumed(lx.Dataset(path), state) == expected
+
+
+def test_rewritten_tables_cause_a_warning(tmp_path, caplog):
+    path = make(tmp_path / 'd')
+    change(path, 5)
+    state, expected = a_state(lx.Dataset(path))
+    with lx.open(path, 'r+') as writer:
+        writer.rebalance(progress=False)
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        assert resumed(lx.Dataset(path), state) == expected
+    assert 'not known whether records changed' in caplog.text
+    caplog.clear()
+    assert resumed(lx.Dataset(path), state, changed='allow') == expected
+    assert not caplog.text
+
+
+def test_a_seal_without_changes_causes_no_warning(tmp_path, caplog):
+    path = make(tmp_path / 'd')
+    state, expected = a_state(lx.Dataset(path))
+    with lx.open(path, 'r+') as writer:
+        writer.seal()
+    assert resumed(lx.Dataset(path), state) == expected
+    lx.unseal(path)
+    append(path)
+    assert resumed(lx.Dataset(path, length=N), state) == expected
+    assert not caplog.text
+
+
+def test_a_live_dataset_may_change(tmp_path):
+    path = make(tmp_path / 'd')
+    state, before = a_state(lx.Dataset(path, live=True))
+    change(path, 60)
+    after = resumed(lx.Dataset(path, live=True), state)
+    assert after != before and len(after) == len(before)
+
+
+def test_a_null_dataset_reads_no_records(tmp_path):
+    path = make(tmp_path / 'd')
+    state, expected = a_state(lx.Dataset(path))
+    null = lx.Loader(lx.NullDataset(lx.Dataset(path)), batch_size=16)
+    next(null)
+    change(path, 60)
+    null.load_state_dict(state)
+    of_null = null.state_dict()
+    with pytest.raises(ValueError, match="changed='allow'"):
+        resumed(lx.Dataset(path), of_null)
+    append(path)
+    with pytest.raises(ValueError, match='has 120 records, but had 100'):
+        lx.Loader(lx.NullDataset(path), batch_size=16).load_state_dict(state)
+
+
+def test_the_state_names_the_dataset(tmp_path):
+    dataset = lx.Dataset(make(tmp_path / 'd'))
+    state, _ = a_state(dataset)
+    [saved] = state['datasets']
+    assert saved['length'] == N
+    assert all(saved[key] == dataset.identity[key]
+               for key in ('uuid', 'generation', 'sequence', 'checksum'))
+
+
+def test_changed_is_checked(tmp_path):
+    loader = lx.Loader(lx.Dataset(make(tmp_path / 'd')))
+    with pytest.raises(ValueError, match='changed'):
+        loader.load_state_dict(loader.state_dict(), changed='ignore')

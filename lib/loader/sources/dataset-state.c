@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/sources/dataset-state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "sampler/core/saved-state.h"
+#include "zrecord/read/dataset.h"
+#include "zrecord/read/row-digest.h"
+
+/** The list of states to compare with, and how far the comparison is. */
+typedef struct comparison {
+    const json_t *states;
+    size_t place;
+} comparison;
+
+/* ---- saving */
+
+/** Returns {"<id of the field>": "<digest>", ..}; a digest that is unknown is null. */
+static json_t *digests_to_json(const lx_schema *schema, const lx__row_digest *digest)
+{
+    json_t *fields = json_object();
+    for (size_t i = 0; fields != NULL && i < lx_schema_get_field_count(schema); i++) {
+        char id[16];
+        json_t *value = digest->fields[i] != LX__DIGEST_UNKNOWN
+                            ? lx__state_crc((uint32_t)digest->fields[i])
+                            : json_null();
+        snprintf(id, sizeof id, "%" PRIu32, lx_schema_get_field(schema, i)->id);
+        if (json_object_set_new(fields, id, value) != 0) {
+            json_decref(fields);
+            return NULL;
+        }
+    }
+    return fields;
+}
+
+static json_t *identity_to_json(const lx_dataset_identity *identity, uint64_t length)
+{
+    return json_pack("{s:s, s:o, s:o, s:o, s:I}", "uuid", identity->uuid, "length",
+                     lx__state_number(length), "generation", lx__state_number(identity->generation),
+                     "sequence", lx__state_number(identity->sequence), "checksum",
+                     (json_int_t)identity->checksum);
+}
+
+/** The records of a live dataset may change at any time, so they have no digest. */
+static lx_status make_live(const lx__dataset_use *use, json_t **state, lx_error *error)
+{
+    lx_dataset_identity identity;
+    lx_dataset_get_identity(use->dataset, &identity);
+    *state = identity_to_json(&identity, use->length);
+    return *state != NULL ? LX_OK : lx__fail_memory(error, "a state");
+}
+
+static lx_status make_state(const lx__dataset_use *use, json_t **state, lx_error *error)
+{
+    lx__row_digest digest;
+    if (lx__dataset_is_live(use->dataset))
+        return make_live(use, state, error);
+    lx_status status = lx__dataset_digest_rows(use->dataset, use->length, LX_NONE, &digest, error);
+    if (status != LX_OK)
+        return status;
+    json_t *made = identity_to_json(&digest.identity, use->length);
+    int failed = json_object_set_new(made, "tables", json_integer(digest.table_generation));
+    failed |= json_object_set_new(made, "rows", lx__state_number(digest.rows));
+    failed |= json_object_set_new(made, "fields",
+                                  digests_to_json(lx_dataset_get_schema(use->dataset), &digest));
+    lx__row_digest_free(&digest);
+    if (failed == 0) {
+        *state = made;
+        return LX_OK;
+    }
+    json_decref(made);
+    return lx__fail_memory(error, "a state");
+}
+
+static lx_status add_state(void *user, const lx__dataset_use *use, lx_error *error)
+{
+    json_t *state = NULL;
+    lx_status status = LX_OK;
+    if (use->dataset != NULL)
+        status = make_state(use, &state, error);
+    else
+        state = json_deep_copy(use->state);
+    if (status != LX_OK)
+        return status;
+    return json_array_append_new(user, state) == 0 ? LX_OK : lx__fail_memory(error, "a state");
+}
+
+lx_status lx__dataset_states_new(const lx_source *source, json_t **states, lx_error *error)
+{
+    *states = json_array();
+    lx_status status = *states != NULL
+                           ? lx__source_visit_datasets(source, NULL, add_state, *states, error)
+                           : lx__fail_memory(error, "a state");
+    if (status != LX_OK) {
+        json_decref(*states);
+        *states = NULL;
+    }
+    return status;
+}
+
+/* ---- lengths */
+
+static lx_status fail_length(const lx__dataset_use *use, uint64_t then, uint64_t now,
+                             lx_error *error)
+{
+    lx_status status;
+    if (now > then)
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "the dataset has %" PRIu64 " records, but had %" PRIu64
+                         " when the state was saved: to continue with those, open the dataset with "
+                         "length=%" PRIu64 "; otherwise, start without the state",
+                         now, then, then);
+    else
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "the dataset has only %" PRIu64 " records, but had %" PRIu64
+                         " when the state was saved: start without the state",
+                         now, then);
+    if (use->dataset != NULL)
+        lx_error_locate(error, lx_dataset_get_path(use->dataset), NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status match_length(void *user, const lx__dataset_use *use, lx_error *error)
+{
+    comparison *self = user;
+    const json_t *saved = json_array_get(self->states, self->place++);
+    lx_dataset_identity identity = {.uuid = ""};
+    const char *then_uuid, *uuid = identity.uuid;
+    uint64_t then, now = use->length;
+    if (use->dataset != NULL)
+        lx_dataset_get_identity(use->dataset, &identity);
+    else if (lx__json_get_text(use->state, "uuid", &uuid, NULL) != LX_OK ||
+             lx__state_get_number(use->state, "length", &now, NULL) != LX_OK)
+        return LX_OK;
+    if (lx__json_get_text(saved, "uuid", &then_uuid, NULL) != LX_OK ||
+        lx__state_get_number(saved, "length", &then, NULL) != LX_OK ||
+        strcmp(uuid, then_uuid) != 0 || now == then)
+        return LX_OK;
+    return fail_length(use, then, now, error);
+}
+
+lx_status lx__dataset_states_match_lengths(const lx_source *source, const json_t *states,
+                                           lx_error *error)
+{
+    comparison self = {.states = states};
+    return lx__source_visit_datasets(source, NULL, match_length, &self, error);
+}
+
+/* ---- records */
+
+/** Whether the state was saved with the snapshot that is read now. */
+static bool is_same_snapshot(const json_t *saved, const lx_dataset_identity *now)
+{
+    uint64_t generation, sequence, checksum;
+    return lx__state_get_number(saved, "generation", &generation, NULL) == LX_OK &&
+           lx__state_get_number(saved, "sequence", &sequence, NULL) == LX_OK &&
+           lx__state_get_number(saved, "checksum", &checksum, NULL) == LX_OK &&
+           generation == now->generation && sequence == now->sequence && checksum == now->checksum;
+}
+
+static lx_status fail_changed(const lx__dataset_use *use, const lx_field *field, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_MISMATCH,
+                               "records changed after the state was saved, so the run would not "
+                               "continue with the same samples: to continue with the records as "
+                               "they are now, restore the state with changed='allow'");
+    lx_error_locate(error, lx_dataset_get_path(use->dataset), field->name, LX_NONE, LX_NONE);
+    return status;
+}
+
+static void warn_unknown(const lx__dataset_use *use, const char *why)
+{
+    lx__log(LX_LOG_WARNING,
+            "%s: %s, so it is not known whether records changed after the state was saved",
+            lx_dataset_get_path(use->dataset), why);
+}
+
+static bool is_wanted(const lx__dataset_use *use, size_t field)
+{
+    if (use->only != SIZE_MAX)
+        return field == use->only;
+    return use->wanted == NULL || use->wanted[field];
+}
+
+/** Compares the digests of the fields that are read. A field that was added later has no digest in
+ * the state, so none of its records can have changed since. */
+static lx_status match_digests(const lx__dataset_use *use, const json_t *fields,
+                               const lx__row_digest *digest, lx_error *error)
+{
+    const lx_schema *schema = lx_dataset_get_schema(use->dataset);
+    bool unknown = false;
+    for (size_t i = 0; i < lx_schema_get_field_count(schema); i++) {
+        const lx_field *field = lx_schema_get_field(schema, i);
+        char id[16], now[9];
+        snprintf(id, sizeof id, "%" PRIu32, field->id);
+        const json_t *then = json_object_get(fields, id);
+        if (then == NULL || !is_wanted(use, i))
+            continue;
+        snprintf(now, sizeof now, "%08" PRIx32, (uint32_t)digest->fields[i]);
+        if (digest->fields[i] == LX__DIGEST_UNKNOWN || json_is_null(then))
+            unknown = true;
+        else if (!json_is_string(then) || strcmp(json_string_value(then), now) != 0)
+            return fail_changed(use, field, error);
+    }
+    if (unknown)
+        warn_unknown(use, "a table could not be read");
+    return LX_OK;
+}
+
+static lx_status compare_digests(const lx__dataset_use *use, const json_t *saved, lx_error *error)
+{
+    uint64_t tables, rows;
+    json_t *fields;
+    lx__row_digest digest;
+    lx_status status = lx__json_get(saved, "fields", JSON_OBJECT, &fields, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(saved, "tables", 0, UINT32_MAX, &tables, error);
+    if (status == LX_OK)
+        status = lx__state_get_number(saved, "rows", &rows, error);
+    if (status == LX_OK)
+        status = lx__dataset_digest_rows(use->dataset, use->length, rows, &digest, error);
+    if (status != LX_OK)
+        return status;
+    if (tables == digest.table_generation)
+        status = match_digests(use, fields, &digest, error);
+    else
+        warn_unknown(use, "its tables were written anew by a rebalance, a seal or a checkpoint");
+    lx__row_digest_free(&digest);
+    return status;
+}
+
+static lx_status match_records(void *user, const lx__dataset_use *use, lx_error *error)
+{
+    comparison *self = user;
+    const json_t *saved = json_array_get(self->states, self->place++);
+    lx_dataset_identity identity;
+    if (!json_is_object(saved))
+        return lx_fail(error, LX_ERR_CORRUPT, "\"datasets[%zu]\" is missing", self->place - 1);
+    if (use->dataset == NULL || lx__dataset_is_live(use->dataset))
+        return LX_OK;
+    lx_dataset_get_identity(use->dataset, &identity);
+    if (is_same_snapshot(saved, &identity))
+        return LX_OK;
+    if (json_object_get(saved, "fields") != NULL)
+        return compare_digests(use, saved, error);
+    warn_unknown(use, "the state is that of a live dataset");
+    return LX_OK;
+}
+
+lx_status lx__dataset_states_match_records(const lx_source *source, const bool *wanted,
+                                           const json_t *states, lx_error *error)
+{
+    comparison self = {.states = states};
+    return lx__source_visit_datasets(source, wanted, match_records, &self, error);
+}
